@@ -1,0 +1,113 @@
+# Parallel HDF5, PnetCDF and parallel NetCDF-4, each if it is built against the MPI in use.
+#
+# For each library found: a target effio_<name>, and effio_have_<name> is ON. A library counts as found
+# when a small program that uses it in parallel (try/<name>.c) compiles, links, and loads no second MPI;
+# so the candidates (a prefix given, the compiler's own paths, pkg-config) may be any builds of it.
+# HDF5_ROOT, PNETCDF_ROOT, NETCDF_ROOT (or …_DIR; variable or environment) name a prefix;
+# EFFIO_WITH_<NAME>=OFF leaves a library out.
+find_package(PkgConfig QUIET)
+find_program(EFFIO_LDD ldd)
+mark_as_advanced(EFFIO_LDD)
+set(effio_try_directory "${CMAKE_CURRENT_LIST_DIR}/try")
+
+# Builds try/<name>.c. `mpis`: the MPI libraries that it loads; empty where that cannot be told (static
+# linking, no ldd).
+function(effio_try name includes libraries built mpis)
+  set(program "${CMAKE_BINARY_DIR}/effio_try_${name}")
+  file(REMOVE "${program}")
+  try_compile(works "${CMAKE_BINARY_DIR}/CMakeFiles/effio_try_${name}"
+    SOURCES "${effio_try_directory}/${name}.c"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${includes}"
+    LINK_LIBRARIES ${libraries} MPI::MPI_C
+    COPY_FILE "${program}" COPY_FILE_ERROR ignored)
+  set(loaded "")
+  if(works AND EFFIO_LDD)
+    execute_process(COMMAND ${EFFIO_LDD} "${program}" OUTPUT_VARIABLE loaded ERROR_QUIET)
+  endif()
+  file(REMOVE "${program}")
+  string(REGEX MATCHALL "libmpi(ch|_cray|_gnu[_0-9]*|_abi)?\\.so[.0-9]*" found "${loaded}")
+  list(REMOVE_DUPLICATES found)
+  list(SORT found)
+  set(${built} ${works} PARENT_SCOPE)
+  set(${mpis} "${found}" PARENT_SCOPE)
+endfunction()
+
+# Sets EFFIO_<NAME>_LIBRARIES (empty: not found), …_INCLUDES and …_FROM in the cache.
+function(effio_find name library modules)
+  string(TOUPPER "${name}" upper)
+  set(labels "")
+  string(TOUPPER "${library}" usual)
+  foreach(prefix "${${usual}_ROOT}" "$ENV{${usual}_ROOT}" "${${usual}_DIR}" "$ENV{${usual}_DIR}")
+    if(prefix AND IS_DIRECTORY "${prefix}/include")
+      find_library(candidate NAMES ${library} PATHS "${prefix}" PATH_SUFFIXES lib lib64
+        NO_DEFAULT_PATH NO_CACHE)
+      if(candidate)
+        list(APPEND labels "${prefix}")
+        set("includes_${prefix}" "${prefix}/include")
+        set("libraries_${prefix}" "${candidate}")
+      endif()
+      unset(candidate)
+    endif()
+  endforeach()
+  list(APPEND labels "compiler")
+  set(includes_compiler "")
+  set(libraries_compiler ${library})
+  foreach(module ${modules})
+    if(NOT PKG_CONFIG_FOUND)
+      break()
+    endif()
+    pkg_check_modules(effio_${module} QUIET NO_CMAKE_PATH ${module})
+    if(effio_${module}_FOUND)
+      list(APPEND labels "${module}.pc")
+      set("libraries_${module}.pc" "${effio_${module}_LINK_LIBRARIES}")
+      set("includes_${module}.pc" "${effio_${module}_INCLUDE_DIRS}")
+      # Debian's netcdf-mpi.pc lacks the include directory; its prefix knows it.
+      pkg_get_variable(prefix ${module} prefix)
+      if(IS_DIRECTORY "${prefix}/include")
+        list(PREPEND "includes_${module}.pc" "${prefix}/include")
+      endif()
+    endif()
+  endforeach()
+
+  set(EFFIO_${upper}_LIBRARIES "" CACHE INTERNAL "")
+  foreach(label ${labels})
+    effio_try(${name} "${includes_${label}}" "${libraries_${label}}" built mpis)
+    if(built AND (mpis STREQUAL effio_mpi_loaded OR NOT mpis))
+      set(EFFIO_${upper}_LIBRARIES "${libraries_${label}}" CACHE INTERNAL "")
+      set(EFFIO_${upper}_INCLUDES "${includes_${label}}" CACHE INTERNAL "")
+      set(EFFIO_${upper}_FROM "${label}" CACHE INTERNAL "")
+      return()
+    endif()
+  endforeach()
+endfunction()
+
+# effio_array_library(name library pkg-config-modules…)
+function(effio_array_library name library)
+  string(TOUPPER "${name}" upper)
+  option(EFFIO_WITH_${upper} "Use ${name} where it is built against the MPI in use" ON)
+  set(effio_have_${name} OFF PARENT_SCOPE)
+  if(NOT EFFIO_WITH_${upper})
+    message(STATUS "${name}: left out (EFFIO_WITH_${upper})")
+    return()
+  endif()
+  if(NOT DEFINED CACHE{EFFIO_${upper}_LIBRARIES})
+    effio_find(${name} ${library} "${ARGN}")
+  endif()
+  if(NOT EFFIO_${upper}_LIBRARIES)
+    message(STATUS "${name}: no build of it for this MPI")
+    return()
+  endif()
+  message(STATUS "${name}: found by ${EFFIO_${upper}_FROM}")
+  add_library(effio_${name} INTERFACE)
+  target_include_directories(effio_${name} SYSTEM INTERFACE ${EFFIO_${upper}_INCLUDES})
+  target_link_libraries(effio_${name} INTERFACE ${EFFIO_${upper}_LIBRARIES})
+  set(effio_have_${name} ON PARENT_SCOPE)
+endfunction()
+
+if(NOT DEFINED CACHE{effio_mpi_loaded})
+  effio_try(mpi "" "" effio_mpi_builds effio_mpi_alone)
+  set(effio_mpi_loaded "${effio_mpi_alone}" CACHE INTERNAL "MPI libraries of a program of this MPI")
+endif()
+effio_array_library(hdf5 hdf5 hdf5-openmpi hdf5-mpich hdf5)
+effio_array_library(pnetcdf pnetcdf pnetcdf)
+effio_array_library(netcdf4 netcdf netcdf-mpi netcdf)
