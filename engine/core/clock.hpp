@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Real and virtual time.
+//
+// A real clock reads CLOCK_MONOTONIC. A virtual clock stands still until somebody advances it: the
+// `sim` backend by the cost its model gives an operation, collective calls by joining the clocks of
+// all ranks. Everything that measures takes its Clock by reference, so it cannot tell the two
+// apart.
+#pragma once
+
+#include <ctime>
+
+namespace effio {
+
+class Clock {
+  public:
+    enum class Kind { real, virtual_time };
+
+    explicit Clock(Kind kind = Kind::real) : kind_(kind) {}
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+
+    bool is_virtual() const { return kind_ == Kind::virtual_time; }
+
+    /// Seconds since an arbitrary start that is fixed for this clock.
+    double now() const {
+        if (is_virtual()) return virtual_seconds_;
+        return monotonic_seconds();
+    }
+
+    /// Virtual clocks only: time passes on this rank.
+    void advance(double seconds) { virtual_seconds_ += seconds; }
+
+    /// Virtual clocks only: this rank waits until `seconds`, if that lies ahead.
+    void wait_until(double seconds) {
+        if (seconds > virtual_seconds_) virtual_seconds_ = seconds;
+    }
+
+    /// Virtual seconds that a barrier, broadcast or reduction adds to the latest rank's time.
+    double collective_cost() const { return collective_cost_; }
+    void set_collective_cost(double seconds) { collective_cost_ = seconds; }
+
+    static double monotonic_seconds() {
+        timespec t{};
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+    }
+
+    /// The smallest difference between two readings in seconds, by trying; 0 for virtual time.
+    double resolution() const;
+
+  private:
+    Kind kind_;
+    double virtual_seconds_ = 0;
+    double collective_cost_ = 0;
+};
+
+/// Adds the time from construction to destruction to a counter of seconds.
+class Lap {
+  public:
+    Lap(const Clock& clock, double& total) : clock_(clock), total_(total), start_(clock.now()) {}
+    Lap(const Lap&) = delete;
+    Lap& operator=(const Lap&) = delete;
+    ~Lap() { total_ += clock_.now() - start_; }
+
+  private:
+    const Clock& clock_;
+    double& total_;
+    double start_;
+};
+
+/// Reads a clock after events often enough to know the time of each within about a millisecond, and
+/// hardly ever more often: after every event that takes long, after every 16th of the short ones. A
+/// virtual clock costs nothing and is read after every event.
+class Ticker {
+  public:
+    static constexpr int most_skipped = 16;
+    static constexpr double precision = 1e-3;
+
+    explicit Ticker(const Clock& clock) : clock_(clock), now_(clock.now()) {}
+
+    /// One more event is over; true if the clock was read.
+    bool tick() {
+        if (--countdown_ > 0) return false;
+        const double before = now_;
+        now_ = clock_.now();
+        const double each = (now_ - before) / interval_;
+        interval_ = clock_.is_virtual() || each * most_skipped > precision ? 1 : most_skipped;
+        countdown_ = interval_;
+        return true;
+    }
+    /// The latest reading.
+    double now() const { return now_; }
+
+  private:
+    const Clock& clock_;
+    double now_;
+    int interval_ = 1;
+    int countdown_ = 1;
+};
+
+}  // namespace effio

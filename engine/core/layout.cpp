@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/layout.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "core/pattern.hpp"
+
+namespace effio {
+namespace {
+
+/// Descending extents of at most `most` each, the largest as small as possible, then the second;
+/// nothing if there are none.
+std::optional<std::vector<int>> extents_up_to(int size, int dimensions, int most) {
+    if (dimensions == 1) {
+        if (size > most) return {};
+        return std::vector<int>{size};
+    }
+    for (int largest = 1; largest <= std::min(size, most); ++largest) {
+        if (size % largest != 0) continue;
+        if (auto rest = extents_up_to(size / largest, dimensions - 1, largest); rest) {
+            rest->insert(rest->begin(), largest);
+            return rest;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::int64_t Box::bytes() const {
+    std::int64_t bytes = element;
+    for (const auto n : count) bytes *= n;
+    return bytes;
+}
+
+std::int64_t Box::first() const {
+    std::int64_t at = 0;
+    for (std::size_t d = 0; d < sizes.size(); ++d) at = at * sizes[d] + start[d];
+    return at * element;
+}
+
+std::int64_t Box::run() const {
+    if (bytes() == 0) return 0;
+    std::int64_t run = element;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+        run *= count[d];
+        if (count[d] != sizes[d]) break;
+    }
+    return run;
+}
+
+std::int64_t Box::place(std::int64_t offset) const {
+    std::int64_t index = offset / element;
+    std::int64_t stride = element;
+    std::int64_t at = offset % element;
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+        at += (start[d] + index % count[d]) * stride;
+        index /= count[d];
+        stride *= sizes[d];
+    }
+    return at;
+}
+
+Permutation::Permutation(std::int64_t size, std::uint64_t seed)
+    : size_(size),
+      seed_(seed),
+      half_bits_(
+          (static_cast<int>(std::bit_width(static_cast<std::uint64_t>(size > 1 ? size - 1 : 1))) +
+           1) /
+          2) {}
+
+std::uint64_t Permutation::shuffle_once(std::uint64_t value) const {
+    const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
+    std::uint64_t left = value >> half_bits_;
+    std::uint64_t right = value & mask;
+    for (std::uint64_t round = 0; round < 4; ++round) {
+        const std::uint64_t next = left ^ (mix64(right + seed_ + (round << 56)) & mask);
+        left = right;
+        right = next;
+    }
+    return (left << half_bits_) | right;
+}
+
+std::int64_t Permutation::operator()(std::int64_t index) const {
+    auto value = static_cast<std::uint64_t>(index);
+    do {
+        value = shuffle_once(value);
+    } while (value >= static_cast<std::uint64_t>(size_));
+    return static_cast<std::int64_t>(value);
+}
+
+std::vector<int> balanced_grid(int size, int dimensions) {
+    return *extents_up_to(size, dimensions, size);
+}
+
+Walk::Walk(const Blocks& blocks, std::int64_t part, Order order, std::uint64_t seed,
+           std::int64_t existing)
+    : blocks_(blocks),
+      part_(part),
+      order_(order),
+      seed_(seed),
+      length_(blocks.transfers()),
+      existing_blocks_(existing / blocks.block) {
+    if (order == Order::shuffled) shuffle_.emplace(blocks.parts * length_, seed);
+}
+
+std::int64_t Walk::scattered(std::int64_t step) const {
+    // The transfers of the whole file, numbered by offset, are dealt out in turn.
+    if (shuffle_) return (*shuffle_)(step * blocks_.parts + part_) * blocks_.transfer;
+    const std::int64_t segment = step / blocks_.transfers_per_block();
+    const std::int64_t inside = step % blocks_.transfers_per_block();
+    const std::uint64_t draw =
+        mix64(seed_ ^ mix64(static_cast<std::uint64_t>(segment * blocks_.parts + part_)));
+    const auto block =
+        static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(existing_blocks_));
+    return block * blocks_.block + inside * blocks_.transfer;
+}
+
+}  // namespace effio

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pure arithmetic of who touches which bytes in which order. All offsets and sizes are bytes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace effio {
+
+/// Consecutive bytes of a file.
+struct Run {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// The logical stream of a rank is the file itself from the displacement on.
+struct Contiguous {
+    friend bool operator==(const Contiguous&, const Contiguous&) = default;
+};
+
+/// The file is dealt out in chunks, one to each of `parts` in turn; this is the stream of `part`.
+struct RoundRobin {
+    int parts = 1;
+    int part = 0;
+    std::int64_t chunk = 1;
+    friend bool operator==(const RoundRobin&, const RoundRobin&) = default;
+};
+
+/// A box of an array of `sizes` elements whose last dimension runs fastest; the stream of a rank is
+/// the box alone, in the array's order. The three vectors are equally long.
+struct Box {
+    std::vector<std::int64_t> sizes;
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> count;
+    std::int64_t element = 1;  ///< bytes
+
+    std::int64_t bytes() const;
+    /// Where the first element of the box stands in the array; bytes.
+    std::int64_t first() const;
+    /// Bytes of the box that stand together in the array; 0 for an empty box.
+    std::int64_t run() const;
+    bool is_contiguous() const { return run() == bytes(); }
+    /// Where the byte `offset` < bytes() of the stream stands in the array.
+    std::int64_t place(std::int64_t offset) const;
+    friend bool operator==(const Box&, const Box&) = default;
+};
+
+/// What a file looks like to one rank: a displacement and a shape that starts there.
+struct View {
+    std::int64_t displacement = 0;
+    std::variant<Contiguous, RoundRobin, Box> shape = Contiguous{};
+};
+
+/// Calls `touch(Run)` for each consecutive piece of the file behind bytes [offset, offset+bytes) of
+/// the logical stream, in stream order; stops early when `touch` returns false.
+template <class Touch>
+void for_each_run(const View& view, std::int64_t offset, std::int64_t bytes, Touch&& touch) {
+    if (const auto* dealt = std::get_if<RoundRobin>(&view.shape); dealt != nullptr) {
+        while (bytes > 0) {
+            const std::int64_t chunk = offset / dealt->chunk;
+            const std::int64_t inside = offset % dealt->chunk;
+            const std::int64_t piece =
+                bytes < dealt->chunk - inside ? bytes : dealt->chunk - inside;
+            const std::int64_t begin =
+                view.displacement + (chunk * dealt->parts + dealt->part) * dealt->chunk + inside;
+            if (!touch(Run{begin, piece})) return;
+            offset += piece;
+            bytes -= piece;
+        }
+        return;
+    }
+    if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
+        const std::int64_t run = box->run();
+        while (bytes > 0) {
+            const std::int64_t left = run - offset % run;
+            const std::int64_t piece = bytes < left ? bytes : left;
+            if (!touch(Run{view.displacement + box->place(offset), piece})) return;
+            offset += piece;
+            bytes -= piece;
+        }
+        return;
+    }
+    touch(Run{view.displacement + offset, bytes});
+}
+
+/// A permutation of 0…size-1 that is computed, not stored: a four-round Feistel network over the
+/// next power of four, walked until the value falls inside (Black & Rogaway, "Ciphers with
+/// arbitrary finite domains", 2002). O(1) memory; every rank computes the same one from the same
+/// seed.
+class Permutation {
+  public:
+    /// `size` >= 1.
+    Permutation(std::int64_t size, std::uint64_t seed);
+    std::int64_t operator()(std::int64_t index) const;
+    std::int64_t size() const { return size_; }
+
+  private:
+    std::uint64_t shuffle_once(std::uint64_t value) const;
+
+    std::int64_t size_;
+    std::uint64_t seed_;
+    int half_bits_;
+};
+
+/// `size` = the product of `dimensions` (1…3, say) extents as close to each other as possible, the
+/// largest first: what MPI_Dims_create is meant to give, but the same on every system (72 = 9 x 8,
+/// where Open MPI 4.1 gives 12 x 6).
+std::vector<int> balanced_grid(int size, int dimensions);
+
+/// Files made of blocks (spec/ior_mdtest.md, section 1): a file is a row of segments, a segment
+/// holds one block of each of `parts`, a block is a row of transfers. Many small blocks make a
+/// strided file, one large block a part a compact one.
+struct Blocks {
+    std::int64_t transfer = 1;
+    std::int64_t block = 1;  ///< a multiple of `transfer`
+    std::int64_t segments = 1;
+    std::int64_t parts = 1;  ///< that share the file; 1 for a file of one's own
+
+    std::int64_t transfers_per_block() const { return block / transfer; }
+    /// Of one part.
+    std::int64_t transfers() const { return segments * transfers_per_block(); }
+    std::int64_t part_bytes() const { return segments * block; }
+    std::int64_t file_bytes() const { return parts * part_bytes(); }
+    std::int64_t offset(std::int64_t part, std::int64_t transfer_number) const {
+        if (segments == 1) return part * block + transfer_number * transfer;
+        const std::int64_t segment = transfer_number / transfers_per_block();
+        const std::int64_t inside = transfer_number % transfers_per_block();
+        return (segment * parts + part) * block + inside * transfer;
+    }
+};
+
+enum class Order {
+    sequential,  ///< in the order of the file
+    shuffled,    ///< every transfer once, in random order, equally many for each part
+    random,      ///< random blocks of the file, with repeats, each read through in order
+};
+
+/// The offsets that one part touches, in the order in which it does; computed, not stored.
+class Walk {
+  public:
+    /// `existing` is the length of the file as far as it may be touched and matters to
+    /// Order::random only; it holds at least one block. Parts that share a file use one seed:
+    /// together they touch every transfer of the file once (sequential and shuffled).
+    Walk(const Blocks& blocks, std::int64_t part, Order order, std::uint64_t seed,
+         std::int64_t existing);
+
+    /// After this many the walk begins anew.
+    std::int64_t length() const { return length_; }
+    /// Of step `number` >= 0.
+    std::int64_t offset(std::int64_t number) const {
+        const std::int64_t step = number < length_ ? number : number % length_;
+        if (order_ == Order::sequential) return blocks_.offset(part_, step);
+        return scattered(step);
+    }
+
+  private:
+    std::int64_t scattered(std::int64_t step) const;
+
+    Blocks blocks_;
+    std::int64_t part_;
+    Order order_;
+    std::uint64_t seed_;
+    std::int64_t length_;
+    std::int64_t existing_blocks_;
+    std::optional<Permutation> shuffle_;
+};
+
+}  // namespace effio

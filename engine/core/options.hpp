@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One table of options per benchmark. From it come the command line, the help text, the JSON
+// description that the driver and the documentation use, and the echo of the values in force.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "core/units.hpp"
+
+namespace effio {
+
+/// One row of the table; the builder functions return the row itself so that they can be chained.
+class Option {
+  public:
+    Option& letter(char c);
+    Option& range(double low, double high);
+    Option& choices(std::vector<std::string> allowed);
+    Option& metavar(std::string name);
+    /// What an optional value is when it is not given, in words ("detected").
+    Option& automatic(std::string words);
+    /// Rare options, shown by `--help-all` only.
+    Option& expert();
+
+  private:
+    friend class OptionTable;
+    std::string name_;
+    char letter_ = 0;
+    std::string type_;
+    std::string unit_;
+    std::string help_;
+    std::string metavar_;
+    std::string automatic_;
+    std::string group_;
+    std::vector<std::string> choices_;
+    double low_ = -std::numeric_limits<double>::infinity();
+    double high_ = std::numeric_limits<double>::infinity();
+    bool flag_ = false;
+    bool list_ = false;
+    bool expert_ = false;
+    bool given_ = false;
+    std::function<Status(const Option&, std::string_view)> assign_;
+    std::function<void()> reset_;  ///< lists: forget the default when a value is given
+    std::function<Json()> value_;
+    std::string default_text_;
+};
+
+class OptionTable {
+  public:
+    /// `command` as typed ("effio-mpi b-eff-io"); `purpose` is one sentence; `closing` (examples,
+    /// hints) ends the help text.
+    OptionTable(std::string command, std::string purpose, std::string closing = {});
+
+    /// Options added after this call stand under `title` in the help text.
+    void group(std::string title) { group_ = std::move(title); }
+
+    Option& flag(std::string name, bool& target, std::string help);
+    Option& add(std::string name, std::int64_t& target, std::string help);
+    Option& add(std::string name, double& target, std::string help);
+    Option& add(std::string name, Bytes& target, std::string help);
+    Option& add(std::string name, Seconds& target, std::string help);
+    Option& add(std::string name, BytesPerSecond& target, std::string help);
+    Option& add(std::string name, std::string& target, std::string help);
+    Option& add(std::string name, std::optional<std::int64_t>& target, std::string help);
+    Option& add(std::string name, std::optional<double>& target, std::string help);
+    Option& add(std::string name, std::optional<Bytes>& target, std::string help);
+    Option& add(std::string name, std::optional<Seconds>& target, std::string help);
+    Option& add(std::string name, std::optional<BytesPerSecond>& target, std::string help);
+    Option& add(std::string name, std::optional<std::string>& target, std::string help);
+    /// Lists: comma-separated, and every further use of the option appends.
+    Option& add(std::string name, std::vector<std::int64_t>& target, std::string help);
+    Option& add(std::string name, std::vector<Bytes>& target, std::string help);
+    Option& add(std::string name, std::vector<std::string>& target, std::string help);
+
+    /// Accepts "--name value", "--name=value", "-x value" and flags. Every fault of the line is
+    /// reported, one per line of the error's cause. A single value given twice is a fault.
+    Status parse(std::span<const std::string> arguments);
+    /// Sets one option by name from text, e.g. from a directive of a classic program.
+    Status set(std::string_view name, std::string_view text);
+    /// Sets options from "name=value,name=value"; a flag stands alone. Every fault is
+    /// reported, as by parse.
+    Status set_all(std::string_view pairs);
+    bool given(std::string_view name) const;
+
+    std::string help(bool with_expert) const;
+    Json describe() const;
+    /// Every option and the value in force, in the table's order. Sizes in bytes, times in seconds.
+    Json values() const;
+
+  private:
+    struct Type {
+        std::string name;
+        std::string unit;
+        std::string metavar;
+    };
+    template <class T>
+    static Type type_of();
+    template <class T>
+    Option& bind(std::string name, T& target, std::string help);
+    Option& insert(std::string name, std::string help);
+    Option* find(std::string_view name);
+    Option* find(char letter);
+    std::string unknown(std::string_view name) const;
+    static std::string needs_value(const Option& option);
+    static std::string range_text(const Option& option);
+
+    std::string command_;
+    std::string purpose_;
+    std::string closing_;
+    std::string group_ = "Options";
+    std::deque<Option> options_;
+};
+
+/// The values of a group of settings that declares itself, by name.
+template <class Settings>
+Json values_of(Settings settings) {
+    OptionTable table("", "");
+    settings.declare(table);
+    return table.values();
+}
+
+}  // namespace effio

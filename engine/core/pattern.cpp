@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace effio {
+
+std::string Mismatch::text() const {
+    return fmt::format("first wrong byte at {}: expected 0x{:02x}, found 0x{:02x}; {} wrong in all",
+                       offset, expected, found, wrong_bytes);
+}
+
+std::optional<Mismatch> compare(std::span<const std::byte> expected,
+                                std::span<const std::byte> found, std::int64_t offset) {
+    if (std::memcmp(expected.data(), found.data(), expected.size()) == 0) return {};
+    Mismatch mismatch;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (expected[i] == found[i]) continue;
+        if (mismatch.wrong_bytes++ > 0) continue;
+        mismatch.offset = offset + static_cast<std::int64_t>(i);
+        mismatch.expected = std::to_integer<unsigned>(expected[i]);
+        mismatch.found = std::to_integer<unsigned>(found[i]);
+    }
+    return mismatch;
+}
+
+void Pattern::fill(std::span<std::byte> out, std::int64_t offset) const {
+    auto index = static_cast<std::uint64_t>(offset) / 8;
+    const auto skip = static_cast<std::size_t>(static_cast<std::uint64_t>(offset) % 8);
+    const auto put = [](std::byte* to, std::uint64_t word, std::size_t from, std::size_t n) {
+        std::array<std::byte, 8> bytes{};
+        std::memcpy(bytes.data(), &word, 8);
+        std::memcpy(to, bytes.data() + from, n);
+    };
+    std::size_t done = 0;
+    if (skip != 0) {
+        done = std::min(out.size(), 8 - skip);
+        put(out.data(), word(index++), skip, done);
+    }
+    for (; done + 8 <= out.size(); done += 8) {
+        const std::uint64_t value = word(index++);
+        std::memcpy(out.data() + done, &value, 8);
+    }
+    if (done < out.size()) put(out.data() + done, word(index), 0, out.size() - done);
+}
+
+std::optional<Mismatch> Pattern::check(std::span<const std::byte> data, std::int64_t offset) const {
+    std::array<std::byte, 4096> expected;
+    std::optional<Mismatch> first;
+    while (!data.empty()) {
+        const auto piece = data.first(std::min(data.size(), expected.size()));
+        const std::span<std::byte> model(expected.data(), piece.size());
+        fill(model, offset);
+        if (const auto bad = compare(model, piece, offset); bad) {
+            if (!first) {
+                first = bad;
+            } else {
+                first->wrong_bytes += bad->wrong_bytes;
+            }
+        }
+        offset += static_cast<std::int64_t>(piece.size());
+        data = data.subspan(piece.size());
+    }
+    return first;
+}
+
+void StampedPattern::fill_base(std::span<std::byte> out, std::int64_t offset) const {
+    std::int64_t inside = offset % period;
+    while (!out.empty()) {
+        const auto piece = std::min(out.size(), static_cast<std::size_t>(period - inside));
+        base_.fill(out.first(piece), inside);
+        out = out.subspan(piece);
+        inside = 0;
+    }
+}
+
+StampedBuffer::StampedBuffer(const StampedPattern& pattern, std::size_t largest)
+    : pattern_(pattern),
+      memory_(static_cast<std::size_t>(StampedPattern::period) + largest + sizeof(std::uint64_t)) {
+    pattern_.fill_base(memory_.bytes(), 0);
+}
+
+std::span<const std::byte> StampedBuffer::at(std::int64_t offset, std::size_t bytes) {
+    constexpr auto page = StampedPattern::page;
+    const std::int64_t begin = offset % StampedPattern::period;
+    const std::int64_t end = offset + static_cast<std::int64_t>(bytes);
+    // The first stamp that reaches into the piece may begin before it.
+    std::int64_t number = (offset + page - static_cast<std::int64_t>(sizeof(std::uint64_t))) / page;
+    for (std::int64_t at = begin + number * page - offset; number * page < end;
+         ++number, at += page) {
+        const std::uint64_t stamp = pattern_.stamp(number);
+        std::memcpy(memory_.bytes().data() + at, &stamp, sizeof stamp);
+    }
+    return memory_.bytes().subspan(static_cast<std::size_t>(begin), bytes);
+}
+
+}  // namespace effio

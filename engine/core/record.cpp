@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/record.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace effio {
+namespace {
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json json_list(const std::vector<Error>& errors) {
+    Json list = Json::array();
+    for (const auto& error : errors) list.push_back(effio::to_json(error));
+    return list;
+}
+
+}  // namespace
+
+Json Metric::to_json() const {
+    Json out;
+    const bool known = reason.empty() && std::isfinite(value);
+    out["value"] = known ? Json(value) : Json(nullptr);
+    out["unit"] = unit;
+    out["better"] = higher_is_better ? "higher" : "lower";
+    if (!known) out["reason"] = reason.empty() ? "not a finite number" : reason;
+    return out;
+}
+
+Json CacheEvidence::to_json() const {
+    return Json{{"verdict", verdict},
+                {"resident_before_fraction", or_null(resident_before)},
+                {"process_read_bytes", or_null(process_read)},
+                {"process_written_bytes", or_null(process_written)},
+                {"device_read_bytes", or_null(device_read)},
+                {"device_written_bytes", or_null(device_written)}};
+}
+
+Json to_json(const Error& error) {
+    Json out;
+    out["status"] = name(error.exit_code);
+    out["operation"] = error.operation;
+    out["cause"] = error.cause;
+    out["path"] = error.path.empty() ? Json(nullptr) : Json(error.path);
+    out["offset_bytes"] = or_null(error.offset);
+    out["errno"] = error.system_code == 0 ? Json(nullptr) : Json(error.system_code);
+    out["mpi_class"] = error.mpi_class == 0 ? Json(nullptr) : Json(error.mpi_class);
+    out["rank"] = error.rank < 0 ? Json(nullptr) : Json(error.rank);
+    out["host"] = error.host.empty() ? Json(nullptr) : Json(error.host);
+    return out;
+}
+
+Json to_json(const Histogram& histogram) {
+    constexpr std::array<std::pair<const char*, double>, 5> quantiles{
+        {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
+    Json out;
+    out["unit"] = "s";
+    out["count"] = histogram.count();
+    out["min"] = histogram.min_seconds();
+    out["mean"] = histogram.mean_seconds();
+    for (const auto& [label, q] : quantiles) out[label] = histogram.quantile_seconds(q);
+    out["max"] = histogram.max_seconds();
+    Json buckets = Json::array();
+    const auto counts = histogram.counts();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] == 0) continue;
+        buckets.push_back(Json::array({Histogram::bucket_begin_ns(i), counts[i]}));
+    }
+    out["buckets_begin_ns_count"] = std::move(buckets);
+    return out;
+}
+
+Json Measurement::to_json() const {
+    Json out;
+    out["benchmark"] = benchmark;
+    out["pattern"] = pattern;
+    out["access"] = access;
+    out["where"] = where;
+    out["ranks"] = ranks;
+    out["nodes"] = nodes;
+    out["repetition"] = repetition;
+    out["bytes"] = bytes;
+    out["operations"] = operations;
+    Json parts = Json::object();
+    for (const auto& [part, spread] : seconds) parts[part] = spread.to_json();
+    out["seconds"] = std::move(parts);
+    out["rate"] = rate.to_json();
+    out["valid"] = valid;
+    if (!valid) out["invalid_reason"] = invalid_reason;
+    out["stopped_by"] = stopped_by;
+    out["call_times"] = call_times ? effio::to_json(*call_times) : Json(nullptr);
+    out["hints_asked"] = hints_asked;
+    out["hints_granted"] = hints_granted;
+    out["verified_bytes"] = verified_bytes;
+    out["error_count"] = error_count;
+    out["errors"] = json_list(errors);
+    out["cache"] = cache ? cache->to_json() : Json(nullptr);
+    out["detail"] = detail;
+    return out;
+}
+
+Json Figure::to_json() const {
+    Json out;
+    out["benchmark"] = benchmark;
+    out["name"] = name;
+    out["where"] = where;
+    out["metric"] = metric.to_json();
+    out["valid"] = or_null(valid);
+    out["reasons"] = reasons;
+    out["detail"] = detail;
+    return out;
+}
+
+Json End::to_json() const {
+    Json out;
+    out["status"] = name(status);
+    out["exit_code"] = static_cast<int>(status);
+    out["reason"] = reason;
+    out["errors"] = json_list(errors);
+    out["detail"] = detail;
+    return out;
+}
+
+void Recorder::write(std::string_view kind, Json body) {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    Json line;
+    line["schema"] = result_schema;
+    line["kind"] = kind;
+    line["seq"] = sequence_++;
+    for (auto& [key, value] : body.items()) line[key] = std::move(value);
+    ended_ = kind == "end";
+    // Bytes from outside (paths, host names) need not be UTF-8; a result line always is.
+    if (sink_) sink_->line(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void Recorder::run(Json header) {
+    write("run", std::move(header));
+}
+void Recorder::measurement(const Measurement& m) {
+    write("measurement", m.to_json());
+}
+void Recorder::figure(const Figure& f) {
+    write("figure", f.to_json());
+}
+void Recorder::end(const End& e) {
+    write("end", e.to_json());
+}
+
+bool Recorder::ended() const {
+    const std::lock_guard lock(mutex_);
+    return ended_;
+}
+
+}  // namespace effio

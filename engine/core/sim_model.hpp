@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The machine that `sim` pretends to be: closed formulas for what an operation costs in virtual
+// seconds. Derived by hand in the tests that use it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "core/json.hpp"
+#include "core/options.hpp"
+#include "core/units.hpp"
+
+namespace effio {
+
+struct SimModel {
+    // Storage. A rate of 0 means without limit.
+    Seconds latency{0};               ///< of each transfer
+    BytesPerSecond rank_rate{100e6};  ///< of one rank
+    BytesPerSecond shared_rate{0};    ///< of the storage, divided evenly among the active ranks
+    Seconds open{0};                  ///< open or create
+    Seconds close{0};
+    Seconds sync{0};               ///< beside what waits in the cache
+    Bytes cache{0};                ///< write-back cache of a rank
+    BytesPerSecond cache_rate{0};  ///< of transfers that the cache takes
+    Seconds metadata{0};           ///< each namespace operation
+    bool no_content = false;       ///< keep no data: larger runs, but nothing to verify
+    // Messages.
+    Seconds message_latency{0};      ///< alpha
+    BytesPerSecond message_rate{0};  ///< 1/beta of one message
+    BytesPerSecond link_rate{0};     ///< of a link that all messages under way share
+    Seconds collective{0};           ///< barrier, broadcast, reduction
+
+    /// The settings as options, for `--backend-options key=value,...`: of storage and messages, or
+    /// of messages alone for benchmarks that know no storage.
+    void declare(OptionTable& table);
+    void declare_messages(OptionTable& table);
+
+    static double time_at(BytesPerSecond rate, std::int64_t bytes) {
+        return rate.count > 0 ? static_cast<double>(bytes) / rate.count : 0.0;
+    }
+    /// Seconds for `bytes` through the storage with `active` ranks at work.
+    double storage_seconds(std::int64_t bytes, int active) const {
+        const BytesPerSecond share{shared_rate.count / std::max(active, 1)};
+        return std::max(time_at(rank_rate, bytes), time_at(share, bytes));
+    }
+    /// Seconds from the start of sending `bytes` to their arrival while `under_way` messages share
+    /// the link.
+    double message_seconds(std::int64_t bytes, std::int64_t under_way) const {
+        const double messages = static_cast<double>(std::max<std::int64_t>(under_way, 1));
+        return message_latency.count +
+               std::max(time_at(message_rate, bytes),
+                        time_at(BytesPerSecond{link_rate.count / messages}, bytes));
+    }
+};
+
+}  // namespace effio

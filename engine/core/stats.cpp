@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/stats.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace effio {
+
+void Samples::add(double value) {
+    ++count_;
+    const double distance = value - mean_;
+    mean_ += distance / static_cast<double>(count_);
+    squares_ += distance * (value - mean_);
+    min_ = std::min(min_, value);
+    max_ = std::max(max_, value);
+}
+
+double Samples::deviation() const {
+    return count_ < 2 ? 0.0 : std::sqrt(squares_ / static_cast<double>(count_ - 1));
+}
+
+double Samples::population_deviation() const {
+    return count_ < 1 ? 0.0 : std::sqrt(squares_ / static_cast<double>(count_));
+}
+
+double Samples::confidence95() const {
+    if (count_ < 2) return 0.0;
+    return student_t_975(count_ - 1) * deviation() / std::sqrt(static_cast<double>(count_));
+}
+
+double Samples::variation() const {
+    return mean_ == 0 ? 0.0 : deviation() / mean_;
+}
+
+Samples samples_of(std::span<const double> values) {
+    Samples samples;
+    for (const double value : values) samples.add(value);
+    return samples;
+}
+
+double student_t_975(std::int64_t freedom) {
+    constexpr std::array<double, 10> small{12.7062, 4.30265, 3.18245, 2.77645, 2.57058,
+                                           2.44691, 2.36462, 2.30600, 2.26216, 2.22814};
+    if (freedom <= 10)
+        return small[static_cast<std::size_t>(std::max<std::int64_t>(freedom, 1)) - 1];
+    const double z = 1.959963985;
+    const double n = static_cast<double>(freedom);
+    const double z2 = z * z;
+    const double g1 = z * (z2 + 1) / 4;
+    const double g2 = z * (5 * z2 * z2 + 16 * z2 + 3) / 96;
+    const double g3 = z * (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / 384;
+    return z + g1 / n + g2 / (n * n) + g3 / (n * n * n);
+}
+
+double arithmetic_mean(std::span<const double> values) {
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double geometric_mean(std::span<const double> values) {
+    double logs = 0;
+    for (const double value : values) {
+        if (!(value > 0)) return std::numeric_limits<double>::quiet_NaN();
+        logs += std::log(value);
+    }
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    return std::exp(logs / static_cast<double>(values.size()));
+}
+
+void Histogram::merge(const Histogram& other) {
+    for (std::size_t i = 0; i < buckets; ++i) counts_[i] += other.counts_[i];
+    sum_ns_ += other.sum_ns_;
+    min_ns_ = std::min(min_ns_, other.min_ns_);
+    max_ns_ = std::max(max_ns_, other.max_ns_);
+}
+
+std::uint64_t Histogram::count() const {
+    return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+}
+
+double Histogram::mean_seconds() const {
+    const std::uint64_t n = count();
+    return n == 0 ? 0.0 : 1e-9 * static_cast<double>(sum_ns_) / static_cast<double>(n);
+}
+
+double Histogram::min_seconds() const {
+    return max_ns_ < min_ns_ ? 0.0 : 1e-9 * static_cast<double>(min_ns_);
+}
+
+double Histogram::max_seconds() const {
+    return 1e-9 * static_cast<double>(max_ns_);
+}
+
+std::uint64_t Histogram::bucket_begin_ns(std::size_t bucket) {
+    if (bucket < exact) return bucket;
+    const std::size_t octave = 6 + (bucket - exact) / per_octave;
+    const std::uint64_t part = (bucket - exact) % per_octave;
+    return (std::uint64_t{per_octave} + part) << (octave - 5);
+}
+
+double Histogram::quantile_seconds(double q) const {
+    const std::uint64_t n = count();
+    if (n == 0) return 0.0;
+    const auto wanted = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(n))));
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < buckets; ++i) {
+        seen += counts_[i];
+        if (seen < wanted) continue;
+        const double begin = static_cast<double>(bucket_begin_ns(i));
+        const double end = i + 1 < buckets ? static_cast<double>(bucket_begin_ns(i + 1)) : begin;
+        const double middle = i < exact ? begin : 0.5 * (begin + end);
+        return 1e-9 *
+               std::clamp(middle, static_cast<double>(min_ns_), static_cast<double>(max_ns_));
+    }
+    return max_seconds();
+}
+
+std::vector<std::uint64_t> Histogram::additive_state() const {
+    std::vector<std::uint64_t> state(counts_.begin(), counts_.end());
+    state.push_back(sum_ns_);
+    return state;
+}
+
+Histogram Histogram::from_state(std::span<const std::uint64_t> additive, std::uint64_t min_ns,
+                                std::uint64_t max_ns) {
+    Histogram result;
+    std::copy_n(additive.begin(), buckets, result.counts_.begin());
+    result.sum_ns_ = additive[buckets];
+    result.min_ns_ = min_ns;
+    result.max_ns_ = max_ns;
+    return result;
+}
+
+}  // namespace effio

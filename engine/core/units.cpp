@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/units.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace effio {
+namespace {
+
+struct Unit {
+    std::string_view suffix;
+    double factor;
+};
+
+constexpr std::array<Unit, 11> size_units{{
+    {"B", 1.0},
+    {"KiB", 1024.0},
+    {"MiB", 1048576.0},
+    {"GiB", 1073741824.0},
+    {"TiB", 1099511627776.0},
+    {"PiB", 1125899906842624.0},
+    {"kB", 1e3},
+    {"MB", 1e6},
+    {"GB", 1e9},
+    {"TB", 1e12},
+    {"PB", 1e15},
+}};
+
+constexpr std::array<Unit, 6> time_units{{
+    {"s", 1.0},
+    {"ms", 1e-3},
+    {"us", 1e-6},
+    {"ns", 1e-9},
+    {"min", 60.0},
+    {"h", 3600.0},
+}};
+
+std::string_view trimmed(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// A non-negative number and a unit from `units`; a missing unit is factor 1.
+template <std::size_t N>
+Result<double> number_with_unit(std::string_view text, const std::array<Unit, N>& units,
+                                std::string_view examples) {
+    const auto complain = [&](std::string_view why) {
+        return usage_error(fmt::format("'{}' {}; write for example {}", text, why, examples));
+    };
+    const std::string_view body = trimmed(text);
+    double number = 0;
+    const auto [end, failure] =
+        std::from_chars(body.data(), body.data() + body.size(), number, std::chars_format::fixed);
+    if (failure != std::errc{} || !std::isfinite(number)) return complain("is not a number");
+    if (number < 0) return complain("is negative");
+    const std::string_view suffix =
+        trimmed(body.substr(static_cast<std::size_t>(end - body.data())));
+    if (suffix.empty()) return number;
+    for (const auto& unit : units) {
+        if (unit.suffix == suffix) return number * unit.factor;
+    }
+    std::string known;
+    for (const auto& unit : units) known += fmt::format(" {}", unit.suffix);
+    return complain(fmt::format("has the unknown unit '{}' (known:{})", suffix, known));
+}
+
+Result<double> size_term(std::string_view text) {
+    return number_with_unit(text, size_units, "1048576, 1MiB, 1.5GiB, 16MB or 1MiB+8B");
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_integer(std::string_view text) {
+    std::int64_t value = 0;
+    const std::string_view body = trimmed(text);
+    const auto [end, failure] = std::from_chars(body.data(), body.data() + body.size(), value);
+    if (failure == std::errc::result_out_of_range) {
+        return usage_error(fmt::format("'{}' is too large for a 64-bit integer", text));
+    }
+    if (failure != std::errc{} || end != body.data() + body.size()) {
+        return usage_error(fmt::format("'{}' is not a whole number", text));
+    }
+    return value;
+}
+
+Result<double> parse_real(std::string_view text) {
+    double value = 0;
+    const std::string_view body = trimmed(text);
+    const auto [end, failure] = std::from_chars(body.data(), body.data() + body.size(), value);
+    if (failure != std::errc{} || end != body.data() + body.size() || !std::isfinite(value)) {
+        return usage_error(fmt::format("'{}' is not a finite number", text));
+    }
+    return value;
+}
+
+Result<Bytes> parse_size(std::string_view text) {
+    double total = 0;
+    std::string_view rest = text;
+    while (true) {
+        const auto plus = rest.find('+');
+        const auto term = size_term(rest.substr(0, plus));
+        if (!term) return term.error();
+        total += *term;
+        if (plus == std::string_view::npos) break;
+        rest.remove_prefix(plus + 1);
+    }
+    // 2^63 is exactly representable; every double below it fits.
+    if (total >= 9223372036854775808.0) {
+        return usage_error(fmt::format("'{}' is too large (the limit is 8 EiB)", text));
+    }
+    if (total != std::floor(total)) {
+        return usage_error(fmt::format("'{}' is not a whole number of bytes", text));
+    }
+    return Bytes{static_cast<std::int64_t>(total)};
+}
+
+Result<Seconds> parse_duration(std::string_view text) {
+    const auto seconds = number_with_unit(text, time_units, "30s, 250ms, 1.5min or 2h");
+    if (!seconds) return seconds.error();
+    return Seconds{*seconds};
+}
+
+Result<BytesPerSecond> parse_rate(std::string_view text) {
+    std::string_view body = trimmed(text);
+    if (body.ends_with("/s")) body.remove_suffix(2);
+    const auto rate = number_with_unit(body, size_units, "1GB/s or 100MiB/s");
+    if (!rate) return rate.error();
+    return BytesPerSecond{*rate};
+}
+
+std::string format_exact(Bytes size) {
+    std::int64_t rest = size.count;
+    if (rest == 0) return "0B";
+    constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> steps{
+        {{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}, {"B", 1}}};
+    // At most two terms read well ("1MiB+8B"); anything longer is clearer as plain bytes.
+    std::string out;
+    int terms = 0;
+    for (const auto& [suffix, factor] : steps) {
+        if (rest / factor == 0) continue;
+        if (++terms > 2) return fmt::format("{}B", size.count);
+        out += fmt::format("{}{}{}", out.empty() ? "" : "+", rest / factor, suffix);
+        rest %= factor;
+    }
+    return out;
+}
+
+std::string format_size(double bytes) {
+    constexpr std::array<std::string_view, 6> names{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    std::size_t step = 0;
+    while (std::abs(bytes) >= 1024.0 && step + 1 < names.size()) {
+        bytes /= 1024.0;
+        ++step;
+    }
+    if (step == 0) return fmt::format("{:.0f} B", bytes);
+    return fmt::format("{:.4g} {}", bytes, names[step]);
+}
+
+std::string format_duration(double seconds) {
+    if (seconds < 0) return "-" + format_duration(-seconds);
+    if (seconds == 0) return "0 s";
+    if (seconds < 1e-6) return fmt::format("{:.3g} ns", seconds * 1e9);
+    if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
+    if (seconds < 1.0) return fmt::format("{:.3g} ms", seconds * 1e3);
+    if (seconds < 120.0) return fmt::format("{:.3g} s", seconds);
+    const auto whole = std::llround(seconds);
+    if (whole < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string format_rate(double bytes_per_second) {
+    constexpr std::array<std::string_view, 6> names{"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"};
+    std::size_t step = 0;
+    while (std::abs(bytes_per_second) >= 1000.0 && step + 1 < names.size()) {
+        bytes_per_second /= 1000.0;
+        ++step;
+    }
+    return fmt::format("{:.4g} {}", bytes_per_second, names[step]);
+}
+
+}  // namespace effio

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one parser and printer of sizes, times and rates.
+//
+// Binary prefixes (KiB, MiB, GiB, TiB, PiB) are powers of 1024, decimal ones (kB, MB, GB, TB, PB)
+// powers of 1000; nothing else is accepted, so that "4m" or "4MiBx" cannot silently mean something.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace effio {
+
+struct Bytes {
+    std::int64_t count = 0;
+    friend bool operator==(Bytes, Bytes) = default;
+    friend auto operator<=>(Bytes, Bytes) = default;
+};
+
+struct Seconds {
+    double count = 0;
+    friend bool operator==(Seconds, Seconds) = default;
+    friend auto operator<=>(Seconds, Seconds) = default;
+};
+
+struct BytesPerSecond {
+    double count = 0;
+    friend bool operator==(BytesPerSecond, BytesPerSecond) = default;
+    friend auto operator<=>(BytesPerSecond, BytesPerSecond) = default;
+};
+
+constexpr std::int64_t KiB = 1024;
+constexpr std::int64_t MiB = 1024 * KiB;
+constexpr std::int64_t GiB = 1024 * MiB;
+constexpr double MB_per_s = 1e6;
+
+/// A whole number, optional minus, nothing after it.
+Result<std::int64_t> parse_integer(std::string_view text);
+/// A finite decimal number, nothing after it.
+Result<double> parse_real(std::string_view text);
+/// "1048576", "1MiB", "1.5GiB", "16 MB" and sums such as "1MiB+8B"; a bare number is bytes.
+/// The value must be a whole number of bytes, 0 or more.
+Result<Bytes> parse_size(std::string_view text);
+/// "30", "30s", "250ms", "20us", "1.5min", "2h"; a bare number is seconds.
+Result<Seconds> parse_duration(std::string_view text);
+/// A size and "/s": "1GB/s", "100MiB/s"; a bare number is bytes per second.
+Result<BytesPerSecond> parse_rate(std::string_view text);
+
+/// Exact and parseable by parse_size: "1MiB", "1MiB+8B", "1500B"; binary prefixes only.
+std::string format_exact(Bytes size);
+/// Rounded for people, binary prefix: "3.4 GiB".
+std::string format_size(double bytes);
+/// Rounded for people: "250 ms", "12.5 s", "1 h 05 min".
+std::string format_duration(double seconds);
+/// Rounded for people, decimal prefix as the field quotes it: "59.9 MB/s".
+std::string format_rate(double bytes_per_second);
+
+}  // namespace effio
