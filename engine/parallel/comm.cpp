@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/comm.hpp"
+
+#include <array>
+#include <utility>
+
+namespace effio {
+
+Error mpi_error(std::string operation, std::string path, int code,
+                std::optional<std::int64_t> offset) {
+    std::array<char, MPI_MAX_ERROR_STRING> text{};
+    int length = 0;
+    int error_class = MPI_ERR_OTHER;
+    MPI_Error_class(code, &error_class);
+    MPI_Error_string(code, text.data(), &length);
+    std::string cause(text.data(), static_cast<std::size_t>(length));
+    // ROMIO's texts hold several lines; one is enough for a message.
+    for (char& c : cause) {
+        if (c == '\n') c = ' ';
+    }
+    Error error = io_error(std::move(operation), std::move(path), std::move(cause));
+    error.mpi_class = error_class;
+    error.offset = offset;
+    return error;
+}
+
+Comm::Comm(MPI_Comm comm, Clock& clock, bool owned) : comm_(comm), clock_(&clock), owned_(owned) {
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+}
+
+Comm Comm::world(Clock& clock) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    return {copy, clock, true};
+}
+
+Comm Comm::self(Clock& clock) {
+    return {MPI_COMM_SELF, clock, false};
+}
+
+Comm::Comm(Comm&& other) noexcept
+    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)),
+      clock_(other.clock_),
+      rank_(other.rank_),
+      size_(other.size_),
+      owned_(std::exchange(other.owned_, false)) {}
+
+Comm& Comm::operator=(Comm&& other) noexcept {
+    if (this != &other) {
+        release();
+        comm_ = std::exchange(other.comm_, MPI_COMM_NULL);
+        clock_ = other.clock_;
+        rank_ = other.rank_;
+        size_ = other.size_;
+        owned_ = std::exchange(other.owned_, false);
+    }
+    return *this;
+}
+
+Comm::~Comm() {
+    release();
+}
+
+void Comm::release() {
+    if (owned_ && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    owned_ = false;
+}
+
+std::optional<Comm> Comm::split(std::optional<int> color) const {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, color.value_or(MPI_UNDEFINED), rank_, &part);
+    join();
+    if (part == MPI_COMM_NULL) return {};
+    return Comm(part, *clock_, true);
+}
+
+Comm Comm::split_by_shared_memory() const {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part);
+    join();
+    return {part, *clock_, true};
+}
+
+std::optional<Comm> Comm::in_order(std::span<const int> ranks) const {
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Group listed = MPI_GROUP_NULL;
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_group(comm_, &all);
+    MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &listed);
+    MPI_Comm_create(comm_, listed, &part);
+    MPI_Group_free(&listed);
+    MPI_Group_free(&all);
+    join();
+    if (part == MPI_COMM_NULL) return {};
+    return Comm(part, *clock_, true);
+}
+
+std::optional<Comm> Comm::cartesian(std::span<const int> extents, bool periodic) const {
+    const std::vector<int> periods(extents.size(), periodic ? 1 : 0);
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Cart_create(comm_, static_cast<int>(extents.size()), extents.data(), periods.data(), 1,
+                    &part);
+    join();
+    if (part == MPI_COMM_NULL) return {};
+    return Comm(part, *clock_, true);
+}
+
+Comm Comm::reordered(int key) const {
+    MPI_Comm other = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, 0, key, &other);
+    join();
+    return {other, *clock_, true};
+}
+
+void Comm::barrier() const {
+    if (clock_->is_virtual()) {
+        join_clocks(clock_->collective_cost());
+    } else {
+        MPI_Barrier(comm_);
+    }
+}
+
+void Comm::broadcast(std::string& text, int root) const {
+    auto length = static_cast<int>(text.size());
+    broadcast(length, root);
+    text.resize(static_cast<std::size_t>(length));
+    broadcast(std::span<char>(text.data(), text.size()), root);
+}
+
+std::int64_t Comm::sum_below(std::int64_t value) const {
+    std::int64_t below = 0;
+    MPI_Exscan(&value, &below, 1, MPI_INT64_T, MPI_SUM, comm_);
+    join();
+    return rank_ == 0 ? 0 : below;  // MPI leaves rank 0's result undefined
+}
+
+std::vector<double> Comm::gather(double value) const {
+    std::vector<double> all(is_root() ? static_cast<std::size_t>(size_) : 0);
+    MPI_Gather(&value, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, comm_);
+    join();
+    return all;
+}
+
+std::vector<std::string> Comm::gather(const std::string& text) const {
+    const auto length = static_cast<int>(text.size());
+    std::vector<int> lengths(is_root() ? static_cast<std::size_t>(size_) : 0);
+    MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm_);
+    std::vector<int> starts;
+    int total = 0;
+    for (const int n : lengths) {
+        starts.push_back(total);
+        total += n;
+    }
+    std::string joined(static_cast<std::size_t>(total), '\0');
+    MPI_Gatherv(text.data(), length, MPI_CHAR, joined.data(), lengths.data(), starts.data(),
+                MPI_CHAR, 0, comm_);
+    join();
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        all.push_back(joined.substr(static_cast<std::size_t>(starts[i]),
+                                    static_cast<std::size_t>(lengths[i])));
+    }
+    return all;
+}
+
+void Comm::fetch(int owner, std::span<const std::int64_t> mine,
+                 std::span<std::int64_t> theirs) const {
+    constexpr int ask = 1;
+    constexpr int answer = 2;
+    std::array<MPI_Request, 2> sends{};
+    MPI_Status from{};
+    MPI_Isend(nullptr, 0, MPI_CHAR, owner, ask, comm_, sends.data());
+    MPI_Recv(nullptr, 0, MPI_CHAR, MPI_ANY_SOURCE, ask, comm_, &from);
+    MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_INT64_T, from.MPI_SOURCE, answer,
+              comm_, &sends[1]);
+    MPI_Recv(theirs.data(), static_cast<int>(theirs.size()), MPI_INT64_T, owner, answer, comm_,
+             MPI_STATUS_IGNORE);
+    MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE);
+}
+
+void Comm::join_clocks(double cost) const {
+    if (!clock_->is_virtual()) return;
+    std::array<double, 2> latest{clock_->now(), cost};
+    MPI_Allreduce(MPI_IN_PLACE, latest.data(), 2, MPI_DOUBLE, MPI_MAX, comm_);
+    clock_->wait_until(latest[0] + latest[1]);
+}
+
+}  // namespace effio

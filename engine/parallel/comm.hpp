@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A communicator with RAII, typed reductions and the rank's clock.
+//
+// Failures of communication itself are fatal (MPI_ERRORS_ARE_FATAL): they are bugs or lost nodes,
+// and no rank could agree on them. With a virtual clock every collective call also joins the
+// clocks: all ranks leave at the latest rank's time plus the clock's collective cost.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+
+namespace effio {
+
+/// An MPI failure as a value; `code` is what the call returned.
+Error mpi_error(std::string operation, std::string path, int code,
+                std::optional<std::int64_t> offset = {});
+
+template <class T>
+MPI_Datatype mpi_type();
+template <>
+inline MPI_Datatype mpi_type<char>() {
+    return MPI_CHAR;
+}
+template <>
+inline MPI_Datatype mpi_type<int>() {
+    return MPI_INT;
+}
+template <>
+inline MPI_Datatype mpi_type<std::int64_t>() {
+    return MPI_INT64_T;
+}
+template <>
+inline MPI_Datatype mpi_type<std::uint64_t>() {
+    return MPI_UINT64_T;
+}
+template <>
+inline MPI_Datatype mpi_type<double>() {
+    return MPI_DOUBLE;
+}
+
+class Comm {
+  public:
+    static Comm world(Clock& clock);
+    static Comm self(Clock& clock);
+    Comm(Comm&& other) noexcept;
+    Comm& operator=(Comm&& other) noexcept;
+    Comm(const Comm&) = delete;
+    Comm& operator=(const Comm&) = delete;
+    ~Comm();
+
+    int rank() const { return rank_; }
+    int size() const { return size_; }
+    bool is_root() const { return rank_ == 0; }
+    MPI_Comm raw() const { return comm_; }
+    Clock& clock() const { return *clock_; }
+
+    /// Ranks of equal color form a new communicator in the order of this one; none without a color.
+    std::optional<Comm> split(std::optional<int> color) const;
+    /// The ranks that share a node as MPI sees it (MPI_COMM_TYPE_SHARED).
+    Comm split_by_shared_memory() const;
+    /// The ranks listed, in that order; none on the others. Collective over all ranks, each with
+    /// the same list.
+    std::optional<Comm> in_order(std::span<const int> ranks) const;
+    /// A grid of the given extents, all periodic or none, whose ranks count with the last
+    /// coordinate running fastest. MPI may place ranks anew to fit the machine, so the order
+    /// differs from this one; none on ranks that the grid has no place for.
+    std::optional<Comm> cartesian(std::span<const int> extents, bool periodic) const;
+    /// A new communicator of the same ranks in the order of their keys; equal keys keep their
+    /// order.
+    Comm reordered(int key) const;
+
+    void barrier() const;
+
+    template <class T>
+    void broadcast(T& value, int root = 0) const {
+        broadcast(std::span<T>(&value, 1), root);
+    }
+    template <class T>
+    void broadcast(std::span<T> values, int root = 0) const {
+        MPI_Bcast(values.data(), static_cast<int>(values.size()), mpi_type<T>(), root, comm_);
+        join();
+    }
+    void broadcast(std::string& text, int root = 0) const;
+
+    template <class T>
+    T sum(T value) const {
+        return reduced(value, MPI_SUM);
+    }
+    template <class T>
+    T min(T value) const {
+        return reduced(value, MPI_MIN);
+    }
+    template <class T>
+    T max(T value) const {
+        return reduced(value, MPI_MAX);
+    }
+    template <class T>
+    void sum(std::span<T> values) const {
+        reduce(values, MPI_SUM);
+    }
+    template <class T>
+    void min(std::span<T> values) const {
+        reduce(values, MPI_MIN);
+    }
+    template <class T>
+    void max(std::span<T> values) const {
+        reduce(values, MPI_MAX);
+    }
+    /// Sum over the ranks below this one; 0 on rank 0.
+    std::int64_t sum_below(std::int64_t value) const;
+    /// One value of each rank, on the root only. For small things: grows with the ranks.
+    std::vector<double> gather(double value) const;
+    std::vector<std::string> gather(const std::string& text) const;
+
+    /// Collective: the numbers that `owner` brought along. Each rank must be the owner for exactly
+    /// one rank, so that nobody needs to know more than its own partner.
+    void fetch(int owner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) const;
+
+    /// Virtual clocks: all ranks go on at the latest rank's time + `cost` (the largest of all).
+    /// Returns at once for real clocks. Collective.
+    void join_clocks(double cost) const;
+
+  private:
+    Comm(MPI_Comm comm, Clock& clock, bool owned);
+    void join() const {
+        if (clock_->is_virtual()) join_clocks(clock_->collective_cost());
+    }
+    void release();
+
+    template <class T>
+    T reduced(T value, MPI_Op op) const {
+        reduce(std::span<T>(&value, 1), op);
+        return value;
+    }
+    template <class T>
+    void reduce(std::span<T> values, MPI_Op op) const {
+        MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), mpi_type<T>(),
+                      op, comm_);
+        join();
+    }
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    Clock* clock_ = nullptr;
+    int rank_ = 0;
+    int size_ = 1;
+    bool owned_ = false;
+};
+
+}  // namespace effio

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/file_system.hpp"
+
+#include <fmt/format.h>
+#include <sys/quota.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace effio {
+namespace {
+
+/// A field of /proc/self/mountinfo as it was: blanks, tabs, newlines and backslashes are written
+/// there as a backslash and three octal digits.
+std::string unescaped(const std::string& field) {
+    std::string out;
+    for (std::size_t i = 0; i < field.size(); ++i) {
+        if (field[i] == '\\' && i + 3 < field.size()) {
+            out += static_cast<char>(std::stoi(field.substr(i + 1, 3), nullptr, 8));
+            i += 3;
+        } else {
+            out += field[i];
+        }
+    }
+    return out;
+}
+
+/// True if `directory` is `point` or lies below it.
+bool lies_below(const std::string& directory, const std::string& point) {
+    return point == "/" || (directory.starts_with(point) &&
+                            (directory.size() == point.size() || directory[point.size()] == '/'));
+}
+
+/// Fills in what /proc/self/mountinfo knows of the mount that `directory` is on: the one with the
+/// longest mount point above it, of several of those the last. One that names the directory's
+/// device `dev` is preferred, but not all do (subvolumes of btrfs have device numbers of their
+/// own).
+void find_mount(FileSystem& fs, const std::string& directory, dev_t dev) {
+    const std::string wanted = fmt::format("{}:{}", major(dev), minor(dev));
+    std::ifstream mounts("/proc/self/mountinfo");
+    std::pair<bool, std::size_t> best{false, 0};
+    for (std::string line; std::getline(mounts, line);) {
+        // id parent major:minor root mount-point options [optional fields] - type source options
+        std::istringstream words(line);
+        std::string id;
+        std::string parent;
+        std::string device;
+        std::string root;
+        std::string point;
+        std::string options;
+        words >> id >> parent >> device >> root >> point >> options;
+        point = unescaped(point);
+        const std::pair<bool, std::size_t> fit{device == wanted, point.size()};
+        if (!lies_below(directory, point) || fit < best) continue;
+        best = fit;
+        std::string word;
+        while (words >> word && word != "-") {
+        }
+        std::string super;
+        words >> fs.type >> fs.source >> super;
+        fs.source = unescaped(fs.source);
+        fs.mount_point = point;
+        fs.options = options + ";" + super;
+    }
+    if (access(fmt::format("/sys/dev/block/{}/stat", wanted).c_str(), R_OK) == 0) {
+        fs.device = wanted;
+    }
+}
+
+/// Lustre answers with its layout in a binary attribute (lustre_user.h, struct lov_user_md): magic,
+/// pattern, object id and sequence (8+8), stripe size at byte 24, stripe count at byte 28.
+Json lustre_striping(const std::string& directory) {
+    std::array<char, 4096> value{};
+    if (getxattr(directory.c_str(), "lustre.lov", value.data(), value.size()) < 32) return nullptr;
+    std::uint32_t size = 0;
+    std::uint16_t count = 0;
+    std::memcpy(&size, value.data() + 24, sizeof size);
+    std::memcpy(&count, value.data() + 28, sizeof count);
+    return Json{{"count", count == 0xffff ? -1 : static_cast<int>(count)}, {"unit_bytes", size}};
+}
+
+std::optional<std::int64_t> quota_left(const FileSystem& fs) {
+    if (!fs.device) return {};
+    dqblk quota{};
+    if (quotactl(QCMD(Q_GETQUOTA, USRQUOTA), fs.source.c_str(), static_cast<int>(getuid()),
+                 reinterpret_cast<caddr_t>(&quota)) != 0) {
+        return {};
+    }
+    const std::uint64_t limit =
+        quota.dqb_bsoftlimit != 0 ? quota.dqb_bsoftlimit : quota.dqb_bhardlimit;
+    if (limit == 0) return {};
+    const auto left =
+        static_cast<std::int64_t>(limit * 1024) - static_cast<std::int64_t>(quota.dqb_curspace);
+    return std::max<std::int64_t>(left, 0);
+}
+
+}  // namespace
+
+Result<FileSystem> find_file_system(const std::string& directory) {
+    FileSystem fs;
+    fs.path = directory;
+    struct stat info{};
+    if (stat(directory.c_str(), &info) != 0) return system_error("stat", directory, errno);
+    struct statvfs space{};
+    if (statvfs(directory.c_str(), &space) != 0) return system_error("statvfs", directory, errno);
+    const auto block = static_cast<std::int64_t>(space.f_frsize);
+    fs.block_bytes = static_cast<std::int64_t>(info.st_blksize);
+    fs.total_bytes = static_cast<std::int64_t>(space.f_blocks) * block;
+    fs.free_bytes = static_cast<std::int64_t>(space.f_bavail) * block;
+    fs.total_inodes = static_cast<std::int64_t>(space.f_files);
+    fs.free_inodes = static_cast<std::int64_t>(space.f_favail);
+    std::array<char, PATH_MAX> real{};
+    const char* canonical = realpath(directory.c_str(), real.data());
+    find_mount(fs, canonical == nullptr ? directory : canonical, info.st_dev);
+    fs.memory_backed = fs.type == "tmpfs" || fs.type == "ramfs";
+    fs.quota_free_bytes = quota_left(fs);
+    fs.striping = lustre_striping(directory);
+    return fs;
+}
+
+Json FileSystem::to_json() const {
+    return Json{{"path", path},
+                {"type", type.empty() ? Json(nullptr) : Json(type)},
+                {"source", source},
+                {"mount_point", mount_point},
+                {"options", options},
+                {"memory_backed", memory_backed},
+                {"block_bytes", block_bytes},
+                {"total_bytes", total_bytes},
+                {"free_bytes", free_bytes},
+                {"total_inodes", total_inodes},
+                {"free_inodes", free_inodes},
+                {"quota_free_bytes", quota_free_bytes ? Json(*quota_free_bytes) : Json(nullptr)},
+                {"device", device ? Json(*device) : Json(nullptr)},
+                {"striping", striping}};
+}
+
+std::optional<DeviceCounters> device_counters(const std::string& device) {
+    // Documentation/block/stat.rst: field 3 = sectors read, field 7 = sectors written, 512 B each.
+    std::ifstream file(fmt::format("/sys/dev/block/{}/stat", device));
+    std::array<std::int64_t, 7> fields{};
+    for (auto& field : fields) {
+        if (!(file >> field)) return {};
+    }
+    return DeviceCounters{fields[2] * 512, fields[6] * 512};
+}
+
+}  // namespace effio

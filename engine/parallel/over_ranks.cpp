@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/over_ranks.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace effio {
+
+std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,
+                                                        std::span<const Named> mine) {
+    std::vector<double> low;
+    for (const auto& [name, value] : mine) low.push_back(value);
+    auto high = low;
+    auto sum = low;
+    comm.min(std::span<double>(low));
+    comm.max(std::span<double>(high));
+    comm.sum(std::span<double>(sum));
+    std::vector<std::pair<std::string, Spread>> spreads;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        spreads.emplace_back(mine[i].first, Spread{low[i], sum[i] / comm.size(), high[i]});
+    }
+    return spreads;
+}
+
+Spread spread_over(const Comm& comm, double mine) {
+    const Named named{"", mine};
+    return spread_over(comm, std::span(&named, 1)).front().second;
+}
+
+Histogram merged_over(const Comm& comm, const Histogram& mine) {
+    auto state = mine.additive_state();
+    comm.sum(std::span<std::uint64_t>(state));
+    const std::uint64_t low = comm.min(mine.min_ns());
+    const std::uint64_t high = comm.max(mine.max_ns());
+    return Histogram::from_state(state, low, high);
+}
+
+TimeSeries summed_over(const Comm& comm, TimeSeries mine) {
+    mine.widen_to(comm.max(mine.width()));
+    auto bytes = mine.slices();
+    bytes.resize(static_cast<std::size_t>(comm.max(static_cast<std::int64_t>(bytes.size()))));
+    if (!bytes.empty()) comm.sum(std::span<double>(bytes));
+    return {mine.width(), std::move(bytes)};
+}
+
+std::optional<double> mean_over(const Comm& comm, const std::optional<double>& mine) {
+    const double sum = comm.sum(mine.value_or(0));
+    if (comm.sum(mine ? 1 : 0) != comm.size()) return {};
+    return sum / comm.size();
+}
+
+std::vector<RankValue> largest_over(const Comm& comm, double mine, const std::string& host,
+                                    int limit) {
+    std::vector<RankValue> found;
+    double bid = mine;
+    for (int i = 0; i < std::min(limit, comm.size()); ++i) {
+        const double highest = comm.max(bid);
+        const int winner = comm.min(bid == highest ? comm.rank() : std::numeric_limits<int>::max());
+        std::string where = host;
+        comm.broadcast(where, winner);
+        found.push_back({winner, std::move(where), highest});
+        if (comm.rank() == winner) bid = -std::numeric_limits<double>::infinity();
+    }
+    return found;
+}
+
+}  // namespace effio

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Statistics of all ranks from what each rank measured: reduced, not gathered. Everything here is
+// collective over the communicator and belongs outside measured intervals.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/record.hpp"
+#include "core/series.hpp"
+#include "core/stats.hpp"
+#include "parallel/comm.hpp"
+
+namespace effio {
+
+/// A named number of this rank, e.g. the seconds of one part.
+using Named = std::pair<std::string, double>;
+
+/// Minimum, mean and maximum of each number; names and order are the same on all ranks.
+std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,
+                                                        std::span<const Named> mine);
+Spread spread_over(const Comm& comm, double mine);
+
+/// The operation times of all ranks in one distribution.
+Histogram merged_over(const Comm& comm, const Histogram& mine);
+
+/// The bytes of all ranks by time, from each rank's own series.
+TimeSeries summed_over(const Comm& comm, TimeSeries mine);
+
+/// The mean of what the ranks know; nothing if one of them knows nothing.
+std::optional<double> mean_over(const Comm& comm, const std::optional<double>& mine);
+
+struct RankValue {
+    int rank = 0;
+    std::string host;
+    double value = 0;
+};
+/// The ranks with the largest values, largest first, at most `limit` of them; the same on all
+/// ranks. Costs two collective calls for each.
+std::vector<RankValue> largest_over(const Comm& comm, double mine, const std::string& host,
+                                    int limit);
+
+}  // namespace effio

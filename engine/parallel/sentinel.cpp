@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/sentinel.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace effio {
+namespace {
+
+sigset_t stop_signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+}  // namespace
+
+void block_stop_signals() {
+    const sigset_t set = stop_signals();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+Sentinel::Sentinel(Session& session, std::atomic<bool>& stop, Settings settings)
+    : session_(session),
+      stop_(stop),
+      settings_(std::move(settings)),
+      thread_([this](const std::stop_token& token) { watch(token); }) {}
+
+void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
+    Error error = io_error(now.call, now.step.path,
+                           fmt::format("no progress for {:.0f} s in '{}'; if the storage is merely "
+                                       "slow, raise --watchdog",
+                                       silent_seconds, now.step.title));
+    error.exit_code = ExitCode::hung;
+    error = session_.signed_error(error);
+    End end;
+    end.status = ExitCode::hung;
+    end.reason = error.text();
+    end.errors = {error};
+    end_job(session_, end);
+}
+
+void Sentinel::watch(const std::stop_token& token) {
+    const sigset_t set = stop_signals();
+    // Rank 0 speaks first where several ranks hang together.
+    const double patience = session_.world_rank == 0 ? 0 : 2;
+    std::uint64_t beats = 0;
+    double last_sign = Clock::monotonic_seconds();
+    double last_shown = last_sign;
+    bool asked = false;
+    while (!token.stop_requested()) {
+        constexpr timespec tick{0, 100'000'000};
+        const int signal = sigtimedwait(&set, nullptr, &tick);
+        if (signal > 0) {
+            if (asked && signal == SIGINT) {
+                End end;
+                end.status = ExitCode::interrupted;
+                end.reason = "stopped at once by a second signal; the cell in work is lost";
+                end_job(session_, end);
+            }
+            asked = true;
+            stop_.store(true);
+        }
+        const double now = Clock::monotonic_seconds();
+        const auto state = session_.progress.snapshot();
+        if (state.beats != beats) {
+            beats = state.beats;
+            last_sign = now;
+        }
+        const double limit = settings_.hang_limit_seconds + state.step.allowance_seconds + patience;
+        if (settings_.hang_limit_seconds > 0 && now - last_sign > limit) {
+            end_hung(state, now - last_sign);
+        }
+        if (settings_.show && now - last_shown >= 1.0) {
+            last_shown = now;
+            settings_.show(state);
+        }
+    }
+}
+
+}  // namespace effio

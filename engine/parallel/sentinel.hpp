@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The thread beside the measurement on every rank: it takes the signals, watches for hangs and
+// shows progress. It makes no MPI call.
+#pragma once
+
+#include <csignal>
+#include <functional>
+#include <stop_token>
+#include <thread>
+
+#include "parallel/session.hpp"
+
+namespace effio {
+
+/// Blocks SIGINT, SIGTERM and SIGUSR1 in this thread and all it starts; call before MPI_Init, so
+/// that MPI's own threads leave the signals to the sentinel.
+void block_stop_signals();
+
+class Sentinel {
+  public:
+    struct Settings {
+        /// Seconds without a sign of life after which the job is ended; 0 switches that off.
+        double hang_limit_seconds = 60;
+        /// Called on the showing rank about once a second with what happens now.
+        std::function<void(const Progress::Snapshot&)> show;
+    };
+
+    /// `stop` is set when a signal asks the run to stop; a second signal ends the job at once.
+    Sentinel(Session& session, std::atomic<bool>& stop, Settings settings);
+
+  private:
+    void watch(const std::stop_token& token);
+    void end_hung(const Progress::Snapshot& now, double silent_seconds);
+
+    Session& session_;
+    std::atomic<bool>& stop_;
+    Settings settings_;
+    std::jthread thread_;  ///< last member: it must stop before the others go
+};
+
+}  // namespace effio

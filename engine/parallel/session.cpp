@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/session.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace effio {
+
+void Console::print(const std::string& text) {
+    if (!enabled_) return;
+    const std::lock_guard lock(mutex_);
+    if (status_shown_) {
+        std::fputs("\r\033[K", stderr);
+        std::fflush(stderr);
+        status_shown_ = false;
+    }
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+}
+
+void Console::status(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (status_line_) {
+        std::fputs(("\r\033[K" + text).c_str(), stderr);
+        status_shown_ = true;
+    } else {
+        std::fputs((text + "\n").c_str(), stderr);
+    }
+    std::fflush(stderr);
+}
+
+void end_job(Session& session, const End& end) {
+    // Two threads of a rank may find the same trouble; the first one speaks.
+    const std::lock_guard lock(session.ending);
+    std::string message = fmt::format("effio: {}: {}\n", name(end.status), end.reason);
+    for (const auto& error : end.errors) message += fmt::format("effio: {}\n", error.text());
+    std::fputs(message.c_str(), stderr);
+    session.results.end_from_any_rank(end);
+    // Removing files on broken storage may itself hang: leave then by SIGALRM.
+    std::signal(SIGALRM, SIG_DFL);
+    alarm(5);
+    session.clean_up();
+    _exit(static_cast<int>(end.status));
+}
+
+}  // namespace effio

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one rank of a running group has at hand. Passed to everything; nothing of it is global.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "parallel/comm.hpp"
+#include "parallel/progress.hpp"
+#include "parallel/results.hpp"
+
+namespace effio {
+
+/// Readable output of the group's root on stdout, kept apart from the live status line on stderr.
+class Console {
+  public:
+    Console(bool enabled, bool status_line) : enabled_(enabled), status_line_(status_line) {}
+    void print(const std::string& text);
+    /// Replaces the status line (terminals) or prints one more line (logs).
+    void status(const std::string& text);
+    bool enabled() const { return enabled_; }
+
+  private:
+    std::mutex mutex_;
+    bool enabled_;
+    bool status_line_;
+    bool status_shown_ = false;
+};
+
+struct Session {
+    Session(Clock& the_clock, Comm& group, Progress& the_progress, Results& the_results,
+            Console& the_console, const std::atomic<bool>& stop)
+        : clock(the_clock),
+          comm(group),
+          progress(the_progress),
+          results(the_results),
+          console(the_console),
+          interrupted(stop) {}
+
+    Clock& clock;
+    Comm& comm;  ///< the ranks of this group
+    Progress& progress;
+    Results& results;
+    Console& console;
+    const std::atomic<bool>& interrupted;  ///< a signal asked to stop
+    int world_rank = 0;
+    std::string host;
+    double agree_deadline_seconds = 10;
+    std::mutex ending;  ///< held by the thread that ends the job
+    /// Removes what the run created, without MPI; for ends that are not orderly.
+    std::function<void()> clean_up = [] {};
+
+    /// The error with this rank and host in it.
+    Error signed_error(Error error) const {
+        if (error.rank < 0) error.rank = world_rank;
+        if (error.host.empty()) error.host = host;
+        return error;
+    }
+};
+
+/// Ends the whole job from any thread of any rank: writes the `end` line, removes what was created,
+/// and leaves with the status' exit code; the launcher ends the other ranks. The only `_exit`.
+[[noreturn]] void end_job(Session& session, const End& end);
+
+}  // namespace effio

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/system.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "build_info.hpp"
+
+namespace effio {
+namespace {
+
+std::string first_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+/// The number behind "key:" in a file of "key: number [kB]" lines.
+std::optional<std::int64_t> number_in(const std::string& path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(key)) continue;
+        std::istringstream words(line.substr(key.size()));
+        std::int64_t value = 0;
+        if (words >> value) return value;
+    }
+    return {};
+}
+
+std::string text_in(const std::string& path, std::string_view key, char separator) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(key)) continue;
+        const auto at = line.find(separator);
+        if (at == std::string::npos) continue;
+        const auto begin = line.find_first_not_of(" \t\"", at + 1);
+        if (begin == std::string::npos) continue;
+        return line.substr(begin, line.find_last_not_of(" \t\"") - begin + 1);
+    }
+    return {};
+}
+
+std::optional<std::int64_t> number_of(const std::string& path) {
+    std::ifstream file(path);
+    std::int64_t value = 0;
+    if (file >> value) return value;
+    return {};
+}
+
+Json describe_cpu() {
+    std::set<std::string> sockets;
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (line.starts_with("physical id")) sockets.insert(line);
+    }
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    Json usable = nullptr;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) usable = CPU_COUNT(&set);
+    return Json{{"model", text_in("/proc/cpuinfo", "model name", ':')},
+                {"sockets", sockets.empty() ? Json(nullptr) : Json(sockets.size())},
+                {"logical_cpus", sysconf(_SC_NPROCESSORS_ONLN)},
+                {"usable_by_root_rank", usable}};
+}
+
+Json describe_kernel() {
+    const Uname u = find_uname();
+    Json out{{"system", u.system},
+             {"node", u.node},
+             {"release", u.release},
+             {"version", u.version},
+             {"machine", u.machine}};
+    out["distribution"] = text_in("/etc/os-release", "PRETTY_NAME", '=');
+    out["clock_source"] =
+        first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    Json dirty = Json::object();
+    for (const char* key : {"dirty_ratio", "dirty_background_ratio", "dirty_bytes",
+                            "dirty_background_bytes", "dirty_expire_centisecs"}) {
+        if (const auto value = number_of(fmt::format("/proc/sys/vm/{}", key)); value) {
+            dirty[key] = *value;
+        }
+    }
+    out["vm"] = std::move(dirty);
+    return out;
+}
+
+Json describe_batch() {
+    Json out = Json::object();
+    for (const char* key :
+         {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NUM_NODES",
+          "SLURM_CLUSTER_NAME", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "LOADEDMODULES"}) {
+        if (const char* value = std::getenv(key); value != nullptr) out[key] = value;
+    }
+    return out;
+}
+
+/// Open MPI's launcher passes its own affairs in the same way as a user's settings.
+bool set_by_launcher(const std::string& text) {
+    for (const char* noise : {"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
+                              "OMPI_MCA_initial_", "OMPI_MCA_shmem_RUNTIME"}) {
+        if (text.starts_with(noise)) return true;
+    }
+    return false;
+}
+
+Json describe_mpi() {
+    int major = 0;
+    int minor = 0;
+    MPI_Get_version(&major, &minor);
+    // What steers the I/O layer from outside belongs to the result.
+    Json tuning = Json::object();
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string text = *entry;
+        for (const char* prefix : {"OMPI_MCA_", "ROMIO_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "UCX_",
+                                   "FI_", "PNETCDF_", "HDF5_"}) {
+            if (text.starts_with(prefix) && text.find('=') != std::string::npos &&
+                !set_by_launcher(text)) {
+                tuning[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+            }
+        }
+    }
+    return Json{{"library", mpi_library()},
+                {"standard", fmt::format("{}.{}", major, minor)},
+                {"environment", std::move(tuning)}};
+}
+
+std::optional<int> launcher_number(std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+        const char* text = std::getenv(name);
+        if (text == nullptr) continue;
+        char* end = nullptr;
+        const long value = std::strtol(text, &end, 10);
+        if (end != text && *end == '\0' && value >= 0) return static_cast<int>(value);
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string Uname::text() const {
+    return fmt::format("{} {} {} {} {}", system, node, release, version, machine);
+}
+
+Uname find_uname() {
+    utsname u{};
+    uname(&u);
+    return {u.sysname, u.nodename, u.release, u.version, u.machine};
+}
+
+Memory find_memory() {
+    Memory memory;
+    memory.total_bytes = number_in("/proc/meminfo", "MemTotal:").value_or(0) * 1024;
+    memory.available_bytes = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
+    // Control groups: the job's own limit, version 2 first; "max" does not parse and means none.
+    for (const char* path :
+         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+        const auto limit = number_of(path);
+        if (limit && *limit > 0 && *limit < memory.total_bytes) {
+            memory.total_bytes = *limit;
+            memory.available_bytes = std::min(memory.available_bytes, *limit);
+        }
+    }
+    return memory;
+}
+
+std::optional<ProcessIo> process_io() {
+    const auto read = number_in("/proc/self/io", "read_bytes:");
+    const auto written = number_in("/proc/self/io", "write_bytes:");
+    if (!read || !written) return {};
+    return ProcessIo{*read, *written};
+}
+
+std::int64_t memory_per_rank(const Comm& comm, const Topology& topology) {
+    return comm.min(find_memory().total_bytes / topology.ranks_on_node);
+}
+
+std::string mpi_library() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    std::string library(text.data(), static_cast<std::size_t>(length));
+    // MPICH prints a page; its first line has the version. Tabs would not survive tables.
+    library = library.substr(0, library.find('\n'));
+    for (char& c : library) {
+        if (c == '\t') c = ' ';
+    }
+    while (!library.empty() && (library.back() == '\0' || library.back() == ' '))
+        library.pop_back();
+    return library;
+}
+
+Json describe_system(const Comm& comm, const Topology& topology) {
+    constexpr int listed_nodes = 64;
+    const auto names = node_names(comm, topology, listed_nodes);
+    const Memory memory = find_memory();
+    std::array<std::int64_t, 2> smallest{memory.total_bytes, memory.available_bytes};
+    comm.min(std::span<std::int64_t>(smallest));
+    if (!comm.is_root()) return nullptr;
+    Json out;
+    out["ranks"] = comm.size();
+    out["nodes"] = topology.nodes;
+    out["ranks_per_node"] =
+        Json{{"min", topology.min_ranks_on_node}, {"max", topology.max_ranks_on_node}};
+    out["node_names"] = names;
+    out["node_names_complete"] = topology.nodes <= listed_nodes;
+    out["cpu"] = describe_cpu();
+    out["memory"] = Json{{"node_total_bytes", smallest[0]}, {"node_available_bytes", smallest[1]}};
+    out["kernel"] = describe_kernel();
+    out["mpi"] = describe_mpi();
+    out["batch"] = describe_batch();
+    out["user_is_root"] = geteuid() == 0;
+    return out;
+}
+
+std::string engine_version() {
+    return build::version;
+}
+
+Json describe_build() {
+    return Json{{"program", "effio-mpi"},      {"version", build::version},
+                {"revision", build::revision}, {"compiler", build::compiler},
+                {"flags", build::flags},       {"build_type", build::type},
+                {"mpi_built_with", build::mpi}};
+}
+
+std::optional<int> launcher_size() {
+    return launcher_number(
+        {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "PALS_SIZE", "FLUX_JOB_SIZE"});
+}
+
+std::optional<int> launcher_rank() {
+    return launcher_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+                            "PALS_RANKID", "FLUX_TASK_RANK"});
+}
+
+}  // namespace effio

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What machine this is: enough for a reader of the result to repeat the run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/json.hpp"
+#include "parallel/comm.hpp"
+#include "parallel/topology.hpp"
+
+namespace effio {
+
+struct Uname {
+    std::string system;
+    std::string node;
+    std::string release;
+    std::string version;
+    std::string machine;
+    /// The five words with blanks between them.
+    std::string text() const;
+};
+Uname find_uname();
+
+struct Memory {
+    std::int64_t total_bytes = 0;      ///< of the node, or of the control group if that is less
+    std::int64_t available_bytes = 0;  ///< that could be had without swapping
+};
+Memory find_memory();
+
+/// Bytes that this process made the block layer fetch and send (/proc/self/io), where the system
+/// counts them.
+struct ProcessIo {
+    std::int64_t read_bytes = 0;
+    std::int64_t written_bytes = 0;
+};
+std::optional<ProcessIo> process_io();
+
+/// Collective. The memory of the node over the ranks on it, the smallest over the ranks.
+std::int64_t memory_per_rank(const Comm& comm, const Topology& topology);
+
+/// Collective; complete on the root: nodes, CPU, memory, kernel, MPI library, batch job.
+Json describe_system(const Comm& comm, const Topology& topology);
+
+/// What this program was built from and with.
+Json describe_build();
+std::string engine_version();
+
+/// The first line of MPI_Get_library_version.
+std::string mpi_library();
+
+/// The number of ranks or this rank's number as the launcher tells it in the environment, before
+/// MPI_Init; nothing when started without a launcher.
+std::optional<int> launcher_size();
+std::optional<int> launcher_rank();
+
+}  // namespace effio
