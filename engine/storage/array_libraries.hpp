@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The array backends and their settings. A library that this program was built without has no
+// make function here; array_backends.cpp says so to the user.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/options.hpp"
+#include "core/units.hpp"
+#include "storage/array_file.hpp"
+
+namespace effio {
+
+struct Hdf5Settings {
+    Bytes alignment{0};  ///< objects from the threshold on begin at its multiples; 0 = off
+    Bytes alignment_threshold{1};  ///< smaller objects are packed
+    Bytes sieve_buffer{64 * KiB};
+    Bytes metadata_block{2 * KiB};
+    std::int64_t chunk_rows = 0;  ///< of the first dimension; 0 = contiguous
+    std::string collective_metadata = "off";
+    std::string fill = "never";
+    std::string versions = "earliest";
+    void declare(OptionTable& table);
+};
+
+struct PnetcdfSettings {
+    std::string format = "cdf5";
+    void declare(OptionTable& table);
+};
+
+struct Netcdf4Settings {
+    std::int64_t chunk_rows = 0;
+    void declare(OptionTable& table);
+};
+
+/// Arrays without a format over a way to reach bytes; it gives the name.
+std::unique_ptr<ArrayLibrary> make_bytes_array_library(Session& session,
+                                                       std::unique_ptr<Storage> storage);
+
+/// One file for each writer, holding its share of every variable, in the schema's order.
+enum class OwnFileFormat : char {
+    raw,     ///< nothing but the data
+    records  ///< Fortran unformatted sequential: each variable one record between length marks
+};
+std::unique_ptr<ArrayLibrary> make_own_file_library(Session& session, OwnFileFormat format);
+
+std::unique_ptr<ArrayLibrary> make_hdf5_library(Session& session, const Hdf5Settings& settings);
+std::unique_ptr<ArrayLibrary> make_pnetcdf_library(Session& session,
+                                                   const PnetcdfSettings& settings);
+std::unique_ptr<ArrayLibrary> make_netcdf4_library(Session& session,
+                                                   const Netcdf4Settings& settings);
+
+}  // namespace effio

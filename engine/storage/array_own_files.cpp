@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One file for each writer: its share of every variable, in the schema's order, either bare or as
+// Fortran unformatted records. Variables that are not shared out are in the file of writer 0; a
+// share without elements takes no place. Any number of readers may read: a slab comes together from
+// the files of those who wrote it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "storage/array_libraries.hpp"
+#include "storage/posix.hpp"
+#include "storage/posix_calls.hpp"
+#include "storage/record_layout.hpp"
+
+namespace effio {
+namespace {
+
+/// Where the parts of one writer's file stand.
+class OwnFileLayout {
+  public:
+    OwnFileLayout(const ArraySchema& schema, OwnFileFormat format, int writer) : format_(format) {
+        for (std::size_t v = 0; v < schema.variables.size(); ++v) {
+            const std::int64_t payload = schema.bytes(v, schema.share(v, writer));
+            begin_.push_back(bytes_);
+            if (payload > 0) bytes_ += stored(payload);
+            data_bytes_ += payload;
+        }
+    }
+    std::int64_t begin(std::size_t variable) const { return begin_[variable]; }
+    std::int64_t bytes() const { return bytes_; }
+    /// Marks alone.
+    std::int64_t overhead() const { return bytes_ - data_bytes_; }
+
+  private:
+    std::int64_t stored(std::int64_t payload) const {
+        return format_ == OwnFileFormat::raw ? payload : RecordLayout(payload).bytes();
+    }
+    OwnFileFormat format_;
+    std::vector<std::int64_t> begin_;
+    std::int64_t bytes_ = 0;
+    std::int64_t data_bytes_ = 0;
+};
+
+/// One writer's file while it is open.
+struct OwnFile {
+    Descriptor descriptor;
+    std::string path;
+    OwnFileLayout layout;
+};
+
+class OwnArrayFile : public ArrayFile {
+  public:
+    OwnArrayFile(Session& session, const ArrayRequest& request, const FileSet& files,
+                 OwnFileFormat format, int rank, bool writing)
+        : ArrayFile(session, request),
+          files_(files),
+          format_(format),
+          rank_(rank),
+          writing_(writing) {}
+
+    /// The file of `writer`, opened at first use.
+    Result<OwnFile*> file_of(int writer) {
+        if (const auto it = open_.find(writer); it != open_.end()) return &it->second;
+        // A reader of very many writers' files keeps only some of them open.
+        if (open_.size() >= most_open) open_.clear();
+        const std::string path = files_.name(writer);
+        session().progress.call("open");
+        auto descriptor = open_file(path, writing_ ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY);
+        if (!descriptor) return descriptor.error();
+        OwnFile file{std::move(*descriptor), path, OwnFileLayout(schema(), format_, writer)};
+        if (!writing_) {
+            const auto size = size_of(file.descriptor.get(), path);
+            if (!size) return size.error();
+            if (*size < file.layout.bytes()) return too_short(path, *size, file.layout.bytes());
+        }
+        return &open_.emplace(writer, std::move(file)).first->second;
+    }
+
+    Result<std::int64_t> overhead_bytes() override {
+        return OwnFileLayout(schema(), format_, rank_).overhead();
+    }
+
+  protected:
+    Status do_set_access(ArrayAccess) override { return {}; }
+
+    Status do_put(std::size_t variable, const Slab& slab,
+                  std::span<const std::byte> data) override {
+        const std::int64_t bytes = schema().bytes(variable, slab);
+        if (bytes == 0) return {};
+        data = data.first(static_cast<std::size_t>(bytes));
+        const Slab share = schema().share(variable, rank_);
+        const bool whole = slab == share;
+        if (!whole && (format_ == OwnFileFormat::records || !inside(slab, share))) {
+            return usage_error(fmt::format(
+                "variable {}: a file of its own takes {} of the rank's share of the variable",
+                schema().variables[variable].name, whole_or_part()));
+        }
+        session().progress.call(format_ == OwnFileFormat::raw ? "pwrite" : "pwritev");
+        auto own = file_of(rank_);
+        if (!own) return own.error();
+        if (format_ == OwnFileFormat::records) {
+            return put_record(**own, (*own)->layout.begin(variable), data);
+        }
+        return for_each_piece(**own, variable, slab, share, data,
+                              [&](std::int64_t at, std::span<const std::byte> piece) {
+                                  return pwrite_all((*own)->descriptor.get(), (*own)->path, piece,
+                                                    at);
+                              });
+    }
+
+    Status do_get(std::size_t variable, const Slab& slab, std::span<std::byte> data) override {
+        session().progress.call("pread");
+        const bool shared = schema().shared_out(variable);
+        const std::int64_t end = slab.start.front() + slab.count.front();
+        for (std::int64_t row = slab.start.front(); row < end;) {
+            const int writer = shared ? schema().shares.writer_of(row) : 0;
+            const Slab share = schema().share(variable, writer);
+            Slab piece = slab;
+            piece.start.front() = row;
+            piece.count.front() = std::min(end, share.start.front() + share.count.front()) - row;
+            const std::int64_t bytes = schema().bytes(variable, piece);
+            auto file = file_of(writer);
+            if (!file) return file.error();
+            auto done = get_piece(**file, variable, piece, share,
+                                  data.first(static_cast<std::size_t>(bytes)));
+            if (!done) return done;
+            data = data.subspan(static_cast<std::size_t>(bytes));
+            row += piece.count.front();
+        }
+        return {};
+    }
+
+    Status do_sync() override {
+        session().progress.call("fsync");
+        for (const auto& [writer, file] : open_) {
+            if (fsync(file.descriptor.get()) != 0) return system_error("fsync", file.path, errno);
+        }
+        return {};
+    }
+
+    Status do_close() override {
+        session().progress.call("close");
+        Status status;
+        for (auto& [writer, file] : open_) {
+            if (const int code = file.descriptor.close(); code != 0 && status) {
+                status = system_error("close", file.path, code);
+            }
+        }
+        open_.clear();
+        return status;
+    }
+
+  private:
+    static constexpr std::size_t most_open = 64;
+
+    const char* whole_or_part() const {
+        return format_ == OwnFileFormat::records ? "all" : "parts";
+    }
+
+    static bool inside(const Slab& slab, const Slab& share) {
+        return slab.start.front() >= share.start.front() &&
+               slab.start.front() + slab.count.front() <= share.start.front() + share.count.front();
+    }
+
+    /// The slab in the coordinates of the share.
+    Box local_box(std::size_t variable, const Slab& slab, const Slab& share) const {
+        Box box = schema().box(variable, slab);
+        box.sizes.front() = share.count.front();
+        box.start.front() -= share.start.front();
+        return box;
+    }
+
+    template <class Span, class Move>
+    Status for_each_piece(const OwnFile& file, std::size_t variable, const Slab& slab,
+                          const Slab& share, Span data, Move&& move) {
+        Status status;
+        std::size_t done = 0;
+        for_each_run({0, local_box(variable, slab, share)}, 0,
+                     static_cast<std::int64_t>(data.size()), [&](const Run& run) {
+                         const auto bytes = static_cast<std::size_t>(run.bytes);
+                         const auto moved = move(file.layout.begin(variable) + run.offset,
+                                                 data.subspan(done, bytes));
+                         done += bytes;
+                         if (!moved) status = moved.error();
+                         return static_cast<bool>(status);
+                     });
+        return status;
+    }
+
+    Status get_piece(const OwnFile& file, std::size_t variable, const Slab& slab, const Slab& share,
+                     std::span<std::byte> data) {
+        const RecordLayout record(schema().bytes(variable, share));
+        return for_each_piece(
+            file, variable, slab, share, data,
+            [&](std::int64_t at, std::span<std::byte> piece) -> Result<std::int64_t> {
+                if (format_ == OwnFileFormat::raw) return read_all(file, piece, at);
+                return read_record(file, record, file.layout.begin(variable),
+                                   at - file.layout.begin(variable), piece);
+            });
+    }
+
+    Result<std::int64_t> read_all(const OwnFile& file, std::span<std::byte> data, std::int64_t at) {
+        auto read = pread_all(file.descriptor.get(), file.path, data, at);
+        if (!read) return read;
+        const auto wanted = static_cast<std::int64_t>(data.size());
+        if (*read < wanted) return too_short(file.path, at + *read, at + wanted);
+        return read;
+    }
+
+    /// Payload bytes from `offset` on, out of the subrecords that hold them; their marks are
+    /// checked.
+    Result<std::int64_t> read_record(const OwnFile& file, const RecordLayout& record,
+                                     std::int64_t begin, std::int64_t offset,
+                                     std::span<std::byte> data) {
+        const auto wanted = static_cast<std::int64_t>(data.size());
+        for (std::int64_t done = 0; done < wanted;) {
+            const auto s = record.subrecord(record.subrecord_of(offset + done));
+            std::int32_t mark = 0;
+            auto marked =
+                read_all(file, std::as_writable_bytes(std::span(&mark, 1)), begin + s.leading_at);
+            if (!marked) return marked;
+            if (mark != s.leading) {
+                Error error =
+                    failure("read a record",
+                            fmt::format("the record mark is {}, expected {}", mark, s.leading));
+                error.path = file.path;
+                error.offset = begin + s.leading_at;
+                return error;
+            }
+            const std::int64_t inside = offset + done - s.payload_begin;
+            const std::int64_t piece = std::min(wanted - done, s.payload_bytes - inside);
+            auto read = read_all(
+                file, data.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(piece)),
+                begin + s.data_at + inside);
+            if (!read) return read;
+            done += piece;
+        }
+        return wanted;
+    }
+
+    /// Marks and payload of each subrecord in one call.
+    Status put_record(const OwnFile& file, std::int64_t begin, std::span<const std::byte> data) {
+        const RecordLayout record(static_cast<std::int64_t>(data.size()));
+        for (std::int64_t i = 0; i < record.subrecords(); ++i) {
+            auto s = record.subrecord(i);
+            const auto payload = data.subspan(static_cast<std::size_t>(s.payload_begin),
+                                              static_cast<std::size_t>(s.payload_bytes));
+            if (auto put = pwritev_all(file.descriptor.get(), file.path,
+                                       {std::as_bytes(std::span(&s.leading, 1)), payload,
+                                        std::as_bytes(std::span(&s.trailing, 1))},
+                                       begin + s.leading_at);
+                !put) {
+                return put.error();
+            }
+        }
+        return {};
+    }
+
+    FileSet files_;
+    OwnFileFormat format_;
+    int rank_;
+    bool writing_;
+    std::map<int, OwnFile> open_;
+};
+
+class OwnFileLibrary : public ArrayLibrary {
+  public:
+    OwnFileLibrary(Session& session, OwnFileFormat format)
+        : ArrayLibrary(session), format_(format), storage_(make_posix_storage(session)) {}
+
+    std::string_view name() const override {
+        return format_ == OwnFileFormat::raw ? "posix-fpp" : "fortran-fpp";
+    }
+
+    ArrayCapabilities capabilities() const override {
+        ArrayCapabilities can;
+        can.shared_file = false;
+        can.collective = false;
+        can.any_slab = false;
+        can.self_describing = false;
+        can.attributes = false;
+        can.hints = false;
+        return can;
+    }
+
+    FileSet files(const std::string& file, int writers) const override {
+        return {file + ".", writers, true};
+    }
+    Storage& storage() override { return *storage_; }
+
+  protected:
+    Result<std::unique_ptr<ArrayFile>> do_create(const Comm& comm,
+                                                 const ArrayRequest& request) override {
+        return open_as(comm, request, true);
+    }
+    Result<std::unique_ptr<ArrayFile>> do_open(const Comm& comm,
+                                               const ArrayRequest& request) override {
+        return open_as(comm, request, false);
+    }
+
+  private:
+    Result<std::unique_ptr<ArrayFile>> open_as(const Comm& comm, const ArrayRequest& request,
+                                               bool writing) {
+        const int writers = request.schema.shares.writers;
+        auto file = std::make_unique<OwnArrayFile>(session(), request, files(request.path, writers),
+                                                   format_, comm.rank(), writing);
+        // Readers begin with the file of their own number, where there is one.
+        if (auto own = file->file_of(writing ? comm.rank() : comm.rank() % writers); !own) {
+            return own.error();
+        }
+        return std::unique_ptr<ArrayFile>(std::move(file));
+    }
+
+    OwnFileFormat format_;
+    std::unique_ptr<Storage> storage_;
+};
+
+}  // namespace
+
+std::unique_ptr<ArrayLibrary> make_own_file_library(Session& session, OwnFileFormat format) {
+    return std::make_unique<OwnFileLibrary>(session, format);
+}
+
+}  // namespace effio

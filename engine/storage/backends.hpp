@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The registry of ways to reach storage, and the options that choose one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/options.hpp"
+#include "core/sim_model.hpp"
+#include "storage/array_libraries.hpp"
+#include "storage/byte_file.hpp"
+#include "storage/direct.hpp"
+#include "storage/names.hpp"
+#include "storage/null.hpp"
+#include "storage/sim.hpp"
+
+namespace effio {
+
+/// What the user chose, and the settings of each backend with their defaults.
+struct BackendChoice {
+    std::string name;
+    std::string settings;  ///< "key=value,key=value"
+    DirectSettings direct;
+    NullDelays null_delays;
+    NullNameDelays null_name_delays;
+    SimModel sim_model;
+    Hdf5Settings hdf5;
+    PnetcdfSettings pnetcdf;
+    Netcdf4Settings netcdf4;
+};
+
+/// What every backend says of itself, whatever it serves.
+struct BackendInfo {
+    std::string name;
+    std::string purpose;
+    /// Declares the backend's settings, bound to the choice; null if it has none.
+    void (*declare)(BackendChoice&, OptionTable&);
+    /// Why this program does not have it, and what would help; empty if it has.
+    std::string missing = {};
+};
+
+/// One backend of an interface; a new one is a row of a table in backends.cpp.
+template <class Interface>
+struct Backend : BackendInfo {
+    /// `room` is null unless the backend is sim.
+    std::unique_ptr<Interface> (*make)(Session&, const BackendChoice&, const SimRoom* room);
+};
+using ByteBackend = Backend<Storage>;
+using NamesBackend = Backend<Names>;
+using ArrayBackend = Backend<ArrayLibrary>;
+const std::vector<ByteBackend>& byte_backends();
+const std::vector<NamesBackend>& names_backends();
+const std::vector<ArrayBackend>& array_backends();
+
+/// What a benchmark needs of a backend.
+enum class Serves { bytes, names, arrays };
+
+/// All that this program knows of, those it was built without among them.
+std::vector<std::string> backend_names(Serves what);
+/// Those that it has.
+std::vector<std::string> present_backends(Serves what);
+/// An environment error where the program was built without the backend; it says what would help.
+Status check_present(Serves what, const std::string& name);
+
+/// Reads `choice.settings` into the backend's own settings; unknown keys and bad values are errors.
+Status apply_settings(Serves what, BackendChoice& choice);
+
+/// The backends as JSON: name, what they serve ("bytes", "names", "arrays"), purpose, why it is
+/// missing (else null) and settings (as OptionTable::describe gives them).
+Json describe_backends();
+
+/// `choice.name` must be of the registry; `room` is needed by sim.
+std::unique_ptr<Storage> make_storage(Session& session, const BackendChoice& choice,
+                                      const SimRoom* room);
+std::unique_ptr<Names> make_names(Session& session, const BackendChoice& choice,
+                                  const SimRoom* room);
+std::unique_ptr<ArrayLibrary> make_arrays(Session& session, const BackendChoice& choice,
+                                          const SimRoom* room);
+
+}  // namespace effio

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A file as a sequence of bytes, the same for each way to reach storage.
+//
+// Opened with an element; offsets and pointers count elements, buffers hold whole elements. (Right
+// after an open the view of MPI-IO counts bytes: who opens with another element sets a view first,
+// so that no hidden call enters the time of the open.) The public calls mark progress, time the
+// call into a histogram where one is set, and turn a short transfer into an error: MPI libraries
+// return success for transfers that moved less than asked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+#include "core/layout.hpp"
+#include "core/stats.hpp"
+#include "parallel/session.hpp"
+#include "storage/hints.hpp"
+
+namespace effio {
+
+/// The unit in which offsets count; MPI-IO uses it as etype.
+enum class Element { byte, real64 };
+constexpr std::int64_t bytes_of(Element element) {
+    return element == Element::byte ? 1 : 8;
+}
+
+/// Where a call reads or writes.
+enum class Pointer {
+    at,          ///< at an offset in the view, given with the call
+    individual,  ///< at this rank's own pointer
+    shared,      ///< at the one pointer of the file: in rank order if collective, else as they come
+};
+
+struct CallForm {
+    Pointer pointer = Pointer::at;
+    bool collective = false;
+    friend bool operator==(CallForm, CallForm) = default;
+};
+/// The name of the MPI call of that form, e.g. "MPI_File_write_ordered"; a literal.
+const char* call_name(CallForm form, bool write);
+
+struct Capabilities {
+    bool stores_data = true;      ///< what is read back is what was written
+    bool collective = true;       ///< has collective forms
+    bool views = true;            ///< strided views
+    bool ordered_pointer = true;  ///< shared pointer, collective
+    bool shared_pointer = true;   ///< shared pointer, not collective
+    bool hints = true;            ///< hints have a meaning
+    bool real_files = true;       ///< paths name files of this system
+    bool cached = true;           ///< a page cache may stand between us and the device
+    bool threads = false;         ///< threads of a rank may use files of their own at the same time
+};
+
+struct OpenMode {
+    bool read = true;
+    bool write = false;
+    bool create = false;
+    bool exclusive = false;  ///< with create: fail where the file exists
+    bool unique = false;     ///< nobody else opens the file (MPI_MODE_UNIQUE_OPEN)
+    bool delete_on_close = false;
+
+    static OpenMode reading() { return {}; }
+    static OpenMode updating() { return {true, true, false, false, false, false}; }
+    static OpenMode creating() { return {true, true, true, false, false, false}; }
+};
+
+struct OpenRequest {
+    std::string path;
+    OpenMode mode;
+    Element element = Element::byte;
+    Hints hints;
+};
+
+class ByteFile {
+  public:
+    virtual ~ByteFile() = default;
+    ByteFile(const ByteFile&) = delete;
+    ByteFile& operator=(const ByteFile&) = delete;
+
+    /// Moves the whole buffer. `offset` counts elements of the view and matters to Pointer::at
+    /// only.
+    Status write(CallForm form, std::span<const std::byte> data, std::int64_t offset = 0);
+    Status read(CallForm form, std::span<std::byte> data, std::int64_t offset = 0);
+
+    /// Collective over the file's ranks. Sets the individual and shared pointers to 0.
+    Status set_view(const View& view, const Hints& hints);
+    /// Collective: hints for what follows.
+    Status set_hints(const Hints& hints);
+    /// What the library says is in force; empty where it says nothing.
+    virtual Hints granted_hints() { return {}; }
+    /// Moves this rank's individual pointer to `offset` elements of the view.
+    virtual Status seek(std::int64_t offset) = 0;
+    /// Collective, but need not wait for all ranks (OMPIO does not): the file gets this length at
+    /// least, and storage for it where the library can arrange that.
+    Status preallocate(std::int64_t bytes);
+    /// Collective: what was written by now is on storage, as far as the library can do that.
+    Status sync();
+    /// Collective. The file is not usable afterwards.
+    Status close();
+    /// Bytes; local.
+    virtual Result<std::int64_t> size() = 0;
+    /// Transfers of this rank that did not go the way the backend stands for, e.g. through the page
+    /// cache although it is to be avoided.
+    virtual std::int64_t detours() const { return 0; }
+
+    const std::string& path() const { return path_; }
+    Element element() const { return element_; }
+    /// Times every transfer call from now on; null switches that off.
+    void time_calls_into(Histogram* histogram) { call_times_ = histogram; }
+
+  protected:
+    ByteFile(Session& session, std::string path, Element element)
+        : session_(session), path_(std::move(path)), element_(element) {}
+
+    /// Bytes moved, which may be fewer than asked.
+    virtual Result<std::int64_t> do_write(CallForm form, std::span<const std::byte> data,
+                                          std::int64_t offset) = 0;
+    virtual Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
+                                         std::int64_t offset) = 0;
+    virtual Status do_set_view(const View& view, const Hints& hints) = 0;
+    virtual Status do_set_hints(const Hints& hints) = 0;
+    virtual Status do_preallocate(std::int64_t bytes) = 0;
+    virtual Status do_sync() = 0;
+    virtual Status do_close() = 0;
+
+    Session& session() const { return session_; }
+
+  private:
+    template <class Move>
+    Status transfer(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
+                    Move&& move);
+    Status checked(Status status) const;
+
+    Session& session_;
+    std::string path_;
+    Element element_;
+    Histogram* call_times_ = nullptr;
+};
+
+/// One way to reach storage.
+class Storage {
+  public:
+    virtual ~Storage() = default;
+    Storage(const Storage&) = delete;
+    Storage& operator=(const Storage&) = delete;
+
+    virtual std::string_view name() const = 0;
+    virtual Capabilities capabilities() const = 0;
+    /// Collective over `comm` (one rank for a file of its own).
+    virtual Result<std::unique_ptr<ByteFile>> open(const Comm& comm,
+                                                   const OpenRequest& request) = 0;
+    /// Local. Removing what is not there is no error.
+    virtual Status remove(const std::string& path) = 0;
+    /// How many ranks the plan lets work at the same time from now on; `sim` shares its rate so.
+    virtual void set_active_ranks(int) {}
+    /// What the backend wants said in the result (its model, the component in use); an object.
+    virtual Json describe() const { return Json::object(); }
+
+  protected:
+    explicit Storage(Session& session) : session_(session) {}
+    Session& session() const { return session_; }
+
+  private:
+    Session& session_;
+};
+
+}  // namespace effio

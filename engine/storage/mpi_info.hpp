@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hints as MPI knows them: MPI_Info with RAII, and back.
+#pragma once
+
+#include <mpi.h>
+
+#include "storage/hints.hpp"
+
+namespace effio {
+
+/// MPI_INFO_NULL where there is nothing to say.
+class Info {
+  public:
+    explicit Info(const Hints& hints);
+    Info(const Info&) = delete;
+    Info& operator=(const Info&) = delete;
+    ~Info() {
+        if (info_ != MPI_INFO_NULL) MPI_Info_free(&info_);
+    }
+    MPI_Info raw() const { return info_; }
+
+  private:
+    MPI_Info info_ = MPI_INFO_NULL;
+};
+
+/// The pairs of an info object, which stays the caller's; none of MPI_INFO_NULL.
+Hints hints_of(MPI_Info info);
+/// What the library says is in force for an open file.
+Hints hints_of(MPI_File file);
+
+}  // namespace effio

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files through MPI-IO: the exact calls, datatypes and views that the benchmarks name.
+#include "storage/mpiio.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <vector>
+
+#include "storage/mpi_info.hpp"
+
+namespace effio {
+namespace {
+
+/// A derived datatype with RAII.
+class Datatype {
+  public:
+    Datatype() = default;
+    Datatype(const Datatype&) = delete;
+    Datatype& operator=(const Datatype&) = delete;
+    ~Datatype() {
+        if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+    }
+    MPI_Datatype* out() { return &type_; }
+    MPI_Datatype raw() const { return type_; }
+
+  private:
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+MPI_Datatype etype_of(Element element) {
+    return element == Element::byte ? MPI_BYTE : MPI_DOUBLE;
+}
+
+int amode_of(const OpenMode& mode) {
+    int amode = mode.write ? (mode.read ? MPI_MODE_RDWR : MPI_MODE_WRONLY) : MPI_MODE_RDONLY;
+    if (mode.create) amode |= MPI_MODE_CREATE;
+    if (mode.exclusive) amode |= MPI_MODE_EXCL;
+    if (mode.unique) amode |= MPI_MODE_UNIQUE_OPEN;
+    if (mode.delete_on_close) amode |= MPI_MODE_DELETE_ON_CLOSE;
+    return amode;
+}
+
+class MpiFile : public ByteFile {
+  public:
+    MpiFile(Session& session, const OpenRequest& request, MPI_File file)
+        : ByteFile(session, request.path, request.element),
+          file_(file),
+          etype_(etype_of(request.element)) {}
+    MpiFile(const MpiFile&) = delete;
+    MpiFile& operator=(const MpiFile&) = delete;
+    // Closing is collective and may hang after a failure, so only close() does it.
+    ~MpiFile() override = default;
+
+    Hints granted_hints() override { return hints_of(file_); }
+
+    Status seek(std::int64_t offset) override {
+        return status("MPI_File_seek", MPI_File_seek(file_, offset, MPI_SEEK_SET));
+    }
+
+    Result<std::int64_t> size() override {
+        MPI_Offset bytes = 0;
+        if (const int code = MPI_File_get_size(file_, &bytes); code != MPI_SUCCESS) {
+            return mpi_error("MPI_File_get_size", path(), code);
+        }
+        return bytes;
+    }
+
+  protected:
+    Result<std::int64_t> do_write(CallForm form, std::span<const std::byte> data,
+                                  std::int64_t offset) override {
+        return transfer(form, true, data.size(), [&](int n, MPI_Datatype type, MPI_Status* s) {
+            const void* buffer = data.data();
+            switch (form.pointer) {
+                case Pointer::at:
+                    return form.collective
+                               ? MPI_File_write_at_all(file_, offset, buffer, n, type, s)
+                               : MPI_File_write_at(file_, offset, buffer, n, type, s);
+                case Pointer::individual:
+                    return form.collective ? MPI_File_write_all(file_, buffer, n, type, s)
+                                           : MPI_File_write(file_, buffer, n, type, s);
+                case Pointer::shared:
+                    break;
+            }
+            return form.collective ? MPI_File_write_ordered(file_, buffer, n, type, s)
+                                   : MPI_File_write_shared(file_, buffer, n, type, s);
+        });
+    }
+
+    Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
+                                 std::int64_t offset) override {
+        return transfer(form, false, data.size(), [&](int n, MPI_Datatype type, MPI_Status* s) {
+            void* buffer = data.data();
+            switch (form.pointer) {
+                case Pointer::at:
+                    return form.collective ? MPI_File_read_at_all(file_, offset, buffer, n, type, s)
+                                           : MPI_File_read_at(file_, offset, buffer, n, type, s);
+                case Pointer::individual:
+                    return form.collective ? MPI_File_read_all(file_, buffer, n, type, s)
+                                           : MPI_File_read(file_, buffer, n, type, s);
+                case Pointer::shared:
+                    break;
+            }
+            return form.collective ? MPI_File_read_ordered(file_, buffer, n, type, s)
+                                   : MPI_File_read_shared(file_, buffer, n, type, s);
+        });
+    }
+
+    Status do_set_view(const View& view, const Hints& hints) override {
+        const Info info(hints);
+        Datatype filetype;
+        MPI_Datatype shape = etype_;
+        if (const auto* dealt = std::get_if<RoundRobin>(&view.shape); dealt != nullptr) {
+            // One tile of the file: parts x chunk elements, rows dealt out one to a part.
+            std::array<int, 2> sizes{dealt->parts,
+                                     static_cast<int>(dealt->chunk / bytes_of(element()))};
+            std::array<int, 2> how{MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
+            std::array<int, 2> args{MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
+            std::array<int, 2> grid{dealt->parts, 1};
+            MPI_Type_create_darray(dealt->parts, dealt->part, 2, sizes.data(), how.data(),
+                                   args.data(), grid.data(), MPI_ORDER_C, etype_, filetype.out());
+            MPI_Type_commit(filetype.out());
+            shape = filetype.raw();
+        }
+        Datatype cell;
+        if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
+            if (const auto fits = box_type(*box, cell, filetype); !fits) return fits;
+            shape = filetype.raw();
+        }
+        return status("MPI_File_set_view", MPI_File_set_view(file_, view.displacement, etype_,
+                                                             shape, "native", info.raw()));
+    }
+
+    Status do_set_hints(const Hints& hints) override {
+        const Info info(hints);
+        return status("MPI_File_set_info", MPI_File_set_info(file_, info.raw()));
+    }
+
+    Status do_preallocate(std::int64_t bytes) override {
+        return status("MPI_File_preallocate", MPI_File_preallocate(file_, bytes));
+    }
+    Status do_sync() override { return status("MPI_File_sync", MPI_File_sync(file_)); }
+    Status do_close() override { return status("MPI_File_close", MPI_File_close(&file_)); }
+
+  private:
+    /// The file type of a box; `cell` is the type of one of its elements.
+    Status box_type(const Box& box, Datatype& cell, Datatype& filetype) const {
+        MPI_Type_contiguous(static_cast<int>(box.element / bytes_of(element())), etype_,
+                            cell.out());
+        MPI_Type_commit(cell.out());
+        if (box.bytes() == 0) {
+            // A subarray needs at least one element: an empty box views anything and moves nothing.
+            MPI_Type_dup(etype_, filetype.out());
+            return {};
+        }
+        std::vector<int> sizes;
+        std::vector<int> count;
+        std::vector<int> start;
+        for (std::size_t d = 0; d < box.sizes.size(); ++d) {
+            if (box.sizes[d] > std::numeric_limits<int>::max()) {
+                return io_error(
+                    "MPI_Type_create_subarray", path(),
+                    fmt::format("an extent of {} is more than MPI can count", box.sizes[d]));
+            }
+            sizes.push_back(static_cast<int>(box.sizes[d]));
+            count.push_back(static_cast<int>(box.count[d]));
+            start.push_back(static_cast<int>(box.start[d]));
+        }
+        MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), count.data(),
+                                 start.data(), MPI_ORDER_C, cell.raw(), filetype.out());
+        MPI_Type_commit(filetype.out());
+        return {};
+    }
+
+    Status status(const char* call, int code) const {
+        if (code == MPI_SUCCESS) return {};
+        return mpi_error(call, path(), code);
+    }
+
+    /// Runs `call(count, datatype, status)` on whole elements; for more than an int can count, on
+    /// blocks of 1 MiB (and the rest as one element of its own type).
+    template <class Call>
+    Result<std::int64_t> transfer(CallForm form, bool write, std::size_t bytes, Call&& call) {
+        const auto elements = static_cast<std::int64_t>(bytes) / bytes_of(element());
+        MPI_Status outcome{};
+        if (elements <= std::numeric_limits<int>::max()) {
+            const int code = call(static_cast<int>(elements), etype_, &outcome);
+            if (code != MPI_SUCCESS) return mpi_error(call_name(form, write), path(), code);
+            int moved = 0;
+            MPI_Get_count(&outcome, etype_, &moved);
+            if (moved == MPI_UNDEFINED) return 0;
+            return moved * bytes_of(element());
+        }
+        constexpr std::int64_t block = 1 << 20;
+        const auto blocks = static_cast<int>(elements / block);
+        const auto rest = static_cast<int>(elements % block);
+        Datatype large;
+        Datatype chunk;
+        MPI_Type_contiguous(static_cast<int>(block), etype_, chunk.out());
+        std::array<int, 2> lengths{blocks, rest};
+        std::array<MPI_Aint, 2> starts{0,
+                                       static_cast<MPI_Aint>(blocks * block * bytes_of(element()))};
+        std::array<MPI_Datatype, 2> types{chunk.raw(), etype_};
+        MPI_Type_create_struct(2, lengths.data(), starts.data(), types.data(), large.out());
+        MPI_Type_commit(large.out());
+        const int code = call(1, large.raw(), &outcome);
+        if (code != MPI_SUCCESS) return mpi_error(call_name(form, write), path(), code);
+        MPI_Count moved = 0;
+        MPI_Get_elements_x(&outcome, large.raw(), &moved);
+        return moved == MPI_UNDEFINED ? 0 : static_cast<std::int64_t>(moved) * bytes_of(element());
+    }
+
+    MPI_File file_;
+    MPI_Datatype etype_;
+};
+
+class MpiStorage : public Storage {
+  public:
+    explicit MpiStorage(Session& session) : Storage(session) {}
+
+    std::string_view name() const override { return "mpiio"; }
+    Capabilities capabilities() const override { return {}; }
+
+    Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
+        session().progress.call("MPI_File_open");
+        const Info info(request.hints);
+        MPI_File file = MPI_FILE_NULL;
+        const int code = MPI_File_open(comm.raw(), request.path.c_str(), amode_of(request.mode),
+                                       info.raw(), &file);
+        session().progress.beat();
+        if (code != MPI_SUCCESS) {
+            return session().signed_error(mpi_error("MPI_File_open", request.path, code));
+        }
+        return std::unique_ptr<ByteFile>(std::make_unique<MpiFile>(session(), request, file));
+    }
+
+    Status remove(const std::string& path) override {
+        // ROMIO takes "ufs:" and the like before a path.
+        const auto colon = path.find(':');
+        const auto slash = path.find('/');
+        const std::string plain = colon != std::string::npos && colon > 1 && colon < slash
+                                      ? path.substr(colon + 1)
+                                      : path;
+        if (::unlink(plain.c_str()) != 0 && errno != ENOENT) {
+            return session().signed_error(system_error("unlink", plain, errno));
+        }
+        return {};
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_mpiio_storage(Session& session) {
+    return std::make_unique<MpiStorage>(session);
+}
+
+}  // namespace effio

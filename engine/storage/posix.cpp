@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/posix.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace effio {
+
+Status PosixFile::do_preallocate(std::int64_t bytes) {
+    // It reports its errors by value and leaves errno alone.
+    const int code = comm().is_root() ? posix_fallocate(fd_.get(), 0, bytes) : 0;
+    if (comm().size() > 1) comm().barrier();
+    if (code != 0) return system_error("posix_fallocate", path(), code);
+    return {};
+}
+
+Status PosixFile::do_sync() {
+    if (fsync(fd_.get()) != 0) return system_error("fsync", path(), errno);
+    return {};
+}
+
+Status PosixFile::do_close() {
+    if (const int code = fd_.close(); code != 0) return system_error("close", path(), code);
+    if (unlink_ && ::unlink(path().c_str()) != 0) return system_error("unlink", path(), errno);
+    return {};
+}
+
+Capabilities PosixStorage::capabilities() const {
+    Capabilities c;
+    c.shared_pointer = false;
+    c.hints = false;
+    c.threads = true;
+    return c;
+}
+
+Result<std::unique_ptr<ByteFile>> PosixStorage::open(const Comm& comm, const OpenRequest& request) {
+    session().progress.call("open");
+    auto fd = open_together(comm, request.path, request.mode);
+    session().progress.beat();
+    if (!fd) return session().signed_error(fd.error());
+    return std::unique_ptr<ByteFile>(
+        std::make_unique<PosixFile>(session(), comm, request, std::move(*fd)));
+}
+
+Status PosixStorage::remove(const std::string& path) {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
+        return session().signed_error(system_error("unlink", path, errno));
+    }
+    return {};
+}
+
+std::unique_ptr<Storage> make_posix_storage(Session& session) {
+    return std::make_unique<PosixStorage>(session);
+}
+
+}  // namespace effio

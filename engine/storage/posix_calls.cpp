@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/posix_calls.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace effio {
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+        close();
+        fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+}
+
+Descriptor::~Descriptor() {
+    close();
+}
+
+int Descriptor::close() {
+    if (fd_ < 0) return 0;
+    // Linux releases the descriptor even when close fails, so it is never repeated.
+    return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno;
+}
+
+Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    if (fd < 0) return system_error("open", path, errno);
+    return Descriptor(fd);
+}
+
+Result<std::int64_t> pwrite_all(int fd, const std::string& path, std::span<const std::byte> data,
+                                std::int64_t offset) {
+    std::int64_t moved = 0;
+    while (!data.empty()) {
+        const ssize_t n = ::pwrite(fd, data.data(), data.size(), offset + moved);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return system_error("pwrite", path, errno, offset + moved);
+        if (n == 0) break;
+        moved += n;
+        data = data.subspan(static_cast<std::size_t>(n));
+    }
+    return moved;
+}
+
+Result<std::int64_t> pread_all(int fd, const std::string& path, std::span<std::byte> data,
+                               std::int64_t offset) {
+    std::int64_t moved = 0;
+    while (!data.empty()) {
+        const ssize_t n = ::pread(fd, data.data(), data.size(), offset + moved);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return system_error("pread", path, errno, offset + moved);
+        if (n == 0) break;
+        moved += n;
+        data = data.subspan(static_cast<std::size_t>(n));
+    }
+    return moved;
+}
+
+Result<std::int64_t> pwritev_all(int fd, const std::string& path,
+                                 std::initializer_list<std::span<const std::byte>> pieces,
+                                 std::int64_t offset) {
+    std::array<iovec, 8> vectors{};
+    int count = 0;
+    for (const auto piece : pieces) {
+        // The system call takes memory that it only reads as if it could write it.
+        vectors.at(static_cast<std::size_t>(count++)) = {const_cast<std::byte*>(piece.data()),
+                                                         piece.size()};
+    }
+    ssize_t n = 0;
+    do {
+        n = ::pwritev(fd, vectors.data(), count, offset);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return system_error("pwritev", path, errno, offset);
+    // What a short call left behind goes piece by piece.
+    std::int64_t moved = 0;
+    for (const auto piece : pieces) {
+        const auto size = static_cast<std::int64_t>(piece.size());
+        const std::int64_t done = std::clamp<std::int64_t>(n - moved, 0, size);
+        auto rest = pwrite_all(fd, path, piece.subspan(static_cast<std::size_t>(done)),
+                               offset + moved + done);
+        if (!rest) return rest;
+        moved += size;
+    }
+    return moved;
+}
+
+Result<std::int64_t> size_of(int fd, const std::string& path) {
+    struct stat info{};
+    if (fstat(fd, &info) != 0) return system_error("fstat", path, errno);
+    return static_cast<std::int64_t>(info.st_size);
+}
+
+Result<std::int64_t> size_of(const std::string& path) {
+    struct stat info{};
+    if (stat(path.c_str(), &info) != 0) return system_error("stat", path, errno);
+    return static_cast<std::int64_t>(info.st_size);
+}
+
+std::string parent_of(const std::string& path) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status make_directories(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    if (errno != ENOENT) return system_error("mkdir", path, errno);
+    if (auto above = make_directories(parent_of(path)); !above) return above;
+    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    return system_error("mkdir", path, errno);
+}
+
+}  // namespace effio

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// System calls with RAII and errors as values; shared by the backends that stand on POSIX.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace effio {
+
+/// An open file descriptor.
+class Descriptor {
+  public:
+    Descriptor() = default;
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept;
+    Descriptor& operator=(Descriptor&& other) noexcept;
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor();
+
+    int get() const { return fd_; }
+    explicit operator bool() const { return fd_ >= 0; }
+    /// 0 or errno; the destructor then has nothing left to do.
+    int close();
+
+  private:
+    int fd_ = -1;
+};
+
+Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode = 0666);
+
+/// Moves everything, repeating after short transfers and interruptions; fewer bytes only at the end
+/// of the file (reading). Errors carry path and offset.
+Result<std::int64_t> pwrite_all(int fd, const std::string& path, std::span<const std::byte> data,
+                                std::int64_t offset);
+Result<std::int64_t> pread_all(int fd, const std::string& path, std::span<std::byte> data,
+                               std::int64_t offset);
+
+/// At most eight pieces of memory to consecutive places, in one call where the system takes all.
+Result<std::int64_t> pwritev_all(int fd, const std::string& path,
+                                 std::initializer_list<std::span<const std::byte>> pieces,
+                                 std::int64_t offset);
+
+/// Bytes of the open file; `path` is for the error.
+Result<std::int64_t> size_of(int fd, const std::string& path);
+Result<std::int64_t> size_of(const std::string& path);
+
+Status make_directories(const std::string& path);
+/// The part of `path` before its last slash; "." if there is none.
+std::string parent_of(const std::string& path);
+
+}  // namespace effio

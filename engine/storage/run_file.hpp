@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Views, pointers and collective forms for backends that can only move consecutive bytes.
+//
+// A backend that derives from RunFile moves runs at absolute offsets; this class turns every call
+// form into runs. A collective call is here each rank's own transfer at the place MPI defines;
+// nothing is gathered or aggregated.
+#pragma once
+
+#include "storage/byte_file.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio {
+
+/// Collective open of `real_path` by every rank of `comm`. With `exclusive` the root creates the
+/// file and the others open what it made, so that exactly one rank can be the creator. `flags`
+/// are added to those of the mode.
+Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
+                                 const OpenMode& mode, int flags = 0);
+
+class RunFile : public ByteFile {
+  public:
+    Status seek(std::int64_t offset) override;
+
+  protected:
+    /// `comm` must outlive the file.
+    RunFile(Session& session, const Comm& comm, const OpenRequest& request)
+        : ByteFile(session, request.path, request.element), comm_(comm) {}
+
+    /// Consecutive bytes at an absolute offset; fewer than asked only at the end of the file.
+    virtual Result<std::int64_t> write_run(std::int64_t offset,
+                                           std::span<const std::byte> data) = 0;
+    virtual Result<std::int64_t> read_run(std::int64_t offset, std::span<std::byte> data) = 0;
+    /// One transfer call of `bytes` is over on this rank; `sim` charges it here.
+    virtual void charge(CallForm, bool /*write*/, std::int64_t /*bytes*/) {}
+
+    Result<std::int64_t> do_write(CallForm form, std::span<const std::byte> data,
+                                  std::int64_t offset) override;
+    Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
+                                 std::int64_t offset) override;
+    Status do_set_view(const View& view, const Hints& hints) override;
+    Status do_set_hints(const Hints&) override { return {}; }
+
+    const Comm& comm() const { return comm_; }
+
+  private:
+    /// The stream position in bytes where a call starts; moves the pointers behind it.
+    Result<std::int64_t> place(CallForm form, std::int64_t bytes, std::int64_t offset);
+    template <class Span, class Move>
+    Result<std::int64_t> transfer(CallForm form, bool write, Span data, std::int64_t offset,
+                                  Move&& move);
+
+    const Comm& comm_;
+    View view_;
+    std::int64_t individual_ = 0;  ///< this rank's pointer, bytes of the stream
+    std::int64_t shared_ = 0;      ///< the file's pointer; equal on all ranks
+};
+
+}  // namespace effio

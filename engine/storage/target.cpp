@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/target.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <random>
+
+#include "parallel/system.hpp"
+#include "storage/own_tree.hpp"
+
+namespace effio {
+namespace {
+
+/// Calls `visit(set, i)` for the files that fall to `rank` of `ranks`: every rank takes every
+/// ranks-th file of a set, so that a set of one file a rank costs each rank one call.
+template <class Visit>
+void for_share(std::span<const FileSet> files, int rank, int ranks, Visit&& visit) {
+    for (const auto& set : files) {
+        for (int i = rank; i < set.count; i += ranks) visit(set, i);
+    }
+}
+
+Status check_directory(const std::string& directory, int access_mode) {
+    struct stat info{};
+    if (stat(directory.c_str(), &info) != 0) {
+        return system_error("use the directory", directory, errno);
+    }
+    if (!S_ISDIR(info.st_mode)) return system_error("use the directory", directory, ENOTDIR);
+    if (access(directory.c_str(), access_mode) != 0) {
+        return system_error(
+            access_mode == X_OK ? "read in the directory" : "write in the directory", directory,
+            errno);
+    }
+    return {};
+}
+
+/// Tells the trees of this run from those of all others.
+std::string new_token() {
+    std::random_device source;
+    std::string token;
+    for (int i = 0; i < 4; ++i) token += fmt::format("{:08x}", source());
+    return token;
+}
+
+bool exists(const std::string& path) {
+    struct stat info{};
+    return lstat(path.c_str(), &info) == 0;
+}
+
+Error refuse(const std::string& path, std::string why) {
+    Error error = io_error("create", path, std::move(why));
+    error.exit_code = ExitCode::usage;
+    return error;
+}
+
+std::string joined(const std::string& directory, const std::string& name) {
+    return directory + (directory.ends_with('/') ? "" : "/") + name;
+}
+
+}  // namespace
+
+std::int64_t TreeSet::count() const {
+    std::int64_t product = 1;
+    for (const auto n : counts) product *= n;
+    return product;
+}
+
+std::string TreeSet::path(std::int64_t number) const {
+    std::string indexes;
+    for (std::size_t i = counts.size(); i-- > 0;) {
+        indexes = fmt::format("{}{}{}", i > 0 ? "-" : "", number % counts[i], indexes);
+        number /= counts[i];
+    }
+    return joined(directory, stem + indexes);
+}
+
+Json TreeSet::to_json() const {
+    std::string name = stem;
+    for (std::size_t i = 0; i < counts.size(); ++i) name += i > 0 ? "-%d" : "%d";
+    return Json{{"directory", directory}, {"name", name}, {"counts", counts}};
+}
+
+std::string FileSet::name(int i) const {
+    if (!indexed) return stem;
+    const int index = first + i * step;
+    return fmt::format("{}{}{:0{}d}{}", own_directory ? fmt::format("{}/", index) : "", stem, index,
+                       digits, suffix);
+}
+
+std::string FileSet::pattern() const {
+    if (!indexed) return stem;
+    return fmt::format("{}{}%0{}d{}", own_directory ? "%d/" : "", stem, digits, suffix);
+}
+
+ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optional<Bytes> given) {
+    if (given) return {given->count, "given by --max-bytes"};
+    ByteCap cap{
+        fs.free_bytes / 5 * 4,
+        fmt::format("80 % of the {} free on {}", format_size(static_cast<double>(fs.free_bytes)),
+                    fs.mount_point.empty() ? fs.path : fs.mount_point)};
+    if (fs.quota_free_bytes && *fs.quota_free_bytes < cap.bytes) {
+        cap = {*fs.quota_free_bytes, "what is left of the quota"};
+    }
+    if (fs.memory_backed && available_memory / 2 < cap.bytes) {
+        cap = {available_memory / 2,
+               fmt::format("half of the {} memory available, because {} lives in memory",
+                           format_size(static_cast<double>(available_memory)), fs.type)};
+    }
+    return cap;
+}
+
+const std::string& Target::directory_of(const FileSet& set) const {
+    return set.directory.empty() ? request_.directory : set.directory;
+}
+
+std::string Target::own_directory(const FileSet& set, int i) const {
+    return joined(directory_of(set), std::to_string(set.first + i * set.step));
+}
+
+std::string Target::path(const std::string& name) const {
+    return joined(request_.directory, name);
+}
+
+std::string Target::path(const FileSet& set, int i) const {
+    return joined(directory_of(set), set.name(i));
+}
+
+Status Target::check_directories() {
+    const auto all = directories();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const int mode = request_.only_read ? X_OK : W_OK | X_OK;
+        if (auto usable = check_directory(all[i], mode); !usable) return usable;
+        auto fs = find_file_system(all[i]);
+        if (!fs) return fs.error();
+        // What the run makes is dealt out over the directories; the fullest of them sets the limit.
+        const ByteCap cap = find_cap(*fs, find_memory().available_bytes, request_.max_bytes);
+        if (i == 0 || cap.bytes < cap_.bytes) cap_ = cap;
+        if (i == 0) file_system_ = std::move(*fs);
+    }
+    return {};
+}
+
+Status Target::check_names(std::int64_t& files, std::int64_t& bytes) {
+    Status found;
+    for_share(request_.files, rank_, ranks_, [&](const FileSet& set, int i) {
+        if (!found) return;
+        if (set.own_directory && access(own_directory(set, i).c_str(), F_OK) == 0) {
+            not_ours_.insert(own_directory(set, i));
+        }
+        const std::string file = path(set, i);
+        struct stat info{};
+        if (stat(file.c_str(), &info) != 0) {
+            if (!request_.only_read) return;
+            found = system_error("open", file, errno);
+        } else if (request_.use_existing) {
+            not_ours_.insert(file);
+            ++files;
+            constexpr std::int64_t block = 512;  // of st_blocks
+            bytes += info.st_blocks * block;
+        } else if (!request_.overwrite && !request_.only_read) {
+            found = refuse(file,
+                           "exists already and was not made by this run; remove it, or give "
+                           "--overwrite");
+        }
+    });
+    return found;
+}
+
+Result<Target> Target::prepare(Session& session, bool real_files, Request request) {
+    Target target;
+    target.request_ = std::move(request);
+    target.real_ = real_files;
+    if (session.comm.is_root()) target.token_ = new_token();
+    session.comm.broadcast(target.token_);
+    target.rank_ = session.comm.rank();
+    target.ranks_ = session.comm.size();
+    const auto& r = target.request_;
+    if (!target.real_) {
+        target.cap_ = {r.max_bytes ? r.max_bytes->count : std::numeric_limits<std::int64_t>::max(),
+                       r.max_bytes ? "given by --max-bytes" : "no limit: not real storage"};
+        return target;
+    }
+    Outcome mine;
+    if (auto made = session.comm.is_root() ? target.make_missing_directories() : Status(); !made) {
+        mine.fail(made.error());
+    }
+    if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
+    std::array<std::int64_t, 3> existing{};  // files, their bytes, names that are not ours
+    auto checked = target.check_directories();
+    if (checked) checked = target.check_trees(session.comm);
+    if (checked) checked = target.check_names(existing[0], existing[1]);
+    if (!checked) mine.fail(session.signed_error(checked.error()));
+    if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
+    existing[2] = static_cast<std::int64_t>(target.not_ours_.size());
+    session.comm.sum(std::span<std::int64_t>(existing));
+    target.existing_ = existing[0];
+    target.all_ours_ = existing[2] == 0;
+    // Free space moves while ranks look at it; all must plan with the same number. Existing files
+    // may be overwritten within the space that they have.
+    target.cap_.bytes = session.comm.min(target.cap_.bytes);
+    if (!r.max_bytes) target.cap_.bytes += existing[1];
+    return target;
+}
+
+Json Target::manifest() const {
+    Json files = Json::array();
+    for (const auto& set : request_.files) {
+        files.push_back(Json{{"name", set.pattern()},
+                             {"count", set.count},
+                             {"first", set.first},
+                             {"step", set.step},
+                             {"directory", directory_of(set)},
+                             {"keep", !removes(set)}});
+    }
+    // Whoever cleans up after a killed run cannot tell the user's files from ours.
+    const bool keep = request_.keep || request_.only_read || existing_ > 0;
+    Json manifest{{"directory", request_.directory},
+                  {"keep", keep},
+                  {"existing", existing_},
+                  {"real", real_},
+                  {"files", std::move(files)}};
+    if (!request_.trees.empty() && !request_.adopt_trees) {
+        Json trees = Json::array();
+        for (const auto& set : request_.trees) trees.push_back(set.to_json());
+        manifest["trees"] = std::move(trees);
+        manifest["token"] = token_;
+    }
+    return manifest;
+}
+
+std::vector<std::string> Target::directories() const {
+    std::vector<std::string> all{request_.directory};
+    const auto add = [&all](const std::string& directory) {
+        if (std::find(all.begin(), all.end(), directory) == all.end()) all.push_back(directory);
+    };
+    for (const auto& directory : request_.more_directories) add(directory);
+    for (const auto& set : request_.trees) add(set.directory);
+    return all;
+}
+
+Status Target::make_missing_directories() {
+    if (!request_.make_directories) return {};
+    for (const auto& directory : directories()) {
+        if (::mkdir(directory.c_str(), 0777) == 0) {
+            made_.push_back(directory);
+        } else if (errno != EEXIST) {
+            return system_error("mkdir", directory, errno);
+        }
+    }
+    return {};
+}
+
+Status Target::check_trees(const Comm& comm) const {
+    for (const auto& set : request_.trees) {
+        for (std::int64_t i = comm.rank(); i < set.count(); i += comm.size()) {
+            const std::string path = set.path(i);
+            if (request_.adopt_trees) {
+                auto owner = owner_of_tree(path);
+                if (owner) continue;
+                Error error = std::move(owner.error());
+                error.exit_code = ExitCode::usage;
+                error.cause += "; create the tree first";
+                return error;
+            }
+            if (!exists(path)) continue;
+            const auto owner = owner_of_tree(path);
+            if (!owner) return refuse(path, "exists already, and effio did not make it");
+            if (!request_.overwrite) {
+                return refuse(path,
+                              "exists already: an earlier run of effio kept it or was killed; "
+                              "remove it, or give --overwrite");
+            }
+            if (auto removed = remove_own_tree(path, *owner); !removed) return removed;
+        }
+    }
+    return {};
+}
+
+Status Target::make_tree(const std::string& path) const {
+    if (!real_ || request_.adopt_trees) return {};
+    return make_own_tree(path, token_);
+}
+
+Status Target::remove_tree(const std::string& path) const {
+    if (!real_) return {};
+    if (!request_.adopt_trees) return remove_own_tree(path, token_);
+    const auto owner = owner_of_tree(path);
+    if (!owner) return owner.error();
+    return remove_own_tree(path, *owner);
+}
+
+Status Target::remove_trees(Session& session) const {
+    if (!real_ || request_.keep) return {};
+    Outcome mine;
+    session.progress.call("remove trees");
+    if (session.comm.is_root()) {
+        for (const auto& set : request_.trees) {
+            for (std::int64_t i = 0; i < set.count(); ++i) {
+                if (auto done = remove_tree(set.path(i)); !done) mine.fail(done.error());
+            }
+        }
+        for (const auto& directory : made_) ::rmdir(directory.c_str());  // stays unless empty
+    }
+    const auto agreed = agree(session, session.comm, mine);
+    if (agreed.failed()) return *agreed.error;
+    return {};
+}
+
+bool Target::removes(const FileSet& set) const {
+    return !request_.keep && !request_.only_read && !set.keep;
+}
+
+Status Target::make_own_directories(Session& session) const {
+    Outcome mine;
+    for_share(request_.files, rank_, ranks_, [&](const FileSet& set, int i) {
+        if (!set.own_directory || !real_ || request_.only_read || mine.error) return;
+        const std::string directory = own_directory(set, i);
+        if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) {
+            mine.fail(system_error("mkdir", directory, errno));
+        }
+    });
+    const auto agreed = agree(session, session.comm, mine);
+    if (agreed.failed()) return *agreed.error;
+    return {};
+}
+
+Status Target::remove_files(Session& session, Storage& storage,
+                            std::span<const FileSet> files) const {
+    Outcome mine;
+    session.progress.call("unlink");
+    for_share(files, rank_, ranks_, [&](const FileSet& set, int i) {
+        if (!removes(set) || not_ours_.contains(path(set, i))) return;
+        if (auto done = storage.remove(path(set, i)); !done) mine.fail(done.error());
+        session.progress.beat();
+        if (!set.own_directory || !real_) return;
+        const std::string directory = own_directory(set, i);
+        if (not_ours_.contains(directory)) return;
+        // Another file set may still have a file there; the last one takes the directory along.
+        if (::rmdir(directory.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) {
+            mine.fail(system_error("rmdir", directory, errno));
+        }
+    });
+    const auto agreed = agree(session, session.comm, mine);
+    if (agreed.failed()) return *agreed.error;
+    return {};
+}
+
+void Target::remove_all_quietly() const {
+    if (!real_) return;
+    // Which of the other ranks' files existed before, only they know.
+    const int rank = all_ours_ ? 0 : rank_;
+    const int ranks = all_ours_ ? 1 : ranks_;
+    for_share(request_.files, rank, ranks, [&](const FileSet& set, int i) {
+        if (!removes(set) || not_ours_.contains(path(set, i))) return;
+        ::unlink(path(set, i).c_str());
+        if (set.own_directory && !not_ours_.contains(own_directory(set, i))) {
+            ::rmdir(own_directory(set, i).c_str());
+        }
+    });
+    if (request_.keep || request_.adopt_trees) return;
+    for (const auto& set : request_.trees) {
+        for (std::int64_t i = 0; i < set.count(); ++i) (void)remove_own_tree(set.path(i), token_);
+    }
+    for (const auto& directory : made_) ::rmdir(directory.c_str());
+}
+
+}  // namespace effio

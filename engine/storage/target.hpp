@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The directories a run works in: what may be created there, how much, and what is removed again.
+//
+// Rules: a name of ours that exists already is refused unless the request says otherwise; nothing
+// outside the directories is touched; only what the run may have created is removed. A tree that
+// exists is replaced only if a run of effio made it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "core/units.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/file_system.hpp"
+#include "parallel/session.hpp"
+#include "storage/byte_file.hpp"
+
+namespace effio {
+
+/// Files of one kind: one whose name is the stem, or, if indexed, `count` files whose names are the
+/// stem and an index.
+struct FileSet {
+    std::string stem;
+    int count = 1;
+    bool indexed = false;
+    int digits = 3;  ///< of the index, at least
+    int first = 0;   ///< file number i has the index first + i * step
+    int step = 1;
+    std::string suffix{};        ///< behind the index
+    bool own_directory = false;  ///< indexed: each in a directory of its own, named by the index
+    std::string directory{};     ///< one of the target's; empty = the first
+    bool keep = false;           ///< not removed, whatever the target's `keep` says
+    /// Of file number `i`, relative to the directory.
+    std::string name(int i) const;
+    /// The same with printf conversions of the index.
+    std::string pattern() const;
+};
+
+/// Directory trees that the run makes (storage/own_tree.hpp) in `directory`: one whose name is the
+/// stem, or as many as the product of the counts, whose names are the stem and an index for each
+/// count, "-" between them.
+struct TreeSet {
+    std::string directory;
+    std::string stem;
+    std::vector<std::int64_t> counts;
+    std::int64_t count() const;
+    /// Full path of tree `number` in 0…count()-1; the last index runs first.
+    std::string path(std::int64_t number) const;
+    Json to_json() const;  ///< {"directory", "name": "stem%d-%d", "counts"}
+};
+
+/// The most that may lie in the directory at a time.
+struct ByteCap {
+    std::int64_t bytes = 0;
+    std::string why;  ///< "80 % of the free space of …"
+    Json to_json() const { return Json{{"bytes", bytes}, {"why", why}}; }
+};
+
+/// The smallest of 80 % of the free space, the quota, and half the available memory on a RAM-backed
+/// file system; `given` replaces all of them.
+ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optional<Bytes> given);
+
+class Target {
+  public:
+    struct Request {
+        std::string directory;
+        std::vector<std::string> more_directories;
+        std::vector<FileSet> files;
+        std::vector<TreeSet> trees;
+        /// The trees are those that an earlier run of effio made and kept: they must be there.
+        bool adopt_trees = false;
+        /// Directories of the request that are missing are created (one level), and removed at the
+        /// end if they are empty.
+        bool make_directories = false;
+        bool overwrite = false;     ///< existing files of our names are replaced and removed
+        bool use_existing = false;  ///< they are the user's: written into, never removed
+        bool only_read = false;     ///< nothing is created or removed; all files must exist
+        bool keep = false;
+        std::optional<Bytes> max_bytes;
+    };
+
+    /// Collective. Checks the directories, the names in them and the space; creates nothing but
+    /// missing directories, and removes trees of earlier runs that are to be overwritten.
+    static Result<Target> prepare(Session& session, Storage& storage, Request request) {
+        return prepare(session, storage.capabilities().real_files, std::move(request));
+    }
+    static Result<Target> prepare(Session& session, bool real_files, Request request);
+
+    /// In the first directory.
+    std::string path(const std::string& name) const;
+    std::string path(const FileSet& set, int i) const;
+    const ByteCap& cap() const { return cap_; }
+    /// Of the first directory.
+    const std::optional<FileSystem>& file_system() const { return file_system_; }
+    /// How many files of ours existed before and are left alone (use_existing).
+    std::int64_t existing() const { return existing_; }
+    /// Directories and name patterns of all that may be created, for the result file.
+    Json manifest() const;
+
+    /// Collective: makes the directories of file sets that have one for each file.
+    Status make_own_directories(Session& session) const;
+    /// Collective: each rank removes its share of the files; nothing if they are to be kept.
+    Status remove_files(Session& session, Storage& storage) const {
+        return remove_files(session, storage, request_.files);
+    }
+    /// The same for some of the files, which must be of the request.
+    Status remove_files(Session& session, Storage& storage, std::span<const FileSet> files) const;
+    /// What the run writes into its trees to know them again.
+    const std::string& token() const { return token_; }
+    /// Local, one rank: makes a tree of the request; nothing where trees are adopted.
+    Status make_tree(const std::string& path) const;
+    /// Local, one rank: removes it with all that is in it. A tree that is not there is no error.
+    Status remove_tree(const std::string& path) const;
+    /// Collective, the root works: removes all trees, then the directories that `prepare` made if
+    /// they are empty; nothing if they are to be kept.
+    Status remove_trees(Session& session) const;
+
+    /// Local, without MPI, without reports: all files and trees of all ranks. For ends that are not
+    /// orderly.
+    void remove_all_quietly() const;
+
+  private:
+    const std::string& directory_of(const FileSet& set) const;
+    std::string own_directory(const FileSet& set, int i) const;
+    Status check_directories();
+    Status check_names(std::int64_t& files, std::int64_t& bytes);
+    bool removes(const FileSet& set) const;
+    Status check_trees(const Comm& comm) const;
+    Status make_missing_directories();
+    std::vector<std::string> directories() const;
+
+    Request request_;
+    std::string token_;
+    std::vector<std::string> made_;  ///< directories that were missing; on the root
+    ByteCap cap_;
+    std::optional<FileSystem> file_system_;
+    bool real_ = true;
+    std::int64_t existing_ = 0;
+    bool all_ours_ = true;            ///< no name of any rank's share existed before
+    std::set<std::string> not_ours_;  ///< files and directories of this rank's share
+    int rank_ = 0;
+    int ranks_ = 1;
+};
+
+}  // namespace effio
