@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff_io/buffers.hpp"
+
+#include "core/pattern.hpp"
+
+namespace effio::b_eff_io {
+
+Buffers::Buffers(std::int64_t bytes, Fill fill, int rank)
+    : fill_(fill),
+      rank_(rank),
+      write_(static_cast<std::size_t>(bytes / 8)),
+      read_(static_cast<std::size_t>(bytes / 8)) {
+    initialize(write_, fill, rank, 0);
+    initialize(read_, Fill::definition, rank, 1);
+}
+
+void Buffers::initialize(std::span<double> buffer, Fill fill, int rank, double shift) {
+    if (fill == Fill::random) {
+        Pattern(0xbeff10, static_cast<std::uint64_t>(rank)).fill(std::as_writable_bytes(buffer), 0);
+        return;
+    }
+    for (std::size_t i = 0; i < buffer.size(); ++i) {
+        buffer[i] = -2.0 * static_cast<double>(i) - shift;
+    }
+}
+
+void Buffers::place_marks(std::span<double> buffer, const Row& row, Access access,
+                          std::int64_t call) {
+    const Marks marks{row, static_cast<int>(access)};
+    const std::int64_t step = row.chunk / 8;
+    const std::int64_t doubles = row.memory / 8;
+    for (std::int64_t i = 0; i < doubles; i += step) {
+        buffer[static_cast<std::size_t>(i)] = marks.first(call, i);
+        buffer[static_cast<std::size_t>(i + step - 1)] = marks.last(call, i);
+    }
+}
+
+std::int64_t Buffers::check(const Row& row, Access writer, std::int64_t call,
+                            std::optional<WrongChunk>& wrong) const {
+    const Marks marks{row, static_cast<int>(writer)};
+    const std::int64_t step = row.chunk / 8;
+    const std::int64_t doubles = row.memory / 8;
+    std::int64_t bad = 0;
+    for (std::int64_t i = 0; i < doubles; i += step) {
+        const double first = read_[static_cast<std::size_t>(i)];
+        const double last = read_[static_cast<std::size_t>(i + step - 1)];
+        const double expected_last = marks.last(call, i);
+        // In a chunk of one double the last mark overwrites the first.
+        const double expected_first = step == 1 ? expected_last : marks.first(call, i);
+        if (first == expected_first && last == expected_last) continue;
+        if (bad++ == 0) wrong = WrongChunk{i, first, last, expected_first, expected_last};
+    }
+    return bad;
+}
+
+std::vector<double> Buffers::before(std::size_t partition, Access writer, const Row& row) const {
+    std::vector<double> model(write_.size());
+    initialize(model, fill_, rank_, 0);
+    for (const auto& written : history_) {
+        if (written.partition == partition && written.access == writer &&
+            written.row.number == row.number) {
+            break;
+        }
+        place_marks(model, written.row, written.access, written.calls - 1);
+    }
+    return model;
+}
+
+}  // namespace effio::b_eff_io

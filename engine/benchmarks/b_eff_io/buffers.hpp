@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two buffers of a rank, the marks in them, and what every byte of a file should be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/b_eff_io/definition.hpp"
+
+namespace effio::b_eff_io {
+
+/// The first wrong chunk of a call, in the original's terms: i counts doubles of the buffer.
+struct WrongChunk {
+    std::int64_t i = 0;
+    double found_first = 0;
+    double found_last = 0;
+    double expected_first = 0;
+    double expected_last = 0;
+};
+
+class Buffers {
+  public:
+    enum class Fill {
+        definition,  ///< write[i] = -2i, read[i] = -2i - 1
+        random,      ///< a pattern of this rank; does not compress, tells ranks apart
+    };
+    /// Two buffers of `bytes`; throws std::bad_alloc where memory lacks.
+    Buffers(std::int64_t bytes, Fill fill, int rank);
+
+    std::span<const std::byte> to_write(const Row& row) const {
+        return std::as_bytes(std::span(write_)).first(static_cast<std::size_t>(row.memory));
+    }
+    std::span<std::byte> to_read(const Row& row) {
+        return std::as_writable_bytes(std::span(read_)).first(static_cast<std::size_t>(row.memory));
+    }
+
+    /// Stores the marks of call number `call` of `row` in the write buffer.
+    void mark(const Row& row, Access access, std::int64_t call) {
+        place_marks(write_, row, access, call);
+    }
+    /// Counts the chunks of the read buffer whose marks are not those of `writer`; the first wrong
+    /// one goes to `wrong`.
+    std::int64_t check(const Row& row, Access writer, std::int64_t call,
+                       std::optional<WrongChunk>& wrong) const;
+
+    /// Remembers that a row was written with `calls` calls: its last marks stay in the buffer.
+    void remember(std::size_t partition, Access access, const Row& row, std::int64_t calls) {
+        history_.push_back({partition, access, row, calls});
+    }
+    /// The write buffer as it was just before `row` was written by `writer` on `partition`.
+    std::vector<double> before(std::size_t partition, Access writer, const Row& row) const;
+
+    static void place_marks(std::span<double> buffer, const Row& row, Access access,
+                            std::int64_t call);
+
+  private:
+    struct Written {
+        std::size_t partition;
+        Access access;
+        Row row;
+        std::int64_t calls;
+    };
+    static void initialize(std::span<double> buffer, Fill fill, int rank, double shift);
+
+    Fill fill_;
+    int rank_;
+    std::vector<double> write_;
+    std::vector<double> read_;
+    std::vector<Written> history_;
+};
+
+}  // namespace effio::b_eff_io

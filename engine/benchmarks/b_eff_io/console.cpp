@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// b_eff_io's events for people.
+#include <fmt/format.h>
+
+#include "benchmarks/b_eff_io/views.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+
+namespace effio::b_eff_io {
+namespace {
+
+constexpr const char* live_format = "  {:<8} {:<10} {:>14} {:>8} {:>10} {:>9} {:>12}  {}\n";
+
+std::string rate_cell(const std::optional<RowResult>& row) {
+    if (!row) return "-";
+    if (!row->valid) return "INVALID";
+    return fmt::format("{:.1f}{}", row->rate() / MB_per_s,
+                       row->stopped == StopReason::cap ? "c" : "");
+}
+
+class ConsoleView : public Observer {
+  public:
+    ConsoleView(Console& console, std::string result_path)
+        : console_(console), result_path_(std::move(result_path)) {}
+
+    void start(const Setup& s) override {
+        setup_ = s;
+        std::string sizes;
+        for (const auto n : s.partitions)
+            sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", n);
+        console_.print(fmt::format(
+            "b_eff_io: partitions of {} ranks, {} scheduled for each, largest chunk {}\n"
+            "data in {} (at most {}: {})\n"
+            "shared file pointer: {}{}\n"
+            "results in {}\n\n",
+            sizes, format_duration(s.budget.partition_seconds), format_exact(Bytes{s.lmax}),
+            s.parameters.storage.directory, format_size(static_cast<double>(s.cap_bytes)),
+            s.cap_reason, s.shared_pointer ? "" : "NOT USED, ", s.shared_pointer_note,
+            result_path_));
+        console_.print(fmt::format(live_format, "access", "pattern", "chunk", "ranks", "calls",
+                                   "time", "rate", ""));
+    }
+
+    void row(const RowResult& r) override {
+        std::string remark;
+        if (!r.valid) {
+            remark = "INVALID: " + (r.error_list.empty() ? "" : r.error_list.front().text());
+        } else {
+            if (r.errors > 0) remark += fmt::format("{} ERRORS ", r.errors);
+            if (r.stopped == StopReason::cap) remark += "cut short by --max-bytes ";
+            if (r.cache && r.access == Access::read && r.cache->verdict == "cache") {
+                remark += "from cache";
+            }
+        }
+        console_.print(fmt::format(live_format, name(r.access), name(r.row.type),
+                                   format_exact(Bytes{r.row.chunk}), r.ranks, r.repetitions,
+                                   format_duration(r.times.total),
+                                   r.valid ? format_rate(r.rate()) : "-", remark));
+    }
+
+    void end(const RunResult& run) override {
+        for (std::size_t i = 0; i < run.partitions.size(); ++i) print_partition(run, i);
+        const auto best = run.best();
+        if (!best) {
+            console_.print("\nb_eff_io: no value, because no partition was measured completely\n");
+        } else {
+            const auto& p = run.partitions[*best];
+            const double value = p.effective_bandwidth();
+            const double memory = static_cast<double>(setup_.total_memory_mib * MiB);
+            console_.print(fmt::format(
+                "\nb_eff_io = {} on {} ranks: {}\n"
+                "total memory / b_eff_io = {} / {} = {} (balanced: at most 10 min)\n",
+                format_rate(value), p.ranks,
+                run.valid(*best) ? "VALID for comparison of systems"
+                                 : "NOT VALID for comparison of systems",
+                format_size(memory), format_rate(value), format_duration(memory / value)));
+        }
+        console_.print(fmt::format("results: {}\n", result_path_));
+    }
+
+  private:
+    void print_partition(const RunResult& run, std::size_t i) {
+        const auto& p = run.partitions[i];
+        std::vector<Table::Column> columns{{"chunk", Table::Align::right},
+                                           {"access", Table::Align::left}};
+        for (const Type t : all_types) {
+            columns.push_back({fmt::format("{} MB/s", name(t)), Table::Align::right});
+        }
+        Table table(columns);
+        const auto rows = row_table(run.setup.lmax);
+        bool any = false;
+        for (const Access access : all_accesses) {
+            for (int position = 1; position <= 7; ++position) {
+                std::vector<std::string> cells;
+                for (const Type t : all_types) {
+                    for (const Row& row : rows) {
+                        if (row.type != t || row.position != position) continue;
+                        if (cells.empty()) {
+                            cells = {format_exact(Bytes{row.chunk}), std::string(name(access))};
+                        }
+                        const auto& cell =
+                            p.rows[index(access)][static_cast<std::size_t>(row.number)];
+                        any = any || cell.has_value();
+                        cells.push_back(rate_cell(cell));
+                    }
+                }
+                table.row(cells);
+            }
+            std::vector<std::string> totals{"total", std::string(name(access))};
+            for (const Type t : all_types) {
+                const auto& total = p.types[index(access)][index(t)];
+                totals.push_back(total ? fmt::format("{:.1f}", total->rate() / MB_per_s) : "-");
+            }
+            table.row(totals);
+            table.rule();
+        }
+        if (!any) return;
+        console_.print(fmt::format("\n{} ranks:\n{}", p.ranks, table.text(2)));
+        if (!p.complete()) return;
+        if (p.rows_cut_short() > 0) console_.print("  c = cut short by the cap on bytes\n");
+        console_.print(
+            fmt::format("  open, transfer, sync, close of rank 0 in seconds by access:\n{}",
+                        parts_table(p).text(4)));
+        std::string verdict =
+            fmt::format("  b_eff_io of {} ranks = {}: {}\n", p.ranks,
+                        p.all_rows_valid() ? format_rate(p.effective_bandwidth()) : "INVALID",
+                        run.valid(i) ? "VALID" : "NOT VALID");
+        for (const auto& c : run.criteria(i)) {
+            verdict +=
+                fmt::format("    {} {}\n", c.reached ? "reached:    " : "NOT reached:", c.text);
+        }
+        console_.print(verdict);
+    }
+
+    static Table parts_table(const PartitionResult& p) {
+        Table table({{"access", Table::Align::left},
+                     {"data", Table::Align::right},
+                     {"average", Table::Align::right},
+                     {"open s", Table::Align::right},
+                     {"calls s", Table::Align::right},
+                     {"barrier s", Table::Align::right},
+                     {"vote s", Table::Align::right},
+                     {"sync s", Table::Align::right},
+                     {"close s", Table::Align::right}});
+        for (const Access access : all_accesses) {
+            const auto& a = p.accesses[index(access)];
+            if (!a) continue;
+            double open = 0;
+            double close = 0;
+            RowTimes sum;
+            for (const auto& t : p.types[index(access)]) {
+                open += t ? t->open : 0;
+                close += t ? t->close : 0;
+            }
+            for (const auto& r : p.rows[index(access)]) {
+                if (!r) continue;
+                sum.total += r->times.total;
+                sum.barrier += r->times.barrier;
+                sum.broadcast += r->times.broadcast;
+                sum.sync += r->times.sync;
+            }
+            const auto s = [](double v) { return fmt::format("{:.3f}", v); };
+            table.row({std::string(name(access)), format_size(static_cast<double>(a->bytes)),
+                       format_rate(a->average), s(open), s(sum.calls()), s(sum.barrier),
+                       s(sum.broadcast), s(sum.sync), s(close)});
+        }
+        return table;
+    }
+
+    Console& console_;
+    std::string result_path_;
+    Setup setup_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path) {
+    return std::make_unique<ConsoleView>(console, result_path);
+}
+
+}  // namespace effio::b_eff_io

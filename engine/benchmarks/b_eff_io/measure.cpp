@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff_io/measure.hpp"
+
+#include <fmt/format.h>
+
+#include "core/pattern.hpp"
+
+namespace effio::b_eff_io {
+namespace {
+
+/// The file offset of byte `position` of the row's stream.
+std::int64_t file_offset(const RowTask& task, std::int64_t position) {
+    std::int64_t offset = 0;
+    for_each_run(task.place, position, 1, [&](const Run& run) {
+        offset = run.offset;
+        return false;
+    });
+    return offset;
+}
+
+/// What goes wrong in a row: counted, the first failure kept, the first few told.
+class Trouble {
+  public:
+    Trouble(const Session& session, const RowTask& task, RowMeasured& measured,
+            const std::function<void(const std::string&)>& tell)
+        : session_(session), task_(task), measured_(measured), tell_(tell) {}
+
+    void failed(Error error) {
+        say(fmt::format("[{}] ERROR in File_{}: n={}, p={}: {}", session_.world_rank,
+                        task_.access == Access::read ? "read" : "write", task_.ranks,
+                        task_.row.number, error.text()));
+        measured_.outcome.fail(session_.signed_error(std::move(error)));
+    }
+
+    void wrong(std::int64_t chunks, std::int64_t call, const WrongChunk& w,
+               const std::string& path) {
+        say(
+            fmt::format("[{}] ERROR in reading: p={}, r={}, i={}, buf=({:.0f},{:.0f}) != "
+                        "({:.0f},{:.0f})",
+                        session_.world_rank, task_.row.number, call, w.i, w.found_first,
+                        w.found_last, w.expected_first, w.expected_last));
+        Error error = io_error(
+            call_name(task_.form, false), path,
+            fmt::format("wrong data in row {} ({} {}), call {}: first and last double of a chunk "
+                        "are ({:.0f},{:.0f}) instead of ({:.0f},{:.0f})",
+                        task_.row.number, name(task_.access), name(task_.row.type), call,
+                        w.found_first, w.found_last, w.expected_first, w.expected_last));
+        error.exit_code = ExitCode::data_errors;
+        error.offset = file_offset(task_, call * task_.row.memory + 8 * w.i);
+        error = session_.signed_error(std::move(error));
+        if (!measured_.outcome.error) measured_.outcome.error = std::move(error);
+        measured_.outcome.error_count += chunks;
+    }
+
+  private:
+    void say(const std::string& message) {
+        if (told_++ < task_.max_messages) tell_(message);
+    }
+
+    const Session& session_;
+    const RowTask& task_;
+    RowMeasured& measured_;
+    const std::function<void(const std::string&)>& tell_;
+    std::int64_t told_ = 0;
+};
+
+/// The loop over the calls. The length of the last call runs from the end of the one before (or of
+/// its vote) to its own end; a fixed number of calls needs no clock except around the last one.
+template <class Pace, class OneCall>
+void call_loop(const Clock& clock, Pace& pace, RowTimes& times, bool read_clock,
+               std::int64_t last_call, OneCall&& one_call) {
+    double begin = clock.now();
+    while (true) {
+        const std::int64_t call = pace.done();
+        if (!read_clock && call == last_call) begin = clock.now();
+        if (!one_call(call)) pace.failed();
+        if (read_clock || call == last_call) times.last_call = clock.now() - begin;
+        if (!pace.go_on()) return;
+        if (read_clock) begin = clock.now();
+    }
+}
+
+}  // namespace
+
+CallForm call_form(Type type, bool shared_pointer) {
+    switch (type) {
+        case Type::scatter:
+        case Type::seg_coll:
+            return {Pointer::individual, true};
+        case Type::shared:
+            return {shared_pointer ? Pointer::shared : Pointer::individual, true};
+        case Type::separated:
+        case Type::segmented:
+            break;
+    }
+    return {Pointer::individual, false};
+}
+
+RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buffers& buffers,
+                        const RowTask& task, const std::function<void(const std::string&)>& tell) {
+    RowMeasured m;
+    Trouble trouble(session, task, m, tell);
+    const Clock& clock = session.clock;
+    const Row& row = task.row;
+    const bool writing = task.access != Access::read;
+    file.time_calls_into(task.time_calls ? &m.call_times : nullptr);
+
+    const auto one_call = [&](std::int64_t call) {
+        if (writing) {
+            buffers.mark(row, task.access, call);
+            auto done = file.write(task.form, buffers.to_write(row));
+            if (done) return true;
+            trouble.failed(std::move(done.error()));
+            return false;
+        }
+        auto done = file.read(task.form, buffers.to_read(row));
+        if (!done) {
+            trouble.failed(std::move(done.error()));
+            return false;
+        }
+        std::optional<WrongChunk> wrong;
+        const std::int64_t bad = buffers.check(row, task.writer, call, wrong);
+        if (bad > 0) trouble.wrong(bad, call, *wrong, file.path());
+        return true;
+    };
+
+    session.progress.call("barrier");
+    comm.barrier();
+    const double start = clock.now();
+    if (task.view) {
+        if (auto set = file.set_view(*task.view, task.hints); !set) trouble.failed(set.error());
+    } else if (task.has_hints) {
+        if (auto set = file.set_hints(task.hints); !set) trouble.failed(set.error());
+    }
+    if (task.repetitions == 0) {
+        RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
+        call_loop(clock, vote, m.times, true, -1, one_call);
+        m.times.barrier = vote.barrier_seconds();
+        m.times.broadcast = vote.broadcast_seconds();
+        m.times.last_vote = vote.last_vote_seconds();
+        m.repetitions = vote.done();
+        m.stopped = vote.reason();
+    } else {
+        FixedCount count(task.repetitions);
+        call_loop(clock, count, m.times, false, task.repetitions - 1, one_call);
+        m.repetitions = count.done();
+        m.stopped = count.reason();
+    }
+    if (writing) {
+        session.progress.call("barrier before sync");
+        {
+            const Lap lap(clock, m.times.barrier);
+            comm.barrier();
+        }
+        session.progress.allow(static_cast<double>(comm.size() * row.memory * m.repetitions) /
+                               slowest_storage);
+        const Lap lap(clock, m.times.sync);
+        if (auto synced = file.sync(); !synced) trouble.failed(synced.error());
+    }
+    session.progress.call("closing barrier");
+    const double before_agreement = clock.now();
+    // The definition's closing barrier; agreeing is one, and it cannot hang on a rank whose sync
+    // failed. Wrong data stop nothing, so only failed calls are put to the vote here.
+    Outcome failures = m.outcome;
+    if (failures.error && failures.error->exit_code == ExitCode::data_errors)
+        failures.error.reset();
+    failures.interrupted = session.interrupted.load();
+    m.agreed = agree(session, comm, failures);
+    const double stop = clock.now();
+    m.times.barrier += stop - before_agreement;
+    m.times.total = stop - start;
+    m.call_failed = m.agreed.failed();
+    file.time_calls_into(nullptr);
+    return m;
+}
+
+RowVerified verify_row(ByteFile& file, Buffers& buffers, const RowTask& task,
+                       const Session& session) {
+    RowVerified v;
+    const Row& row = task.row;
+    if (task.view) {
+        if (auto set = file.set_view(*task.view, Hints{}); !set) v.outcome.fail(set.error());
+    }
+    auto model = buffers.before(task.partition, task.writer, row);
+    const auto expected =
+        std::as_bytes(std::span(model)).first(static_cast<std::size_t>(row.memory));
+    for (std::int64_t call = 0; call < task.repetitions; ++call) {
+        Buffers::place_marks(model, row, task.writer, call);
+        const auto data = buffers.to_read(row);
+        if (auto done = file.read(task.form, data); !done) {
+            v.outcome.fail(done.error());
+            continue;  // others may be in the same collective call: stay in step
+        }
+        v.bytes += row.memory;
+        const auto bad = compare(expected, data, 0);
+        if (!bad) continue;
+        Error error = io_error("verify", file.path(),
+                               fmt::format("wrong data in row {} ({}), call {}: expected byte "
+                                           "0x{:02x}, found 0x{:02x}; {} wrong bytes in the call",
+                                           row.number, name(row.type), call, bad->expected,
+                                           bad->found, bad->wrong_bytes));
+        error.exit_code = ExitCode::data_errors;
+        error.offset = file_offset(task, call * row.memory + bad->offset);
+        v.outcome.fail(session.signed_error(std::move(error)));
+    }
+    return v;
+}
+
+}  // namespace effio::b_eff_io

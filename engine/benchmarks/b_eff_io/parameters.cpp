@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff_io/parameters.hpp"
+
+#include <fmt/format.h>
+
+namespace effio::b_eff_io {
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table
+        .add("time", time,
+             "scheduled time for all partitions together; official: 30min for each partition")
+        .letter('T')
+        .range(0, 1e9);
+    table
+        .add("partitions", partitions,
+             "numbers of ranks to measure with; a number may stand more than once")
+        .letter('N')
+        .range(1, 2147483647)
+        .automatic("three sizes up to all ranks");
+    table
+        .add("memory-per-rank", memory_per_rank,
+             "memory that one rank's share of the machine has; the largest chunk is 1/128 of it")
+        .range(static_cast<double>(MiB), 9e18)
+        .automatic("detected: memory of the node over the ranks on it");
+    table
+        .add("total-memory", total_memory,
+             "memory of the whole system, for the amount of data in percent and the balance")
+        .range(static_cast<double>(MiB), 9e18)
+        .automatic("detected: memory of the nodes in use");
+    table.flag("rewrite", rewrite, "rewrite with all five pattern types, not only with scatter");
+    table.flag("no-shared-pointer", no_shared_pointer,
+               "replace the shared file pointer by individual pointers; the result is NOT VALID");
+    table.flag("no-unique-open", no_unique_open, "open without MPI_MODE_UNIQUE_OPEN").expert();
+    table
+        .flag(
+            "adapt", adapt,
+            "shorten rows when earlier ones took too long; for debugging, the result is NOT VALID")
+        .expert();
+    table
+        .add("messages", max_messages,
+             "messages about failed calls and wrong data per row and rank")
+        .range(1, 1e9)
+        .expert();
+    table
+        .add("verify", verify,
+             "full: also read everything once more, untimed, and compare every byte")
+        .choices({"none", "full"});
+    table
+        .add("fill", fill,
+             "what the buffers hold: the definition's numbers, or data that neither compress nor "
+             "look alike on two ranks")
+        .choices({"definition", "random"})
+        .expert();
+    storage.declare(table);
+}
+
+Status Parameters::check() {
+    if (partitions.size() > 100) {
+        return usage_error(
+            fmt::format("--partitions: {} sizes are given; 100 are allowed", partitions.size()));
+    }
+    return storage.check();
+}
+
+}  // namespace effio::b_eff_io

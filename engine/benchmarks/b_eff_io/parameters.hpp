@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of b_eff_io.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/storage_options.hpp"
+#include "core/options.hpp"
+
+namespace effio::b_eff_io {
+
+struct Parameters {
+    std::optional<Bytes> memory_per_rank;
+    std::optional<Bytes> total_memory;
+    Seconds time{1800};
+    std::vector<std::int64_t> partitions;
+    bool rewrite = false;
+    bool no_shared_pointer = false;
+    bool no_unique_open = false;
+    bool adapt = false;
+    std::int64_t max_messages = 1;
+    std::string fill = "definition";
+    std::string verify = "none";
+    StorageOptions storage{"mpiio"};
+
+    void declare(OptionTable& table);
+    Status check();
+    bool verifies_all() const { return verify == "full"; }
+};
+
+}  // namespace effio::b_eff_io

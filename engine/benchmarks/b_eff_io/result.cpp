@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff_io/result.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace effio::b_eff_io {
+
+bool PartitionResult::complete() const {
+    return std::all_of(accesses.begin(), accesses.end(),
+                       [](const auto& a) { return a.has_value(); });
+}
+
+bool PartitionResult::all_rows_valid() const {
+    for (const auto& access : rows) {
+        for (const auto& row : access) {
+            if (row && !row->valid) return false;
+        }
+    }
+    return true;
+}
+
+std::array<double, 5> PartitionResult::rates(Access access) const {
+    std::array<double, 5> rates{};
+    for (const Type t : all_types) {
+        const auto& result = types[index(access)][index(t)];
+        if (result) rates[index(t)] = result->rate();
+    }
+    return rates;
+}
+
+double PartitionResult::write_average() const {
+    return b_eff_io::write_average(rates(Access::write), rates(Access::rewrite)[0]);
+}
+
+double PartitionResult::effective_bandwidth() const {
+    return b_eff_io::effective_bandwidth(write_average(), access_average(rates(Access::read)));
+}
+
+std::int64_t PartitionResult::bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& a : accesses) sum += a ? a->bytes : 0;
+    return sum;
+}
+
+double PartitionResult::seconds() const {
+    double sum = 0;
+    for (const auto& a : accesses) sum += a ? a->seconds : 0;
+    return sum;
+}
+
+double PartitionResult::weighted_rate() const {
+    double sum = 0;
+    double units = 0;
+    for (const auto& access : rows) {
+        for (const auto& row : access) {
+            if (!row) continue;
+            sum += row->row.units * row->rate();
+            units += row->row.units;
+        }
+    }
+    return units > 0 ? sum / units : 0;
+}
+
+int PartitionResult::rows_cut_short() const {
+    int cut = 0;
+    for (const auto& row : rows[index(Access::write)]) {
+        if (row && row->stopped == StopReason::cap) ++cut;
+    }
+    return cut;
+}
+
+std::optional<std::size_t> RunResult::best() const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+        if (!partitions[i].complete() || !partitions[i].all_rows_valid()) continue;
+        if (!best ||
+            partitions[i].effective_bandwidth() > partitions[*best].effective_bandwidth()) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+std::vector<Criterion> RunResult::criteria(std::size_t i) const {
+    const auto& partition = partitions[i];
+    const double minutes = setup.budget.partition_seconds / 60;
+    std::vector<Criterion> list{
+        {fmt::format("scheduled time {:3.1f} min >= 30 min", minutes),
+         setup.budget.partition_seconds >= valid_partition_seconds},
+        {"shared file pointers must be used for pattern type 1", setup.shared_pointer},
+        {fmt::format("error count ({}) == 0", partition.errors), partition.errors == 0}};
+    if (const int cut = partition.rows_cut_short(); cut > 0) {
+        list.push_back({fmt::format("rows cut short by the cap on bytes ({}) == 0", cut), false});
+    }
+    if (!partition.all_rows_valid()) list.push_back({"no row is INVALID", false});
+    if (setup.parameters.adapt) list.push_back({"scheduled times are not adapted", false});
+    if (setup.parameters.storage.backend.name != "mpiio") {
+        list.push_back({fmt::format("storage is reached through MPI-IO, not {}",
+                                    setup.parameters.storage.backend.name),
+                        false});
+    }
+    return list;
+}
+
+bool RunResult::valid(std::size_t partition) const {
+    const auto list = criteria(partition);
+    return std::all_of(list.begin(), list.end(), [](const Criterion& c) { return c.reached; });
+}
+
+}  // namespace effio::b_eff_io

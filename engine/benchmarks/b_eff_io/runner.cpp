@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff_io/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "parallel/over_ranks.hpp"
+#include "storage/cache_watch.hpp"
+
+namespace effio::b_eff_io {
+namespace {
+
+/// The parts of a row's time, by name.
+std::array<Named, 6> parts_of(const RowTimes& t) {
+    return {{{"total", t.total},
+             {"calls", t.calls()},
+             {"barrier", t.barrier},
+             {"broadcast", t.broadcast},
+             {"sync", t.sync},
+             {"last_call", t.last_call}}};
+}
+
+}  // namespace
+
+std::string file_stem(std::size_t partition, std::int64_t ranks, Type type) {
+    return fmt::format("b_eff_io_data_i{:02d}_{:03d}_{}", partition, ranks, index(type));
+}
+
+std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks) {
+    std::vector<FileSet> files;
+    for (const Type type : all_types) {
+        const std::string stem = file_stem(partition, ranks, type);
+        if (type == Type::separated) {
+            files.push_back({stem + ".", static_cast<int>(ranks), true});
+        } else {
+            files.push_back({stem, 1, false});
+        }
+    }
+    return files;
+}
+
+CapShares cap_shares(std::span<const Row, row_count> rows, std::int64_t ranks,
+                     std::int64_t partition_bytes) {
+    CapShares shares;
+    Repetitions once;
+    once.fill(1);
+    set_segmented_repetitions(rows, once);
+    int units = 0;
+    for (const Row& row : rows) {
+        units += row.units;
+        if (row.type != Type::segmented && row.type != Type::seg_coll) {
+            shares.least += ranks * row.memory;
+        }
+    }
+    // Types 3 and 4 write at most what type 2 writes in the same rows, and up to 1 MiB of fill.
+    shares.least += 2 * ranks * segment_of(rows, once).bytes;
+    const auto rest =
+        static_cast<double>(std::max<std::int64_t>(0, partition_bytes - shares.least));
+    for (const Row& row : rows) {
+        const auto one_call = static_cast<double>(ranks * std::max<std::int64_t>(row.memory, 1));
+        const double share = rest * row.units / units;
+        shares.calls[static_cast<std::size_t>(row.number)] =
+            1 + static_cast<std::int64_t>(std::min(share / one_call, 1e15));
+    }
+    return shares;
+}
+
+Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& target,
+               const HintRules& hints, std::vector<Observer*> observers,
+               std::function<void(const std::string&)> tell)
+    : job_(job),
+      session_(job.session),
+      setup_(setup),
+      storage_(storage),
+      target_(target),
+      hints_(hints),
+      observers_(std::move(observers)),
+      tell_(std::move(tell)),
+      self_(Comm::self(job.session.clock)),
+      buffers_(
+          setup.lmax,
+          setup.parameters.fill == "random" ? Buffers::Fill::random : Buffers::Fill::definition,
+          job.session.world_rank),
+      units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {
+    const auto count = static_cast<std::int64_t>(setup.partitions.size());
+    for (const std::int64_t ranks : setup.partitions) {
+        Partition p;
+        p.index = partitions_.size();
+        p.ranks = ranks;
+        p.rows = row_table(setup.lmax);
+        p.cap = cap_shares(p.rows, ranks, setup.cap_bytes / count);
+        partitions_.push_back(p);
+    }
+    result_.setup = setup;
+    for (const std::int64_t ranks : setup.partitions) {
+        result_.partitions.emplace_back().ranks = ranks;
+    }
+}
+
+Ending Runner::run() {
+    const double begin = session_.clock.now();
+    notify([&](Observer& o) { o.start(setup_); });
+    for (const Access access : all_accesses) {
+        if (stopping_) break;
+        notify([&](Observer& o) { o.access_begins(access); });
+        for (Partition& partition : partitions_) {
+            // The world barrier before each (access, partition); ranks outside wait in the next
+            // one.
+            if (note(agree(session_, session_.comm, fatal_))) break;
+            const bool member = session_.comm.rank() < partition.ranks;
+            const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+            if (comm) {
+                storage_.set_active_ranks(comm->size());
+                access_partition(access, partition, *comm);
+            } else {
+                Progress::Step step;
+                step.title = fmt::format("waiting for the partition of {} ranks", partition.ranks);
+                step.allowance_seconds = 1e9;
+                session_.progress.begin(step);
+            }
+        }
+    }
+    const Agreed agreed = agree(session_, session_.comm, fatal_);
+    note(agreed);
+    result_.execution_seconds = session_.clock.now() - begin;
+    notify([&](Observer& o) { o.end(result_); });
+
+    Ending ending;
+    if (agreed.failed()) {
+        ending = Ending::from(*agreed.error);
+    } else if (agreed.interrupted) {
+        ending.status = ExitCode::interrupted;
+        ending.reason = "stopped by a signal; the rows before it are complete";
+    } else {
+        std::int64_t errors = 0;
+        for (const auto& p : partitions_) errors += p.errors;
+        session_.comm.broadcast(errors);
+        if (errors > 0) {
+            ending.status = ExitCode::data_errors;
+            ending.reason = fmt::format("{} errors in the data read back", errors);
+        }
+    }
+    return ending;
+}
+
+bool Runner::note(const Agreed& agreed) {
+    if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
+        fatal_.error = agreed.error;
+        stopping_ = true;
+    }
+    if (agreed.interrupted) {
+        fatal_.interrupted = true;
+        stopping_ = true;
+    }
+    return stopping_;
+}
+
+void Runner::access_partition(Access access, Partition& partition, const Comm& comm) {
+    comm.barrier();
+    const double begin = session_.clock.now();
+    Sums sums;
+    for (const Type type : all_types) {
+        if (access == Access::rewrite && !setup_.parameters.rewrite && type != Type::scatter) break;
+        access_file(access, partition, type, comm, sums);
+        if (stopping_) return;
+    }
+    comm.barrier();
+    AccessResult result;
+    result.partition = partition.index;
+    result.ranks = partition.ranks;
+    result.access = access;
+    result.bytes = sums.bytes;
+    result.seconds = session_.clock.now() - begin;
+    result.weighted_rate = sums.units > 0 ? sums.weighted / sums.units : 0;
+    const bool only_scatter = access == Access::rewrite && !setup_.parameters.rewrite;
+    result.average = only_scatter ? sums.rates[0] : access_average(sums.rates);
+    result.errors = partition.errors;
+    auto& collected = result_.partitions[partition.index];
+    collected.errors = partition.errors;
+    collected.accesses[index(access)] = result;
+    notify([&](Observer& o) { o.access(result); });
+}
+
+void Runner::access_file(Access access, Partition& partition, Type type, const Comm& comm,
+                         Sums& sums) {
+    OpenFile f(partition, comm, type == Type::separated ? self_ : comm, access, type);
+    // With a size twice in the list, a number in the hints file means the first of them.
+    const auto first =
+        std::find(setup_.partitions.begin(), setup_.partitions.end(), partition.ranks);
+    const bool is_first =
+        static_cast<std::size_t>(first - setup_.partitions.begin()) == partition.index;
+    f.cell = {is_first ? partition.ranks : 0, std::string(name(access)), std::string(name(type))};
+    const Hints hints = hints_.for_open(f.cell);
+    if (!open_file(f, hints)) return;
+    if (type == Type::segmented) {
+        // Counted anew in each access that comes here; the result is the same.
+        set_segmented_repetitions(partition.rows, partition.repetitions);
+        partition.segment = segment_of(partition.rows, partition.repetitions);
+        for (Row& row : partition.rows) {
+            if (row.is_fill_up) row.chunk = row.memory = partition.segment.fill();
+        }
+    }
+    for (const Row& row : partition.rows) {
+        if (row.type != type) continue;
+        measure(f, row, sums);
+        if (stopping_) return;
+    }
+    f.sums.seconds += f.sums.open + f.sums.close;
+    f.sums.weighted_rate = f.units > 0 ? f.weighted / f.units : 0;
+    f.sums.segment =
+        type == Type::segmented || type == Type::seg_coll ? partition.segment.bytes : 0;
+    sums.rates[index(type)] = f.sums.rate();
+    result_.partitions[partition.index].types[index(access)][index(type)] = f.sums;
+    notify([&](Observer& o) { o.type(f.sums); });
+}
+
+bool Runner::open_file(OpenFile& f, const Hints& hints) {
+    std::string name = file_stem(f.partition.index, f.partition.ranks, f.type);
+    if (f.type == Type::separated) name += fmt::format(".{:03d}", f.comm.rank());
+    const std::string path = target_.path(name);
+    Outcome mine;
+    Progress::Step step;
+    step.title = fmt::format("open for {} {}", b_eff_io::name(f.access), b_eff_io::name(f.type));
+    step.path = path;
+    step.ranks = f.comm.size();
+    session_.progress.begin(step);
+    if (f.access == Access::write) {
+        OpenMode remove = OpenMode::creating();
+        remove.delete_on_close = true;
+        auto old = storage_.open(f.file_comm, {path, remove, Element::real64, {}});
+        if (!old) {
+            mine.fail(old.error());
+        } else if (auto closed = (*old)->close(); !closed) {
+            mine.fail(closed.error());
+        }
+    }
+    OpenMode mode = f.access == Access::write     ? OpenMode::creating()
+                    : f.access == Access::rewrite ? OpenMode::updating()
+                                                  : OpenMode::reading();
+    mode.unique = !setup_.parameters.no_unique_open;
+    mode.delete_on_close = f.access == Access::read && !setup_.parameters.storage.keep;
+    if (f.access == Access::read && target_.file_system()) f.resident = resident_fraction(path);
+    f.comm.barrier();
+    {
+        const Lap lap(session_.clock, f.sums.open);
+        auto opened = storage_.open(f.file_comm, {path, mode, Element::real64, hints});
+        if (opened) {
+            f.file = std::move(*opened);
+        } else {
+            mine.fail(opened.error());
+        }
+        if (note(agree(session_, f.comm, mine))) return false;
+    }
+    OpenedFile event{
+        f.partition.index,      f.partition.ranks, f.access, f.type, !hints.empty(), hints,
+        f.file->granted_hints()};
+    notify([&](Observer& o) { o.file_opened(event); });
+    return true;
+}
+
+double Runner::budget_of(const OpenFile& f, const Row& row, const Sums& sums) const {
+    double budget = setup_.budget.unit_seconds * row.units;
+    const bool driven = f.access == Access::write && row.type <= Type::separated;
+    if (setup_.parameters.adapt && driven && row.number >= 1 && row.units > 0 &&
+        sums.scheduled > 0 && sums.measured > sums.scheduled) {
+        budget /= 0.5 * (1 + sums.measured / sums.scheduled);
+    }
+    return budget;
+}
+
+RowTask Runner::task_of(const OpenFile& f, const Row& row) const {
+    const auto& p = f.partition;
+    const auto number = static_cast<std::size_t>(row.number);
+    const auto& parameters = setup_.parameters;
+    RowTask t;
+    t.partition = p.index;
+    t.ranks = p.ranks;
+    t.access = f.access;
+    t.writer = parameters.rewrite || row.type == Type::scatter ? Access::rewrite : Access::write;
+    t.row = row;
+    t.form = call_form(row.type, setup_.shared_pointer);
+    t.hints = hints_.for_row(f.cell, row.chunk, row.is_lmax);
+    t.has_hints = !t.hints.empty();
+    t.max_messages = parameters.max_messages;
+    t.time_calls = parameters.storage.times_calls();
+
+    const std::int64_t before = bytes_before(p.rows, p.repetitions, row.number);
+    const bool dealt = row.type == Type::scatter || row.type == Type::shared;
+    const bool dealt_by_view =
+        row.type == Type::scatter || (row.type == Type::shared && !setup_.shared_pointer);
+    if (dealt) {
+        t.place = {p.ranks * before,
+                   RoundRobin{static_cast<int>(p.ranks), f.comm.rank(), row.chunk}};
+    } else if (row.type == Type::separated) {
+        t.place = {before, Contiguous{}};
+    } else {
+        t.place = {f.comm.rank() * p.segment.bytes + before, Contiguous{}};
+    }
+    // A dealt view changes with every row; all others are set once and continue at the pointer.
+    if (dealt_by_view) {
+        t.view = t.place;
+    } else if (row.first) {
+        t.view =
+            View{row.type == Type::shared || row.type == Type::separated ? 0 : t.place.displacement,
+                 Contiguous{}};
+    }
+
+    const bool driven = f.access == Access::write && row.type <= Type::separated;
+    if (!driven) {
+        t.repetitions = p.repetitions[number];
+    } else {
+        t.cap_calls = p.cap.calls[number];
+    }
+    return t;
+}
+
+void Runner::begin_step(const OpenFile& f, const Row& row, double budget) {
+    Progress::Step step;
+    step.title = fmt::format("{} {} {}", b_eff_io::name(f.access), b_eff_io::name(f.type),
+                             format_exact(Bytes{row.chunk}));
+    step.path = f.file->path();
+    step.scheduled_seconds = budget;
+    step.allowance_seconds = static_cast<double>(f.comm.size() * row.memory) / slowest_storage;
+    step.plan_done = units_total_ > 0 ? static_cast<double>(units_done_) / units_total_ : 0;
+    step.plan_seconds_left = setup_.budget.unit_seconds * (units_total_ - units_done_);
+    step.ranks = f.comm.size();
+    session_.progress.begin(step);
+}
+
+void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
+    RowTask task = task_of(f, row);
+    task.budget = budget_of(f, row, sums);
+    begin_step(f, row, task.budget);
+    CacheWatch watch(f.comm, job_.topology, target_.file_system());
+    watch.begin();
+
+    auto m = measure_row(session_, f.comm, *f.file, buffers_, task, tell_);
+
+    RowResult r;
+    r.partition = f.partition.index;
+    r.ranks = f.partition.ranks;
+    r.access = f.access;
+    r.row = row;
+    r.scheduled = task.budget;
+    r.repetitions = m.repetitions;
+    r.bytes = f.partition.ranks * row.memory * m.repetitions;
+    r.times = m.times;
+    r.stopped = m.stopped;
+    r.sets_view = task.view.has_value();
+    r.has_hints = task.has_hints;
+    r.asked = task.hints;
+    r.cap_calls = task.cap_calls;
+    r.granted = f.file->granted_hints();
+    r.cache = watch.end(r.bytes, f.access == Access::read);
+    r.cache->resident_before = mean_over(f.comm, f.resident);
+    f.partition.repetitions[static_cast<std::size_t>(row.number)] = m.repetitions;
+    if (f.access != Access::read) {
+        buffers_.remember(f.partition.index, f.access, row, m.repetitions);
+        if (!m.call_failed) {
+            if (auto sized = check_size(f, row); !sized) {
+                m.outcome.fail(session_.signed_error(sized.error()));
+            }
+        }
+    }
+    if (row.last) {
+        if (f.access == Access::read && setup_.parameters.verifies_all() && !m.call_failed) {
+            verify(f);
+        }
+        close_file(f, m.outcome);
+    }
+    r.file = file_stem(f.partition.index, f.partition.ranks, f.type).substr(14);
+    if (f.type == Type::separated) r.file += ".000";
+    r.spreads = spread_over(f.comm, parts_of(m.times));
+    if (task.time_calls) r.call_times = merged_over(f.comm, m.call_times);
+    m.outcome.interrupted = session_.interrupted.load();
+    const Agreed agreed = agree(session_, f.comm, m.outcome);
+    r.errors = agreed.error_count;
+    if (agreed.error) r.error_list.push_back(*agreed.error);
+    f.partition.errors += agreed.error_count;
+    note(agreed);
+    r.valid = !(agreed.error && agreed.error->exit_code != ExitCode::data_errors);
+
+    f.sums.seconds += r.times.total;
+    f.sums.bytes += r.bytes;
+    f.weighted += row.units * r.rate();
+    f.units += row.units;
+    sums.bytes += r.bytes;
+    sums.weighted += row.units * r.rate();
+    sums.units += row.units;
+    sums.measured += r.times.total;
+    sums.scheduled += setup_.budget.unit_seconds * row.units;
+    units_done_ += row.units;
+    auto& collected = result_.partitions[f.partition.index];
+    collected.errors = f.partition.errors;
+    collected.rows[index(f.access)][static_cast<std::size_t>(row.number)] = r;
+    notify([&](Observer& o) { o.row(r); });
+}
+
+Status Runner::check_size(OpenFile& f, const Row& row) {
+    // One rank of a shared file is enough; before the last row of a segmented file its size says
+    // only where the last rank has come to.
+    if (f.type != Type::separated && !f.comm.is_root()) return {};
+    const auto& p = f.partition;
+    const std::int64_t own = bytes_before(p.rows, p.repetitions, row.number) +
+                             row.memory * p.repetitions[static_cast<std::size_t>(row.number)];
+    std::int64_t expected = own;
+    if (f.type == Type::scatter || f.type == Type::shared) expected = p.ranks * own;
+    if (f.type == Type::segmented || f.type == Type::seg_coll) {
+        expected = (p.ranks - 1) * p.segment.bytes + own;
+    }
+    const auto size = f.file->size();
+    if (!size) return size.error();
+    if (*size >= expected) return {};
+    return io_error("check the size", f.file->path(),
+                    fmt::format("the file holds {} bytes after row {}, {} were written without an "
+                                "error",
+                                *size, row.number, expected));
+}
+
+void Runner::verify(OpenFile& f) {
+    Outcome mine;
+    for (const Row& row : f.partition.rows) {
+        if (row.type != f.type) continue;
+        const auto verified = verify_row(*f.file, buffers_, task_of(f, row), session_);
+        f.sums.verified_bytes += verified.bytes;
+        mine.error_count += verified.outcome.error_count;
+        if (!mine.error) mine.error = verified.outcome.error;
+    }
+    const Agreed agreed = agree(session_, f.comm, mine);
+    f.partition.errors += agreed.error_count;
+    f.sums.verified_bytes = f.comm.sum(f.sums.verified_bytes);
+    if (agreed.error && session_.comm.is_root()) tell_(agreed.error->text());
+    note(agreed);
+}
+
+void Runner::close_file(OpenFile& f, Outcome& outcome) {
+    const Lap lap(session_.clock, f.sums.close);
+    if (auto closed = f.file->close(); !closed) outcome.fail(closed.error());
+    // The barrier that ends the close. What failed is agreed on with the row's errors.
+    f.comm.barrier();
+}
+
+}  // namespace effio::b_eff_io

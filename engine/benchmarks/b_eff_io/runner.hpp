@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of b_eff_io: accesses, partitions, files, rows (spec/b_eff_io.md, A3 and A5).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/b_eff_io/buffers.hpp"
+#include "benchmarks/b_eff_io/definition.hpp"
+#include "benchmarks/b_eff_io/measure.hpp"
+#include "benchmarks/b_eff_io/result.hpp"
+#include "benchmarks/benchmark.hpp"
+#include "storage/hints.hpp"
+#include "storage/target.hpp"
+
+namespace effio::b_eff_io {
+
+/// "b_eff_io_data_i<index %02d>_<ranks %03d>_<type>", and "." with a rank of three digits behind it
+/// for type 2. `files_of` is what a partition may create.
+std::string file_stem(std::size_t partition, std::int64_t ranks, Type type);
+std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks);
+
+/// How many calls each time-driven row of a partition may make under a cap on the bytes of that
+/// partition: one, and its share by U/64 of what the cap leaves beyond one call of every row.
+/// `least` is what the partition needs in any case.
+struct CapShares {
+    std::int64_t least = 0;
+    Repetitions calls{};
+};
+CapShares cap_shares(std::span<const Row, row_count> rows, std::int64_t ranks,
+                     std::int64_t partition_bytes);
+
+class Runner {
+  public:
+    /// Observers are called on the session's root only, `tell` on every rank.
+    Runner(Job& job, const Setup& setup, Storage& storage, const Target& target,
+           const HintRules& hints, std::vector<Observer*> observers,
+           std::function<void(const std::string&)> tell);
+
+    Ending run();
+
+  private:
+    struct Partition {
+        std::size_t index = 0;
+        std::int64_t ranks = 0;
+        std::array<Row, row_count> rows;
+        Repetitions repetitions{};
+        CapShares cap;
+        Segment segment;
+        std::int64_t errors = 0;
+    };
+    /// Sums over the rows of one access to one partition.
+    struct Sums {
+        std::int64_t bytes = 0;
+        double weighted = 0;
+        int units = 0;
+        double measured = 0;   ///< seconds of all rows so far
+        double scheduled = 0;  ///< seconds planned for them
+        std::array<double, 5> rates{};
+    };
+    /// One file while it is open.
+    struct OpenFile {
+        OpenFile(Partition& of, const Comm& of_partition, const Comm& of_file, Access a, Type t)
+            : partition(of), comm(of_partition), file_comm(of_file), access(a), type(t) {
+            sums.partition = of.index;
+            sums.ranks = of.ranks;
+            sums.access = a;
+            sums.type = t;
+        }
+        Partition& partition;
+        const Comm& comm;       ///< of the partition
+        const Comm& file_comm;  ///< of the file: the partition, or this rank alone
+        Access access;
+        Type type;
+        std::unique_ptr<ByteFile> file;
+        HintRules::Cell cell;
+        std::optional<double> resident;  ///< reading: what the cache held before, on this rank
+        TypeResult sums;
+        double weighted = 0;
+        int units = 0;
+    };
+
+    void access_partition(Access access, Partition& partition, const Comm& comm);
+    void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
+    bool open_file(OpenFile& f, const Hints& hints);
+    void measure(OpenFile& f, const Row& row, Sums& sums);
+    RowTask task_of(const OpenFile& f, const Row& row) const;
+    double budget_of(const OpenFile& f, const Row& row, const Sums& sums) const;
+    Status check_size(OpenFile& f, const Row& row);
+    void verify(OpenFile& f);
+    void close_file(OpenFile& f, Outcome& outcome);
+    void begin_step(const OpenFile& f, const Row& row, double budget);
+    /// Takes note of what the ranks agreed on; true if the run must stop.
+    bool note(const Agreed& agreed);
+    template <class Event>
+    void notify(Event&& event) {
+        if (session_.comm.is_root()) {
+            for (Observer* observer : observers_) event(*observer);
+        }
+    }
+
+    Job& job_;
+    Session& session_;
+    const Setup& setup_;
+    Storage& storage_;
+    const Target& target_;
+    const HintRules& hints_;
+    std::vector<Observer*> observers_;
+    std::function<void(const std::string&)> tell_;
+    Comm self_;
+    Buffers buffers_;
+    std::vector<Partition> partitions_;
+    RunResult result_;
+    Outcome fatal_;  ///< what stops the run, known to this rank
+    bool stopping_ = false;
+    int units_done_ = 0;
+    int units_total_ = 0;
+};
+
+}  // namespace effio::b_eff_io

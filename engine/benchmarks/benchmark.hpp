@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a benchmark is to the engine: a table of options, a plan, and a run. It knows nothing of
+// argv, result files or the launcher.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "core/options.hpp"
+#include "core/record.hpp"
+#include "parallel/session.hpp"
+#include "parallel/topology.hpp"
+#include "storage/sim.hpp"
+
+namespace effio {
+
+/// What a plan is computed from; nothing of it needs MPI.
+struct PlanInput {
+    int ranks = 1;
+    int ranks_per_node = 1;
+    double rate = 1e9;  ///< bytes per second that storage or network is assumed to deliver, in all
+};
+
+/// What a run would do: for people and for programs.
+struct Plan {
+    std::string text;
+    Json data;
+};
+
+/// How a run ended; becomes the `end` line and the exit code.
+struct Ending {
+    ExitCode status = ExitCode::done;
+    std::string reason;
+    std::vector<Error> errors;
+    Json detail = Json::object();
+
+    static Ending from(const Error& error) { return {error.exit_code, error.text(), {error}, {}}; }
+};
+
+/// What a running benchmark has at hand.
+struct Job {
+    Session& session;
+    const Topology& topology;
+    const SimRoom* room;  ///< null unless time is virtual
+    /// Writes the `run` line; `extra` holds what only the benchmark knows (file system, manifest,
+    /// backend). To be called once, before anything is created.
+    std::function<void(Json extra)> announce;
+};
+
+class Benchmark {
+  public:
+    virtual ~Benchmark() = default;
+    Benchmark(const Benchmark&) = delete;
+    Benchmark& operator=(const Benchmark&) = delete;
+
+    virtual std::string_view name() const = 0;     ///< as on the command line: "b-eff-io"
+    virtual std::string_view purpose() const = 0;  ///< one sentence
+    virtual std::string examples() const { return {}; }
+    virtual void declare(OptionTable& table) = 0;
+    /// Rules between options; before MPI is started.
+    virtual Status check() { return {}; }
+    /// True if the run is in virtual time (`sim`).
+    virtual bool virtual_time() const { return false; }
+    virtual Result<Plan> plan(const PlanInput& input) const = 0;
+    /// Collective over the session's ranks.
+    virtual Ending run(Job& job) = 0;
+
+  protected:
+    Benchmark() = default;
+};
+
+using BenchmarkFactory = std::unique_ptr<Benchmark> (*)();
+
+/// Every benchmark of the engine, in the order of the help text. A new one is one more line in
+/// registry.cpp.
+const std::vector<BenchmarkFactory>& benchmark_registry();
+
+}  // namespace effio

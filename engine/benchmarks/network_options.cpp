@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/network_options.hpp"
+
+#include <fmt/format.h>
+
+namespace effio {
+
+void NetworkOptions::declare(OptionTable& table) {
+    table.group("Messages");
+    table.add("backend", backend, "what carries the messages: MPI, or a model in virtual time")
+        .choices({"mpi", "sim"});
+    table
+        .add("backend-options", settings,
+             "settings of sim, key=value,…: message-latency, message-rate, link-rate (shared by "
+             "all messages under way), collective (cost of a barrier or reduction)")
+        .metavar("K=V,…");
+}
+
+Status NetworkOptions::check() {
+    if (settings.empty()) return {};
+    if (!virtual_time()) {
+        return usage_error(fmt::format("--backend-options: {} takes no settings", backend));
+    }
+    OptionTable table("sim", "messages in virtual time by a model");
+    model.declare_messages(table);
+    if (auto set = table.set_all(settings); !set) {
+        return usage_error(fmt::format("--backend-options ({}): {}", backend, set.error().cause));
+    }
+    return {};
+}
+
+Json NetworkOptions::describe() const {
+    if (!virtual_time()) return Json{{"name", backend}, {"settings", Json::object()}};
+    SimModel copy = model;
+    OptionTable table("sim", "messages in virtual time by a model");
+    copy.declare_messages(table);
+    return Json{{"name", backend}, {"settings", table.values()}};
+}
+
+ExchangeMaker NetworkOptions::maker() const {
+    if (!virtual_time()) {
+        return [](const Comm& comm, LinkLoad) { return make_mpi_exchange(comm); };
+    }
+    return [model = model](const Comm& comm, LinkLoad load) {
+        return make_sim_exchange(comm, model, load);
+    };
+}
+
+}  // namespace effio

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options that all benchmarks of communication share: what their messages travel over.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/json.hpp"
+#include "core/options.hpp"
+#include "core/sim_model.hpp"
+#include "parallel/exchange.hpp"
+
+namespace effio {
+
+/// Makes the exchange of a communicator; tests put themselves in between here.
+using ExchangeMaker = std::function<std::unique_ptr<Exchange>(const Comm&, LinkLoad)>;
+
+struct NetworkOptions {
+    std::string backend = "mpi";
+    std::string settings;  ///< "key=value,key=value"
+    SimModel model;
+
+    void declare(OptionTable& table);
+    /// Reads the settings; call from Benchmark::check.
+    Status check();
+    bool virtual_time() const { return backend == "sim"; }
+    Json describe() const;
+    ExchangeMaker maker() const;
+};
+
+}  // namespace effio

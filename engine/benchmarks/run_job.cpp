@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/run_job.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <new>
+
+#include "parallel/sentinel.hpp"
+#include "parallel/system.hpp"
+
+namespace effio {
+namespace {
+
+/// MPI from MPI_Init_thread to MPI_Finalize. The sentinel's thread makes no MPI call.
+class MpiRun {
+  public:
+    MpiRun() {
+        int provided = 0;
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    }
+    MpiRun(const MpiRun&) = delete;
+    MpiRun& operator=(const MpiRun&) = delete;
+    ~MpiRun() { MPI_Finalize(); }
+};
+
+Json run_header(const Benchmark& benchmark, const OptionTable& table, const Invocation& invocation,
+                const Session& session, const Topology& topology) {
+    Json header;
+    header["benchmark"] = benchmark.name();
+    header["started"] = utc_now();
+    header["engine"] = describe_build();
+    header["command"] = invocation.arguments;
+    header["classic_command"] =
+        invocation.classic.empty() ? Json(nullptr) : Json(invocation.classic);
+    header["options"] = table.values();
+    header["clock"] = Json{{"virtual", session.clock.is_virtual()},
+                           {"resolution_seconds", session.clock.resolution()}};
+    header["system"] = describe_system(session.comm, topology);
+    return header;
+}
+
+/// The live view in one line: what is done now, how fast, and how long it will still take.
+std::string status_text(const Progress::Snapshot& s) {
+    const double in_step = Clock::monotonic_seconds() - s.step_started;
+    const double rate =
+        in_step > 0 ? static_cast<double>(s.bytes_in_step) * s.step.ranks / in_step : 0;
+    std::string text = fmt::format("[{:3.0f} %] {}", 100 * s.step.plan_done, s.step.title);
+    if (s.step.scheduled_seconds > 0) {
+        text += fmt::format(", {:.0f} of {} scheduled", in_step,
+                            format_duration(s.step.scheduled_seconds));
+    } else {
+        text += fmt::format(", {:.0f} s", in_step);
+    }
+    if (s.bytes_in_step > 0) text += fmt::format(", about {}", format_rate(rate));
+    if (s.step.plan_seconds_left > 0) {
+        text += fmt::format(", {} planned to go", format_duration(s.step.plan_seconds_left));
+    }
+    return text + fmt::format(" ({})", s.call);
+}
+
+std::string status_json(const Progress::Snapshot& s) {
+    return Json{
+        {"effio_progress", Json{{"title", s.step.title},
+                                {"path", s.step.path},
+                                {"call", s.call},
+                                {"step_seconds", Clock::monotonic_seconds() - s.step_started},
+                                {"step_scheduled_seconds", s.step.scheduled_seconds},
+                                {"step_bytes", s.bytes_in_step * s.step.ranks},
+                                {"plan_done_fraction", s.step.plan_done},
+                                {"plan_seconds_left", s.step.plan_seconds_left}}}}
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The sentinel's `show`: nothing, a line replaced each second, or lines in a log.
+std::function<void(const Progress::Snapshot&)> make_show(const std::string& mode,
+                                                         Console& console) {
+    if (mode == "none") return {};
+    if (mode == "json") {
+        return [&console](const Progress::Snapshot& s) { console.status(status_json(s)); };
+    }
+    if (mode == "line") {
+        return [&console](const Progress::Snapshot& s) { console.status(status_text(s)); };
+    }
+    constexpr int log_every = 10;  // ticks of a second: a log is read later
+    return [&console, tick = 0](const Progress::Snapshot& s) mutable {
+        if (++tick % log_every == 0) console.status(status_text(s));
+    };
+}
+
+std::string progress_mode(const JobOptions& options) {
+    if (options.progress != "auto") return options.progress;
+    if (options.quiet) return "none";
+    return isatty(STDERR_FILENO) != 0 ? "line" : "log";
+}
+
+/// The job is not what its launcher meant it to be: every process believes to be alone.
+bool launched_apart(int size) {
+    const auto meant = launcher_size();
+    return meant && *meant > 1 && size == 1;
+}
+
+ExitCode run_in_session(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
+                        const Invocation& invocation, Session& session) {
+    Topology topology = find_topology(session.comm);
+    std::unique_ptr<SimRoom> room;
+    if (session.clock.is_virtual()) {
+        auto made = SimRoom::create(session.comm);
+        if (!made) {
+            if (session.comm.is_root()) {
+                fmt::print(stderr, "effio-mpi: {}\n", made.error().text());
+            }
+            return made.error().exit_code;
+        }
+        room = std::move(*made);
+    }
+    bool announced = false;
+    const auto announce = [&](Json extra) {
+        Json header = run_header(benchmark, table, invocation, session, topology);
+        header["watchdog_seconds"] = options.watchdog.count;
+        for (auto& [key, value] : extra.items()) header[key] = std::move(value);
+        session.results.recorder().run(std::move(header));
+        announced = true;
+    };
+    Job job{session, topology, room.get(), announce};
+    Ending ending;
+    try {
+        ending = benchmark.run(job);
+    } catch (const std::bad_alloc&) {
+        Error error = session.signed_error(
+            environment_error("allocate memory", "not enough memory for the buffers of this run"));
+        end_job(session, {ExitCode::environment, error.text(), {error}, {}});
+    }
+    if (!announced) announce(Json::object());
+    if (session.results.failed()) {
+        ending.status = graver(ending.status, ExitCode::io_error);
+        if (ending.reason.empty()) ending.reason = "the result file could not be written";
+    }
+    // All ranks leave with the same code, because launchers combine codes differently.
+    auto code = static_cast<int>(ending.status);
+    session.comm.broadcast(code);
+    End end;
+    end.status = static_cast<ExitCode>(code);
+    end.reason = ending.reason;
+    end.errors = ending.errors;
+    end.detail = ending.detail;
+    end.detail["finished"] = utc_now();
+    session.results.recorder().end(end);
+    if (session.comm.is_root() && end.status != ExitCode::done) {
+        session.console.print("");  // clears a status line
+        fmt::print(stderr, "effio-mpi: {}: {}\n", name(end.status), end.reason);
+    }
+    return end.status;
+}
+
+}  // namespace
+
+void JobOptions::declare(OptionTable& table) {
+    table.group("Run");
+    table
+        .add("result", result,
+             "result file, or directory for it; an existing file is never overwritten")
+        .letter('o')
+        .metavar("PATH")
+        .automatic("effio-<benchmark>-<UTC>.jsonl here");
+    table.flag("quiet", quiet, "no tables and no progress, only errors");
+    table
+        .add("progress", progress,
+             "live view on stderr: a line that changes, lines in a log, or JSON for programs")
+        .choices({"auto", "line", "log", "json", "none"});
+    table
+        .add("watchdog", watchdog,
+             "end the job after this long without progress, beyond what slow storage may need; 0 = "
+             "never")
+        .range(0, 1e9);
+    table
+        .add("agree-deadline", agree_deadline,
+             "how long a rank that saw an error waits for the others before it ends the job")
+        .range(0.1, 1e6)
+        .expert();
+    table.group("Plan");
+    table.flag("plan", plan, "print what would be done, and do nothing");
+    table.flag("plan-json", plan_json, "the same as JSON");
+    table.add("plan-ranks", plan_ranks, "ranks to plan for")
+        .range(1, 2147483647)
+        .automatic("as launched");
+    table.add("plan-ranks-per-node", plan_ranks_per_node, "ranks on a node to plan for")
+        .range(1, 2147483647)
+        .automatic("all");
+    table.add("plan-rate", plan_rate, "rate that storage or network is assumed to deliver in all")
+        .range(1, 1e18);
+}
+
+ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
+    PlanInput input;
+    input.ranks = static_cast<int>(options.plan_ranks.value_or(launcher_size().value_or(1)));
+    input.ranks_per_node = static_cast<int>(options.plan_ranks_per_node.value_or(input.ranks));
+    input.rate = options.plan_rate.count;
+    const auto plan = benchmark.plan(input);
+    if (launcher_rank().value_or(0) != 0) return plan ? ExitCode::done : plan.error().exit_code;
+    if (!plan) {
+        fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(), plan.error().text());
+        return plan.error().exit_code;
+    }
+    const std::string text = options.plan_json ? plan->data.dump(2) + "\n" : plan->text;
+    std::fputs(text.c_str(), stdout);
+    return ExitCode::done;
+}
+
+ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
+                 const Invocation& invocation) {
+    const MpiRun mpi;
+    Clock clock(benchmark.virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);
+    Comm comm = Comm::world(clock);
+    if (launched_apart(comm.size())) {
+        fmt::print(stderr,
+                   "effio-mpi: the launcher started {} processes, but each believes to be alone: "
+                   "the launcher belongs to another MPI than this program ({})\n",
+                   *launcher_size(), mpi_library());
+        return ExitCode::environment;
+    }
+    auto results = Results::open(comm, options.result, std::string(benchmark.name()));
+    if (!results) {
+        if (comm.is_root()) fmt::print(stderr, "effio-mpi: {}\n", results.error().text());
+        return results.error().exit_code;
+    }
+    const std::string mode = progress_mode(options);
+    Progress progress;
+    Console console(comm.is_root() && !options.quiet, mode == "line");
+    std::atomic<bool> stop{false};
+    Session session{clock, comm, progress, **results, console, stop};
+    session.world_rank = comm.rank();
+    session.host = find_uname().node;
+    session.agree_deadline_seconds = options.agree_deadline.count;
+
+    Sentinel::Settings settings;
+    settings.hang_limit_seconds = options.watchdog.count;
+    if (comm.is_root()) settings.show = make_show(mode, console);
+    const Sentinel sentinel(session, stop, std::move(settings));
+    return run_in_session(benchmark, options, table, invocation, session);
+}
+
+}  // namespace effio

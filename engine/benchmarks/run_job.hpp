@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a benchmark with its options set to an exit code: MPI, session, sentinel, result file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "core/options.hpp"
+
+namespace effio {
+
+/// Options that every benchmark takes.
+struct JobOptions {
+    std::string result;
+    bool quiet = false;
+    std::string progress = "auto";
+    Seconds watchdog{60};
+    Seconds agree_deadline{10};
+    bool plan = false;
+    bool plan_json = false;
+    std::optional<std::int64_t> plan_ranks;
+    std::optional<std::int64_t> plan_ranks_per_node;
+    BytesPerSecond plan_rate{1e9};
+
+    void declare(OptionTable& table);
+};
+
+/// The command line that the run line records and what it was translated from, if it was.
+struct Invocation {
+    std::vector<std::string> arguments;
+    std::vector<std::string> classic;  ///< the classic program's own command line; else empty
+};
+
+/// Prints the plan; no MPI, no I/O.
+ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options);
+
+/// Starts MPI, runs, ends MPI. Returns the agreed exit code.
+ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
+                 const Invocation& invocation);
+
+}  // namespace effio

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/storage_options.hpp"
+
+#include <fmt/format.h>
+
+namespace effio {
+
+void StorageOptions::declare(OptionTable& table) {
+    table.group("Storage");
+    table.add("dir", directory, "directory for the data files; must exist")
+        .letter('d')
+        .metavar("DIR");
+    table.add("backend", backend.name, "way to reach storage").choices(backend_names(needs));
+    table
+        .add("backend-options", backend.settings,
+             "settings of the backend, key=value,…; `effio-mpi describe backends` lists them")
+        .metavar("K=V,…");
+    if (needs != Serves::names) {
+        table
+            .add(
+                "hints", hints_file,
+                "file of hint rules: <processes> <access> <pattern> <chunk> <key> <value> per line")
+            .metavar("FILE")
+            .automatic("no hints");
+    }
+    table
+        .add("max-bytes", max_bytes,
+             "most that may lie in the directory at a time; shared out over the rows by weight")
+        .range(0, 9e18)
+        .automatic(
+            "80 % of the free space, the quota, or half of the memory on tmpfs, "
+            "whichever is least");
+    table.flag("keep", keep, "keep the data files");
+    table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    table.add("call-times", call_times, "time each call into a histogram (costs some 30 ns a call)")
+        .choices({"on", "off"});
+}
+
+Status StorageOptions::check() {
+    if (auto present = check_present(needs, backend.name); !present) return present;
+    return apply_settings(needs, backend);
+}
+
+Status require(const Storage& storage, std::initializer_list<std::pair<bool, const char*>> needs) {
+    for (const auto& [present, what] : needs) {
+        if (present) continue;
+        return usage_error(
+            fmt::format("backend {} lacks what this run needs: {}", storage.name(), what));
+    }
+    return {};
+}
+
+}  // namespace effio

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "classic/classic.hpp"
+
+#include "classic/b_eff_io.hpp"
+
+namespace effio {
+
+const std::vector<ClassicProgram>& classic_programs() {
+    static const std::vector<ClassicProgram> programs{
+        {"b_eff_io", "b_eff_io 2.1: writes PREFIX.prot and PREFIX.sum", translate_b_eff_io},
+    };
+    return programs;
+}
+
+const ClassicProgram* find_classic(std::string_view name) {
+    for (const auto& program : classic_programs()) {
+        if (program.name == name) return &program;
+    }
+    return nullptr;
+}
+
+}  // namespace effio

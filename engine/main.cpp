@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// effio-mpi: one subcommand per benchmark. Everything on the command line is judged before MPI
+// starts.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/run_job.hpp"
+#include "classic/classic.hpp"
+#include "core/table.hpp"
+#include "parallel/sentinel.hpp"
+#include "parallel/system.hpp"
+#include "storage/backends.hpp"
+
+namespace effio {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// True on the one process of a launch that should speak before MPI is started.
+bool speaks() {
+    return launcher_rank().value_or(0) == 0;
+}
+
+void say(std::FILE* where, const std::string& text) {
+    if (speaks()) std::fputs(text.c_str(), where);
+}
+
+std::unique_ptr<Benchmark> find_benchmark(const std::string& name) {
+    for (const auto make : benchmark_registry()) {
+        auto benchmark = make();
+        if (benchmark->name() == name) return benchmark;
+    }
+    return nullptr;
+}
+
+OptionTable table_of(Benchmark& benchmark, JobOptions& options) {
+    OptionTable table(fmt::format("effio-mpi {}", benchmark.name()),
+                      std::string(benchmark.purpose()), benchmark.examples());
+    benchmark.declare(table);
+    options.declare(table);
+    return table;
+}
+
+std::string overview() {
+    std::string text =
+        "Usage: mpiexec -n RANKS effio-mpi BENCHMARK [options]\n\n"
+        "What parallel I/O and communication really deliver.\n\nBenchmarks:\n";
+    for (const auto make : benchmark_registry()) {
+        const auto benchmark = make();
+        text += fmt::format("  {:<14}{}\n", benchmark->name(),
+                            wrapped(std::string(benchmark->purpose()), 80, 16));
+    }
+    text += "\nClassic command lines (the original's options and output):\n";
+    for (const auto& program : classic_programs()) {
+        text += fmt::format("  classic {:<10}{}\n", program.name, program.purpose);
+    }
+    text +=
+        "\nOther commands:\n"
+        "  list            names of the benchmarks, one a line\n"
+        "  classic-names   names of the classic programs, one a line\n"
+        "  describe [NAME] options of a benchmark (or all, or `backends`) as JSON\n"
+        "  version         version, build and exit codes\n"
+        "  BENCHMARK --help, BENCHMARK --plan\n\nExit codes:\n";
+    for (const auto& row : exit_codes()) {
+        text += fmt::format("  {}  {:<12}{}\n", static_cast<int>(row.code), row.name, row.meaning);
+    }
+    return text;
+}
+
+Json describe_benchmark(Benchmark& benchmark) {
+    JobOptions options;
+    Json description = table_of(benchmark, options).describe();
+    description["name"] = benchmark.name();
+    description["examples"] = benchmark.examples();
+    return description;
+}
+
+ExitCode describe(const Words& words) {
+    if (words.empty()) {
+        Json all = Json::array();
+        for (const auto make : benchmark_registry()) all.push_back(describe_benchmark(*make()));
+        Json codes = Json::array();
+        for (const auto& row : exit_codes()) {
+            codes.push_back(Json{{"code", static_cast<int>(row.code)},
+                                 {"name", row.name},
+                                 {"meaning", row.meaning}});
+        }
+        say(stdout, Json{{"engine", describe_build()},
+                         {"benchmarks", std::move(all)},
+                         {"backends", describe_backends()},
+                         {"exit_codes", std::move(codes)}}
+                            .dump(2) +
+                        "\n");
+        return ExitCode::done;
+    }
+    if (words[0] == "backends") {
+        say(stdout, describe_backends().dump(2) + "\n");
+        return ExitCode::done;
+    }
+    const auto benchmark = find_benchmark(words[0]);
+    if (!benchmark) {
+        say(stderr, fmt::format("effio-mpi: no benchmark '{}'; see effio-mpi list\n", words[0]));
+        return ExitCode::usage;
+    }
+    say(stdout, describe_benchmark(*benchmark).dump(2) + "\n");
+    return ExitCode::done;
+}
+
+/// Runs a benchmark whose options are given in our own style.
+ExitCode run_benchmark(Benchmark& benchmark, const Words& words, const Invocation& invocation) {
+    JobOptions options;
+    OptionTable table = table_of(benchmark, options);
+    for (const auto& word : words) {
+        if (word == "--help" || word == "-h" || word == "--help-all") {
+            say(stdout, table.help(word == "--help-all"));
+            return ExitCode::done;
+        }
+    }
+    auto status = table.parse(words);
+    if (status) status = benchmark.check();
+    if (!status) {
+        say(stderr, fmt::format("effio-mpi {}: {}\nTry: effio-mpi {} --help\n", benchmark.name(),
+                                status.error().text(), benchmark.name()));
+        return status.error().exit_code;
+    }
+    if (options.plan || options.plan_json) return print_plan(benchmark, options);
+    return run_job(benchmark, options, table, invocation);
+}
+
+ExitCode run_classic(const ClassicProgram& program, const Words& words) {
+    auto translated = program.translate(words);
+    if (!translated) {
+        // The originals print their complaints and help on stdout.
+        say(stdout, translated.error().cause);
+        return ExitCode::usage;
+    }
+    if (!translated->message.empty()) say(stdout, translated->message);
+    if (!translated->benchmark) return translated->code;
+    Words own{"effio-mpi", std::string(translated->benchmark->name())};
+    own.insert(own.end(), translated->arguments.begin(), translated->arguments.end());
+    Words original{program.name};
+    original.insert(original.end(), words.begin(), words.end());
+    return run_benchmark(*translated->benchmark, translated->arguments, {own, original});
+}
+
+ExitCode dispatch(const std::string& called_as, Words words) {
+    if (const auto* program = find_classic(called_as)) return run_classic(*program, words);
+    if (words.empty()) {
+        say(stderr, overview());
+        return ExitCode::usage;
+    }
+    const std::string command = words.front();
+    Words all{"effio-mpi"};
+    all.insert(all.end(), words.begin(), words.end());
+    words.erase(words.begin());
+    if (command == "--help" || command == "-h" || command == "help") {
+        say(stdout, overview());
+        return ExitCode::done;
+    }
+    if (command == "version" || command == "--version") {
+        say(stdout, describe_build().dump(2) + "\n");
+        return ExitCode::done;
+    }
+    if (command == "list") {
+        for (const auto make : benchmark_registry()) {
+            say(stdout, std::string(make()->name()) + "\n");
+        }
+        return ExitCode::done;
+    }
+    if (command == "classic-names") {
+        for (const auto& program : classic_programs()) say(stdout, program.name + "\n");
+        return ExitCode::done;
+    }
+    if (command == "describe") return describe(words);
+    if (command == "classic") {
+        const auto* program = words.empty() ? nullptr : find_classic(words.front());
+        if (program == nullptr) {
+            std::string names;
+            for (const auto& p : classic_programs()) names += " " + p.name;
+            say(stderr, fmt::format("effio-mpi classic: one of{}\n", names));
+            return ExitCode::usage;
+        }
+        words.erase(words.begin());
+        return run_classic(*program, words);
+    }
+    const auto benchmark = find_benchmark(command);
+    if (!benchmark) {
+        say(stderr, fmt::format("effio-mpi: no benchmark or command '{}'; see effio-mpi --help\n",
+                                command));
+        return ExitCode::usage;
+    }
+    return run_benchmark(*benchmark, words, {all, {}});
+}
+
+}  // namespace
+}  // namespace effio
+
+int main(int argc, char** argv) {
+    effio::block_stop_signals();
+    // A reader that goes away must not end the job; writing to it just fails.
+    std::signal(SIGPIPE, SIG_IGN);
+    const std::string called_as = std::filesystem::path(argv[0]).filename();
+    return static_cast<int>(
+        effio::dispatch(called_as, std::vector<std::string>(argv + 1, argv + argc)));
+}
