@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio clean`: what a killed run left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from effio import text as fmt
+from effio.cli.complete import complete_run
+from effio.cli.main import runs_directory
+from effio.errors import EffioError, ExitCode
+from effio.store import clean
+from effio.store.folder import RunFolder, Store
+from effio.store.reader import Result, ResultError, read_result
+
+
+def _busy_directories(store: Store) -> dict[Path, str]:
+    """Where other runs are at work now: files of our names there may be theirs."""
+    busy = {}
+    for folder in store.folders():
+        if folder.state() != "running":
+            continue
+        try:
+            result = folder.result()
+            if result.run.manifest is not None:
+                busy[clean.directory_of(result, folder).resolve()] = folder.id
+        except EffioError:
+            continue
+    return busy
+
+
+def _clean(
+    name: str, result: Result, directory: Path, kept_too: bool, dry: bool, quiet: bool
+) -> tuple[int, int]:
+    files, untouched = clean.leftovers(result, directory, kept_too)
+    for item in untouched:
+        click.echo(f"left alone: {fmt.plain(item.path)}: {item.why}", err=True)
+    for file in files:
+        click.echo(f"{'would remove' if dry else 'remove'} {fmt.plain(file.path)} "
+                   f"({fmt.size(file.bytes)})")  # fmt: skip
+    failed = [] if dry else clean.remove(files)
+    for item in failed:
+        click.echo(f"could not remove {fmt.plain(item.path)}: {item.why}", err=True)
+    if not files and not quiet:
+        click.echo(f"{fmt.plain(name)}: nothing is left in {fmt.plain(directory)}")
+    return len(files), len(failed)
+
+
+@click.command("clean")
+@click.argument("run", required=False, metavar="[RUN]", shell_complete=complete_run)
+@click.option("--dry-run", is_flag=True, help="only say what would be removed")
+@click.option("--kept", is_flag=True, help="also data files that the run was asked to keep")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="where the data are, if the result does not say it in full",
+)
+@click.pass_context
+def command(
+    ctx: click.Context, run: str | None, dry_run: bool, kept: bool, directory: str | None
+) -> None:
+    """Remove the data files that a killed run left behind.
+
+    Without RUN: those of all kept runs that did not end in order. Only names that the run's
+    result file lists are looked at, only in its directory; anything older than the run stays.
+    """
+    store = Store(runs_directory(ctx))
+    busy = _busy_directories(store)
+    failed = 0
+    if run is None:
+        total = 0
+        for folder in store.folders():
+            if folder.state() in ("running", "planned", "submitted", "done"):
+                continue
+            try:
+                result = folder.result()
+                if result.run.manifest is None or result.run.manifest.keep:
+                    continue
+                where = clean.directory_of(result, folder)
+            except ResultError:
+                continue
+            if where.resolve() in busy:
+                click.echo(f"left alone: {where}: {busy[where.resolve()]} is at work there",
+                           err=True)  # fmt: skip
+                continue
+            count, bad = _clean(folder.id, result, where, False, dry_run, True)
+            total, failed = total + count, failed + bad
+        if total == 0:
+            click.echo("nothing is left of any run")
+    else:
+        found = store.find(run)
+        if isinstance(found, RunFolder) and found.state() == "running":
+            raise EffioError(f"{found.id} is still running")
+        result = found.result() if isinstance(found, RunFolder) else read_result(found)
+        name = found.id if isinstance(found, RunFolder) else str(found)
+        if result.run.manifest is None:
+            raise EffioError(f"{name} lists no files: it never got as far as creating any")
+        folder_or_none = found if isinstance(found, RunFolder) else None
+        where = Path(directory) if directory else clean.directory_of(result, folder_or_none)
+        if where.resolve() in busy:
+            raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
+        _, failed = _clean(name, result, where, kept, dry_run, False)
+    if failed:
+        raise click.exceptions.Exit(ExitCode.IO_ERROR)

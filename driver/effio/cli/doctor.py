@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio doctor`: what is here, what is missing, and the command that gets it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+import effio
+from effio import text as fmt
+from effio.cli.main import runs_directory
+from effio.engine.discover import find_engine, find_engines
+from effio.errors import EffioError, ExitCode
+from effio.launch.batch import BATCH_SYSTEMS
+from effio.launch.choose import choose_launcher
+from effio.launch.machine import find_machine
+
+
+@dataclass(frozen=True)
+class Check:
+    what: str
+    state: str  # "ok", "note" (something optional is missing), "missing"
+    found: str
+    advice: str = ""
+
+
+def _python() -> Iterator[Check]:
+    yield Check("Python", "ok", f"{platform.python_version()} ({sys.executable})")
+    yield Check("effio", "ok", f"{effio.__version__} ({Path(effio.__file__).parent})")
+    extras = (
+        ("plotly", "reports", "missing", "python -m pip install plotly"),
+        ("duckdb", "effio query", "note", "python -m pip install duckdb"),
+        ("matplotlib", "single figures as PNG and PDF", "note", "python -m pip install matplotlib"),
+    )
+    for module, purpose, grade, advice in extras:
+        if importlib.util.find_spec(module) is not None:
+            yield Check(module, "ok", f"for {purpose}")
+        else:
+            yield Check(module, grade, f"not installed; needed for {purpose}", advice)
+
+
+def _engine() -> Iterator[Check]:
+    engines = find_engines()
+    if not engines:
+        yield Check(
+            "engine", "missing", "none is built", "effio engine build (in a checkout: make build)"
+        )
+        return
+    for engine in engines:
+        try:
+            build = engine.info.engine
+            yield Check("engine", "ok", f"{engine.path} for {engine.mpi}, {build.version}")
+            if build.version != effio.__version__:
+                yield Check(
+                    "engine", "note", f"version {build.version} beside effio {effio.__version__}",
+                    "effio engine build",
+                )  # fmt: skip
+        except EffioError as error:
+            yield Check("engine", "note", error.message, error.hint)
+
+
+def _launch() -> Iterator[Check]:
+    machine = find_machine()
+    yield Check("cores", "ok", f"{machine.cores} usable")
+    if machine.allocation is not None:
+        a = machine.allocation
+        yield Check("allocation", "ok", f"{a.system} job {a.job_id}")
+    for system in BATCH_SYSTEMS:
+        if system.found:
+            yield Check("batch system", "ok", f"{system.name} ({system.submit_command[0]})")
+    try:
+        engine = find_engine()
+        launcher = choose_launcher(engine, machine)
+    except EffioError as error:
+        if find_engines():
+            yield Check("launcher", "missing", error.message, error.hint)
+        return
+    yield Check("launcher", "ok", f"{launcher.program} ({launcher.mpi or launcher.name})")
+    yield _try_launch(launcher.program, launcher, engine.path)
+
+
+def _try_launch(program: str, launcher: object, engine: Path) -> Check:
+    """Two ranks for a moment: the only way to know that the launcher may be used here."""
+    from effio.launch.launchers import Launcher, Ranks
+    from effio.launch.live import LiveView
+    from effio.launch.watch import Patience, Watch
+
+    assert isinstance(launcher, Launcher)
+    with tempfile.TemporaryDirectory(prefix="effio-doctor-") as scratch:
+        result = Path(scratch) / "result.jsonl"
+        words = (
+            str(engine), "b-eff-io", "--backend", "sim", "--time", "1s", "--dir", scratch,
+            "--memory-per-rank", "256MiB", "--quiet", "--result", str(result),
+        )  # fmt: skip
+        launch = launcher.launch(Ranks(2), words, find_machine())
+        view = LiveView("", terminal=False, stderr=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+        mark = f"doctor-{os.getpid()}"
+        try:
+            outcome = Watch(launch, Path(scratch), mark, view, Patience(60, 60), quiet=True).run()
+        except EffioError as error:
+            return Check("trial launch", "missing", error.message, error.hint)
+        if outcome.code == 0 and result.exists():
+            return Check("trial launch", "ok", "two ranks started and found each other")
+        words_seen = "; ".join(outcome.last_words[-3:])
+        return Check(
+            "trial launch", "missing", f"{program} failed with {outcome.code}: {words_seen}",
+            "on a login node mpiexec may be forbidden: effio run … --batch writes a job script",
+        )  # fmt: skip
+
+
+def _storage(runs: Path) -> Iterator[Check]:
+    here = Path.cwd()
+    free = shutil.disk_usage(here).free
+    writable = os.access(here, os.W_OK)
+    yield Check(
+        "this directory", "ok" if writable else "note",
+        f"{here}, {fmt.size(free)} free" + ("" if writable else ", not writable"),
+        "" if writable else "name another: --dir DIR, --runs DIR",
+    )  # fmt: skip
+    yield Check("runs", "ok", str(runs.absolute()))
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="as JSON")
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Say what is here, what is missing, and how to get it.
+
+    Starts two ranks for a moment to see whether the launcher works. Ends with 6 if something is
+    missing that a run needs.
+    """
+    parts: tuple[Callable[[], Iterator[Check]], ...] = (
+        _python, _engine, _launch, lambda: _storage(runs_directory(ctx)),
+    )  # fmt: skip
+    checks = [check for part in parts for check in part()]
+    if as_json:
+        click.echo(json.dumps([check.__dict__ for check in checks], indent=2))
+    else:
+        console = Console()
+        marks = {"ok": ("✓", "green"), "note": ("!", "yellow"), "missing": ("✗", "red")}
+        for check in checks:
+            line = Text.assemble(marks[check.state], f" {check.what:<15}", fmt.plain(check.found))
+            console.print(line, soft_wrap=True)
+            if check.advice:
+                console.print(Text(f"  {'':<15}→ {fmt.plain(check.advice)}"), soft_wrap=True)
+    if any(check.state == "missing" for check in checks):
+        raise click.exceptions.Exit(ExitCode.ENVIRONMENT)

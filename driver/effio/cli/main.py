@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio`: the group of commands. Each command is a module that is imported when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import click
+
+import effio
+from effio import text as fmt
+from effio.errors import EffioError, ExitCode
+
+# Name, module, one line for the overview. The object in the module is called `command`.
+COMMANDS: tuple[tuple[str, str, str], ...] = (
+    ("run", "run", "run a benchmark here, or write and submit a batch job"),
+    ("runs", "runs", "list the runs that are kept"),
+    ("show", "show", "tables of a run: rates, percentiles, hints, caches"),
+    ("report", "report", "one HTML file that explains a run"),
+    ("export", "export", "measurements as CSV"),
+    ("query", "query", "SQL over all runs"),
+    ("clean", "clean", "remove what a killed run left behind"),
+    ("list", "catalog", "benchmarks and backends of the engine"),
+    ("describe", "describe", "the options of a benchmark"),
+    ("doctor", "doctor", "what is here, what is missing, and how to get it"),
+    ("engine", "engine", "build and list engines"),
+    ("completion", "completion", "completion of commands and options for your shell"),
+)
+
+_EPILOG = """\b
+First steps:
+  effio doctor                          is everything here?
+  effio run b-eff-io --time 60s         measure this directory's file system
+  effio show last                       what came out
+  effio report last                     the same as a page for a browser
+
+\b
+Exit codes: 0 done, 1 wrong data or failed acceptance, 2 usage, 3 I/O error,
+4 interrupted, 5 hung, 6 the machine lacks something."""
+
+
+class Commands(click.Group):
+    """Knows all names, but imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name, _, _ in COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for name, module, _ in COMMANDS:
+            if name == cmd_name:
+                found = importlib.import_module(f"effio.cli.{module}").command
+                assert isinstance(found, click.Command)
+                return found
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, _, line in COMMANDS])
+
+
+@click.command(
+    "effio",
+    cls=Commands,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(effio.__version__, prog_name="effio")
+@click.option(
+    "--runs",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="where runs are kept  [default: EFFIO_RUNS, the site's setting, or ./effio-runs]",
+)
+@click.pass_context
+def cli(ctx: click.Context, runs: str | None) -> None:
+    """What parallel I/O and communication really deliver."""
+    ctx.obj = runs
+
+
+def runs_directory(ctx: click.Context) -> Path:
+    """Where runs are kept, by option, environment, site.toml or habit."""
+    from effio.config.site import load_site
+
+    named = ctx.find_root().obj or os.environ.get("EFFIO_RUNS") or load_site().results.runs
+    return Path(named).expanduser() if named else Path("effio-runs")
+
+
+def complain(error: EffioError) -> None:
+    """One message, and where there is one, what to do about it."""
+    lines = [fmt.plain(line) for line in error.message.splitlines()] or ["failed"]
+    text = "effio: " + "\n       ".join(lines)
+    if error.hint:
+        text += f"\n       {fmt.plain(error.hint)}"
+    print(text, file=sys.stderr)
+
+
+def main() -> None:
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.Abort:
+        code = ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = ExitCode.USAGE
+    except EffioError as error:
+        complain(error)
+        code = error.code
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`effio runs | head`); nothing is wrong. Python would complain when
+        # it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = ExitCode.DONE
+    sys.exit(int(code) if isinstance(code, int) else 0)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio query SQL`: all runs as tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from effio import text as fmt
+from effio.cli.main import runs_directory
+from effio.report.build import load
+from effio.store.folder import Store
+from effio.store.query import ask, open_database
+from effio.store.reader import Result, ResultError
+from effio.store.table import write_csv
+
+
+@click.command("query")
+@click.argument("sql", metavar="SQL")
+@click.option("--csv", "as_csv", is_flag=True, help="as CSV")
+@click.option("--json", "as_json", is_flag=True, help="as JSON, one row a line")
+@click.pass_context
+def command(ctx: click.Context, sql: str, as_csv: bool, as_json: bool) -> None:
+    """Ask all kept runs with SQL (DuckDB).
+
+    \b
+    Tables: runs, measurements, figures; each has a column `run`.
+      effio query "DESCRIBE measurements"
+      effio query "SELECT run, value FROM figures WHERE figure = 'b_eff_io'"
+      effio query "SELECT access, pattern, max(rate)/1e6 AS MBps
+                   FROM measurements WHERE valid GROUP BY ALL ORDER BY ALL"
+    """
+    results: list[tuple[str, Result]] = []
+    for folder in Store(runs_directory(ctx)).folders():
+        try:
+            name, result, _ = load(folder.path)
+        except ResultError as error:
+            click.echo(f"effio: left out: {fmt.plain(error.message)}", err=True)
+            continue
+        results.append((name, result))
+    names, rows = ask(open_database(results), sql)
+    if as_csv:
+        write_csv([dict(zip(names, row, strict=True)) for row in rows], sys.stdout)
+        return
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(dict(zip(names, row, strict=True)), default=str))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in names:
+        table.add_column(Text(fmt.plain(name)), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("–" if v is None else fmt.plain(v)) for v in row))
+    Console().print(table)

@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio run BENCHMARK`: here, in an allocation, or through a batch system."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from effio import text as fmt
+from effio.cli.main import runs_directory
+from effio.cli.options import GroupedCommand, GroupedOption, engine_options, engine_words
+from effio.config.site import Site, load_site
+from effio.engine.description import BenchmarkInfo
+from effio.engine.discover import find_engine
+from effio.engine.program import Engine
+from effio.errors import EffioError, ExitCode
+from effio.launch import job
+from effio.launch.batch import BatchSystem, batch_names, batch_system, find_batch_system
+from effio.launch.choose import NoLauncherError
+from effio.launch.live import LiveView
+from effio.launch.machine import find_machine, refuse_to_be_launched
+from effio.launch.watch import Patience
+from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
+
+_LAUNCH = "Launch"
+_BATCH = "Batch"
+_KEEP = "Results"
+
+
+def _options() -> list[click.Option]:
+    """The driver's own."""
+
+    def option(*flags: str, group: str, **kw: Any) -> click.Option:
+        return GroupedOption(list(flags), group=group, **kw)
+
+    positive = click.IntRange(1)
+    return [
+        option(
+            "-n", "--ranks", group=_LAUNCH, type=positive, metavar="N",
+            help="processes in all  [default: the allocation's, else up to 4]",
+        ),
+        option(
+            "--nodes", group=_LAUNCH, type=positive, metavar="N",
+            help="nodes to spread them over  [default: the launcher decides]",
+        ),
+        option(
+            "--ranks-per-node", group=_LAUNCH, type=positive, metavar="N",
+            help="processes on each node",
+        ),
+        option(
+            "--engine", group=_LAUNCH, metavar="ENGINE",
+            help="program, or name of a built engine  [default: the first of effio engine list]",
+        ),
+        option(
+            "--launcher", group=_LAUNCH, metavar="LAUNCHER",
+            help="openmpi, mpich, intelmpi, srun, flux, pals, or a path  [default: the one that "
+            "belongs to the engine's MPI; srun inside a Slurm job]",
+        ),
+        option(
+            "--launcher-option", "launcher_options", group=_LAUNCH, multiple=True, metavar="TEXT",
+            help="passed on to the launcher; may stand more than once",
+        ),
+        option(
+            "--print-command", group=_LAUNCH, is_flag=True,
+            help="print the command that would be run, and do nothing",
+        ),
+        option(
+            "--patience", group=_LAUNCH, type=click.FloatRange(1), default=60.0, metavar="SECONDS",
+            help="end the job when the engine has said nothing for so long  [default: 60]",
+        ),
+        option(
+            "--batch", group=_BATCH, is_flag=False, flag_value="auto", metavar="[SYSTEM]",
+            type=click.Choice(["auto", *batch_names()]),
+            help=f"write a script that is ready to submit: {', '.join(batch_names())}",
+        ),
+        option(
+            "--submit", group=_BATCH, is_flag=True,
+            help="submit the script and wait for the job",
+        ),
+        option(
+            "--minutes", group=_BATCH, type=positive, metavar="N",
+            help="time limit of the job  [default: from the plan, with a reserve]",
+        ),
+        option(
+            "--batch-option", "batch_options", group=_BATCH, multiple=True, metavar="TEXT",
+            help="a directive of your site, as --batch-option=--account=abc",
+        ),
+        option(
+            "--label", group=_KEEP, metavar="WORD", default="",
+            help="added to the name of the run",
+        ),
+        option(
+            "--report/--no-report", group=_KEEP, default=True,
+            help="draw report.html when the run has ended  [default: report]",
+        ),
+        option(
+            "-q", "--quiet", group=_KEEP, is_flag=True,
+            help="no tables and no live view, only errors and the result's place",
+        ),
+    ]  # fmt: skip
+
+
+class _Run(GroupedCommand):
+    def __init__(self, engine: Engine, benchmark: BenchmarkInfo) -> None:
+        own = _options()
+        names = frozenset(o.removeprefix("--") for p in own for o in p.opts if o[:2] == "--")
+        letters = frozenset(o[1] for p in own for o in p.opts if o[:2] != "--")
+        self.closing = _examples(benchmark)
+        super().__init__(
+            benchmark.name,
+            params=[
+                *engine_options(benchmark, names, letters),
+                *own,
+                click.Option(
+                    ["--help-all"], is_flag=True, expose_value=False, is_eager=True,
+                    callback=_help_all, hidden=True,
+                ),
+                click.Argument(["extra"], nargs=-1, type=click.UNPROCESSED),
+            ],
+            callback=lambda **values: _run(engine, benchmark, values),
+            help=benchmark.purpose + ".",
+            short_help=benchmark.purpose,
+            options_metavar="[OPTIONS] [-- ENGINE-OPTIONS]",
+        )  # fmt: skip
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [self.options_metavar or ""]
+
+
+def _examples(benchmark: BenchmarkInfo) -> str:
+    name = benchmark.name
+    return (
+        "Examples:\n"
+        f"  effio run {name} -n 4 --dir /scratch/me\n"
+        "      here, with four ranks, on that file system\n"
+        f"  effio run {name} -n 4 --plan\n"
+        "      what it would do, without doing it\n"
+        f"  effio run {name} --nodes 16 --ranks-per-node 8 --batch slurm\n"
+        "      write a job script; with --submit also submit it and wait"
+    )
+
+
+def _help_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta["effio.help_all"] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+class _Targets(click.Group):
+    """What can be run. Benchmarks are the engine's; they are its subcommands here."""
+
+    def _engine(self, ctx: click.Context) -> Engine:
+        return find_engine(ctx.params.get("engine") or load_site().launch.engine)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [b.name for b in self._engine(ctx).info.benchmarks]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        engine = self._engine(ctx)
+        benchmark = engine.info.benchmark(cmd_name)
+        return _Run(engine, benchmark) if benchmark is not None else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            names = ", ".join(self.list_commands(ctx))
+            raise EffioError(f"no benchmark '{args[0]}'; there are: {names}", hint="effio list")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        try:
+            rows = [(b.name, b.purpose) for b in self._engine(ctx).info.benchmarks]
+        except EffioError as error:
+            rows = []
+            formatter.write_paragraph()
+            formatter.write_text(f"{error.message} ({error.hint})")
+        if rows:
+            with formatter.section("Benchmarks"):
+                formatter.write_dl(rows)
+
+
+@click.command("run", cls=_Targets, subcommand_metavar="BENCHMARK [OPTIONS]")
+@click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
+def command(engine: str | None) -> None:
+    """Run a benchmark and keep what it measured.
+
+    `effio run BENCHMARK --help` shows its options. The result, the logs and the report go to a
+    folder of their own under effio-runs/.
+    """
+
+
+def _say(text: str) -> None:
+    click.echo(f"effio: {fmt.plain(text)}", err=True)
+
+
+def _request(
+    engine: Engine, benchmark: BenchmarkInfo, values: dict[str, Any], site: Site
+) -> job.Request:
+    machine = find_machine()
+    if values["engine"] or site.launch.engine:
+        engine = find_engine(values["engine"] or site.launch.engine)
+    if not all(c.isalnum() or c in "-_." for c in values["label"]):
+        raise EffioError("--label: letters, digits, '-', '_' and '.' only")
+    ranks, chosen = job.default_ranks(
+        values["ranks"], values["nodes"], values["ranks_per_node"], machine
+    )
+    if chosen and not (values["quiet"] or values["print_command"]):
+        _say(chosen)
+    return job.Request(
+        engine=engine,
+        benchmark=benchmark.name,
+        arguments=(*engine_words(benchmark, values), *values["extra"]),
+        ranks=ranks,
+        machine=machine,
+        launcher=values["launcher"] or site.launch.launcher,
+        launcher_options=(*site.launch.options, *values["launcher_options"]),
+        label=values["label"],
+        quiet=values["quiet"],
+        patience=Patience(silence=values["patience"]),
+    )
+
+
+def _run(engine: Engine, benchmark: BenchmarkInfo, values: dict[str, Any]) -> None:
+    refuse_to_be_launched()
+    site = load_site()
+    request = _request(engine, benchmark, values, site)
+    if "--plan" in request.arguments or "--plan-json" in request.arguments:
+        _show_plan(request)
+        return
+    plan = request.engine.check(
+        [request.benchmark, *request.arguments], request.ranks.total, request.ranks.per_node
+    )
+    if values["print_command"]:
+        click.echo(job.plain_command(request))
+        return
+    runs = Store(runs_directory(click.get_current_context()))
+    if values["batch"] or values["submit"]:
+        _batch(request, runs, site, values, plan)
+        return
+    _here(request, runs, site, values, plan)
+
+
+def _show_plan(request: job.Request) -> None:
+    words = [request.benchmark, *request.arguments, "--plan-ranks", str(request.ranks.total)]
+    if request.ranks.per_node is not None:
+        words += ["--plan-ranks-per-node", str(request.ranks.per_node)]
+    answer = request.engine.ask(words)
+    click.echo(answer.stdout, nl=False)
+    if answer.stderr:
+        click.echo(answer.stderr, err=True)
+    raise click.exceptions.Exit(answer.code)
+
+
+def _expected_seconds(plan: object) -> float | None:
+    value = plan.get("expected_seconds") if isinstance(plan, dict) else None
+    return float(value) if isinstance(value, (int, float)) and value >= 0 else None
+
+
+def _here(
+    request: job.Request, runs: Store, site: Site, values: dict[str, Any], plan: object
+) -> None:
+    title = f"{request.benchmark} on {fmt.count_of(request.ranks.total, 'rank')}"
+    try:
+        with LiveView(title, terminal=False if request.quiet else None) as view:
+            finished = job.run_here(request, runs, view)
+    except NoLauncherError as error:
+        if find_batch_system() is None:
+            raise
+        _offer_script(request, runs, site, values, plan, error.message)
+        raise click.exceptions.Exit(ExitCode.ENVIRONMENT) from None
+    if finished.not_started:
+        _offer_script(request, runs, site, values, plan, finished.reason)
+        raise click.exceptions.Exit(ExitCode.ENVIRONMENT)
+    _conclude(finished, values["report"])
+
+
+def _offer_script(
+    request: job.Request,
+    runs: Store,
+    site: Site,
+    values: dict[str, Any],
+    plan: object,
+    reason: str,
+) -> None:
+    """Nothing could be started here: perhaps this is a login node."""
+    system = find_batch_system()
+    _say(reason)
+    if system is None:
+        _say("if this is a login node, start effio inside a batch job")
+        return
+    folder = _prepared(request, runs, site, values, plan, system)
+    script = folder.path / JOB_SCRIPT
+    _say(f"if mpiexec is not allowed on this machine, submit this {system.name} job instead:")
+    click.echo(script.read_text(), nl=False)
+    _say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
+
+
+def _prepared(
+    request: job.Request,
+    runs: Store,
+    site: Site,
+    values: dict[str, Any],
+    plan: object,
+    system: BatchSystem,
+) -> RunFolder:
+    expected = _expected_seconds(plan)
+    # Scheduled times are lower bounds: sync, slow first calls and removal come on top.
+    minutes = values["minutes"] or (15 + int(3 * (expected or 1800) / 60))
+    return job.prepare_batch(
+        request,
+        runs,
+        system,
+        minutes,
+        (*site.batch.directives, *values["batch_options"]),
+        site.batch.setup,
+    )
+
+
+def _batch(
+    request: job.Request, runs: Store, site: Site, values: dict[str, Any], plan: object
+) -> None:
+    wanted = values["batch"] or "auto"
+    if wanted == "auto":
+        wanted = site.batch.system or ""
+    system = batch_system(wanted) if wanted else find_batch_system()
+    if system is None:
+        raise EffioError(
+            "no batch system is found here (sbatch, qsub, bsub, flux)",
+            ExitCode.ENVIRONMENT,
+            f"name the one to write for: --batch {batch_names()[0]}",
+        )
+    folder = _prepared(request, runs, site, values, plan, system)
+    script = folder.path / JOB_SCRIPT
+    if not values["submit"]:
+        click.echo(str(script))
+        redirect = ["<"] if system.reads_stdin else []
+        words = " ".join([system.submit_command[0], *redirect, shlex.quote(str(script))])
+        if system.name == "flux":
+            words = f"flux batch {shlex.quote(str(script))}"
+        _say(f"submit it with: {words}")
+        _say(f"then: effio show {folder.id}")
+        return
+    with LiveView(f"{request.benchmark} in a {system.name} job") as view:
+        finished = job.submit_and_wait(folder, system, view)
+    log = folder.path / "stdout.log"
+    if not request.quiet and log.is_file():
+        sys.stdout.write(log.read_text(errors="replace"))
+    _conclude(finished, values["report"])
+
+
+def _conclude(finished: job.Finished, report: bool) -> None:
+    if finished.code != ExitCode.DONE or finished.reason:
+        name = finished.code.name.lower()
+        _say(f"{name}: {finished.reason}" if finished.reason else name)
+    click.echo(f"run:    {finished.folder.path}")
+    if report and finished.folder.result_path.exists():
+        _report(finished.folder)
+    raise click.exceptions.Exit(finished.code)
+
+
+def _report(folder: RunFolder) -> None:
+    from effio.report.build import write_report
+
+    try:
+        path = write_report([folder.path], folder.path / REPORT)
+    except EffioError as error:
+        _say(f"no report: {error.message}")
+        return
+    click.echo(f"report: {Path(path)}")

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""site.toml: what is true of this machine for every run. Everything in it is optional.
+
+    [launch]
+    launcher = "srun"                       # as --launcher
+    options = ["--cpu-bind=cores"]          # as --launcher-option
+    engine = "openmpi-0123456789"           # as --engine
+
+    [batch]
+    system = "slurm"                        # as --batch
+    directives = ["--account=abc", "--partition=compute"]
+    setup = ["module load openmpi/5"]       # shell lines before the launch
+
+    [results]
+    runs = "/scratch/me/effio-runs"         # as --runs
+
+Looked for in $EFFIO_SITE, ./effio-site.toml, $XDG_CONFIG_HOME/effio/site.toml; the first counts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from effio.errors import EffioError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LaunchSettings(_Table):
+    launcher: str | None = None
+    options: tuple[str, ...] = ()
+    engine: str | None = None
+
+
+class BatchSettings(_Table):
+    system: Literal["slurm", "pbs", "lsf", "flux"] | None = None
+    directives: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+
+
+class ResultSettings(_Table):
+    runs: str | None = None
+
+
+class Site(_Table):
+    launch: LaunchSettings = Field(default=LaunchSettings())
+    batch: BatchSettings = Field(default=BatchSettings())
+    results: ResultSettings = Field(default=ResultSettings())
+
+
+def candidates() -> list[Path]:
+    """Where the file may be, the first first."""
+    if named := os.environ.get("EFFIO_SITE"):
+        return [Path(named)]
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return [Path("effio-site.toml"), Path(base).expanduser() / "effio" / "site.toml"]
+
+
+def load_site() -> Site:
+    """Raises with every fault of the file at once."""
+    for path in candidates():
+        try:
+            with path.open("rb") as stream:
+                table = tomllib.load(stream)
+        except FileNotFoundError:
+            if "EFFIO_SITE" in os.environ:
+                raise EffioError(f"EFFIO_SITE names {path}, which does not exist") from None
+            continue
+        except (OSError, ValueError) as error:
+            raise EffioError(f"{path}: {error}") from None
+        try:
+            return Site.model_validate(table)
+        except ValidationError as error:
+            faults = [
+                f"{path}: {'.'.join(str(p) for p in fault['loc'])}: {fault['msg']}"
+                for fault in error.errors(include_url=False)
+            ]
+            raise EffioError("\n".join(faults)) from None
+    return Site()

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compiles the engine's sources that the package carries into the user's data directory, one
+directory for each MPI, and never touches one that is there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from effio.engine.discover import PROGRAM, checkout, data_directory, launcher_beside
+from effio.engine.program import Engine
+from effio.errors import environment_error
+
+_CMAKE_AT_LEAST = (3, 25)
+
+
+@dataclass(frozen=True)
+class Tools:
+    mpicc: str
+    cmake: str
+    ninja: str | None
+
+
+def sources() -> Path:
+    """The engine's sources: those in the wheel, or the checkout's."""
+    carried = Path(__file__).resolve().parent / "sources"
+    if (carried / "CMakeLists.txt").is_file():
+        return carried
+    root = checkout()
+    if root is None:
+        raise environment_error(
+            "this installation carries no engine sources",
+            "install effio from its wheel or source distribution",
+        )
+    return root
+
+
+def _program(name: str) -> str | None:
+    """On PATH, or beside this Python, where wheels put their programs."""
+    beside = Path(sys.executable).parent / name
+    return shutil.which(name) or (str(beside) if os.access(beside, os.X_OK) else None)
+
+
+def _version_of(cmake: str) -> tuple[int, ...]:
+    text = subprocess.run(
+        [cmake, "--version"], capture_output=True, text=True, timeout=60, check=False
+    ).stdout
+    words = text.split("\n", 1)[0].split()
+    digits = words[-1].split("-")[0].split(".") if words else []
+    return tuple(int(d) for d in digits if d.isdigit())
+
+
+def find_mpicc(wanted: str | None) -> str:
+    """The MPI compiler: named, $MPICC, mpicc on PATH, Cray's cc, or the wheel's."""
+    for name in (wanted, os.environ.get("MPICC")):
+        if name:
+            path = shutil.which(name)
+            if path is None:
+                raise environment_error(f"the MPI compiler {name} is not a program")
+            return str(Path(path).absolute())
+    if found := shutil.which("mpicc"):
+        return found
+    if os.environ.get("CRAYPE_VERSION") and (cray := shutil.which("cc")):
+        return cray
+    if os.environ.get("MODULESHOME") or os.environ.get("LMOD_CMD") or os.environ.get("MODULEPATH"):
+        raise environment_error(
+            "no MPI is loaded, but this machine has modules",
+            "look at 'module avail mpi', then 'module load …' one and call this again",
+        )
+    if found := _program("mpicc"):
+        return found
+    raise environment_error(
+        "no MPI compiler (mpicc) is here",
+        "on Debian or Ubuntu: apt-get install libopenmpi-dev openmpi-bin; "
+        "without root: pip install 'effio[mpich]'",
+    )
+
+
+def find_tools(mpicc: str | None) -> Tools:
+    """Raises with what is missing and how to get it."""
+    compiler = os.environ.get("CXX") or "c++"
+    if shutil.which(compiler) is None:
+        raise environment_error(
+            f"a C++20 compiler ({compiler}) is missing",
+            "on Debian or Ubuntu: apt-get install g++ (or set CXX, or load a module)",
+        )
+    cmake = _program("cmake")
+    if cmake is None or _version_of(cmake) < _CMAKE_AT_LEAST:
+        raise environment_error(
+            "CMake 3.25 or later is missing", "python -m pip install cmake ninja, or load a module"
+        )
+    return Tools(find_mpicc(mpicc), cmake, _program("ninja"))
+
+
+def _key(source: Path, mpicc: str, library: str) -> str:
+    """Engines of the same sources, MPI and compiler are the same engine."""
+    digest = hashlib.sha256()
+    for part in ("CMakeLists.txt", "VERSION", "cmake", "engine"):
+        top = source / part
+        files = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for file in files:
+            if file.is_file() and file.suffix in (".cpp", ".hpp", ".txt", ".cmake", ".in", ""):
+                digest.update(str(file.relative_to(source)).encode())
+                digest.update(file.read_bytes())
+    for text in (mpicc, library, os.environ.get("CXX", "")):
+        digest.update(b"\0" + text.encode())
+    return digest.hexdigest()[:10]
+
+
+def _library_of(mpicc: str) -> str:
+    """What tells this MPI from another: the wrapper's own words on versions and paths."""
+    words = ""
+    for question in ("--showme:version", "-show"):
+        done = subprocess.run(
+            [mpicc, question], capture_output=True, text=True, timeout=60, check=False
+        )
+        words += done.stdout + done.stderr
+    return words
+
+
+def _short_name(mpicc: str, words: str) -> str:
+    known = (("open mpi", "openmpi"), ("intel", "intelmpi"), ("mvapich", "mvapich"))
+    for sign, name in known:
+        if sign in words.lower():
+            return name
+    return "cray" if Path(mpicc).name == "cc" else "mpich"
+
+
+def build(
+    wanted_mpicc: str | None,
+    extra: tuple[str, ...],
+    say: Callable[[str], None],
+) -> tuple[Engine, bool]:
+    """The engine for an MPI, and whether it had to be built. `extra` are CMake definitions."""
+    tools = find_tools(wanted_mpicc)
+    source = sources()
+    words = _library_of(tools.mpicc)
+    key = _key(source, tools.mpicc, words + "".join(extra))
+    name = f"{_short_name(tools.mpicc, words)}-{key}"
+    home = data_directory() / "engines" / name
+    mpiexec = launcher_beside(tools.mpicc)
+    engine = Engine(home / PROGRAM, "built by effio engine build", mpiexec, name)
+    if (home / "engine.json").is_file() and os.access(engine.path, os.X_OK):
+        return engine, False
+    if home.exists():
+        raise environment_error(
+            f"{home} exists, but holds no working engine", f"remove it: rm -r {home}"
+        )
+    home.parent.mkdir(parents=True, exist_ok=True)
+    say(f"compiling the engine with {tools.mpicc} (a few minutes)")
+    with tempfile.TemporaryDirectory(prefix="effio-build-") as scratch:
+        program = _compile(tools, source, Path(scratch), extra)
+        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=home.parent))
+        shutil.copy2(program, fresh / PROGRAM)
+        record = {"mpicc": tools.mpicc, "mpiexec": mpiexec, "cmake_definitions": list(extra)}
+        (fresh / "engine.json").write_text(json.dumps(record, indent=2) + "\n")
+        fresh.chmod(0o755)
+        try:
+            fresh.rename(home)
+        except OSError:  # somebody else was quicker; the same sources, the same MPI
+            shutil.rmtree(fresh)
+    if not engine.info.benchmarks:
+        raise environment_error(f"{engine.path} was built, but knows no benchmark")
+    return engine, True
+
+
+def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) -> Path:
+    configure = [
+        *(tools.cmake, "-S", str(source), "-B", str(scratch), "-DCMAKE_BUILD_TYPE=Release"),
+        f"-DMPI_C_COMPILER={tools.mpicc}",
+        *extra,
+    ]
+    if tools.ninja is not None:
+        configure += ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools.ninja}"]
+    if (source / "headers" / "include").is_dir():
+        configure.append(f"-DEFFIO_HEADERS={source / 'headers'}")
+    jobs = str(len(os.sched_getaffinity(0)))
+    for step, command in (
+        ("configure", configure),
+        ("compile", [tools.cmake, "--build", str(scratch), "--parallel", jobs]),
+    ):
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        if done.returncode != 0:
+            log = data_directory() / "engine-build.log"
+            log.write_text(done.stdout)
+            tail = "\n".join(done.stdout.splitlines()[-15:])
+            raise environment_error(
+                f"the engine could not be built (to {step}):\n{tail}", f"all of it is in {log}"
+            )
+    return scratch / "engine" / PROGRAM

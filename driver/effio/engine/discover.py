@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where engines are: named by the user, in this checkout, built by `effio engine build`, on
+PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from effio.engine.program import Engine
+from effio.errors import environment_error
+
+PROGRAM = "effio-mpi"
+
+
+def data_directory() -> Path:
+    """Where this user's engines live; EFFIO_DATA or the XDG data directory."""
+    named = os.environ.get("EFFIO_DATA")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "effio"
+
+
+def checkout() -> Path | None:
+    """The source tree that this package stands in, if it is one."""
+    root = Path(__file__).resolve().parents[3]
+    return root if (root / "engine" / "main.cpp").is_file() else None
+
+
+def _of_checkout() -> list[Engine]:
+    root = checkout()
+    if root is None or not os.access(root / "bin" / PROGRAM, os.X_OK):
+        return []
+    mpiexec = None
+    try:
+        for line in (root / ".deps" / "env").read_text().splitlines():
+            key, _, value = line.partition("=")
+            if key == "EFFIO_MPICC":
+                mpiexec = launcher_beside(value)
+    except OSError:
+        pass
+    return [Engine(root / "bin" / PROGRAM, "built in this checkout", mpiexec, "checkout")]
+
+
+def launcher_beside(mpicc: str) -> str | None:
+    """The launcher that came with an MPI compiler: mpicc.openmpi -> mpiexec.openmpi."""
+    compiler = Path(mpicc)
+    candidate = compiler.parent / compiler.name.replace("mpicc", "mpiexec")
+    if "mpicc" in compiler.name and os.access(candidate, os.X_OK):
+        return str(candidate)
+    return None
+
+
+def installed() -> list[Engine]:
+    """What `effio engine build` made, the newest first."""
+    engines = []
+    for record in (data_directory() / "engines").glob("*/engine.json"):
+        program = record.parent / PROGRAM
+        if not os.access(program, os.X_OK):
+            continue
+        try:
+            mpiexec = json.loads(record.read_text()).get("mpiexec")
+        except (OSError, ValueError, AttributeError):
+            mpiexec = None
+        engines.append(
+            Engine(
+                program,
+                "built by effio engine build",
+                mpiexec if isinstance(mpiexec, str) else None,
+                record.parent.name,
+            )
+        )
+    return sorted(engines, key=lambda e: e.path.stat().st_mtime, reverse=True)
+
+
+def find_engines() -> list[Engine]:
+    """Every engine at hand, the preferred one first."""
+    found = _of_checkout() + installed()
+    on_path = shutil.which(PROGRAM)
+    if on_path is not None:
+        found.append(Engine(Path(on_path), "found on PATH", None, "path"))
+    unique: dict[Path, Engine] = {}
+    for engine in found:
+        unique.setdefault(engine.path.resolve(), engine)
+    return list(unique.values())
+
+
+def find_engine(wanted: str | None = None) -> Engine:
+    """The engine to use: `wanted` (a path or the name of a built one), $EFFIO_ENGINE, or the first
+    that is at hand."""
+    origin = "given by --engine"
+    if not wanted:
+        wanted, origin = os.environ.get("EFFIO_ENGINE"), "given by EFFIO_ENGINE"
+    if wanted:
+        for engine in installed():
+            if engine.name == wanted:
+                return engine
+        path = Path(wanted).expanduser()
+        if path.is_dir():
+            path = path / PROGRAM
+        if os.access(path, os.X_OK) and path.is_file():
+            return Engine(path.absolute(), origin)
+        raise environment_error(
+            f"no engine '{wanted}' ({origin}): neither a program nor the name of a built engine",
+            "effio engine list shows what there is",
+        )
+    engines = find_engines()
+    if not engines:
+        raise environment_error(
+            "no engine is built here",
+            "build one for the MPI at hand: effio engine build (or, in a checkout: make build)",
+        )
+    return engines[0]

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One engine program: ask it things without MPI. `describe` and `--plan` start no MPI library
+calls, so they work on login nodes where mpiexec is forbidden."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from effio.engine import mpi
+from effio.engine.description import EngineInfo
+from effio.errors import EffioError, ExitCode, environment_error
+
+_ASK_SECONDS = 60
+_MAX_ANSWER_BYTES = 64 << 20
+
+# What launchers set for their processes. An engine that is asked something is nobody's rank.
+_RANK_VARIABLES = (
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PMIX_RANK",
+    "SLURM_PROCID",
+    "SLURM_STEP_NUM_TASKS",
+    "PALS_RANKID",
+    "PALS_SIZE",
+    "FLUX_TASK_RANK",
+    "FLUX_JOB_SIZE",
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A program on disk. `origin` says in words why it was taken; `mpiexec` is the launcher that
+    was noted when it was built, if any."""
+
+    path: Path
+    origin: str
+    mpiexec: str | None = None
+    name: str = field(default="")
+
+    def ask(self, arguments: Sequence[str], seconds: float = _ASK_SECONDS) -> Answer:
+        """Runs the program without a launcher. Raises if it cannot start at all."""
+        environment = {k: v for k, v in os.environ.items() if k not in _RANK_VARIABLES}
+        try:
+            done = subprocess.run(
+                [str(self.path), *arguments],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                env=environment,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise environment_error(
+                f"{self.path} {' '.join(arguments[:2])} did not answer within {seconds:.0f} s"
+            ) from None
+        except OSError as error:
+            raise environment_error(f"{self.path} cannot be started: {error.strerror}") from None
+        stderr = done.stderr.decode(errors="replace").strip()
+        if done.returncode == 127 and "shared librar" in stderr:
+            raise environment_error(
+                f"{self.path} cannot be loaded: {stderr}",
+                "load the module of the MPI it was built with, or build one for the MPI at hand: "
+                "effio engine build",
+            )
+        return Answer(done.returncode, done.stdout.decode(errors="replace"), stderr)
+
+    @cached_property
+    def info(self) -> EngineInfo:
+        answer = self.ask(["describe"])
+        if answer.code != 0 or len(answer.stdout) > _MAX_ANSWER_BYTES:
+            raise environment_error(
+                f"{self.path} describe failed with exit code {answer.code}: {answer.stderr}"
+            )
+        try:
+            return EngineInfo.model_validate(json.loads(answer.stdout))
+        except (ValueError, RecursionError, ValidationError):
+            raise environment_error(
+                f"{self.path} is not an engine that this driver understands: its description "
+                "cannot be read",
+                "build the engine of this version: effio engine build",
+            ) from None
+
+    @property
+    def mpi(self) -> mpi.Mpi | None:
+        """The MPI it was built with, where its name is known."""
+        return mpi.of_library(self.info.engine.mpi_built_with)
+
+    @cached_property
+    def sha256(self) -> str:
+        digest = hashlib.sha256()
+        with self.path.open("rb") as program:
+            while block := program.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
+
+    def check(self, arguments: Sequence[str], ranks: int, ranks_per_node: int | None) -> object:
+        """Has the engine judge a command line by planning it; returns the plan. No MPI, no I/O.
+
+        Raises with the engine's own words if the line is wrong.
+        """
+        plan = ["--plan-json", "--plan-ranks", str(ranks)]
+        if ranks_per_node is not None:
+            plan += ["--plan-ranks-per-node", str(ranks_per_node)]
+        answer = self.ask([*arguments, *plan])
+        if answer.code == 0:
+            try:
+                return json.loads(answer.stdout)
+            except ValueError:
+                raise environment_error(f"{self.path}: the plan is not JSON") from None
+        message = answer.stderr
+        for prefix in ("effio-mpi: ", f"effio-mpi {arguments[0]}: "):
+            message = message.removeprefix(prefix)
+        lines = [line for line in message.splitlines() if not line.startswith("Try: ")]
+        raise EffioError(
+            "\n".join(lines) or f"the engine refused this command with exit code {answer.code}",
+            ExitCode(answer.code) if answer.code in set(ExitCode) else ExitCode.ENVIRONMENT,
+            f"see: effio run {arguments[0]} --help",
+        )

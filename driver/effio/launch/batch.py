@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Batch systems: the script of a job, how it is submitted, and whether it is still there.
+
+A script stands alone: it starts the engine without effio, so compute nodes need no Python, and it
+can be submitted by hand. A new batch system is one entry in BATCH_SYSTEMS.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from effio.errors import environment_error
+from effio.launch.launchers import Launch, Ranks
+from effio.store.folder import SECRET, TELLING
+
+
+@dataclass(frozen=True)
+class BatchJob:
+    """Everything that a script says."""
+
+    name: str
+    directory: Path  # of the run: the script, the logs and the result are here
+    working_directory: Path  # relative paths count from here
+    ranks: Ranks
+    minutes: int
+    launch: Launch
+    directives: tuple[str, ...] = ()  # the site's and the user's: "--account=abc"
+    setup: tuple[str, ...] = ()  # shell lines before the launch: "module load openmpi"
+
+
+@dataclass(frozen=True)
+class BatchSystem:
+    name: str
+    submit_command: tuple[str, ...]  # the script's path follows
+    reads_stdin: bool  # bsub takes the script from standard input
+    job_id: re.Pattern[str]  # in what the submission prints
+    alive_command: tuple[str, ...]  # the job id follows; prints or succeeds while the job exists
+    alive: Callable[[int, str], bool | None]  # from exit code and output; None: no answer now
+    cancel_command: tuple[str, ...]
+    header: Callable[[BatchJob], list[str]]
+    prefix: str  # of a directive line
+
+    @property
+    def found(self) -> bool:
+        return shutil.which(self.submit_command[0]) is not None
+
+    def script(self, job: BatchJob) -> str:
+        lines = ["#!/bin/bash", *self.header(job)]
+        lines += [f"{self.prefix} {directive}" for directive in job.directives]
+        lines += [
+            "",
+            f"cd {shlex.quote(str(job.working_directory))} || exit 6",
+            f"run={shlex.quote(str(job.directory))}",
+        ]
+        lines += list(job.setup)
+        lines += [f"export {k}={shlex.quote(v)}" for k, v in job.launch.environment.items()]
+        lines.append(f"env | grep -E {shlex.quote(TELLING)} | grep -viE {shlex.quote(SECRET)} |")
+        lines.append('    sort > "$run/environment.txt"')
+        # The batch system warns before it kills; the engine then stops in an orderly way and keeps
+        # what was measured. The shell has to pass that on, and to go on waiting.
+        lines += [
+            f'{shlex.join(job.launch.command)} > "$run/stdout.log" 2> "$run/stderr.log" &',
+            "launcher=$!",
+            "trap 'kill -USR1 $launcher' USR1 TERM",
+            "wait $launcher",
+            "while kill -0 $launcher 2> /dev/null; do wait $launcher; done",
+            "wait $launcher; status=$?",  # bash remembers it
+            'cd "$run" || exit 6',
+            "for file in result.jsonl run.json environment.txt stdout.log stderr.log; do",
+            '    if [ -f "$file" ]; then sha256sum "$file"; fi',
+            "done > SHA256SUMS",
+            "exit $status",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def submit(self, script: Path) -> str:
+        """Returns the job's id."""
+        command = list(self.submit_command)
+        try:
+            if self.reads_stdin:
+                with script.open() as text:
+                    done = subprocess.run(
+                        command, stdin=text, capture_output=True, text=True, timeout=120
+                    )
+            else:
+                done = subprocess.run(
+                    [*command, str(script)],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=120,
+                )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise environment_error(f"{command[0]} did not work: {error}") from None
+        found = self.job_id.search(done.stdout)
+        if done.returncode != 0 or found is None:
+            raise environment_error(
+                f"{' '.join(command)} refused the job: {(done.stderr or done.stdout).strip()}",
+                f"the script is {script}; directives of the site go with --batch-option",
+            )
+        return found.group(1)
+
+    def is_alive(self, job_id: str) -> bool | None:
+        """True while the job waits or runs; None if the batch system does not answer now."""
+        try:
+            done = subprocess.run(
+                [*self.alive_command, job_id], capture_output=True, text=True, timeout=60
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return self.alive(done.returncode, done.stdout + done.stderr)
+
+    def stop(self, job_id: str, at_once: bool) -> None:
+        command = [*self.cancel_command, job_id]
+        if self.name == "slurm" and not at_once:
+            # To the batch shell, which passes it on to the launcher.
+            command = ["scancel", "--batch", "--signal=USR1", job_id]
+        subprocess.run(command, capture_output=True, timeout=60, check=False)
+
+
+def _alive_in_slurm(code: int, text: str) -> bool | None:
+    if code == 0:
+        return bool(text.strip())
+    # Any other failure is the controller's, not the job's.
+    return False if "Invalid job id" in text else None
+
+
+def _clock(minutes: int) -> str:
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
+
+
+def _slurm_header(job: BatchJob) -> list[str]:
+    lines = [f"#SBATCH --job-name={job.name}", f"#SBATCH --ntasks={job.ranks.total}"]
+    if job.ranks.nodes is not None:
+        lines.append(f"#SBATCH --nodes={job.ranks.nodes}")
+    if job.ranks.per_node is not None:
+        lines.append(f"#SBATCH --ntasks-per-node={job.ranks.per_node}")
+    log = str(job.directory / "job.log").replace("%", "%%")
+    return [
+        *lines,
+        f"#SBATCH --time={_clock(job.minutes)}",
+        f"#SBATCH --output={log}",
+        "#SBATCH --signal=B:USR1@60",
+    ]
+
+
+def _pbs_header(job: BatchJob) -> list[str]:
+    nodes = job.ranks.nodes or 1
+    per_node = job.ranks.per_node or -(-job.ranks.total // nodes)
+    return [
+        f"#PBS -N {job.name[:15]}",
+        f"#PBS -l select={nodes}:ncpus={per_node}:mpiprocs={per_node}",
+        f"#PBS -l walltime={_clock(job.minutes)}",
+        "#PBS -j oe",
+        f"#PBS -o {job.directory / 'job.log'}",
+    ]
+
+
+def _lsf_header(job: BatchJob) -> list[str]:
+    lines = [f"#BSUB -J {job.name}", f"#BSUB -n {job.ranks.total}"]
+    if job.ranks.per_node is not None:
+        lines.append(f'#BSUB -R "span[ptile={job.ranks.per_node}]"')
+    return [
+        *lines,
+        f"#BSUB -W {job.minutes // 60}:{job.minutes % 60:02d}",
+        f"#BSUB -o {job.directory / 'job.log'}",
+        "#BSUB -wt 1 -wa USR1",
+    ]
+
+
+def _flux_header(job: BatchJob) -> list[str]:
+    lines = [f"# flux: --job-name={job.name}", f"# flux: -n {job.ranks.total}"]
+    if job.ranks.nodes is not None:
+        lines.append(f"# flux: -N {job.ranks.nodes}")
+    return [
+        *lines,
+        f"# flux: -t {job.minutes}m",
+        f"# flux: --output={job.directory / 'job.log'}",
+        "# flux: --signal=SIGUSR1@60s",
+    ]
+
+
+BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
+    BatchSystem(
+        name="slurm",
+        submit_command=("sbatch", "--parsable"),
+        reads_stdin=False,
+        job_id=re.compile(r"^(\d+)", re.M),
+        alive_command=("squeue", "--noheader", "--format=%T", "--jobs"),
+        alive=_alive_in_slurm,
+        cancel_command=("scancel",),
+        header=_slurm_header,
+        prefix="#SBATCH",
+    ),
+    BatchSystem(
+        name="pbs",
+        submit_command=("qsub",),
+        reads_stdin=False,
+        job_id=re.compile(r"^(\S+)", re.M),
+        alive_command=("qstat",),
+        alive=lambda code, _: code == 0,
+        cancel_command=("qdel",),
+        header=_pbs_header,
+        prefix="#PBS",
+    ),
+    BatchSystem(
+        name="lsf",
+        submit_command=("bsub",),
+        reads_stdin=True,
+        job_id=re.compile(r"<(\d+)>"),
+        alive_command=("bjobs", "-noheader", "-o", "stat"),
+        alive=lambda code, text: code == 0 and text.split()[:1] not in (["DONE"], ["EXIT"], []),
+        cancel_command=("bkill",),
+        header=_lsf_header,
+        prefix="#BSUB",
+    ),
+    BatchSystem(
+        name="flux",
+        submit_command=("flux", "batch"),
+        reads_stdin=False,
+        job_id=re.compile(r"^(\S+)", re.M),
+        alive_command=("flux", "jobs", "--no-header", "--format={status_abbrev}"),
+        alive=lambda code, text: code == 0 and text.strip() not in ("CD", "F", "CA", "TO", ""),
+        cancel_command=("flux", "cancel"),
+        header=_flux_header,
+        prefix="# flux:",
+    ),
+)
+
+
+def batch_system(name: str) -> BatchSystem:
+    return next(b for b in BATCH_SYSTEMS if b.name == name)
+
+
+def find_batch_system() -> BatchSystem | None:
+    """The one whose submission command is on PATH."""
+    return next((b for b in BATCH_SYSTEMS if b.found), None)
+
+
+def batch_names() -> Sequence[str]:
+    return [b.name for b in BATCH_SYSTEMS]

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which launcher starts this engine here: one that belongs to the engine's MPI, or the batch
+system's own. A launcher of another MPI is refused before anything starts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from effio.engine import mpi
+from effio.engine.mpi import Mpi
+from effio.engine.program import Engine
+from effio.errors import EffioError, ExitCode, environment_error
+from effio.launch.launchers import LAUNCHER_OF_FAMILY, LAUNCHERS, Flux, Launcher, Srun
+from effio.launch.machine import Machine
+
+_NAMES = (
+    "mpiexec",
+    "mpiexec.hydra",
+    "mpirun",
+    "mpiexec.openmpi",
+    "mpirun.openmpi",
+    "mpiexec.mpich",
+    "mpirun.mpich",
+    "orterun",
+)
+
+
+class NoLauncherError(EffioError):
+    """There is no launcher here at all; on a login node that may be meant."""
+
+
+def identify(program: str) -> tuple[Mpi | None, str]:
+    """The MPI of a launcher and the text that it was told from; None if it does not say."""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None, str(error)
+    text = (done.stdout + done.stderr).decode(errors="replace").strip()
+    return mpi.of_launcher(text), text
+
+
+def _slurm_starts_with(interface: str) -> bool:
+    """Whether srun can really use an interface: plugins are often listed but do not load."""
+    try:
+        done = subprocess.run(
+            ["srun", f"--mpi={interface}", "--nodes=1", "--ntasks=1", "true"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _candidates(engine: Engine, environment: Mapping[str, str]) -> list[str]:
+    """Launcher programs to look at, the likeliest first."""
+    names = [environment.get("EFFIO_MPIEXEC"), engine.mpiexec, *_NAMES]
+    paths = []
+    for name in names:
+        path = shutil.which(name) if name else None
+        if path is not None and path not in paths:
+            paths.append(path)
+    return paths
+
+
+def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
+    """A launcher that the user asked for, by kind or by path."""
+    kinds = {kind.name: kind for kind in LAUNCHERS}
+    if wanted in ("srun", "flux"):
+        path = shutil.which(wanted)
+        if path is None:
+            raise environment_error(f"--launcher {wanted}: there is no {wanted} on PATH")
+        return kinds[wanted](path, engine.mpi, options)
+    if wanted in kinds:
+        for path in _candidates(engine, os.environ):
+            found, _ = identify(path)
+            if found is not None and LAUNCHER_OF_FAMILY.get(found.family) is kinds[wanted]:
+                return _fitting(path, found, engine, options)
+        raise environment_error(f"--launcher {wanted}: no such launcher is on PATH")
+    path = shutil.which(wanted)
+    if path is None:
+        raise EffioError(
+            f"--launcher {wanted}: neither a program nor one of {', '.join(kinds)}",
+        )
+    if Path(path).name in ("srun", "flux"):
+        return kinds[Path(path).name](path, engine.mpi, options)
+    found, text = identify(path)
+    if found is None:
+        raise environment_error(
+            f"{path} does not say which MPI it belongs to: {text[:200] or 'no output'}",
+            "write the launch yourself: effio run … --print-command shows the engine's part",
+        )
+    return _fitting(path, found, engine, options)
+
+
+def _fitting(path: str, found: Mpi, engine: Engine, options: tuple[str, ...]) -> Launcher:
+    if engine.mpi is not None and not found.speaks_with(engine.mpi):
+        raise environment_error(
+            f"{path} belongs to {found}, but the engine {engine.path} was built with {engine.mpi}: "
+            "each of its ranks would believe to be alone",
+            "name the launcher of that MPI (--launcher PATH), or build an engine for this one "
+            "(effio engine build)",
+        )
+    return LAUNCHER_OF_FAMILY[found.family](path, found, options)
+
+
+def choose_launcher(
+    engine: Engine,
+    machine: Machine,
+    wanted: str | None = None,
+    options: tuple[str, ...] = (),
+) -> Launcher:
+    """Raises with exit code 6 and what was looked at if nothing here can start the engine."""
+    if wanted:
+        return _named(wanted, engine, options)
+    allocation = machine.allocation
+    if allocation is not None and allocation.system == "slurm" and shutil.which("srun"):
+        # Open MPI needs Slurm's pmix plugin; where that is missing its own mpiexec knows Slurm.
+        open_mpi = engine.mpi is not None and engine.mpi.family == mpi.OPEN_MPI
+        if not open_mpi or _slurm_starts_with("pmix"):
+            return Srun(str(shutil.which("srun")), engine.mpi, options)
+    if allocation is not None and allocation.system == "flux" and shutil.which("flux"):
+        return Flux(str(shutil.which("flux")), engine.mpi, options)
+    others = []
+    for path in _candidates(engine, os.environ):
+        found, _ = identify(path)
+        if found is None or found.family not in LAUNCHER_OF_FAMILY:
+            continue
+        if engine.mpi is None or found.speaks_with(engine.mpi):
+            return LAUNCHER_OF_FAMILY[found.family](path, found, options)
+        others.append(f"{path} ({found})")
+    if others:
+        raise environment_error(
+            f"no launcher here belongs to the engine's MPI, {engine.mpi}; found "
+            + ", ".join(others),
+            "load that MPI's module, name its launcher (--launcher PATH), or build an engine for "
+            "the MPI at hand (effio engine build)",
+        )
+    raise NoLauncherError(
+        "no launcher (mpiexec, mpirun) is on PATH",
+        ExitCode.ENVIRONMENT,
+        "load the MPI's module; on Debian or Ubuntu: apt-get install openmpi-bin",
+    )

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run from request to sealed folder: here and now, or through a batch system."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import effio
+from effio import text as fmt
+from effio.engine.program import Engine
+from effio.errors import EffioError, ExitCode
+from effio.launch import watch
+from effio.launch.batch import BatchJob, BatchSystem
+from effio.launch.choose import NoLauncherError, choose_launcher
+from effio.launch.launchers import (
+    LAUNCHER_OF_FAMILY,
+    Hydra,
+    Launch,
+    Launcher,
+    OpenMpi,
+    Ranks,
+    Srun,
+)
+from effio.launch.live import LiveView
+from effio.launch.machine import Allocation, Machine
+from effio.store import folder as store
+from effio.store.folder import Outcome, RunFolder, RunRecord, Store
+from effio.store.reader import Result, ResultError
+
+_DEFAULT_RANKS = 4
+_POLL_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for. `arguments` are the engine's own, without the benchmark's name."""
+
+    engine: Engine
+    benchmark: str
+    arguments: tuple[str, ...]
+    ranks: Ranks
+    machine: Machine
+    launcher: str | None = None
+    launcher_options: tuple[str, ...] = ()
+    label: str = ""
+    quiet: bool = False
+    patience: watch.Patience = field(default_factory=watch.Patience)
+
+    def program(self, *more: str) -> tuple[str, ...]:
+        return (str(self.engine.path), self.benchmark, *self.arguments, *more)
+
+
+@dataclass(frozen=True)
+class Finished:
+    folder: RunFolder
+    code: ExitCode
+    reason: str
+    not_started: bool = False  # the launcher ended without starting the engine
+
+
+def default_ranks(
+    total: int | None, nodes: int | None, per_node: int | None, machine: Machine
+) -> tuple[Ranks, str]:
+    """Fills in what was not given; the second value says how, if something was chosen."""
+    if nodes is not None and per_node is not None:
+        if total is not None and total > nodes * per_node:
+            raise EffioError(f"--ranks {total} does not fit on {nodes} × {per_node} ranks")
+        return Ranks(total or nodes * per_node, nodes, per_node), ""
+    if total is not None:
+        return Ranks(total, nodes, per_node), ""
+    allocation = machine.allocation
+    if allocation is not None:
+        where = f"{allocation.system} job {allocation.job_id}"
+        if nodes is None and per_node is not None and allocation.nodes:
+            return Ranks(allocation.nodes * per_node, allocation.nodes, per_node), ""
+        if allocation.ranks:
+            return Ranks(allocation.ranks, nodes, per_node), f"{allocation.ranks} ranks, as {where}"
+    if nodes is not None or per_node is not None:
+        raise EffioError(
+            "give --ranks, or both --nodes and --ranks-per-node", hint="effio run BENCHMARK --help"
+        )
+    chosen = min(machine.cores, _DEFAULT_RANKS)
+    return Ranks(chosen), (
+        f"{fmt.count_of(chosen, 'rank')} (this machine has {fmt.count_of(machine.cores, 'core')}; "
+        "--ranks to change)"
+    )
+
+
+def plain_command(request: Request) -> str:
+    """What the user would type to run the same by hand."""
+    launcher = choose_launcher(
+        request.engine, request.machine, request.launcher, request.launcher_options
+    )
+    launch = launcher.launch(request.ranks, request.program(), request.machine)
+    settings = [f"{k}={shlex.quote(v)}" for k, v in launch.environment.items()]
+    return " ".join([*settings, shlex.join(launch.command)])
+
+
+def _record(request: Request, folder: RunFolder, launcher: Launcher, launch: Launch) -> RunRecord:
+    return RunRecord(
+        id=folder.id,
+        created=store.now_utc(),
+        benchmark=request.benchmark,
+        arguments=list(request.arguments),
+        directory=str(Path.cwd()),
+        command=list(launch.command),
+        environment=dict(launch.environment),
+        launcher=f"{launcher.program} ({launcher.mpi or launcher.name})",
+        engine={
+            "path": str(request.engine.path.resolve()),
+            "origin": request.engine.origin,
+            "sha256": request.engine.sha256,
+            **request.engine.info.engine.model_dump(),
+        },
+        driver={
+            "version": effio.__version__,
+            "python": platform.python_version(),
+            "command": ["effio", *sys.argv[1:]],
+        },
+        process=store.this_process(),
+    )
+
+
+def _write_environment(folder: RunFolder, environment: Mapping[str, str]) -> None:
+    telling = store.telling_environment(environment)
+    store.write_atomically(folder.path / store.ENVIRONMENT, json.dumps(telling, indent=2) + "\n")
+
+
+def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
+    """Blocks until the run has ended. The folder is sealed whatever happened."""
+    launcher = choose_launcher(
+        request.engine, request.machine, request.launcher, request.launcher_options
+    )
+    folder = runs.create(request.benchmark, request.label)
+    program = request.program("--result", str(folder.result_path.absolute()), "--progress", "json")
+    launch = launcher.launch(request.ranks, program, request.machine)
+    record = _record(request, folder, launcher, launch)
+    folder.write_record(record)
+    _write_environment(folder, {**os.environ, **launch.environment})
+    for note in launch.notes:
+        view.message(note)
+    mark = f"{folder.id}-{uuid.uuid4().hex[:12]}"
+    outcome = watch.Watch(launch, folder.path, mark, view, request.patience, request.quiet).run()
+    record.outcome = judge(folder, outcome)
+    folder.write_record(record)
+    folder.seal()
+    return Finished(
+        folder,
+        ExitCode(record.outcome.exit_code),
+        record.outcome.reason,
+        not_started=record.outcome.status == "not started",
+    )
+
+
+def _result(folder: RunFolder) -> tuple[Result | None, str]:
+    if not folder.result_path.exists():
+        return None, ""
+    try:
+        return folder.result(), ""
+    except ResultError as error:
+        return None, error.message
+
+
+def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
+    """The `end` line is the truth; where there is none, the driver says what it saw."""
+    result, fault = _result(folder)
+
+    def ended(status: str, code: ExitCode, reason: str) -> Outcome:
+        return Outcome(
+            status=status,
+            exit_code=int(code),
+            reason=reason,
+            launcher_code=outcome.code,
+            finished=store.now_utc(),
+            seconds=round(outcome.seconds, 3),
+        )
+
+    if result is not None and result.end is not None:
+        reason = result.end.reason
+        if outcome.hung:
+            reason = f"complete, but the program did not leave: {outcome.hung}"
+        return ended(result.status, ExitCode.of_status(result.status), reason)
+    if outcome.hung:
+        return ended("hung", ExitCode.HUNG, outcome.hung)
+    if outcome.interrupted:
+        reason = "stopped at once; complete measurements are kept"
+        return ended("interrupted", ExitCode.INTERRUPTED, reason)
+    if fault:
+        return ended("died", ExitCode.IO_ERROR, fault)
+    how = f"signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
+    if result is not None:
+        return ended(
+            "died",
+            ExitCode.ENVIRONMENT,
+            f"the engine died in the middle of the run ({how}); complete measurements are kept",
+        )
+    known = outcome.code in {ExitCode.USAGE, ExitCode.IO_ERROR, ExitCode.ENVIRONMENT}
+    spoken = any(line.startswith("effio-mpi") for line in outcome.last_words)
+    if known and spoken:
+        return ended("refused", ExitCode(outcome.code), "the engine refused to run; see above")
+    return ended(
+        "not started", ExitCode.ENVIRONMENT, f"the launcher ended before the engine started ({how})"
+    )
+
+
+# Batch jobs ------------------------------------------------------------------------------------
+
+
+def _inside(machine: Machine, system: BatchSystem) -> Machine:
+    """This machine as it is seen from within a job."""
+    return Machine(machine.cores, machine.is_root, Allocation(system.name, "job"))
+
+
+def _batch_launcher(request: Request, system: BatchSystem) -> Launcher:
+    """What starts the ranks inside the job: srun, else the launcher of the engine's MPI."""
+    mpi = request.engine.mpi
+    kind = LAUNCHER_OF_FAMILY[mpi.family] if mpi is not None else Hydra
+    # Whether Slurm has a pmix plugin that works is only known inside; Open MPI's own mpiexec needs
+    # none.
+    if request.launcher is None and system.name == "slurm" and kind is not OpenMpi:
+        return Srun("srun", mpi, request.launcher_options)
+    outside = Machine(request.machine.cores, request.machine.is_root, None)
+    try:
+        return choose_launcher(request.engine, outside, request.launcher, request.launcher_options)
+    except NoLauncherError:
+        # A login node without one; compute nodes have it.
+        return kind("mpiexec", mpi, request.launcher_options)
+
+
+def prepare_batch(
+    request: Request,
+    runs: Store,
+    system: BatchSystem,
+    minutes: int,
+    directives: Sequence[str] = (),
+    setup: Sequence[str] = (),
+) -> RunFolder:
+    """Makes the run's folder with a script that is ready to submit."""
+    launcher = _batch_launcher(request, system)
+    folder = runs.create(request.benchmark, request.label)
+    program = request.program("--result", str(folder.result_path.absolute()), "--progress", "log")
+    launch = launcher.launch(request.ranks, program, _inside(request.machine, system))
+    record = _record(request, folder, launcher, launch)
+    record.batch = {"system": system.name, "script": store.JOB_SCRIPT}
+    folder.write_record(record)
+    script = system.script(
+        BatchJob(
+            name=f"effio-{request.benchmark}",
+            directory=folder.path.absolute(),
+            working_directory=Path.cwd(),
+            ranks=request.ranks,
+            minutes=minutes,
+            launch=launch,
+            directives=tuple(directives),
+            setup=tuple(setup),
+        )
+    )
+    path = folder.path / store.JOB_SCRIPT
+    store.write_atomically(path, script)
+    path.chmod(0o755)
+    return folder
+
+
+def submit_and_wait(
+    folder: RunFolder,
+    system: BatchSystem,
+    view: LiveView,
+) -> Finished:
+    """Submits a prepared job and follows its log until it has ended. Ctrl-C asks the job to stop;
+    a second one cancels it."""
+    job_id = system.submit((folder.path / store.JOB_SCRIPT).absolute())
+    record = folder.record()
+    assert record is not None
+    record.batch = {**(record.batch or {}), "job_id": job_id, "submitted": store.now_utc()}
+    folder.write_record(record)
+    view.message(f"submitted as {system.name} job {job_id}; waiting for it")
+    started = time.monotonic()
+    follower = _Follower(folder.path / "stderr.log", view)
+    wishes = 0
+    granted = 0
+
+    def wish() -> None:
+        nonlocal wishes
+        wishes += 1
+
+    with watch.stop_signals(wish):
+        while system.is_alive(job_id) is not False:
+            follower.follow()
+            view.tick()
+            if wishes > granted:
+                granted = wishes
+                view.message("cancelling the job" if granted > 1 else "asking the job to stop")
+                system.stop(job_id, at_once=granted > 1)
+            time.sleep(_POLL_SECONDS)
+    _wait_for_files(folder)
+    follower.follow()
+    seconds = time.monotonic() - started
+    outcome = watch.Outcome(seconds=seconds, interrupted=wishes > 0, engine_spoke=True)
+    record = folder.record() or record
+    record.outcome = judge(folder, outcome)
+    folder.write_record(record)
+    folder.seal()
+    return Finished(folder, ExitCode(record.outcome.exit_code), record.outcome.reason)
+
+
+def _wait_for_files(folder: RunFolder, seconds: float = 15.0) -> None:
+    """Network file systems show a job's last writes late."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if (folder.path / store.SUMS).exists():
+            return
+        time.sleep(0.5)
+
+
+class _Follower:
+    """New lines of a log, as they come."""
+
+    def __init__(self, path: Path, view: LiveView) -> None:
+        self._path = path
+        self._view = view
+        self._offset = 0
+
+    def follow(self) -> None:
+        try:
+            with self._path.open("rb") as stream:
+                stream.seek(self._offset)
+                data = stream.read(1 << 20)
+        except OSError:
+            return
+        whole = data.rpartition(b"\n")[0]
+        if whole:
+            self._offset += len(whole) + 1
+            for line in whole.decode(errors="replace").splitlines():
+                self._view.message(line)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launchers: how each starts the ranks of a program. A new one is one class and one line in
+LAUNCHERS; its command line is asserted in tests/driver/test_launchers.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from effio.engine import mpi
+from effio.engine.mpi import Mpi
+from effio.launch.machine import Machine
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """How many processes, and where. `nodes` and `per_node` are None where the launcher decides."""
+
+    total: int
+    nodes: int | None = None
+    per_node: int | None = None
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command, the variables that it needs set, and what the user should know about it."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """One launcher program. Subclasses say what to put before the program."""
+
+    program: str
+    mpi: Mpi | None = None  # None: works with any
+    options: tuple[str, ...] = ()  # the user's own, right after ours
+
+    name = ""
+    # A signal sent to this launcher's process reaches the ranks.
+    forwards_signals = True
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        raise NotImplementedError
+
+
+class OpenMpi(Launcher):
+    """mpiexec of Open MPI 4 and 5."""
+
+    name = "openmpi"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program, "-n", str(ranks.total)]
+        environment = {}
+        notes = []
+        if ranks.per_node is not None:
+            words += ["--map-by", f"ppr:{ranks.per_node}:node"]
+        if machine.is_root:
+            environment = {
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            }
+            notes.append(
+                "running as root: telling Open MPI that this is meant (OMPI_ALLOW_RUN_AS_ROOT)"
+            )
+        if machine.allocation is None and ranks.total > machine.cores:
+            words.append("--oversubscribe")
+            notes.append(
+                f"{ranks.total} ranks on {machine.cores} cores: telling Open MPI to share them "
+                "(--oversubscribe); times include waiting for a core"
+            )
+        return Launch((*words, *self.options, *program), environment, tuple(notes))
+
+
+class Hydra(Launcher):
+    """mpiexec of MPICH and its relatives."""
+
+    name = "mpich"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program, "-n", str(ranks.total)]
+        notes = []
+        if ranks.per_node is not None:
+            words += ["-ppn", str(ranks.per_node)]
+        if machine.allocation is None and ranks.total > machine.cores:
+            notes.append(
+                f"{ranks.total} ranks on {machine.cores} cores: MPICH waits by polling, so sharing "
+                "cores slows every collective call; use at most one rank a core"
+            )
+        return Launch((*words, *self.options, *program), {}, tuple(notes))
+
+
+class IntelMpi(Hydra):
+    """mpiexec.hydra of Intel MPI, which takes MPICH's options."""
+
+    name = "intelmpi"
+
+
+class Srun(Launcher):
+    """Slurm's own launcher, inside an allocation. The interface to MPI follows from the engine."""
+
+    name = "srun"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program]
+        if self.mpi is not None and not any(o.startswith("--mpi") for o in self.options):
+            words.append(f"--mpi={'pmix' if self.mpi.family == mpi.OPEN_MPI else 'pmi2'}")
+        if ranks.nodes is not None:
+            words += ["--nodes", str(ranks.nodes)]
+        words += ["--ntasks", str(ranks.total)]
+        if ranks.per_node is not None:
+            words += ["--ntasks-per-node", str(ranks.per_node)]
+        # One dead rank ends the step; otherwise the others wait for it for ever.
+        words.append("--kill-on-bad-exit=1")
+        return Launch((*words, *self.options, *program))
+
+
+class Flux(Launcher):
+    """flux run, inside a Flux instance."""
+
+    name = "flux"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program, "run", "-n", str(ranks.total)]
+        if ranks.nodes is not None:
+            words += ["-N", str(ranks.nodes)]
+        return Launch((*words, *self.options, *program))
+
+
+class Pals(Launcher):
+    """mpiexec of HPE Cray's PALS."""
+
+    name = "pals"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program, "-n", str(ranks.total)]
+        if ranks.per_node is not None:
+            words += ["--ppn", str(ranks.per_node)]
+        return Launch((*words, *self.options, *program))
+
+
+LAUNCHERS: tuple[type[Launcher], ...] = (OpenMpi, Hydra, IntelMpi, Srun, Flux, Pals)
+
+# The launcher that comes with each MPI.
+LAUNCHER_OF_FAMILY: Mapping[str, type[Launcher]] = {
+    mpi.OPEN_MPI: OpenMpi,
+    mpi.MPICH: Hydra,
+    mpi.MVAPICH: Hydra,
+    mpi.INTEL: IntelMpi,
+    mpi.CRAY: Pals,
+}

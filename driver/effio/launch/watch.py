@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a launch to its end: feeds the live view, passes on a wish to stop, and ends what hangs.
+
+The launcher gets a session of its own, so that Ctrl-C at the terminal reaches effio alone: Open MPI
+would kill the ranks two seconds after a Ctrl-C of its own. effio sends SIGUSR1 instead; the engine
+then stops at its next vote, cleans up and writes its `end` line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from effio.errors import environment_error
+from effio.launch.launchers import Launch
+from effio.launch.live import LiveView, parse_status
+
+# Every process of a run carries this in its environment; nothing else does.
+RUN_MARK = "EFFIO_RUN_MARK"
+
+_TICK_SECONDS = 0.2
+_GRACE_SECONDS = 5.0
+_MAX_LOGGED_LINE = 1 << 20
+_ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long silence is borne, in seconds."""
+
+    start: float = 600.0  # until the first sign of life: large jobs start slowly
+    silence: float = 60.0  # afterwards: the engine's sentinel speaks each second
+
+
+@dataclass
+class Outcome:
+    """How the launcher ended. `code` is its exit code, negative for a signal."""
+
+    code: int = 0
+    seconds: float = 0
+    interrupted: bool = False
+    hung: str = ""  # why effio ended it, if it did
+    engine_spoke: bool = False
+    last_words: list[str] = field(default_factory=list)  # of standard error, without progress
+    # What came after the engine's own last message: launchers comment on exit codes at length.
+    afterwords: list[str] = field(default_factory=list)
+
+
+def processes_of(mark: str) -> list[int]:
+    """Ids of the living processes on this machine that carry the mark."""
+    wanted = f"{RUN_MARK}={mark}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return found
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+class _Stream:
+    """Reads one of the launcher's streams in a thread, so that the launcher never blocks on it."""
+
+    def __init__(self, stream: IO[bytes], log: Path, lines: queue.SimpleQueue[str]) -> None:
+        self._stream = stream
+        self._log = log
+        self._lines = lines
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self) -> None:
+        with self._log.open("ab", buffering=0) as log:
+            while line := self._stream.readline(_MAX_LOGGED_LINE):
+                text = line.decode(errors="replace").rstrip("\n")
+                # Progress is for the view; a log of it would grow by the second.
+                if not text.startswith('{"effio_progress"'):
+                    log.write(line)
+                self._lines.put(text)
+
+
+class Watch:
+    """One run. `run` blocks until nothing of it is left."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        directory: Path,
+        mark: str,
+        view: LiveView,
+        patience: Patience | None = None,
+        quiet: bool = False,
+    ) -> None:
+        self._launch = launch
+        self._directory = directory
+        self._mark = mark
+        self._view = view
+        self._patience = patience or Patience()
+        self._quiet = quiet
+        self._wishes = 0  # to stop, so far
+
+    def run(self, base: Mapping[str, str] = os.environ) -> Outcome:
+        environment = {**base, **self._launch.environment, RUN_MARK: self._mark}
+        try:
+            process = subprocess.Popen(
+                list(self._launch.command),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise environment_error(
+                f"{self._launch.command[0]} cannot be started: {error.strerror}"
+            ) from None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        output: queue.SimpleQueue[str] = queue.SimpleQueue()
+        errors: queue.SimpleQueue[str] = queue.SimpleQueue()
+        readers = (
+            _Stream(process.stdout, self._directory / "stdout.log", output),
+            _Stream(process.stderr, self._directory / "stderr.log", errors),
+        )
+        started = time.monotonic()
+        outcome = Outcome()
+        with stop_signals(self._count_wish):
+            self._attend(process, output, errors, outcome)
+            for reader in readers:
+                reader.thread.join(_GRACE_SECONDS)
+            self._drain(output, errors, outcome)
+        outcome.code = process.returncode
+        outcome.seconds = time.monotonic() - started
+        outcome.interrupted = self._wishes > 0
+        return outcome
+
+    def _count_wish(self) -> None:
+        self._wishes += 1
+
+    def _attend(
+        self,
+        process: subprocess.Popen[bytes],
+        output: queue.SimpleQueue[str],
+        errors: queue.SimpleQueue[str],
+        outcome: Outcome,
+    ) -> None:
+        """Until the launcher has ended and no process of the run is left."""
+        silent = 0.0
+        granted = 0
+        last = time.monotonic()
+        while process.poll() is None:
+            heard = self._drain(output, errors, outcome)
+            now = time.monotonic()
+            # Not wall time: an effio that was stopped for a while must not blame the engine.
+            silent = 0.0 if heard else silent + min(now - last, 2 * _TICK_SECONDS)
+            last = now
+            self._view.tick()
+            if self._wishes > granted:
+                granted = self._wishes
+                if not self._grant(process, granted, outcome):
+                    self._end(process)
+                    break
+            limit = self._patience.silence if outcome.engine_spoke else self._patience.start
+            if silent > limit:
+                outcome.hung = (
+                    f"no word from the engine for {limit:.0f} s"
+                    if outcome.engine_spoke
+                    else f"the engine did not start within {limit:.0f} s"
+                )
+                self._view.message(f"{outcome.hung}: ending the job")
+                self._end(process)
+                break
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_TICK_SECONDS)
+        self._bury()
+
+    def _drain(
+        self,
+        output: queue.SimpleQueue[str],
+        errors: queue.SimpleQueue[str],
+        outcome: Outcome,
+    ) -> bool:
+        """Passes on what has come; true if anything has."""
+        heard = False
+        while not output.empty():
+            heard = outcome.engine_spoke = True
+            line = output.get()
+            if not self._quiet:
+                self._view.output(line)
+        while not errors.empty():
+            heard = True
+            line = errors.get()
+            status = parse_status(line)
+            if status is not None:
+                outcome.engine_spoke = True
+                self._view.status(status)
+            elif outcome.last_words and outcome.last_words[-1].startswith(_ENGINE_SAYS):
+                outcome.afterwords.append(line)
+            elif line:
+                outcome.last_words = [*outcome.last_words[-19:], line]
+                self._view.message(line)
+        return heard
+
+    def _grant(self, process: subprocess.Popen[bytes], wishes: int, outcome: Outcome) -> bool:
+        """Asks the engine to stop; false if it is to be ended at once."""
+        if wishes > 1 or not outcome.engine_spoke:
+            self._view.message("ending at once; the cell in work is lost")
+            return False
+        self._view.message(
+            "stopping after the call in work; what was measured is kept (again: stop at once)"
+        )
+        _send(process.pid, signal.SIGUSR1)
+        return True
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """The launcher first, so that it can end ranks on other nodes; then whatever is left."""
+        _send(process.pid, signal.SIGTERM)
+        try:
+            process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _bury(self) -> None:
+        """Ranks may outlive their launcher for a moment; none may stay."""
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while (left := processes_of(self._mark)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        for pid in left:
+            _send(pid, signal.SIGKILL)
+
+
+class stop_signals:  # noqa: N801  reads as a statement
+    """While in force, signals that ask to stop are counted instead of raising."""
+
+    _numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+
+    def __init__(self, wish: Callable[[], None]) -> None:
+        self._wish = wish
+        self._old: dict[signal.Signals, object] = {}
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self._wish()
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in self._numbers:
+            self._old[number] = signal.signal(number, self._handle)
+
+    def __exit__(self, *_: object) -> None:
+        for number, old in self._old.items():
+            signal.signal(number, old)  # type: ignore[arg-type]

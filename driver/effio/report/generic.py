@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells of any benchmark from the members that all results share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio.report.model import Cell, Column, Finding, Headline, Reason, Section, Table
+from effio.store.reader import Result
+from effio.store.records import Figure, Measurement
+
+
+def headline_of(figure: Figure | None, result: Result, context: str = "") -> Headline:
+    """From a figure of the result; without one, a headline that says so."""
+    if figure is None:
+        return Headline(
+            result.benchmark, None, "1", context, None, missing="no figure was derived in this run"
+        )
+    metric = figure.metric
+    verdict = ""
+    if figure.valid is not None:
+        verdict = "VALID" if figure.valid else "NOT VALID for comparison of systems"
+    return Headline(
+        figure.name,
+        metric.value,
+        metric.unit,
+        context,
+        figure.valid,
+        verdict,
+        criteria_of(figure),
+        metric.reason,
+    )
+
+
+def criteria_of(figure: Figure) -> list[Reason]:
+    """The benchmark's rules and whether each is kept; else the reasons alone."""
+    told = figure.detail.get("criteria")
+    if isinstance(told, list):
+        return [
+            Reason(str(c.get("text", "")), c.get("reached") is True)
+            for c in told[:100]
+            if isinstance(c, dict)
+        ]
+    return [Reason(reason, False) for reason in figure.reasons]
+
+
+def measurement_table(measurements: Sequence[Measurement]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            m.pattern,
+            m.access,
+            m.number("chunk_bytes") or None,
+            m.ranks,
+            m.nodes,
+            m.bytes,
+            m.operations,
+            m.total_seconds,
+            m.rate.value,
+            m.rate.unit,
+            "" if m.valid else m.invalid_reason or "invalid",
+        ]
+        for m in measurements
+    ]
+    return Table(
+        [
+            Column("pattern"),
+            Column("access"),
+            Column("chunk", "B"),
+            Column("ranks", "1"),
+            Column("nodes", "1"),
+            Column("data", "B"),
+            Column("operations", "1"),
+            Column("time", "s"),
+            Column("rate", "1", digits=5),
+            Column("unit of rate"),
+            Column("remark"),
+        ],
+        rows,
+        "Measurements",
+        page_only=len(rows) > 80,
+    )
+
+
+def figure_table(result: Result) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            f.name,
+            ", ".join(f"{k} {v}" for k, v in f.where.items()),
+            f.metric.value,
+            f.metric.unit,
+            f.valid,
+            "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])]),
+        ]
+        for f in result.figures
+    ]
+    columns = [Column("figure"), Column("of"), Column("value", "1"), Column("unit")]
+    return Table([*columns, Column("valid"), Column("remark")], rows, "Figures")
+
+
+class GenericTeller:
+    def headline(self, result: Result) -> Headline:
+        last = result.figures[-1] if result.figures else None
+        return headline_of(last, result, f"on {result.run.system.ranks} ranks")
+
+    def findings(self, result: Result) -> Sequence[Finding]:
+        return []
+
+    def sections(self, result: Result) -> Sequence[Section]:
+        blocks = []
+        if result.figures:
+            blocks.append(figure_table(result))
+        if result.measurements:
+            blocks.append(measurement_table(result.measurements))
+        return [Section("measurements", "What was measured", blocks)] if blocks else []
+
+
+TELLER = GenericTeller()

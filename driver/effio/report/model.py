@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report is made of, independent of how it is drawn: findings, tables, figures, sections.
+
+The HTML page, matplotlib (`--png`, `--pdf`) and the terminal draw the same objects. Values are in
+base units (bytes, seconds, bytes per second); a column or axis says how to show them. All text is
+plain text: whoever draws it escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from effio import text as fmt
+
+Cell = str | float | int | bool | None
+Level = Literal["good", "warn", "bad", "info"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """`unit` is what the raw values have ("B/s", "s", "B", "1" or ""); `shown` is what a table
+    shows them in ("MB/s", "ms", ...), one for the whole column; empty: each cell scales itself."""
+
+    name: str
+    unit: str = ""
+    shown: str = ""
+    digits: int = 4
+
+    @property
+    def title(self) -> str:
+        return f"{self.name} [{self.shown}]" if self.shown else self.name
+
+    @property
+    def csv_title(self) -> str:
+        return f"{self.name} [{self.unit}]" if self.unit not in ("", "1") else self.name
+
+    @property
+    def is_number(self) -> bool:
+        return bool(self.unit)
+
+    def show(self, cell: Cell) -> str:
+        if cell is None:
+            return "–"
+        if isinstance(cell, bool):
+            return "yes" if cell else "no"
+        if isinstance(cell, str):
+            return cell
+        if not self.unit:
+            return f"{cell:d}" if isinstance(cell, int) else fmt.significant(cell, self.digits)
+        if self.shown:
+            return fmt.significant(cell * _SCALES[self.shown], self.digits)
+        if self.unit == "1" and isinstance(cell, int):
+            return f"{cell:,}".replace(",", " ")
+        return fmt.quantity(float(cell), self.unit)
+
+
+_SCALES = {"MB/s": 1e-6, "GB/s": 1e-9, "MiB": 2**-20, "ms": 1e3, "µs": 1e6, "s": 1.0, "%": 100.0}
+
+
+@dataclass(frozen=True)
+class Table:
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    title: str = ""
+    caption: str = ""
+    # Too long for a terminal: in the page and in CSV only.
+    page_only: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`unit` as for columns; `ticks` are (position, label) where the axis has its own. A
+    logarithmic axis can be switched to linear on the page if `switch`."""
+
+    title: str
+    unit: str = "1"
+    log: bool = False
+    ticks: Sequence[tuple[float, str]] = ()
+    switch: bool = False
+    # Fixed limits, in base units; None: from the data.
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve, bar group or cloud of points. `style` picks colour and marker: equal numbers look
+    equal in all panels and figures of a report."""
+
+    name: str
+    x: Sequence[float | str]
+    y: Sequence[float | None]
+    style: int = 0
+    high: Sequence[float | None] = ()  # upper end of a whisker
+    notes: Sequence[str] = ()  # more words for a point, on hovering
+    faulty: Sequence[bool] = ()  # points to be marked as not trustworthy
+    form: Literal["line", "points", "limit"] = "line"  # limit: a ceiling, dashed, no markers
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    series: Sequence[Series]
+    # Heat maps: one value for each (y, x), None where there is none.
+    x_labels: Sequence[str] = ()
+    y_labels: Sequence[str] = ()
+    values: Sequence[Sequence[float | None]] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels side by side with common axes. `variants` are the same panels for other circumstances
+    (numbers of ranks, say); the page offers a choice, the first is shown."""
+
+    id: str
+    title: str
+    caption: str
+    kind: Literal["curves", "bars", "stacked", "heatmap"]
+    x: Axis
+    y: Axis
+    variants: Mapping[str, Sequence[Panel]]
+    columns: int = 3  # panels in a row
+    variant_title: str = ""
+    # The figure's numbers; empty: made from the panels.
+    table: Table | None = None
+    # Rows of panels with titles of their own: (title, number of panels).
+    bands: Sequence[tuple[str, int]] = ()
+    panel_height: int = 260
+
+    def as_table(self) -> Table:
+        return self.table if self.table is not None else _table_of(self)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence that follows from the data, and where to look for its reason."""
+
+    text: str
+    anchor: str = ""
+    level: Level = "info"
+    # Cards of the first screen: "valid", "cache", "limit"; others are listed below them.
+    card: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    text: str
+    met: bool
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The one number, and whether it counts."""
+
+    name: str
+    value: float | None
+    unit: str
+    context: str = ""  # "on 64 ranks, ..."
+    valid: bool | None = None
+    verdict: str = ""  # "VALID", "NOT VALID for comparison of systems"; empty: no rules apply
+    reasons: Sequence[Reason] = ()
+    missing: str = ""  # why there is no value
+
+    def shown(self) -> str:
+        return fmt.quantity(self.value, self.unit)
+
+
+Block = Table | Figure | str
+
+
+@dataclass(frozen=True)
+class Section:
+    id: str
+    title: str
+    blocks: Sequence[Block]
+    intro: str = ""
+    # On the terminal too (`effio show`).
+    show: bool = True
+
+
+@dataclass(frozen=True)
+class Report:
+    """One result, told."""
+
+    name: str
+    benchmark: str
+    headline: Headline
+    findings: Sequence[Finding]
+    sections: Sequence[Section]
+    subtitle: str = ""
+    remarks: Sequence[str] = field(default_factory=tuple)
+
+    def figures(self) -> list[Figure]:
+        return [b for s in self.sections for b in s.blocks if isinstance(b, Figure)]
+
+
+def _table_of(figure: Figure) -> Table:
+    """Every point of every panel, one a row."""
+    several = len(figure.variants) > 1
+    columns = [Column(figure.variant_title or "case")] if several else []
+    head = [*columns, Column("panel")]
+    if figure.kind == "heatmap":
+        rows: list[list[Cell]] = [
+            [*([name] if several else []), panel.title, y, x, value]
+            for name, panels in figure.variants.items()
+            for panel in panels
+            for y, line in zip(panel.y_labels, panel.values, strict=False)
+            for x, value in zip(panel.x_labels, line, strict=False)
+        ]
+        axes = [Column(figure.y.title), Column(figure.x.title), Column("value", figure.y.unit)]
+        return Table([*head, *axes], rows, figure.title)
+    labels = dict(figure.x.ticks)
+    whiskers = any(s.high for panels in figure.variants.values() for p in panels for s in p.series)
+    rows = []
+    for name, panels in figure.variants.items():
+        for panel in panels:
+            for series in panel.series:
+                if series.form == "limit":
+                    continue
+                for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
+                    shown: Cell = labels.get(x, x) if isinstance(x, float) else x
+                    row: list[Cell] = [*([name] if several else []), panel.title, series.name]
+                    row += [shown, y]
+                    if whiskers:
+                        row.append(series.high[i] if i < len(series.high) else None)
+                    rows.append(row)
+    x_unit = "" if figure.x.ticks else figure.x.unit
+    tail = [Column("series"), Column(figure.x.title, x_unit), Column(figure.y.title, figure.y.unit)]
+    if whiskers:
+        tail.append(Column("upper end", figure.y.unit))
+    return Table([*head, *tail], rows, figure.title)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads a result file as untrusted input: bounded, checked line by line, never a traceback.
+
+What is tolerated, and said: a torn last line (the run was killed), no `end` line. Anything else
+that is wrong refuses the file, with the line's number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from pydantic import BaseModel, ValidationError
+
+from effio import text as fmt
+from effio.errors import EffioError, ExitCode
+from effio.store import versions
+from effio.store.records import End, Figure, Measurement, Run
+
+MAX_FILE_BYTES = 4 << 30
+MAX_LINE_BYTES = 32 << 20
+MAX_RECORDS = 2_000_000
+
+_KINDS: dict[str, type[BaseModel]] = {
+    "run": Run,
+    "measurement": Measurement,
+    "figure": Figure,
+    "end": End,
+}
+
+
+@dataclass
+class Result:
+    """A result file, read. `remarks` say what a reader should know about the file itself."""
+
+    path: Path
+    run: Run
+    measurements: list[Measurement] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    end: End | None = None
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def benchmark(self) -> str:
+        return self.run.benchmark
+
+    @property
+    def status(self) -> str:
+        return self.end.status if self.end else "unfinished"
+
+    def figures_named(self, name: str) -> list[Figure]:
+        return [f for f in self.figures if f.name == name]
+
+    def figure(self, name: str) -> Figure | None:
+        return next(iter(self.figures_named(name)), None)
+
+
+class ResultError(EffioError):
+    """The file cannot be used; the message says where and why."""
+
+    def __init__(self, path: Path, why: str, line: int | None = None) -> None:
+        where = f"{path}, line {line}" if line else str(path)
+        super().__init__(f"{where}: {why}", ExitCode.USAGE)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large")
+    return value
+
+
+def _parse(text: bytes) -> dict[str, Any]:
+    value = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
+    if not isinstance(value, dict):
+        raise TypeError("not an object")
+    return value
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in fault["loc"][:6])
+    more = error.error_count() - 1
+    also = f" (and {fmt.count_of(more, 'more fault')})" if more else ""
+    return fmt.plain(f"{place}: {fault['msg']}{also}", 500)
+
+
+def _lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    """Number, text and whether the line is whole (ends in a line end)."""
+    number = 0
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            raise ResultError(path, f"longer than {fmt.size(MAX_LINE_BYTES)}", number)
+        if number > MAX_RECORDS:
+            raise ResultError(path, f"more than {MAX_RECORDS} lines")
+        yield number, line, line.endswith(b"\n")
+
+
+def read_result(path: Path) -> Result:
+    """Raises ResultError if the file is no result, or a damaged one."""
+    try:
+        info = path.stat()
+        if not path.is_file():
+            raise ResultError(path, "not a file")
+        if info.st_size > MAX_FILE_BYTES:
+            raise ResultError(path, f"larger than {fmt.size(MAX_FILE_BYTES)}")
+        with path.open("rb") as stream:
+            return _read(stream, path)
+    except OSError as error:
+        raise ResultError(path, error.strerror or str(error)) from None
+
+
+def _read(stream: IO[bytes], path: Path) -> Result:
+    result: Result | None = None
+    remarks: list[str] = []
+    for number, text, whole in _lines(stream, path):
+        if not text.strip():
+            continue
+        try:
+            line = _parse(text)
+        except (ValueError, TypeError, RecursionError) as error:
+            if not whole and result is not None:
+                remarks.append(f"the last line (line {number}) is torn: the run was killed in it")
+                continue
+            # A rank that had to end the job starts a line of its own after a torn one.
+            if result is not None and _next_is_end(stream):
+                remarks.append(f"line {number} is torn: the job was ended in it")
+                continue
+            why = "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
+            raise ResultError(path, why, number) from None
+        record = _record(line, path, number)
+        if result is None:
+            if not isinstance(record, Run):
+                raise ResultError(path, "the first line is not a `run` line", number)
+            result = Result(path, record)
+            continue
+        if result.end is not None:
+            raise ResultError(path, "something follows the `end` line", number)
+        _add(result, record, path, number)
+    if result is None:
+        raise ResultError(path, "empty: the run was killed before it began")
+    if result.end is None:
+        remarks.append("there is no `end` line: the run was killed, or is still running")
+    result.remarks = remarks
+    return result
+
+
+def _next_is_end(stream: IO[bytes]) -> bool:
+    here = stream.tell()
+    following = stream.readline(MAX_LINE_BYTES)
+    stream.seek(here)
+    return b'"kind":"end"' in following
+
+
+def _record(line: dict[str, Any], path: Path, number: int) -> BaseModel:
+    try:
+        line = versions.upgrade(line)
+    except versions.UnknownVersionError as error:
+        raise ResultError(path, str(error), number) from None
+    kind = line.get("kind")
+    model = _KINDS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        raise ResultError(path, f"unknown kind of line: {fmt.plain(kind, 40)!r}", number)
+    try:
+        return model.model_validate(line)
+    except ValidationError as error:
+        raise ResultError(path, f"`{kind}` line: {_first_fault(error)}", number) from None
+    except RecursionError:
+        raise ResultError(path, "nested too deeply", number) from None
+
+
+def _add(result: Result, record: BaseModel, path: Path, number: int) -> None:
+    if isinstance(record, Measurement):
+        result.measurements.append(record)
+    elif isinstance(record, Figure):
+        result.figures.append(record)
+    elif isinstance(record, End):
+        result.end = record
+    else:
+        raise ResultError(path, "a second `run` line", number)

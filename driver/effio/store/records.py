@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lines of a result file, typed (docs/results.md, schemas/result-1.json).
+
+Members that a newer minor version adds are kept where a benchmark owns the object (`where`,
+`detail`, …) and ignored elsewhere. Seconds, bytes, bytes per second.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+MAX_TEXT = 100_000
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, allow_inf_nan=False, str_max_length=MAX_TEXT
+    )
+
+
+def _nothing_to_empty(value: object) -> object:
+    return {} if value is None else value
+
+
+# Numbers of the engine are numbers: no text, no booleans.
+Number = Annotated[float, Field(strict=True)]
+Count = Annotated[int, Field(strict=True, ge=0, le=2**63)]
+Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
+Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
+
+
+class Metric(Record):
+    value: Number | None
+    unit: str
+    better: Literal["higher", "lower"]
+    reason: str = ""
+
+
+class Spread(Record):
+    min: Number
+    mean: Number
+    max: Number
+
+
+class CallTimes(Record):
+    """Seconds; buckets as [begin in ns, count]."""
+
+    count: Count
+    min: Number
+    mean: Number
+    max: Number
+    p50: Number
+    p90: Number
+    p99: Number
+    p999: Number = Field(alias="p99.9")
+    p9999: Number = Field(alias="p99.99")
+    buckets: list[tuple[Count, Count]] = Field(alias="buckets_begin_ns_count", max_length=100_000)
+
+
+class Cache(Record):
+    verdict: str = "unknown"
+    resident_before_fraction: Number | None = None
+    process_read_bytes: int | None = None
+    process_written_bytes: int | None = None
+    device_read_bytes: int | None = None
+    device_written_bytes: int | None = None
+
+
+class Failure(Record):
+    status: str = "io_error"
+    operation: str = ""
+    cause: str = ""
+    path: str | None = None
+    offset_bytes: int | None = None
+    rank: int | None = None
+    host: str | None = None
+
+    def text(self) -> str:
+        parts = [self.operation or "failed"]
+        if self.path:
+            parts.append(f"on {self.path}")
+        if self.offset_bytes is not None:
+            parts.append(f"at byte {self.offset_bytes}")
+        where = f" (rank {self.rank} on {self.host or 'unknown host'})" if self.rank else ""
+        return f"{' '.join(parts)}: {self.cause}{where}"
+
+
+class FileSet(Record):
+    name: str = Field(min_length=1, max_length=4096)
+    count: Count = 1
+
+
+class Manifest(Record):
+    """What a run may create: the only names that `effio clean` touches."""
+
+    directory: str
+    keep: bool = False
+    real: bool = True
+    files: list[FileSet] = Field(max_length=100_000)
+
+
+class EngineRecord(Record):
+    program: str = "effio-mpi"
+    version: str = ""
+    revision: str = ""
+    compiler: str = ""
+    flags: str = ""
+    build_type: str = ""
+    mpi_built_with: str = ""
+
+
+class MpiRecord(Record):
+    library: str = ""
+    standard: str = ""
+    environment: Texts = Field(default_factory=dict)
+
+
+class System(Record):
+    ranks: Count = 1
+    nodes: Count = 1
+    node_names: list[str] = Field(default_factory=list, max_length=10_000)
+    node_names_complete: bool = True
+    cpu: Objects = Field(default_factory=dict)
+    memory: Objects = Field(default_factory=dict)
+    kernel: Objects = Field(default_factory=dict)
+    mpi: MpiRecord = MpiRecord()
+    batch: Texts = Field(default_factory=dict)
+    user_is_root: bool = False
+
+
+class FileSystem(Record):
+    path: str = ""
+    type: str | None = None
+    source: str = ""
+    mount_point: str = ""
+    options: str = ""
+    memory_backed: bool = False
+    total_bytes: int | None = None
+    free_bytes: int | None = None
+    striping: dict[str, Any] | None = None
+
+
+class Backend(Record):
+    name: str
+    settings: Objects = Field(default_factory=dict)
+
+
+class Clock(Record):
+    virtual: bool = False
+    resolution_seconds: Number = 0.0
+
+
+class Run(BaseModel):
+    """The first line. `extra` holds what the benchmark adds under its own name."""
+
+    model_config = ConfigDict(
+        extra="allow", frozen=True, allow_inf_nan=False, str_max_length=MAX_TEXT
+    )
+    benchmark: str = Field(pattern=r"^[a-z0-9-]{1,64}$")
+    started: str = ""
+    engine: EngineRecord
+    command: list[str] = Field(default_factory=list, max_length=10_000)
+    classic_command: list[str] | None = None
+    options: Objects = Field(default_factory=dict)
+    clock: Clock = Clock()
+    system: System
+    watchdog_seconds: Number = 60.0
+    backend: Backend | None = None
+    file_system: FileSystem | None = None
+    manifest: Manifest | None = None
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        return self.model_extra or {}
+
+
+class Measurement(Record):
+    benchmark: str
+    pattern: str = ""
+    access: str
+    where: Objects = Field(default_factory=dict)
+    ranks: Count
+    nodes: Count
+    repetition: Count = 0
+    bytes: Count
+    operations: Count
+    seconds: dict[str, Spread]
+    rate: Metric
+    valid: bool
+    invalid_reason: str = ""
+    stopped_by: str = ""
+    call_times: CallTimes | None = None
+    hints_asked: Texts = Field(default_factory=dict)
+    hints_granted: Texts = Field(default_factory=dict)
+    verified_bytes: Count = 0
+    error_count: Count = 0
+    errors: list[Failure] = Field(default_factory=list, max_length=10_000)
+    cache: Cache | None = None
+    detail: Objects = Field(default_factory=dict)
+
+    @property
+    def total_seconds(self) -> float:
+        """Wall time: the slowest rank's."""
+        total = self.seconds.get("total")
+        return total.max if total else 0.0
+
+    def place(self, name: str) -> Any:
+        """A benchmark's own coordinate, or None."""
+        return self.where.get(name)
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        """A coordinate as a number, whatever the file says."""
+        value = self.where.get(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return default
+        return float(value)
+
+
+class Figure(Record):
+    benchmark: str
+    name: str
+    where: Objects = Field(default_factory=dict)
+    metric: Metric
+    valid: bool | None = None
+    reasons: list[str] = Field(default_factory=list, max_length=1000)
+    detail: Objects = Field(default_factory=dict)
+
+
+class End(Record):
+    status: str
+    exit_code: Count
+    reason: str = ""
+    errors: list[Failure] = Field(default_factory=list, max_length=10_000)
+    detail: Objects = Field(default_factory=dict)

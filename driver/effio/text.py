@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers and foreign text as people read them. The engine parses sizes; the driver only prints.
+
+Sizes are binary (KiB, MiB), rates decimal (MB/s), as in the engine's tables.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """`digits` significant digits, no exponent within reason, no trailing noise: 638.5, 0.0312."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return "–"
+    magnitude = math.floor(math.log10(abs(value)))
+    if magnitude < -6 or magnitude > 14:
+        return f"{value:.{digits - 1}e}"
+    decimals = max(0, digits - 1 - magnitude)
+    return f"{value:.{decimals}f}"
+
+
+def _scaled(value: float, units: tuple[str, ...], step: int) -> tuple[float, str]:
+    index = 0
+    while abs(value) >= step and index < len(units) - 1:
+        value /= step
+        index += 1
+    return value, units[index]
+
+
+def size(count: float) -> str:
+    """Bytes: 1 KiB, 32 KiB, 1.5 MiB."""
+    value, unit = _scaled(count, _BINARY, 1024)
+    text = f"{value:.0f}" if value == int(value) else significant(value, 4)
+    return f"{text} {unit}"
+
+
+def exact_size(count: int) -> str:
+    """Bytes without rounding where two units say it: 1 MiB+8 B; else as `size`."""
+    for exponent in range(len(_BINARY) - 1, 0, -1):
+        unit = 1024**exponent
+        if count >= unit:
+            whole, rest = divmod(count, unit)
+            if rest == 0:
+                return f"{whole} {_BINARY[exponent]}"
+            if rest < 1024 and rest * 16 < unit:
+                return f"{whole} {_BINARY[exponent]}+{rest} B"
+            return size(count)
+    return f"{count} B"
+
+
+def rate(bytes_per_second: float) -> str:
+    value, unit = _scaled(bytes_per_second, tuple(f"{u}B/s" for u in _DECIMAL), 1000)
+    return f"{significant(value)} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """0.42 µs, 3.1 ms, 12 s, 4 min 05 s, 2 h 10 min."""
+    if seconds < 0 or not math.isfinite(seconds):
+        return "–"
+    if seconds == 0:
+        return "0 s"
+    if seconds < 1e-6:
+        return f"{significant(seconds * 1e9, 3)} ns"
+    if seconds < 1e-3:
+        return f"{significant(seconds * 1e6, 3)} µs"
+    if seconds < 1:
+        return f"{significant(seconds * 1e3, 3)} ms"
+    if seconds < 100:
+        return f"{significant(seconds, 3)} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """A value with its unit, scaled where the unit is one we know."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if unit == "B/s":
+        return rate(value)
+    if unit == "B":
+        return size(value)
+    if unit == "s":
+        return duration(value)
+    if unit == "1":
+        return significant(value)
+    number, prefix = _scaled(value, _DECIMAL, 1000) if abs(value) >= 1e5 else (value, "")
+    return f"{significant(number)} {prefix}{unit}"
+
+
+def percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f} %"
+
+
+def count_of(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
+
+
+def plain(text: object, limit: int = 2000) -> str:
+    """Foreign text for a terminal: no escape sequences, no control or direction characters.
+
+    Line ends and tabs become blanks, so that one value stays in its cell.
+    """
+    stripped = _ESCAPES.sub("", str(text))
+    out = "".join(
+        " " if c in "\t\n\r" else c
+        for c in stripped[:limit]
+        if c in "\t\n\r" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
+    )
+    return out + "…" if len(stripped) > limit else out
+
+
+_RATE = re.compile(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([kMGTP]i?)?B/s\s*$")
+
+
+def parse_rate(text: str) -> float | None:
+    """A rate as the engine writes it, "12.5GB/s" or "1GiB/s"; None if it is none."""
+    found = _RATE.match(text)
+    if found is None:
+        return None
+    prefix = found[2] or ""
+    step = 1024.0 if prefix.endswith("i") else 1000.0
+    value = float(found[1]) * step ** " kMGTP".index(prefix[:1] or " ")
+    return value if math.isfinite(value) else None
