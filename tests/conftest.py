@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures that all tests share: the engines, and places to write that tests need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engines import FLAVOURS, Engine, find_engines
+
+
+@pytest.fixture(scope="session")
+def engines() -> dict[str, Engine]:
+    """The flavours at hand by name."""
+    return find_engines()
+
+
+def _need(engines: dict[str, Engine], flavour: str) -> Engine:
+    if flavour not in engines:
+        pytest.skip(
+            f"no engine of flavour {flavour} is built here (EFFIO_TEST_ENGINES, build/test-*)"
+        )
+    return engines[flavour]
+
+
+@pytest.fixture(scope="session", params=FLAVOURS)
+def engine(request: pytest.FixtureRequest, engines: dict[str, Engine]) -> Engine:
+    """Every flavour in turn."""
+    return _need(engines, request.param)
+
+
+@pytest.fixture(scope="session")
+def any_engine(engines: dict[str, Engine]) -> Engine:
+    """One engine, for what does not depend on the MPI library; takes up to 8 ranks if it can."""
+    for flavour in FLAVOURS:
+        if flavour in engines:
+            return engines[flavour]
+    pytest.skip("no engine is built here (EFFIO_TEST_ENGINES, build/test-*)")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """An empty directory for data files, apart from the results in tmp_path."""
+    directory = tmp_path / "data"
+    directory.mkdir()
+    return directory
+
+
+@pytest.fixture
+def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
+    """mount("-t", "tmpfs", "-o", "size=4m", "none") mounts and returns where; undone at the end."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    mounted: list[Path] = []
+
+    def do(*words: str) -> Path:
+        place = tmp_path / f"mount{len(mounted)}"
+        place.mkdir()
+        done = subprocess.run(
+            ["mount", *words, str(place)], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            pytest.skip(f"mount {' '.join(words)} does not work here: {done.stderr.strip()}")
+        mounted.append(place)
+        return place
+
+    yield do
+    for place in reversed(mounted):
+        subprocess.run(["umount", "-l", str(place)], check=True)

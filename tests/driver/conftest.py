@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixtures of the driver's tests: results made by hand, and effio's own command line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from engines import Engine
+
+
+@dataclass
+class Effio:
+    """`effio` as a user calls it, in a directory of its own."""
+
+    cwd: Path
+    environment: dict[str, str]
+
+    def command(self, *words: object) -> list[str]:
+        return [sys.executable, "-m", "effio", *map(str, words)]
+
+    def run(
+        self, *words: object, timeout: float = 60, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words),
+            cwd=self.cwd,
+            env={**self.environment, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def start(self, *words: object, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*words),
+            cwd=self.cwd,
+            env={**self.environment, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # Background jobs of a shell ignore Ctrl-C; a user's foreground job does not.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+
+
+@pytest.fixture
+def effio(tmp_path: Path) -> Effio:
+    """Settings of the machine's user do not count, and no batch job is around."""
+    environment = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("EFFIO_", "SLURM", "PBS_", "LSB_", "FLUX_", "OMPI_", "PMI"))
+    }
+    environment |= {
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_DATA_HOME": str(tmp_path / "share"),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+    return Effio(tmp_path, environment)
+
+
+@pytest.fixture
+def with_engine(effio: Effio, any_engine: Engine) -> Effio:
+    """The same with an engine at hand, of Open MPI where there is one."""
+    effio.environment["EFFIO_ENGINE"] = str(any_engine.program)
+    effio.environment["EFFIO_MPIEXEC"] = any_engine.mpiexec
+    return effio
+
+
+@pytest.fixture
+def result_file(tmp_path: Path) -> Path:
+    return made.write(tmp_path / "b_eff_io.jsonl", made.b_eff_io())
+
+
+@pytest.fixture
+def alive() -> Iterator[Callable[[subprocess.Popen[str]], subprocess.Popen[str]]]:
+    """Whatever a test starts is gone when it ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def keep(process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+        started.append(process)
+        return process
+
+    yield keep
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Result files made by hand, so that what the driver says of them is known beforehand.
+
+`b_eff_io()` is one partition of 2 ranks: every cell takes one second; the rate of a cell is
+RATES[access][type] × (1, 0.5, 4, 2, 8, 4, 8)[position - 1]: sizes with 8 bytes more run at half the
+rate, 1 KiB at an eighth of the largest.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+
+TYPES = ("scatter", "shared", "separated", "segmented", "seg_coll")
+CHUNKS = (1024, 1032, 32768, 32776, 1048576, 1048584, 2097152)
+BY_POSITION = (1.0, 0.5, 4.0, 2.0, 8.0, 4.0, 8.0)
+MB = 1_000_000
+# Bytes per second of the smallest chunk.
+RATES = {
+    "write": dict(zip(TYPES, (20 * MB, 5 * MB, 40 * MB, 30 * MB, 25 * MB), strict=True)),
+    "rewrite": {"scatter": 20 * MB},
+    "read": dict(zip(TYPES, (200 * MB, 50 * MB, 400 * MB, 300 * MB, 250 * MB), strict=True)),
+}
+SCHEMA = "effio-result/1"
+
+
+def run_line(**more: Any) -> Line:
+    line: Line = {
+        "schema": SCHEMA,
+        "kind": "run",
+        "seq": 0,
+        "benchmark": "b-eff-io",
+        "started": "2026-11-20T12:00:00Z",
+        "engine": {
+            "program": "effio-mpi",
+            "version": "0.1.0",
+            "revision": "abc1234",
+            "compiler": "GNU 12.2.0",
+            "flags": "-O3",
+            "build_type": "Release",
+            "mpi_built_with": "Open MPI v4.1.4",
+        },
+        "command": ["effio-mpi", "b-eff-io", "--time", "12s"],
+        "classic_command": None,
+        "options": {"time": 12.0, "rewrite": False, "partitions": [2]},
+        "clock": {"virtual": False, "resolution_seconds": 2e-8},
+        "system": {
+            "ranks": 2,
+            "nodes": 1,
+            "ranks_per_node": {"min": 2, "max": 2},
+            "node_names": ["node01"],
+            "node_names_complete": True,
+            "cpu": {"model": "A CPU", "sockets": 1, "logical_cpus": 2, "usable_by_root_rank": 2},
+            "memory": {"node_total_bytes": 8 << 30, "node_available_bytes": 6 << 30},
+            "kernel": {
+                "system": "Linux",
+                "node": "node01",
+                "release": "6.1.0",
+                "version": "#1 SMP",
+                "machine": "x86_64",
+                "distribution": "Debian GNU/Linux 12 (bookworm)",
+                "clock_source": "tsc",
+                "vm": {"dirty_ratio": 20},
+            },
+            "mpi": {"library": "Open MPI v4.1.4, package", "standard": "3.1", "environment": {}},
+            "batch": {},
+            "user_is_root": False,
+        },
+        "watchdog_seconds": 60.0,
+        "b_eff_io": {"cap_bytes": 536870912, "cap_reason": "given by --max-bytes"},
+        "backend": {"name": "mpiio", "settings": {}},
+        "file_system": {
+            "path": "/data",
+            "type": "ext4",
+            "source": "/dev/vda",
+            "mount_point": "/",
+            "options": "rw;rw",
+            "memory_backed": False,
+            "block_bytes": 4096,
+            "total_bytes": 1 << 40,
+            "free_bytes": 1 << 39,
+            "total_inodes": 1000,
+            "free_inodes": 900,
+            "quota_free_bytes": None,
+            "device": "254:0",
+            "striping": None,
+        },
+        "manifest": {"directory": "/data", "keep": False, "existing": 0, "real": True, "files": []},
+    }
+    line.update(more)
+    return line
+
+
+def call_times(count: int = 1000, p50: float = 1e-3) -> Line:
+    return {
+        "unit": "s",
+        "count": count,
+        "min": p50 / 2,
+        "mean": p50,
+        "p50": p50,
+        "p90": p50 * 2,
+        "p99": p50 * 4,
+        "p99.9": p50 * 8,
+        "p99.99": p50 * 8,
+        "max": p50 * 10,
+        "buckets_begin_ns_count": [[int(p50 * 1e9), count]],
+    }
+
+
+def spread(value: float) -> Line:
+    return {"min": value, "mean": value, "max": value}
+
+
+def measurement(
+    access: str, pattern: str, position: int, rate: float, row: int = 1, **more: Any
+) -> Line:
+    """One second: 0.5 s of data calls, 0.3 s of sync (reading: waiting), 0.2 s of waiting."""
+    chunk = CHUNKS[position - 1]
+    reading = access == "read"
+    moved = int(rate)
+    line: Line = {
+        "schema": SCHEMA,
+        "kind": "measurement",
+        "benchmark": "b_eff_io",
+        "pattern": pattern,
+        "access": access,
+        "where": {
+            "partition": 0,
+            "ranks": 2,
+            "row": row,
+            "position": position,
+            "chunk_bytes": chunk,
+            "memory_chunk_bytes": max(chunk, 1 << 20) if pattern == "scatter" else chunk,
+            "is_lmax": position == 7,
+            "is_fill_up": False,
+            "time_units": 2,
+        },
+        "ranks": 2,
+        "nodes": 1,
+        "repetition": 0,
+        "bytes": moved,
+        "operations": max(1, moved // (max(chunk, 1 << 20) if pattern == "scatter" else chunk)),
+        "seconds": {
+            "total": spread(1.0),
+            "calls": spread(0.5),
+            "sync": spread(0.0 if reading else 0.3),
+            "barrier": spread(0.5 if reading else 0.2),
+            "last_call": spread(0.1),
+        },
+        "rate": {"value": rate, "unit": "B/s", "better": "higher"},
+        "valid": True,
+        "stopped_by": "time" if access == "write" else "count",
+        "call_times": call_times(),
+        "hints_asked": {},
+        "hints_granted": {},
+        "verified_bytes": 0,
+        "error_count": 0,
+        "errors": [],
+        "cache": {
+            "verdict": "cache" if reading else "device",
+            "resident_before_fraction": None,
+            "process_read_bytes": 0,
+            "process_written_bytes": 0 if reading else moved,
+            "device_read_bytes": 0,
+            "device_written_bytes": 0 if reading else moved,
+        },
+        "detail": {"file": "i00_002_0", "calls_per_rank": 1},
+    }
+    line.update(more)
+    return line
+
+
+def figure(name: str, value: float | None, unit: str = "B/s", **more: Any) -> Line:
+    metric: Line = {"value": value, "unit": unit, "better": "higher"}
+    if value is None:
+        metric["reason"] = "not measured"
+    line: Line = {
+        "schema": SCHEMA,
+        "kind": "figure",
+        "benchmark": "b_eff_io",
+        "name": name,
+        "where": {"partition": 0, "ranks": 2},
+        "metric": metric,
+        "valid": None,
+        "reasons": [],
+        "detail": {},
+    }
+    line.update(more)
+    return line
+
+
+def end(status: str = "done", code: int = 0, reason: str = "") -> Line:
+    return {
+        "schema": SCHEMA,
+        "kind": "end",
+        "status": status,
+        "exit_code": code,
+        "reason": reason,
+        "errors": [],
+        "detail": {"finished": "2026-11-20T12:01:00Z"},
+    }
+
+
+CRITERIA = [
+    {"text": "scheduled time 0.2 min >= 30 min", "reached": False},
+    {"text": "error count (0) == 0", "reached": True},
+]
+
+
+def b_eff_io() -> list[Line]:
+    lines = [run_line()]
+    for access, rates in RATES.items():
+        for pattern, rate in rates.items():
+            lines += [
+                measurement(access, pattern, position, rate * BY_POSITION[position - 1])
+                for position in range(1, 8)
+            ]
+            where = {"partition": 0, "ranks": 2, "access": access, "pattern": pattern}
+            detail = {"open_seconds": 0.25, "close_seconds": 0.25}
+            lines.append(figure("type_bandwidth", rate * 4.0, where=where, detail=detail))
+        where = {"partition": 0, "ranks": 2, "access": access}
+        lines.append(figure("access_bandwidth", 100.0 * MB, where=where))
+    judged: Line = {
+        "valid": False,
+        "reasons": ["not reached: scheduled time 0.2 min >= 30 min"],
+        "detail": {"criteria": CRITERIA},
+    }
+    lines.append(figure("write_average", 90.0 * MB, **judged))
+    lines.append(figure("b_eff_io_partition", 300.0 * MB, **judged))
+    lines.append(figure("b_eff_io", 300.0 * MB, **judged))
+    lines.append(figure("balance_time", 28.6, "s"))
+    lines.append(end())
+    return numbered(lines)
+
+
+def numbered(lines: list[Line]) -> list[Line]:
+    for number, line in enumerate(lines):
+        line["seq"] = number
+    return lines
+
+
+def write(path: Path, lines: list[Line]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path

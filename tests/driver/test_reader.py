@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Result files as untrusted input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from effio.store import versions
+from effio.store.reader import ResultError, read_result
+from results import check_line
+
+
+def test_the_results_made_by_hand_keep_to_the_schema() -> None:
+    for line in made.b_eff_io():
+        check_line(line)
+
+
+def test_a_whole_result_is_read(result_file: Path) -> None:
+    result = read_result(result_file)
+    assert result.benchmark == "b-eff-io"
+    assert len(result.measurements) == 11 * 7
+    assert result.status == "done"
+    assert result.remarks == []
+    cell = result.measurements[0]
+    assert (cell.access, cell.pattern, cell.rate.value) == ("write", "scatter", 20e6)
+    assert cell.call_times is not None
+    assert cell.call_times.p999 == 8e-3
+
+
+def test_a_torn_last_line_is_said_and_the_rest_is_kept(result_file: Path) -> None:
+    whole = result_file.read_text().splitlines(keepends=True)
+    result_file.write_text("".join(whole[:5]) + whole[5][:100])
+    result = read_result(result_file)
+    assert len(result.measurements) == 4
+    assert result.status == "unfinished"
+    assert any("torn" in remark for remark in result.remarks)
+    assert any("no `end` line" in remark for remark in result.remarks)
+
+
+def test_a_torn_line_before_the_end_of_another_rank_is_said(result_file: Path) -> None:
+    whole = result_file.read_text().splitlines(keepends=True)
+    last = json.dumps(made.end("hung", 5, "no progress") | {"seq": None}, separators=(",", ":"))
+    result_file.write_text("".join(whole[:5]) + whole[5][:100] + "\n" + last + "\n")
+    result = read_result(result_file)
+    assert result.status == "hung"
+    assert any("torn" in remark for remark in result.remarks)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def _replace(number: int, text: str) -> Callable[[Path], object]:
+    def do(path: Path) -> None:
+        lines = _lines(path)
+        lines[number - 1] = text
+        path.write_text("\n".join(lines) + "\n")
+
+    return do
+
+
+def _member(number: int, name: str, value: object) -> Callable[[Path], object]:
+    def do(path: Path) -> None:
+        line = json.loads(_lines(path)[number - 1])
+        line[name] = value
+        _replace(number, json.dumps(line))(path)
+
+    return do
+
+
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "empty": (lambda p: p.write_text(""), "empty"),
+    "binary": (lambda p: p.write_bytes(b"\x00\xff\xfe\n" * 10), "line 1: not JSON"),
+    "not json": (_replace(3, "{not json"), "line 3: not JSON"),
+    "a list": (_replace(3, "[1, 2]"), "line 3: not JSON"),
+    "NaN": (_replace(3, '{"kind": NaN}'), "line 3: not JSON"),
+    "infinite": (_replace(3, '{"x": 1e999}'), "line 3: not JSON"),
+    "endless digits": (_replace(3, '{"x": ' + "9" * 5000 + "}"), "line 3: not JSON"),
+    "deep": (_replace(3, '{"x":' * 100_000), "line 3: nested too deeply"),
+    "no run line": (_replace(1, json.dumps(made.end())), "the first line is not a `run` line"),
+    "second run line": (
+        lambda p: _replace(3, _lines(p)[0])(p),
+        "line 3: a second `run` line",
+    ),
+    "after the end": (
+        lambda p: p.write_text(p.read_text() + json.dumps(made.end()) + "\n") and None,
+        "something follows the `end` line",
+    ),
+    "not ours": (_member(1, "schema", "other/1"), "does not say that it is an effio result"),
+    "no schema": (_member(1, "schema", None), "does not say that it is an effio result"),
+    "from the future": (_member(1, "schema", "effio-result/2"), "a newer effio reads it"),
+    "unknown kind": (_member(2, "kind", "joke"), "line 2: unknown kind of line: 'joke'"),
+    "kind is a list": (_member(2, "kind", ["run"]), "line 2: unknown kind of line"),
+    "bytes negative": (_member(2, "bytes", -1), "bytes: Input should be greater"),
+    "bytes text": (_member(2, "bytes", "12"), "bytes: Input should be a valid integer"),
+    "valid text": (_member(2, "valid", "perhaps"), "valid: Input should be a valid boolean"),
+    "no access": (_member(2, "access", None), "access: Input should be a valid string"),
+    "seconds": (_member(2, "seconds", [1]), "seconds: Input should be a valid dictionary"),
+    "benchmark with a path": (_member(1, "benchmark", "../../x"), "benchmark: String should match"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_file_is_refused_with_place_and_reason(case: str, result_file: Path) -> None:
+    spoil, message = BAD[case]
+    spoil(result_file)
+    with pytest.raises(ResultError) as caught:
+        read_result(result_file)
+    assert message in caught.value.message
+
+
+def test_a_line_without_end_is_bounded(result_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("effio.store.reader.MAX_LINE_BYTES", 10_000)
+    with result_file.open("a") as stream:
+        stream.write(" " * 20_000)
+    with pytest.raises(ResultError, match="longer than"):
+        read_result(result_file)
+
+
+def test_a_huge_file_is_refused_unread(result_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("effio.store.reader.MAX_FILE_BYTES", 1000)
+    with pytest.raises(ResultError, match="larger than"):
+        read_result(result_file)
+
+
+def test_members_of_a_newer_minor_version_are_ignored(result_file: Path) -> None:
+    lines = [json.loads(text) for text in _lines(result_file)]
+    for line in lines:
+        line["schema"] = "effio-result/1.7"
+        line["novelty"] = {"a": 1}
+    lines[1]["seconds"]["teleport"] = made.spread(0.1)
+    result = read_result(made.write(result_file, lines))
+    assert result.measurements[0].seconds["teleport"].mean == 0.1
+
+
+def test_an_older_version_is_brought_up_step_by_step() -> None:
+    def first(line: versions.Line) -> versions.Line:
+        return {**line, "rate": line["bandwidth"], "schema": "effio-result/1.1"}
+
+    def second(line: versions.Line) -> versions.Line:
+        return {**line, "unit": "B/s", "schema": "effio-result/2.0"}
+
+    steps = {(1, 0): ((1, 1), first), (1, 1): ((2, 0), second)}
+    old = {"schema": "effio-result/1", "bandwidth": 5}
+    new = versions.upgrade(old, (2, 0), steps)
+    assert (new["rate"], new["unit"]) == (5, "B/s")
+    with pytest.raises(versions.UnknownVersionError, match="never in use"):
+        versions.upgrade({"schema": "effio-result/0"}, (2, 0), steps)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/sim_model.hpp"
+
+#include <gtest/gtest.h>
+
+namespace effio {
+namespace {
+
+TEST(SimModel, the_slower_of_rank_and_share_decides) {
+    SimModel m;
+    m.rank_rate = {100e6};
+    m.shared_rate = {300e6};
+    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 1), 0.01);  // rank: 100 MB/s
+    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 3), 0.01);  // both
+    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 6), 0.02);  // share: 300/6 = 50 MB/s
+    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 0), 0.01);  // nobody counts as one
+}
+
+TEST(SimModel, a_rate_of_zero_is_no_limit) {
+    SimModel m;
+    m.rank_rate = {0};
+    EXPECT_EQ(m.storage_seconds(1'000'000, 8), 0);
+    m.shared_rate = {8e6};
+    EXPECT_DOUBLE_EQ(m.storage_seconds(1'000'000, 8), 1);
+}
+
+TEST(SimModel, a_message_takes_latency_and_time_on_the_slower_of_rank_and_link) {
+    SimModel m;
+    m.message_latency = {1e-3};
+    m.message_rate = {1e9};
+    m.link_rate = {2e9};
+    EXPECT_DOUBLE_EQ(m.message_seconds(1'000'000, 2), 1e-3 + 1e-3);
+    EXPECT_DOUBLE_EQ(m.message_seconds(1'000'000, 8), 1e-3 + 4e-3);
+    EXPECT_DOUBLE_EQ(m.message_seconds(0, 8), 1e-3);
+}
+
+TEST(SimModel, every_setting_is_an_option) {
+    SimModel m;
+    OptionTable table("sim", "");
+    m.declare(table);
+    for (const char* rate :
+         {"rank-rate", "shared-rate", "cache-rate", "message-rate", "link-rate"}) {
+        EXPECT_TRUE(table.set(rate, "2MB/s")) << rate;
+    }
+    for (const char* time :
+         {"latency", "open", "close", "sync", "metadata", "message-latency", "collective"}) {
+        EXPECT_TRUE(table.set(time, "3ms")) << time;
+        EXPECT_FALSE(table.set(time, "-3ms")) << time;
+    }
+    EXPECT_TRUE(table.set("cache", "4MiB"));
+    EXPECT_TRUE(table.set("no-content", ""));
+    EXPECT_EQ(m.rank_rate.count, 2e6);
+    EXPECT_EQ(m.shared_rate.count, 2e6);
+    EXPECT_EQ(m.cache_rate.count, 2e6);
+    EXPECT_EQ(m.message_rate.count, 2e6);
+    EXPECT_EQ(m.link_rate.count, 2e6);
+    for (const Seconds s :
+         {m.latency, m.open, m.close, m.sync, m.metadata, m.message_latency, m.collective}) {
+        EXPECT_EQ(s.count, 0.003);
+    }
+    EXPECT_EQ(m.cache.count, 4 * MiB);
+    EXPECT_TRUE(m.no_content);
+}
+
+}  // namespace
+}  // namespace effio

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/units.hpp"
+
+#include <gtest/gtest.h>
+
+namespace effio {
+namespace {
+
+TEST(Units, sizes_take_binary_and_decimal_prefixes_and_sums) {
+    EXPECT_EQ(parse_size("1024")->count, 1024);
+    EXPECT_EQ(parse_size("1KiB")->count, 1024);
+    EXPECT_EQ(parse_size("1kB")->count, 1000);
+    EXPECT_EQ(parse_size("1.5 GiB")->count, 1610612736);
+    EXPECT_EQ(parse_size("1MiB+8B")->count, 1048584);
+    EXPECT_EQ(parse_size("0")->count, 0);
+}
+
+TEST(Units, sizes_that_could_be_misread_are_refused) {
+    for (const char* text : {"", "4m", "4K", "1x", "MiB", "-1KiB", "1.5", "0.3KiB", "1MiB+", "nan",
+                             "1e3", "9EiB", "9000000000000000000000", "1 MiB x", "0x10"}) {
+        EXPECT_FALSE(parse_size(text)) << text;
+    }
+    EXPECT_EQ(parse_size("1x").error().exit_code, ExitCode::usage);
+}
+
+TEST(Units, durations_and_rates) {
+    EXPECT_DOUBLE_EQ(parse_duration("250ms")->count, 0.25);
+    EXPECT_DOUBLE_EQ(parse_duration("1.5min")->count, 90);
+    EXPECT_DOUBLE_EQ(parse_duration("30")->count, 30);
+    EXPECT_FALSE(parse_duration("30 seconds"));
+    EXPECT_DOUBLE_EQ(parse_rate("1GB/s")->count, 1e9);
+    EXPECT_DOUBLE_EQ(parse_rate("100MiB/s")->count, 104857600);
+    EXPECT_FALSE(parse_rate("1GB/min"));
+}
+
+TEST(Units, exact_sizes_are_read_back_as_they_were) {
+    for (const std::int64_t size : {0LL, 1LL, 1032LL, 1048584LL, 33562624LL, 999999999LL}) {
+        EXPECT_EQ(parse_size(format_exact(Bytes{size}))->count, size);
+    }
+    EXPECT_EQ(format_exact(Bytes{1048584}), "1MiB+8B");
+    EXPECT_EQ(format_exact(Bytes{2097152}), "2MiB");
+}
+
+TEST(Units, printed_for_people) {
+    EXPECT_EQ(format_size(3.5 * 1073741824), "3.5 GiB");
+    EXPECT_EQ(format_rate(59.876e6), "59.88 MB/s");
+    EXPECT_EQ(format_duration(0.0125), "12.5 ms");
+    EXPECT_EQ(format_duration(754), "12 min 34 s");
+    EXPECT_EQ(format_duration(3900 * 3), "3 h 15 min");
+}
+
+}  // namespace
+}  // namespace effio

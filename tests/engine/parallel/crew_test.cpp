@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace effio {
+namespace {
+
+TEST(Crew, all_threads_work_and_number_0_is_the_caller) {
+    Crew crew(3);
+    std::atomic<int> sum{0};
+    std::thread::id first;
+    crew.run([&](int number) {
+        sum += 1 << number;
+        if (number == 0) first = std::this_thread::get_id();
+    });
+    EXPECT_EQ(sum.load(), 7);
+    EXPECT_EQ(first, std::this_thread::get_id());
+}
+
+TEST(Crew, at_a_meeting_all_have_come_before_number_0_acts_and_nobody_leaves_before_it_did) {
+    Crew crew(4);
+    std::atomic<int> came{0};
+    int seen = 0;
+    std::atomic<int> too_early{0};
+    crew.run([&](int number) {
+        for (int round = 1; round <= 50; ++round) {
+            ++came;
+            crew.meet(number, [&] { seen = came.load(); });
+            // `seen` was written before the barrier that lets the others go on.
+            if (seen != 4 * round) ++too_early;
+            crew.meet(number, [] {});
+        }
+    });
+    EXPECT_EQ(too_early.load(), 0);
+}
+
+TEST(Crew, one_thread_needs_no_other) {
+    Crew crew(1);
+    int calls = 0;
+    crew.run([&](int number) {
+        crew.meet(number, [&] { ++calls; });
+        ++calls;
+    });
+    EXPECT_EQ(calls, 2);
+}
+
+}  // namespace
+}  // namespace effio

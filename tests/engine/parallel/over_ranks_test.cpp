@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/over_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace effio {
+namespace {
+
+struct OverRanks : testing::Test {
+    Clock clock;
+    Comm comm = Comm::world(clock);
+    double rank = comm.rank();
+    double last = comm.size() - 1;
+};
+
+TEST_F(OverRanks, spreads_are_least_mean_and_most) {
+    const std::array<Named, 2> mine{{{"rank", rank}, {"constant", 7}}};
+    const auto spreads = spread_over(comm, mine);
+    ASSERT_EQ(spreads.size(), 2U);
+    EXPECT_EQ(spreads[0].first, "rank");
+    EXPECT_DOUBLE_EQ(spreads[0].second.min, 0);
+    EXPECT_DOUBLE_EQ(spreads[0].second.mean, last / 2);
+    EXPECT_DOUBLE_EQ(spreads[0].second.max, last);
+    EXPECT_DOUBLE_EQ(spreads[1].second.mean, 7);
+    EXPECT_DOUBLE_EQ(spread_over(comm, rank).max, last);
+}
+
+TEST_F(OverRanks, operation_times_of_all_ranks_come_together) {
+    Histogram mine;
+    mine.add(0.001 * (rank + 1));
+    const Histogram all = merged_over(comm, mine);
+    EXPECT_EQ(all.count(), static_cast<std::uint64_t>(comm.size()));
+    EXPECT_DOUBLE_EQ(all.min_seconds(), 0.001);
+    EXPECT_DOUBLE_EQ(all.max_seconds(), 0.001 * (last + 1));
+}
+
+TEST_F(OverRanks, series_of_unlike_length_and_width_add_up) {
+    TimeSeries mine;
+    // Rank 0 works for 5000 s, so its slices are 2 s wide; the others for 3 s.
+    for (int s = 0; s < (comm.rank() == 0 ? 5000 : 3); ++s) mine.add(s, s + 1, 1);
+    const TimeSeries all = summed_over(comm, mine);
+    EXPECT_EQ(all.width(), 2);
+    EXPECT_EQ(all.slices().size(), 2501U);
+    EXPECT_DOUBLE_EQ(all.slices()[0], 2 * (last + 1));
+    EXPECT_DOUBLE_EQ(all.slices()[1], 2 + last);
+    EXPECT_DOUBLE_EQ(all.slices()[2], 2);
+    EXPECT_TRUE(summed_over(comm, {}).slices().empty());
+}
+
+TEST_F(OverRanks, a_mean_needs_all_ranks) {
+    EXPECT_DOUBLE_EQ(*mean_over(comm, rank), last / 2);
+    EXPECT_FALSE(mean_over(comm, comm.rank() == 0 ? std::nullopt : std::optional(1.0)));
+}
+
+TEST_F(OverRanks, the_largest_come_first_and_ties_go_to_the_lower_rank) {
+    const auto top = largest_over(comm, comm.rank() % 2 == 0 ? 1.0 : 2.0,
+                                  "host" + std::to_string(comm.rank()), 3);
+    ASSERT_EQ(top.size(), std::min<std::size_t>(3, static_cast<std::size_t>(comm.size())));
+    if (comm.size() == 1) return;
+    EXPECT_EQ(top[0].rank, 1);
+    EXPECT_EQ(top[0].host, "host1");
+    EXPECT_DOUBLE_EQ(top[0].value, 2);
+    if (comm.size() < 4) return;
+    EXPECT_EQ(top[1].rank, 3);
+    EXPECT_EQ(top[2].rank, 0);
+    EXPECT_EQ(top[2].host, "host0");
+    EXPECT_DOUBLE_EQ(top[2].value, 1);
+}
+
+}  // namespace
+}  // namespace effio

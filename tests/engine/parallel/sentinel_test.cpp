@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sentinel while the job goes on. How it ends jobs: endings.cpp.
+#include "parallel/sentinel.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "test_session.hpp"
+
+namespace effio {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Waits until `condition` holds; false after ten seconds.
+template <class Condition>
+bool eventually(Condition&& condition) {
+    for (int i = 0; i < 1000; ++i) {
+        if (condition()) return true;
+        std::this_thread::sleep_for(milliseconds(10));
+    }
+    return false;
+}
+
+TEST(Sentinel, each_signal_asks_the_run_to_stop) {
+    TestSession s;
+    for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) {
+        s.stop = false;
+        const Sentinel sentinel(s.session, s.stop, {});
+        kill(getpid(), signal);
+        EXPECT_TRUE(eventually([&] { return s.stop.load(); })) << signal;
+    }
+}
+
+TEST(Sentinel, progress_is_shown_about_once_a_second) {
+    TestSession s;
+    s.progress.begin({"write scatter", "", 0, 0, 0, 0, 1});
+    std::atomic<int> shown{0};
+    std::string title;  // read after the sentinel is gone
+    {
+        Sentinel::Settings settings;
+        settings.show = [&](const Progress::Snapshot& now) {
+            title = now.step.title;
+            ++shown;
+        };
+        const Sentinel sentinel(s.session, s.stop, settings);
+        EXPECT_TRUE(eventually([&] { return shown.load() > 0; }));
+    }
+    EXPECT_EQ(title, "write scatter");
+}
+
+TEST(Sentinel, silence_is_allowed_where_the_step_says_so_or_nobody_watches) {
+    TestSession s;
+    Sentinel::Settings settings;
+    settings.hang_limit_seconds = 0.01;
+    s.progress.begin({"flush", "", 0, 1e6, 0, 0, 1});
+    {
+        const Sentinel sentinel(s.session, s.stop, settings);
+        std::this_thread::sleep_for(milliseconds(400));
+    }
+    settings.hang_limit_seconds = 0;
+    s.progress.begin({"flush", "", 0, 0, 0, 0, 1});
+    const Sentinel sentinel(s.session, s.stop, settings);
+    std::this_thread::sleep_for(milliseconds(400));
+    EXPECT_FALSE(s.stop);
+}
+
+}  // namespace
+}  // namespace effio

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/system.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "core/units.hpp"
+#include "shared_directory.hpp"
+
+namespace effio {
+namespace {
+
+TEST(System, memory_is_that_of_the_machine_or_less) {
+    const Memory memory = find_memory();
+    const auto physical = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) *
+                          static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+    EXPECT_GT(memory.total_bytes, 64 * MiB);
+    EXPECT_LE(memory.total_bytes, physical + physical / 100);
+    EXPECT_GT(memory.available_bytes, 0);
+    EXPECT_LE(memory.available_bytes, memory.total_bytes);
+}
+
+TEST(System, the_ranks_of_a_node_share_its_memory) {
+    Clock clock;
+    const Comm comm = Comm::world(clock);
+    const Topology t = find_topology(comm);
+    EXPECT_EQ(memory_per_rank(comm, t), find_memory().total_bytes / comm.size());
+}
+
+TEST(System, uname_is_five_words_for_the_classic_line) {
+    const Uname u{"Linux", "node01", "6.1.0", "#1 SMP", "x86_64"};
+    EXPECT_EQ(u.text(), "Linux node01 6.1.0 #1 SMP x86_64");
+    EXPECT_EQ(find_uname().system, "Linux");
+    EXPECT_FALSE(find_uname().node.empty());
+}
+
+TEST(System, the_description_is_complete_on_the_root) {
+    Clock clock;
+    const Comm comm = Comm::world(clock);
+    const Json d = describe_system(comm, find_topology(comm));
+    if (!comm.is_root()) {
+        EXPECT_TRUE(d.is_null());
+        return;
+    }
+    EXPECT_EQ(d["ranks"], comm.size());
+    EXPECT_EQ(d["nodes"], 1);
+    EXPECT_EQ(d["ranks_per_node"]["min"], comm.size());
+    EXPECT_EQ(d["node_names"].size(), 1U);
+    EXPECT_EQ(d["node_names_complete"], true);
+    EXPECT_GT(d["cpu"]["logical_cpus"].get<int>(), 0);
+    EXPECT_EQ(d["kernel"]["system"], "Linux");
+    EXPECT_FALSE(d["mpi"]["library"].get<std::string>().empty());
+    EXPECT_EQ(d["user_is_root"], geteuid() == 0);
+}
+
+TEST(System, what_steers_mpi_from_outside_is_part_of_the_description) {
+    Clock clock;
+    const Comm comm = Comm::world(clock);
+    setenv("ROMIO_HINTS", "/some/file", 1);
+    setenv("OMPI_MCA_orte_something", "noise", 1);
+    const Json d = describe_system(comm, find_topology(comm));
+    unsetenv("ROMIO_HINTS");
+    unsetenv("OMPI_MCA_orte_something");
+    if (!comm.is_root()) return;
+    EXPECT_EQ(d["mpi"]["environment"]["ROMIO_HINTS"], "/some/file");
+    EXPECT_FALSE(d["mpi"]["environment"].contains("OMPI_MCA_orte_something"));
+}
+
+TEST(System, the_build_says_what_it_was_made_with) {
+    const Json d = describe_build();
+    EXPECT_EQ(d["program"], "effio-mpi");
+    EXPECT_EQ(d["version"], engine_version());
+    // The library in use is the one built with; builds quote its first line.
+    EXPECT_EQ(mpi_library().substr(0, 8), d["mpi_built_with"].get<std::string>().substr(0, 8));
+    EXPECT_EQ(mpi_library().find('\n'), std::string::npos);
+    EXPECT_EQ(mpi_library().find('\t'), std::string::npos);
+}
+
+TEST(System, process_counters_never_go_back) {
+    Clock clock;
+    const Comm comm = Comm::world(clock);
+    const SharedDirectory directory(comm);
+    const auto before = process_io();
+    if (!before) GTEST_SKIP() << "the system does not count the I/O of processes";
+    std::ofstream(directory / std::to_string(comm.rank())) << std::string(100000, 'x');
+    const auto after = process_io();
+    ASSERT_TRUE(after);
+    EXPECT_GE(after->written_bytes, before->written_bytes);
+    EXPECT_GE(after->read_bytes, before->read_bytes);
+}
+
+TEST(System, the_launcher_tells_size_and_rank_before_mpi_starts) {
+    Clock clock;
+    const Comm comm = Comm::world(clock);
+    if (!launcher_size()) GTEST_SKIP() << "started without a launcher";
+    EXPECT_EQ(launcher_size(), comm.size());
+    EXPECT_EQ(launcher_rank(), comm.rank());
+}
+
+TEST(System, a_launcher_that_speaks_nonsense_is_not_heard) {
+    const std::array<const char*, 5> variables{
+        "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "PALS_SIZE", "FLUX_JOB_SIZE"};
+    std::vector<std::pair<const char*, std::string>> kept;
+    for (const char* variable : variables) {
+        if (const char* value = getenv(variable); value != nullptr) {
+            kept.emplace_back(variable, value);
+        }
+        unsetenv(variable);
+    }
+    EXPECT_FALSE(launcher_size());
+    for (const char* nonsense : {"many", "-4", "", "4x"}) {
+        setenv("PMI_SIZE", nonsense, 1);
+        EXPECT_FALSE(launcher_size()) << nonsense;
+    }
+    setenv("FLUX_JOB_SIZE", "16", 1);
+    EXPECT_EQ(launcher_size(), 16);
+    unsetenv("PMI_SIZE");
+    unsetenv("FLUX_JOB_SIZE");
+    for (const auto& [variable, value] : kept) setenv(variable, value.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace effio

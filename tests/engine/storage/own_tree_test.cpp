@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Trees of a run: made exclusively, removed as a whole, and nothing beside them.
+#include "storage/own_tree.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "../test_session.hpp"
+#include "storage/target.hpp"
+
+namespace effio {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OwnTree : public testing::Test {
+  public:
+    OwnTree() {
+        std::string pattern = testing::TempDir() + "/effio-tree-XXXXXX";
+        place_ = mkdtemp(pattern.data());
+        made_ = place_;
+    }
+    OwnTree(const OwnTree&) = delete;
+    OwnTree& operator=(const OwnTree&) = delete;
+    ~OwnTree() override { fs::remove_all(made_); }
+
+  protected:
+    std::string at(const std::string& name) const { return place_ + "/" + name; }
+    void file(const std::string& name) const { std::ofstream(at(name)) << name; }
+    std::vector<std::string> listed() const {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::recursive_directory_iterator(place_)) {
+            names.push_back(fs::relative(entry.path(), place_));
+        }
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    std::string place_;
+    std::string made_;  ///< removed at the end
+};
+
+using Listing = std::vector<std::string>;
+
+TEST_F(OwnTree, is_made_once_and_knows_its_owner) {
+    EXPECT_TRUE(make_own_tree(at("t"), "token-1"));
+    EXPECT_EQ(*owner_of_tree(at("t")), "token-1");
+    EXPECT_EQ(make_own_tree(at("t"), "token-2").error().system_code, EEXIST);
+    EXPECT_EQ(*owner_of_tree(at("t")), "token-1");
+}
+
+TEST_F(OwnTree, goes_with_all_that_is_in_it_and_leaves_what_links_point_to) {
+    ASSERT_TRUE(make_own_tree(at("t"), "mine"));
+    file("outside");
+    fs::create_directories(at("other/deep"));
+    file("other/deep/file");
+    fs::create_directories(at("t/a/b/c"));
+    for (int i = 0; i < 300; ++i) file("t/a/b/f" + std::to_string(i));
+    fs::create_symlink(at("outside"), at("t/a/link-to-file"));
+    fs::create_directory_symlink(at("other"), at("t/a/link-to-directory"));
+    fs::create_directory_symlink("..", at("t/a/up"));
+    fs::create_hard_link(at("outside"), at("t/hard"));
+    const auto removed = remove_own_tree(at("t"), "mine");
+    EXPECT_TRUE(removed) << removed.error().text();
+    EXPECT_EQ(listed(), (Listing{"other", "other/deep", "other/deep/file", "outside"}));
+}
+
+TEST_F(OwnTree, another_runs_tree_and_a_foreign_directory_stay) {
+    ASSERT_TRUE(make_own_tree(at("t"), "theirs"));
+    file("t/data");
+    EXPECT_FALSE(remove_own_tree(at("t"), "mine"));
+    fs::create_directory(at("foreign"));
+    file("foreign/data");
+    EXPECT_FALSE(remove_own_tree(at("foreign"), "mine"));
+    EXPECT_FALSE(remove_own_tree(at("foreign"), ""));
+    EXPECT_EQ(listed(), (Listing{"foreign", "foreign/data", "t", "t/.effio-owner", "t/data"}));
+}
+
+TEST_F(OwnTree, a_link_in_place_of_the_tree_or_of_its_owner_file_is_not_followed) {
+    ASSERT_TRUE(make_own_tree(at("t"), "mine"));
+    file("t/data");
+    fs::create_directory_symlink(at("t"), at("link"));
+    EXPECT_FALSE(remove_own_tree(at("link"), "mine"));
+    fs::create_directory(at("trap"));
+    file("trap/data");
+    fs::create_symlink(at("t/.effio-owner"), at("trap/.effio-owner"));
+    EXPECT_FALSE(remove_own_tree(at("trap"), "mine"));
+    EXPECT_TRUE(fs::exists(at("t/data")));
+    EXPECT_TRUE(fs::exists(at("trap/data")));
+}
+
+TEST_F(OwnTree, what_is_not_there_needs_no_removal) {
+    EXPECT_TRUE(remove_own_tree(at("none"), "mine"));
+}
+
+TEST_F(OwnTree, a_path_longer_than_the_system_takes_goes_too) {
+    ASSERT_TRUE(make_own_tree(at("t"), "mine"));
+    // Made step by step; by its full path nobody could reach the end.
+    const auto home = fs::current_path();
+    fs::current_path(at("t"));
+    for (int i = 0; i < 30; ++i) {
+        const std::string name(200, 'd');
+        ASSERT_TRUE(fs::create_directory(name));
+        fs::current_path(name);
+    }
+    fs::current_path(home);
+    const auto removed = remove_own_tree(at("t"), "mine");
+    EXPECT_TRUE(removed) << removed.error().text();
+    EXPECT_TRUE(listed().empty());
+}
+
+TEST(TreeSet, names_follow_the_counts_and_the_last_index_runs_first) {
+    const TreeSet set{"/d", "test-dir.", {2, 3}};
+    EXPECT_EQ(set.count(), 6);
+    EXPECT_EQ(set.path(0), "/d/test-dir.0-0");
+    EXPECT_EQ(set.path(4), "/d/test-dir.1-1");
+    EXPECT_EQ(set.to_json().dump(), R"({"directory":"/d","name":"test-dir.%d-%d","counts":[2,3]})");
+    EXPECT_EQ((TreeSet{"/", "one", {}}).path(0), "/one");
+}
+
+class Trees : public OwnTree {
+  public:
+    Trees() {
+        if (!s_.comm.is_root()) fs::remove(std::exchange(made_, ""));
+        s_.comm.broadcast(place_);  // one place for all ranks
+    }
+    Trees(const Trees&) = delete;
+    Trees& operator=(const Trees&) = delete;
+    ~Trees() override { s_.comm.barrier(); }
+
+  protected:
+    Result<Target> prepare(bool overwrite = false, bool adopt = false) {
+        Target::Request request;
+        request.directory = place_;
+        request.trees = {{place_, "t.", {2}}};
+        request.overwrite = overwrite;
+        request.adopt_trees = adopt;
+        return Target::prepare(s_.session, true, std::move(request));
+    }
+    void make_all(const Target& target) {
+        if (s_.comm.is_root()) {
+            EXPECT_TRUE(target.make_tree(at("t.0")));
+            EXPECT_TRUE(target.make_tree(at("t.1")));
+        }
+        s_.comm.barrier();
+    }
+    TestSession s_;
+};
+
+TEST_F(Trees, a_run_makes_them_and_removes_them_and_its_manifest_names_them) {
+    const auto target = prepare();
+    ASSERT_TRUE(target);
+    make_all(*target);
+    EXPECT_EQ(target->manifest()["trees"][0]["name"], "t.%d");
+    EXPECT_EQ(target->manifest()["token"], *owner_of_tree(at("t.1")));
+    s_.comm.barrier();
+    EXPECT_TRUE(target->remove_trees(s_.session));
+    s_.comm.barrier();
+    EXPECT_TRUE(listed().empty());
+}
+
+TEST_F(Trees, an_existing_tree_is_refused_or_replaced_or_adopted) {
+    const auto first = prepare();
+    ASSERT_TRUE(first);
+    make_all(*first);
+    const auto second = prepare();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().exit_code, ExitCode::usage);
+    const auto adopted = prepare(false, true);
+    ASSERT_TRUE(adopted);
+    EXPECT_FALSE(adopted->manifest().contains("trees"));
+    adopted->remove_all_quietly();
+    s_.comm.barrier();
+    EXPECT_TRUE(fs::exists(at("t.0")));
+    s_.comm.barrier();
+    const auto third = prepare(true);
+    ASSERT_TRUE(third);
+    s_.comm.barrier();
+    EXPECT_FALSE(fs::exists(at("t.0")));
+}
+
+TEST_F(Trees, a_directory_that_effio_did_not_make_is_refused_even_with_overwrite) {
+    if (s_.comm.is_root()) fs::create_directory(at("t.1"));
+    s_.comm.barrier();
+    const auto target = prepare(true);
+    ASSERT_FALSE(target);
+    EXPECT_EQ(target.error().cause, "exists already, and effio did not make it");
+    EXPECT_TRUE(fs::exists(at("t.1")));
+    s_.comm.barrier();
+}
+
+TEST_F(Trees, what_is_not_there_cannot_be_adopted) {
+    const auto target = prepare(false, true);
+    ASSERT_FALSE(target);
+    EXPECT_EQ(target.error().exit_code, ExitCode::usage);
+}
+
+}  // namespace
+}  // namespace effio

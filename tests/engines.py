@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The engines under test and how to run them: launchers, flags, time-outs, and what a run leaves.
+
+A flavour is an MPI library with one of its MPI-IO implementations: `openmpi-ompio`,
+`openmpi-romio`, `mpich`. scripts/run_tests.py names the builds in EFFIO_TEST_ENGINES
+("openmpi=<build directory>;mpich=<build directory>"); without it build/test-* is looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from results import Result, load
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FLAVOURS = ("openmpi-ompio", "openmpi-romio", "mpich")
+
+# Open MPI refuses root, more ranks than cores, and pins ranks to cores, unless told; with as many
+# ranks as cores it spins while it waits, which stalls everything else on a busy machine.
+_OPENMPI_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+
+
+@dataclass
+class Run:
+    """A finished launch: what the launcher returned, and what lies in its directory now."""
+
+    command: list[str]
+    code: int
+    stdout: str
+    stderr: str
+    seconds: float
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def result(self) -> Result:
+        assert len(self.results) == 1, f"{len(self.results)} result files\n{self}"
+        return self.results[0]
+
+    def __str__(self) -> str:
+        return (
+            f"{' '.join(self.command)}\nexit code {self.code} after {self.seconds:.1f} s\n"
+            f"--- stdout\n{self.stdout[-4000:]}\n--- stderr\n{self.stderr[-4000:]}"
+        )
+
+
+class Job:
+    """A launch that is still running, in a session of its own so that all of it can be found."""
+
+    def __init__(
+        self, engine: Engine, command: list[str], cwd: Path, env: Mapping[str, str], **streams: Any
+    ) -> None:
+        self._engine = engine
+        self._command = command
+        self._cwd = cwd
+        self._old = set(cwd.glob("*.jsonl"))
+        self._started = time.monotonic()
+        # Streams go to files: a pipe that nobody reads would stop the run, and a grandchild that
+        # outlives the launcher would keep a pipe open.
+        self._stdout = (cwd / f".stdout-{time.monotonic_ns()}").open("w+b")
+        self._stderr = (cwd / f".stderr-{time.monotonic_ns()}").open("w+b")
+        streams.setdefault("stdin", subprocess.DEVNULL)
+        streams.setdefault("stdout", self._stdout)
+        streams.setdefault("stderr", self._stderr)
+        self.process = subprocess.Popen(
+            command, cwd=cwd, env=dict(env), start_new_session=True, **streams
+        )
+
+    def new_results(self) -> list[Path]:
+        return sorted(set(self._cwd.glob("*.jsonl")) - self._old)
+
+    def members(self) -> list[int]:
+        """Process ids of the launcher and of everything it started."""
+        members = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == self.process.pid and fields[0] != "Z":
+                members.append(int(entry.name))
+        return members
+
+    def ranks(self) -> list[int]:
+        """Process ids of the engine's ranks, in rank order."""
+        found = {}
+        for pid in self.members():
+            try:
+                if Path(f"/proc/{pid}/exe").readlink().name != "effio-mpi":
+                    continue
+                words = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            for word in words.split("\0"):
+                name, _, value = word.partition("=")
+                if name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK"):
+                    found[int(value)] = pid
+        return [found[rank] for rank in sorted(found)]
+
+    def wait_until(self, what: str, true: Callable[[], bool], timeout: float = 30) -> None:
+        deadline = time.monotonic() + timeout
+        while not true():
+            assert time.monotonic() < deadline, f"waited {timeout} s for: {what}"
+            assert self.process.poll() is None, f"the run ended before: {what}\n{self.finish()}"
+            time.sleep(0.02)
+
+    def wait_for_measurements(self, count: int, timeout: float = 30) -> None:
+        def enough() -> bool:
+            files = self.new_results()
+            return bool(files) and files[0].read_bytes().count(b'"kind":"measurement"') >= count
+
+        self.wait_until(f"{count} measurements", enough, timeout)
+
+    def kill(self) -> None:
+        """Kills every process of the run, the launcher first."""
+        for pid in [self.process.pid, *self.members()]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def finish(self, timeout: float = 60) -> Run:
+        """Waits for the end; a run that takes longer is killed and fails the test."""
+        late = False
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            late = True
+        seconds = time.monotonic() - self._started
+        # Nothing of a run may outlive its launcher for long.
+        deadline = time.monotonic() + (0 if late else 10)
+        while (left := self.members()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.kill()
+        self.process.wait()
+        run = Run(
+            self._command,
+            self.process.returncode,
+            self._text(self._stdout),
+            self._text(self._stderr),
+            seconds,
+            [load(path) for path in self.new_results()],
+        )
+        assert not late, f"still running after {timeout} s\n{run}"
+        assert not left, f"processes left behind: {left}\n{run}"
+        return run
+
+    @staticmethod
+    def _text(stream: Any) -> str:
+        stream.seek(0)
+        text = stream.read().decode(errors="replace")
+        stream.close()
+        Path(stream.name).unlink(missing_ok=True)
+        assert isinstance(text, str)
+        return text
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One build of effio-mpi with the launcher and the flags of one flavour."""
+
+    name: str
+    build: Path
+    mpiexec: str
+    flags: tuple[str, ...] = ()
+    max_ranks: int = 8
+
+    @property
+    def program(self) -> Path:
+        return self.build / "engine" / "effio-mpi"
+
+    @property
+    def is_openmpi(self) -> bool:
+        return self.name.startswith("openmpi")
+
+    def needs_ranks(self, ranks: int) -> None:
+        """Skips the test where this MPI cannot be tested with so many ranks."""
+        import pytest
+
+        if ranks > self.max_ranks:
+            pytest.skip(
+                f"{self.name} spins when oversubscribed: tested with {self.max_ranks} ranks"
+            )
+
+    def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        return {**os.environ, **_OPENMPI_ENVIRONMENT, **(extra or {})}
+
+    def command(
+        self,
+        words: Sequence[object],
+        ranks: int = 2,
+        prefix: Sequence[object] = (),
+        flags: Sequence[str] = (),
+        program: Path | None = None,
+    ) -> list[str]:
+        """`prefix` stands before the program (env, a shell ...), `flags` are the launcher's."""
+        assert ranks <= self.max_ranks, f"{self.name}: at most {self.max_ranks} ranks"
+        launch = [self.mpiexec, *self.flags, *flags, "-n", ranks]
+        return [str(w) for w in [*launch, *prefix, program or self.program, *words]]
+
+    def start(
+        self,
+        words: Sequence[object],
+        cwd: Path,
+        ranks: int = 2,
+        env: Mapping[str, str] | None = None,
+        prefix: Sequence[object] = (),
+        flags: Sequence[str] = (),
+        program: Path | None = None,
+        **streams: Any,
+    ) -> Job:
+        command = self.command(words, ranks, prefix, flags, program)
+        return Job(self, command, cwd, self.environment(env), **streams)
+
+    def run(
+        self, words: Sequence[object], cwd: Path, ranks: int = 2, timeout: float = 60, **more: Any
+    ) -> Run:
+        """Launches and waits. Every result file that the run leaves in `cwd` is held against the
+        schema on the way."""
+        return self.start(words, cwd, ranks, **more).finish(timeout)
+
+    def alone(self, words: Sequence[object], cwd: Path, timeout: float = 30) -> Run:
+        """The program without a launcher."""
+        command = [str(w) for w in [self.program, *words]]
+        return Job(self, command, cwd, self.environment()).finish(timeout)
+
+
+def _cached(build: Path, name: str) -> str | None:
+    try:
+        for line in (build / "CMakeCache.txt").read_text().splitlines():
+            if line.startswith(name + ":"):
+                return line.partition("=")[2]
+    except OSError:
+        pass
+    return None
+
+
+def _builds() -> list[Path]:
+    named = os.environ.get("EFFIO_TEST_ENGINES")
+    if named:
+        return [Path(entry.partition("=")[2]) for entry in named.split(";")]
+    return sorted((ROOT / "build").glob("test-*"))
+
+
+def find_engines() -> dict[str, Engine]:
+    """The flavours at hand by name."""
+    found: dict[str, Engine] = {}
+    for build in _builds():
+        mpiexec = _cached(build, "MPIEXEC_EXECUTABLE")
+        if mpiexec is None or not (build / "engine" / "effio-mpi").exists():
+            continue
+        version = subprocess.run(
+            [mpiexec, "--version"], capture_output=True, text=True, timeout=30, check=False
+        ).stdout
+        if "Open MPI" in version or "OpenRTE" in version:
+            found["openmpi-ompio"] = Engine(
+                "openmpi-ompio", build, mpiexec, ("--mca", "io", "ompio")
+            )
+            # Open MPI 5 ships ROMIO 3.4.1 under another name.
+            romio = "romio341" if "Open MPI) 5" in version else "romio321"
+            found["openmpi-romio"] = Engine("openmpi-romio", build, mpiexec, ("--mca", "io", romio))
+        else:
+            # MPICH polls without yielding: more ranks than cores take seconds for each barrier.
+            found["mpich"] = Engine("mpich", build, mpiexec, (), 2)
+    return found
