@@ -83,7 +83,9 @@ def print_report(console: Console, report: Report, everything: bool = False) -> 
         mark = ("✓", "green") if reason.met else ("✗", "red")
         tail = "" if reason.met else " (not reached)"
         console.print(
-            Padding(Text.assemble(mark, f" {fmt.plain(reason.text)}{tail}"), (0, 0, 0, 2))
+            Padding(
+                Text.assemble(mark, f" {fmt.plain(reason.text)}{tail}"), (0, 0, 0, 2), expand=False
+            )
         )
     for remark in report.remarks:
         console.print(Text.assemble(("! ", "yellow"), f"the result file: {fmt.plain(remark)}"))

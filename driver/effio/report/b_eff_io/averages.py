@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the figure comes about: averages of accesses and partitions, and how they scale."""
+
+from __future__ import annotations
+
+from effio.report.b_eff_io.cells import ACCESSES, Run, partition_of
+from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+
+
+def average_table(run: Run) -> Table:
+    rows: list[list[Cell]] = []
+    for n in run.partitions:
+        averages: list[Cell] = []
+        for access in ACCESSES:
+            found = [
+                f
+                for f in run.result.figures_named("access_bandwidth")
+                if partition_of(f) == n and f.where.get("access") == access
+            ]
+            averages.append(found[0].metric.value if found else None)
+        whole: list[Cell] = []
+        valid: Cell = None
+        for name in ("write_average", "b_eff_io_partition"):
+            mine = [f for f in run.result.figures_named(name) if partition_of(f) == n]
+            whole.append(mine[0].metric.value if mine else None)
+            valid = mine[0].valid if mine else valid
+        rows.append([run.label(n), *averages, *whole, valid, "best" if n == run.best else ""])
+    shown = [Column(a, "B/s", "MB/s") for a in (*ACCESSES, "writing (B_wr)", "b_eff_io")]
+    return Table(
+        [Column("partition"), *shown, Column("valid"), Column("")],
+        rows,
+        "Averages",
+        "An access' average weighs scatter double. b_eff_io of a partition is the geometric mean of"
+        " writing (write, with scatter's rewrite) and reading; of a run, the best partition's.",
+    )
+
+
+def scaling_figure(run: Run) -> Figure | None:
+    by_ranks = sorted(run.partitions, key=run.ranks)
+    if len({run.ranks(n) for n in by_ranks}) < 2:
+        return None
+    series = []
+    for i, access in enumerate(ACCESSES):
+        points = [
+            (run.ranks(n), f.metric.value)
+            for n in by_ranks
+            for f in run.result.figures_named("access_bandwidth")
+            if partition_of(f) == n and f.where.get("access") == access
+        ]
+        series.append(
+            Series(access, [float(p) for p, _ in points], [v for _, v in points], style=10 + i)
+        )
+    points = [
+        (run.ranks(n), f.metric.value)
+        for n in by_ranks
+        for f in run.result.figures_named("b_eff_io_partition")
+        if partition_of(f) == n
+    ]
+    series.append(
+        Series("b_eff_io", [float(p) for p, _ in points], [v for _, v in points], style=13)
+    )
+    ticks = [(float(run.ranks(n)), str(run.ranks(n))) for n in by_ranks]
+    return Figure(
+        "scaling",
+        "More ranks, more bandwidth?",
+        "The averages of each partition. A curve that falls means that ranks are in each other's "
+        "way: locks on the shared file, too few cores, a saturated device.",
+        "curves",
+        Axis("ranks", "1", log=True, ticks=ticks),
+        Axis("bandwidth", "B/s", log=True, switch=True),
+        {"": [Panel("", series)]},
+        columns=1,
+        panel_height=320,
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cells of a b_eff_io result by partition, access, type and position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from effio import text as fmt
+from effio.store import records
+from effio.store.reader import Result
+from effio.store.records import Measurement
+
+ACCESSES = ("write", "rewrite", "read")
+TYPES = ("scatter", "shared", "separated", "segmented", "seg_coll")
+# The original's diagrams: well-formed and non-well-formed sizes stand in pairs, the largest alone.
+POSITIONS = {1: 1.0, 2: 2.0, 3: 4.0, 4: 5.0, 5: 7.0, 6: 8.0, 7: 10.0}
+PAIRS = ((1, 2), (3, 4), (5, 6))
+
+
+def partition_of(m: Measurement | records.Figure) -> int:
+    value = m.where.get("partition")
+    return value if isinstance(value, int) else 0
+
+
+def rate_of(m: Measurement) -> float | None:
+    return m.rate.value if m.valid else None
+
+
+class Cells:
+    """The printed cells of one partition by access, type and position."""
+
+    def __init__(self, measurements: Iterable[Measurement]) -> None:
+        self.all = list(measurements)
+        self._by: dict[tuple[str, str, int], Measurement] = {}
+        for m in self.all:
+            position = m.place("position")
+            if isinstance(position, int) and position in POSITIONS:
+                self._by[m.access, m.pattern, position] = m
+
+    def at(self, access: str, pattern: str, position: int) -> Measurement | None:
+        return self._by.get((access, pattern, position))
+
+    def rate(self, access: str, pattern: str, position: int) -> float | None:
+        m = self.at(access, pattern, position)
+        return rate_of(m) if m else None
+
+    def chunk(self, position: int) -> int:
+        return next(
+            (int(m.number("chunk_bytes")) for (_, _, p), m in self._by.items() if p == position), 0
+        )
+
+    @property
+    def accesses(self) -> list[str]:
+        return [a for a in ACCESSES if any(key[0] == a for key in self._by)]
+
+
+class Run:
+    """A result, sorted."""
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        numbers = sorted({partition_of(m) for m in result.measurements})
+        self.partitions = {
+            n: Cells(m for m in result.measurements if partition_of(m) == n) for n in numbers
+        }
+        final = result.figure("b_eff_io")
+        value = final.where.get("partition") if final else None
+        self.best = value if value in self.partitions else (numbers[0] if numbers else None)
+
+    @property
+    def best_cells(self) -> Cells:
+        return self.partitions[self.best] if self.best is not None else Cells([])
+
+    def ranks(self, partition: int) -> int:
+        cells = self.partitions[partition].all
+        return cells[0].ranks if cells else 0
+
+    def order(self) -> list[int]:
+        """The best partition first: it is the one that counts."""
+        return sorted(self.partitions, key=lambda n: (n != self.best, n))
+
+    def label(self, partition: int) -> str:
+        same = sum(self.ranks(n) == self.ranks(partition) for n in self.partitions)
+        name = fmt.count_of(self.ranks(partition), "rank")
+        return name if same == 1 else f"{name} (no. {partition})"
+
+    def type_rate(self, partition: int, access: str, pattern: str) -> records.Figure | None:
+        for f in self.result.figures_named("type_bandwidth"):
+            place = (partition_of(f), f.where.get("access"), f.where.get("pattern"))
+            if place == (partition, access, pattern):
+                return f
+        return None

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every benchmark's report has: caches, where the time went, call times, the roofline, hints,
+errors and the system. Made from members that all measurements share; a benchmark's own module uses
+it as `common.…`."""
+
+from effio.report.common.caches import cache_findings, cache_section, cache_shares, is_reading
+from effio.report.common.errors import error_findings, error_section, invalid_cells
+from effio.report.common.hints import hint_section
+from effio.report.common.names import (
+    ACCESS_STYLES,
+    access_style,
+    cell_name,
+    operation_bytes,
+    unique,
+)
+from effio.report.common.roofline import roofline
+from effio.report.common.system import system_section
+from effio.report.common.times import (
+    TimeSplit,
+    call_time_figure,
+    call_time_table,
+    part_name,
+    time_figure,
+    time_splits,
+)
+
+__all__ = [
+    "ACCESS_STYLES",
+    "TimeSplit",
+    "access_style",
+    "cache_findings",
+    "cache_section",
+    "cache_shares",
+    "call_time_figure",
+    "call_time_table",
+    "cell_name",
+    "error_findings",
+    "error_section",
+    "hint_section",
+    "invalid_cells",
+    "is_reading",
+    "operation_bytes",
+    "part_name",
+    "roofline",
+    "system_section",
+    "time_figure",
+    "time_splits",
+    "unique",
+]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What went wrong: failed calls, wrong data, a run that did not end in order."""
+
+from __future__ import annotations
+
+from effio import text as fmt
+from effio.report.common.names import cell_name
+from effio.report.model import Cell, Column, Finding, Section, Table
+from effio.store.reader import Result
+from effio.store.records import Measurement
+
+
+def invalid_cells(result: Result) -> list[Measurement]:
+    return [m for m in result.measurements if not m.valid or m.error_count]
+
+
+def error_findings(result: Result) -> list[Finding]:
+    findings = []
+    bad = invalid_cells(result)
+    if bad:
+        first = bad[0]
+        why = first.invalid_reason or (first.errors[0].text() if first.errors else "see the table")
+        findings.append(
+            Finding(
+                f"{fmt.count_of(len(bad), 'measurement')} had failed calls or wrong data; the "
+                f"first: {cell_name(first)}: {why}",
+                "errors",
+                "bad",
+            )
+        )
+    end = result.end
+    if end is None:
+        findings.append(
+            Finding("The run did not end in order; what is here was measured before.", "", "bad")
+        )
+    elif end.status != "done":
+        findings.append(Finding(f"The run ended as '{end.status}': {end.reason}", "errors", "bad"))
+    return findings
+
+
+def error_section(result: Result) -> Section | None:
+    rows: list[list[Cell]] = [
+        [cell_name(m), m.error_count, m.invalid_reason or e, e if m.invalid_reason else ""]
+        for m in invalid_cells(result)
+        for e in ([x.text() for x in m.errors] or [""])
+    ]
+    end = result.end
+    if end is not None:
+        rows += [["end of the run", 1, e.text(), ""] for e in end.errors]
+    if not rows:
+        return None
+    columns = [Column("where"), Column("errors", "1"), Column("reason"), Column("detail")]
+    return Section("errors", "Errors", [Table(columns, rows, "Errors")])

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What things are called, and which colour they have, in every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from effio import text as fmt
+from effio.store.records import Measurement
+
+# Accesses that every benchmark has keep their colour in all figures; 10 and above are accesses.
+ACCESS_STYLES = {"write": 10, "rewrite": 11, "read": 12}
+_FURTHER_ACCESSES = 13
+
+
+def access_style(access: str, others: Sequence[str] = ()) -> int:
+    known = ACCESS_STYLES.get(access)
+    if known is not None:
+        return known
+    unknown = [a for a in others if a not in ACCESS_STYLES]
+    return _FURTHER_ACCESSES + (unknown.index(access) if access in unknown else 0)
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def cell_name(m: Measurement) -> str:
+    """A measurement in a few words: pattern, access and its chunk, where it has one."""
+    chunk = m.number("chunk_bytes")
+    words = [m.pattern, m.access, fmt.exact_size(int(chunk)) if chunk else ""]
+    return " ".join(w for w in words if w) or m.benchmark
+
+
+def operation_bytes(m: Measurement) -> float:
+    """Bytes that one call of one rank moves, on average."""
+    return m.bytes / m.operations if m.operations else 0.0

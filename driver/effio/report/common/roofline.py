@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Latency or bandwidth: rate against transfer size, under the ceilings that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from effio import text as fmt
+from effio.report.common.names import access_style, cell_name, operation_bytes, unique
+from effio.report.model import Axis, Figure, Panel, Series
+from effio.store.reader import Result
+
+
+def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Figure | None:
+    """Rate against transfer size, under the ceilings that are known: the most operations per second
+    that any cell reached, the highest rate that reached a device, and what the user states."""
+    cells = [m for m in result.measurements if m.valid and m.bytes and m.total_seconds > 0]
+    cells = [m for m in cells if m.rate.unit == "B/s" and m.rate.value]
+    if not cells:
+        return None
+    accesses = unique(m.access for m in cells)
+    series = []
+    for access in accesses:
+        mine = sorted((m for m in cells if m.access == access), key=operation_bytes)
+        series.append(
+            Series(
+                access,
+                [operation_bytes(m) for m in mine],
+                [m.rate.value for m in mine],
+                style=access_style(access, accesses),
+                notes=[
+                    f"{cell_name(m)} on {fmt.count_of(m.ranks, 'rank')}, "
+                    f"{fmt.significant(m.operations / m.total_seconds, 3)} calls/s"
+                    for m in mine
+                ],
+                form="points",
+            )
+        )
+    smallest = min(operation_bytes(m) for m in cells)
+    largest = max(operation_bytes(m) for m in cells)
+    x = [smallest * (largest / smallest) ** (i / 24) for i in range(25)]
+    top = max(m.rate.value or 0 for m in cells)
+    limits = []
+    fastest = max(m.operations / m.total_seconds for m in cells)
+    slope = [min(top, fastest * size) for size in x]
+    limits.append(
+        Series(f"{fmt.significant(fastest, 3)} calls/s, the most seen", x, slope, 20, form="limit")
+    )
+    on_device = [m for m in cells if m.cache and m.cache.verdict == "device"]
+    if on_device:
+        best = max(m.rate.value or 0 for m in on_device)
+        limits.append(
+            Series(
+                f"{fmt.rate(best)}, the most to or from a device", x, [best] * 25, 21, form="limit"
+            )
+        )
+    for i, (name, value) in enumerate((ceilings or {}).items()):
+        limits.append(
+            Series(f"{name}, {fmt.rate(value)} as stated", x, [value] * 25, 22 + i, form="limit")
+        )
+    return Figure(
+        "roofline",
+        "I/O roofline",
+        "Each point is a cell. Points along the slanted line are limited by the number of calls per"
+        " second (latency): larger transfers would be faster. Points under a level line are limited"
+        " by bandwidth. Points far below both lose their time elsewhere: see where the time went."
+        " Ceilings are the most that this run has seen, and what `--ceiling` states.",
+        "curves",
+        Axis("bytes moved by a call", "B", log=True),
+        Axis("bandwidth", "B/s", log=True, switch=True),
+        {"": [Panel("", [*series, *limits])]},
+        columns=1,
+        panel_height=420,
+    )

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The system a run was made on, in enough detail to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from effio import text as fmt
+from effio.report.model import Cell, Column, Section, Table
+from effio.store.reader import Result
+
+
+def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
+    return [[name, str(value)] for name, value in rows if value not in (None, "", {}, [])]
+
+
+def system_section(result: Result) -> Section:
+    """Enough to repeat the run."""
+    run = result.run
+    system = run.system
+    kernel, cpu, memory = system.kernel, system.cpu, system.memory
+
+    def amount(value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return ""
+        return fmt.size(value)
+
+    names = ", ".join(system.node_names[:16]) + (" …" if len(system.node_names) > 16 else "")
+    machine = _known(
+        [
+            ("started", run.started),
+            ("ranks", f"{system.ranks} on {fmt.count_of(system.nodes, 'node')}"),
+            ("nodes", names),
+            ("processor", f"{cpu.get('model', '')} ({cpu.get('logical_cpus', '?')} CPUs)"),
+            ("memory of a node", amount(memory.get("node_total_bytes"))),
+            ("operating system", kernel.get("distribution", "")),
+            ("kernel", f"{kernel.get('system', '')} {kernel.get('release', '')}"),
+            ("clock source", kernel.get("clock_source", "")),
+            ("started by root", "yes" if system.user_is_root else ""),
+        ]
+    )
+    fs = run.file_system
+    storage: list[list[Cell]] = []
+    if fs is not None:
+        storage = _known(
+            [
+                ("directory", fs.path),
+                ("file system", f"{fs.type or 'unknown'} on {fs.source}"),
+                ("mounted at", fs.mount_point),
+                ("mount options", fs.options.replace(";", " ; ").replace(",", ", ")),
+                ("in memory", "yes" if fs.memory_backed else ""),
+                ("size and free", f"{amount(fs.total_bytes)}, {amount(fs.free_bytes)} free"),
+                ("striping", fs.striping),
+            ]
+        )
+    if run.backend is not None:
+        storage += _known([("backend", run.backend.name), ("settings", run.backend.settings)])
+    engine = run.engine
+    software = _known(
+        [
+            ("MPI", system.mpi.library),
+            ("MPI standard", system.mpi.standard),
+            ("engine", f"{engine.program} {engine.version} ({engine.revision})"),
+            ("compiler", f"{engine.compiler} {engine.flags}"),
+            ("command", " ".join(run.command)),
+            ("classic command", " ".join(run.classic_command or [])),
+            *((name, value) for name, value in sorted(system.batch.items())),
+        ]
+    )
+    options: list[list[Cell]] = [
+        [name, _value_text(value)] for name, value in run.options.items() if value not in (None, "")
+    ]
+    two = [Column("what"), Column("value")]
+    return Section(
+        "system",
+        "The system, and how to repeat this run",
+        [
+            Table(two, machine, "Machine"),
+            Table(two, storage, "Storage"),
+            Table(two, software, "Software"),
+            Table([Column("option"), Column("in force")], options, "Options", page_only=True),
+        ],
+    )
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ", ".join(str(v) for v in value) or "–"
+    return str(value)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the time went, and how long single calls took."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from effio import text as fmt
+from effio.report.common.names import cell_name, operation_bytes, unique
+from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+from effio.store.records import Measurement
+
+# Parts of a measurement's seconds that lie inside other parts.
+_INSIDE_OTHERS = frozenset({"total", "last_call", "last_vote"})
+_PART_NAMES = {
+    "calls": "data calls",
+    "transfer": "data calls",
+    "broadcast": "stop votes",
+    "vote": "stop votes",
+    "barrier": "waiting for the slowest rank",
+    "sync": "sync to storage",
+    "open": "open",
+    "close": "close",
+    "view": "file view",
+    "stamp": "stamping data",
+    "check": "checking data",
+}
+# One colour for a part everywhere.
+_PART_STYLES = {
+    "data calls": 0,
+    "sync to storage": 1,
+    "waiting for the slowest rank": 2,
+    "stop votes": 3,
+    "open": 4,
+    "close": 5,
+}
+
+
+def part_name(part: str) -> str:
+    return _PART_NAMES.get(part, part.replace("_", " "))
+
+
+@dataclass
+class TimeSplit:
+    """Seconds of one group by part, the mean over ranks."""
+
+    name: str
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def total(self) -> float:
+        return sum(self.parts.values())
+
+
+def time_splits(
+    measurements: Iterable[Measurement], group: Callable[[Measurement], str]
+) -> list[TimeSplit]:
+    """What the parts leave of the total is "other"."""
+    splits: dict[str, TimeSplit] = {}
+    for m in measurements:
+        split = splits.setdefault(group(m), TimeSplit(group(m)))
+        told = 0.0
+        for part, spread in m.seconds.items():
+            if part in _INSIDE_OTHERS:
+                continue
+            split.parts[part_name(part)] += spread.mean
+            told += spread.mean
+        total = m.seconds["total"].mean if "total" in m.seconds else told
+        if total > told * 1.01:
+            split.parts["other" if told else "measured as a whole"] += total - told
+    return list(splits.values())
+
+
+def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
+    """Shares of the time as stacked bars, one bar a group."""
+    parts = unique(p for s in splits for p in s.parts)
+    parts.sort(key=lambda p: _PART_STYLES.get(p, 99))
+    series = [
+        Series(
+            part,
+            [s.name for s in splits],
+            [s.parts.get(part, 0.0) / s.total if s.total > 0 else None for s in splits],
+            style=_PART_STYLES.get(part, 6 + i),
+            notes=[fmt.duration(s.parts.get(part, 0.0)) for s in splits],
+        )
+        for i, part in enumerate(parts)
+    ]
+    table = Table(
+        [Column("group"), *(Column(p, "s") for p in parts), Column("total", "s")],
+        [[s.name, *(s.parts.get(p, 0.0) for p in parts), s.total] for s in splits],
+        "Where the time went",
+        "Seconds, the mean over ranks.",
+    )
+    return Figure(
+        identity,
+        "Where the time went",
+        "Each bar is the whole time of a group, divided by what ranks were doing (mean over ranks)."
+        " Waiting for the slowest rank is lost time: it shows imbalance, or a vote after each call."
+        " Sync is the price of having data on storage, not only in memory.",
+        "stacked",
+        Axis("group"),
+        Axis("share of the time", "1", low=0, high=1),
+        {"": [Panel("", series)]},
+        columns=1,
+        table=table,
+        panel_height=max(160, 30 * len(splits) + 70),
+    )
+
+
+def call_time_table(measurements: Iterable[Measurement]) -> Table:
+    rows: list[list[Cell]] = [
+        [cell_name(m), m.ranks, c.count, c.min, c.p50, c.p90, c.p99, c.p999, c.max]
+        for m in measurements
+        if (c := m.call_times) is not None and c.count > 0
+    ]
+    names = ("min", "p50", "p90", "p99", "p99.9", "max")
+    return Table(
+        [
+            Column("what"),
+            Column("ranks", "1"),
+            Column("calls", "1"),
+            *(Column(n, "s", digits=3) for n in names),
+        ],
+        rows,
+        "Call times",
+        "p99 = 99 % of the calls took no longer than this. Percentiles carry the histogram's error "
+        "of at most 3 %.",
+        page_only=len(rows) > 60,
+    )
+
+
+def call_time_figure(
+    measurements: Sequence[Measurement], group: Callable[[Measurement], str]
+) -> Figure | None:
+    """Median and 99th percentile over the size of a call, one panel for each access."""
+    timed = [m for m in measurements if m.call_times and m.call_times.count and m.bytes]
+    if not timed:
+        return None
+    names = unique(group(m) for m in timed)
+    panels = []
+    for access in unique(m.access for m in timed):
+        series = []
+        for style, name in enumerate(names):
+            cells = sorted(
+                (m for m in timed if m.access == access and group(m) == name), key=operation_bytes
+            )
+            if not cells:
+                continue
+            times = [m.call_times for m in cells if m.call_times]
+            series.append(
+                Series(
+                    name,
+                    [operation_bytes(m) for m in cells],
+                    [t.p50 for t in times],
+                    style=style,
+                    high=[t.p99 for t in times],
+                    notes=[
+                        f"{cell_name(m)}: p99 {fmt.duration(t.p99)}, max {fmt.duration(t.max)}, "
+                        f"{fmt.count_of(t.count, 'call')}"
+                        for m, t in zip(cells, times, strict=True)
+                    ],
+                    form="points",
+                )
+            )
+        panels.append(Panel(access, series))
+    return Figure(
+        "call-times",
+        "How long one call takes",
+        "Points are medians, the line upwards ends at the 99th percentile. A long line means that "
+        "a few calls take much longer than the rest: a straggling rank, a lock, or a cache that is "
+        "being flushed.",
+        "curves",
+        Axis("bytes moved by a call", "B", log=True),
+        Axis("time of a call", "s", log=True, switch=True),
+        {"": panels},
+    )
