@@ -194,7 +194,8 @@ HintVocabulary hint_vocabulary(const std::vector<std::int64_t>& partitions) {
     for (const Access a : all_accesses) words.accesses.emplace_back(name(a));
     for (const Type t : all_types) words.patterns.emplace_back(name(t));
     words.chunks = {0, 1024, 1032, 32768, 32776, 1048576, 1048584};
-    words.max_key_length = MPI_MAX_INFO_KEY;
+    // The constants count the closing null of C; Open MPI aborts the job on a longer key.
+    words.max_key_length = MPI_MAX_INFO_KEY - 1;
     words.max_value_length = MPI_MAX_INFO_VAL - 1;
     return words;
 }

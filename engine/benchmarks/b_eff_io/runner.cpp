@@ -281,7 +281,8 @@ RowTask Runner::task_of(const OpenFile& f, const Row& row) const {
     t.writer = parameters.rewrite || row.type == Type::scatter ? Access::rewrite : Access::write;
     t.row = row;
     t.form = call_form(row.type, setup_.shared_pointer);
-    t.hints = hints_.for_row(f.cell, row.chunk, row.is_lmax);
+    // The fill-up row is found as the size 0 of the table, whatever is left to fill.
+    t.hints = hints_.for_row(f.cell, row.is_fill_up ? 0 : row.chunk, row.is_lmax);
     t.has_hints = !t.hints.empty();
     t.max_messages = parameters.max_messages;
     t.time_calls = parameters.storage.times_calls();

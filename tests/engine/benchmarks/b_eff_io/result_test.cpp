@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From the numbers of the partitions to the one number of a run and its validity (spec A7).
+#include "benchmarks/b_eff_io/result.hpp"
+
+#include <gtest/gtest.h>
+
+namespace effio::b_eff_io {
+namespace {
+
+/// A complete partition with rows and types of `rate` B/s each: its b_eff_io is `rate`.
+PartitionResult partition(std::int64_t ranks, double rate) {
+    PartitionResult p;
+    p.ranks = ranks;
+    for (const Access access : all_accesses) {
+        for (const Row& row : row_table(lmax_bytes(256))) {
+            RowResult r;
+            r.row = row;
+            r.access = access;
+            r.bytes = static_cast<std::int64_t>(rate);
+            r.times.total = 1;
+            p.rows[index(access)][static_cast<std::size_t>(row.number)] = r;
+        }
+        for (const Type type : all_types) {
+            TypeResult t;
+            t.bytes = static_cast<std::int64_t>(rate);
+            t.seconds = 1;
+            p.types[index(access)][index(type)] = t;
+        }
+        AccessResult a;
+        a.bytes = 100;
+        a.seconds = 10;
+        p.accesses[index(access)] = a;
+    }
+    return p;
+}
+
+/// Half an hour for a single partition through MPI-IO with shared pointers: VALID.
+RunResult official(std::vector<PartitionResult> partitions) {
+    RunResult run;
+    run.setup.budget =
+        time_budget(1800.0 * static_cast<double>(partitions.size()), partitions.size(), false);
+    run.partitions = std::move(partitions);
+    return run;
+}
+
+/// The criteria that are not reached.
+std::vector<std::string> missed(const RunResult& run, std::size_t i = 0) {
+    std::vector<std::string> out;
+    for (const auto& c : run.criteria(i)) {
+        if (!c.reached) out.push_back(c.text);
+    }
+    return out;
+}
+
+TEST(Result, the_best_partition_is_the_largest_value_and_the_first_of_equal_ones) {
+    EXPECT_EQ(official({partition(1, 10), partition(2, 30), partition(4, 20)}).best(), 1U);
+    EXPECT_EQ(official({partition(1, 10), partition(2, 30), partition(4, 30)}).best(), 1U);
+    EXPECT_EQ(official({partition(4, 50), partition(2, 30)}).best(), 0U);
+}
+
+TEST(Result, partitions_that_are_incomplete_or_have_failed_calls_are_not_the_best) {
+    auto run = official({partition(1, 10), partition(2, 30), partition(4, 20)});
+    run.partitions[1].accesses[index(Access::read)].reset();
+    EXPECT_EQ(run.best(), 2U);
+    run.partitions[2].rows[0][5]->valid = false;
+    EXPECT_EQ(run.best(), 0U);
+    run.partitions[0].accesses[index(Access::write)].reset();
+    EXPECT_FALSE(run.best());
+}
+
+TEST(Result, the_scatter_rewrite_counts_in_the_write_average_and_other_rewrites_do_not) {
+    auto p = partition(2, 60);
+    for (auto& t : p.types[index(Access::rewrite)]) t->bytes = 0;
+    EXPECT_DOUBLE_EQ(p.write_average(), 50);  // 5 * 60 / 6
+    p.types[index(Access::rewrite)][index(Type::scatter)]->bytes = 120;
+    EXPECT_DOUBLE_EQ(p.write_average(), 70);
+    EXPECT_DOUBLE_EQ(p.effective_bandwidth(), std::sqrt(70.0 * 60));
+}
+
+TEST(Result, sums_and_the_weighted_rate_run_over_all_three_accesses) {
+    auto p = partition(2, 10);
+    EXPECT_EQ(p.bytes(), 300);
+    EXPECT_DOUBLE_EQ(p.seconds(), 30);
+    EXPECT_DOUBLE_EQ(p.weighted_rate(), 10);
+    // Row 1 has 4 of the 192 units; a row without units has no weight.
+    p.rows[0][1]->bytes = 10 + 48;
+    p.rows[0][0]->bytes = 1000;
+    EXPECT_DOUBLE_EQ(p.weighted_rate(), 11);
+}
+
+TEST(Result, all_three_criteria_make_a_run_valid) {
+    const auto run = official({partition(4, 10)});
+    EXPECT_TRUE(run.valid(0));
+    const auto list = run.criteria(0);
+    ASSERT_EQ(list.size(), 3U);
+    EXPECT_EQ(list[0].text, "scheduled time 30.0 min >= 30 min");
+    EXPECT_EQ(list[1].text, "shared file pointers must be used for pattern type 1");
+    EXPECT_EQ(list[2].text, "error count (0) == 0");
+}
+
+TEST(Result, the_time_of_the_partition_counts_and_not_that_of_the_run) {
+    auto run = official({partition(1, 10), partition(2, 10), partition(4, 10)});
+    EXPECT_TRUE(run.valid(2));
+    run.setup.budget = time_budget(1800, 3, false);
+    EXPECT_EQ(missed(run), (std::vector<std::string>{"scheduled time 10.0 min >= 30 min"}));
+    run.setup.budget = time_budget(3 * 1800 - 1, 3, false);
+    EXPECT_EQ(missed(run), (std::vector<std::string>{"scheduled time 30.0 min >= 30 min"}));
+}
+
+TEST(Result, individual_pointers_and_errors_are_not_valid) {
+    auto run = official({partition(1, 10)});
+    run.setup.shared_pointer = false;
+    run.partitions[0].errors = 7;
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{"shared file pointers must be used for pattern type 1",
+                                        "error count (7) == 0"}));
+    EXPECT_FALSE(run.valid(0));
+}
+
+TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_told) {
+    auto run = official({partition(1, 10)});
+    run.setup.parameters.adapt = true;
+    run.setup.parameters.storage.backend.name = "sim";
+    run.partitions[0].rows[0][3]->stopped = StopReason::cap;
+    run.partitions[0].rows[0][9]->stopped = StopReason::cap;
+    run.partitions[0].rows[1][2]->valid = false;
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{"rows cut short by the cap on bytes (2) == 0",
+                                        "no row is INVALID", "scheduled times are not adapted",
+                                        "storage is reached through MPI-IO, not sim"}));
+}
+
+}  // namespace
+}  // namespace effio::b_eff_io
