@@ -35,8 +35,12 @@ std::string faults(const std::string& text) {
     return parsed.error().cause;
 }
 
-const HintRules::Cell write_shared{4, "write", "shared"};
-const HintRules::Cell read_scatter{2, "read", "scatter"};
+HintRules::Cell write_shared() {
+    return {4, "write", "shared"};
+}
+HintRules::Cell read_scatter() {
+    return {2, "read", "scatter"};
+}
 
 std::string at_open(const HintRules& rules, const HintRules::Cell& cell) {
     return rules.for_open(cell).to_json().dump();
@@ -60,7 +64,7 @@ TEST(Hints, a_later_value_replaces_the_earlier_one_in_its_place) {
 
 TEST(HintRules, all_stands_for_every_cell_at_the_open_and_in_every_row) {
     const auto r = rules("all all all all key value\n");
-    for (const auto& cell : {write_shared, read_scatter}) {
+    for (const auto& cell : {write_shared(), read_scatter()}) {
         EXPECT_EQ(at_open(r, cell), R"({"key":"value"})");
         EXPECT_EQ(at_row(r, cell, 1024), R"({"key":"value"})");
         EXPECT_EQ(at_row(r, cell, 4096, true), R"({"key":"value"})");
@@ -69,25 +73,25 @@ TEST(HintRules, all_stands_for_every_cell_at_the_open_and_in_every_row) {
 
 TEST(HintRules, on_open_is_for_the_open_alone) {
     const auto r = rules("all all all on_open key value\n");
-    EXPECT_EQ(at_open(r, write_shared), R"({"key":"value"})");
-    EXPECT_EQ(at_row(r, write_shared, 1024), "{}");
-    EXPECT_EQ(at_row(r, write_shared, 1024, true), "{}");
+    EXPECT_EQ(at_open(r, write_shared()), R"({"key":"value"})");
+    EXPECT_EQ(at_row(r, write_shared(), 1024), "{}");
+    EXPECT_EQ(at_row(r, write_shared(), 1024, true), "{}");
 }
 
 TEST(HintRules, Lmax_means_the_rows_of_the_largest_chunk_whatever_its_size) {
     const auto r = rules("all all all Lmax key value\n");
-    EXPECT_EQ(at_open(r, write_shared), "{}");
-    EXPECT_EQ(at_row(r, write_shared, 1048576), "{}");
-    EXPECT_EQ(at_row(r, write_shared, 1048576, true), R"({"key":"value"})");
+    EXPECT_EQ(at_open(r, write_shared()), "{}");
+    EXPECT_EQ(at_row(r, write_shared(), 1048576), "{}");
+    EXPECT_EQ(at_row(r, write_shared(), 1048576, true), R"({"key":"value"})");
 }
 
 TEST(HintRules, a_size_means_the_rows_of_that_chunk_but_not_the_largest_chunk) {
     for (const std::int64_t size : {1024, 1032, 32768, 32776, 1048576, 1048584}) {
         const auto r = rules("all all all " + std::to_string(size) + " key value\n");
-        EXPECT_EQ(at_open(r, write_shared), "{}");
-        EXPECT_EQ(at_row(r, write_shared, size), R"({"key":"value"})");
-        EXPECT_EQ(at_row(r, write_shared, size + 8), "{}");
-        EXPECT_EQ(at_row(r, write_shared, size, true), "{}");
+        EXPECT_EQ(at_open(r, write_shared()), "{}");
+        EXPECT_EQ(at_row(r, write_shared(), size), R"({"key":"value"})");
+        EXPECT_EQ(at_row(r, write_shared(), size + 8), "{}");
+        EXPECT_EQ(at_row(r, write_shared(), size, true), "{}");
     }
 }
 
@@ -96,8 +100,8 @@ TEST(HintRules, numbers_accesses_and_patterns_choose_their_cells) {
         "4 all all on_open n 4\n"
         "all read all on_open a read\n"
         "all all shared on_open p shared\n");
-    EXPECT_EQ(at_open(r, write_shared), R"({"n":"4","p":"shared"})");
-    EXPECT_EQ(at_open(r, read_scatter), R"({"a":"read"})");
+    EXPECT_EQ(at_open(r, write_shared()), R"({"n":"4","p":"shared"})");
+    EXPECT_EQ(at_open(r, read_scatter()), R"({"a":"read"})");
 }
 
 TEST(HintRules, a_number_means_no_cell_that_has_none) {
@@ -112,22 +116,22 @@ TEST(HintRules, exceptions_come_after_the_general_lines) {
         "all all all all IBM_largeblock_io true\n"
         "all all all on_open IBM_largeblock_io switchable\n"
         "all all all 1024 IBM_largeblock_io false\n");
-    EXPECT_EQ(at_open(r, write_shared), R"({"IBM_largeblock_io":"switchable"})");
-    EXPECT_EQ(at_row(r, write_shared, 1024), R"({"IBM_largeblock_io":"false"})");
-    EXPECT_EQ(at_row(r, write_shared, 32768), R"({"IBM_largeblock_io":"true"})");
+    EXPECT_EQ(at_open(r, write_shared()), R"({"IBM_largeblock_io":"switchable"})");
+    EXPECT_EQ(at_row(r, write_shared(), 1024), R"({"IBM_largeblock_io":"false"})");
+    EXPECT_EQ(at_row(r, write_shared(), 32768), R"({"IBM_largeblock_io":"true"})");
     const auto reversed = rules(
         "all all all 1024 IBM_largeblock_io false\n"
         "all all all all IBM_largeblock_io true\n");
-    EXPECT_EQ(at_row(reversed, write_shared, 1024), R"({"IBM_largeblock_io":"true"})");
+    EXPECT_EQ(at_row(reversed, write_shared(), 1024), R"({"IBM_largeblock_io":"true"})");
 }
 
 TEST(HintRules, values_are_opaque_and_run_to_the_end_of_the_line) {
     EXPECT_EQ(at_open(rules(" \tall\tall all on_open  key \t switchable or 32MB, # so  \t\n"),
-                      write_shared),
+                      write_shared()),
               R"({"key":"switchable or 32MB, # so"})");
-    EXPECT_EQ(at_open(rules("all all all on_open key value\r\n"), write_shared),
+    EXPECT_EQ(at_open(rules("all all all on_open key value\r\n"), write_shared()),
               R"({"key":"value\r"})");
-    EXPECT_EQ(at_open(rules("all all all on_open key"), write_shared), R"({"key":""})");
+    EXPECT_EQ(at_open(rules("all all all on_open key"), write_shared()), R"({"key":""})");
 }
 
 TEST(HintRules, empty_lines_and_comments_say_nothing) {
