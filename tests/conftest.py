@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engines import FLAVOURS, Engine, find_engines
+from slurm_cluster import SlurmCluster, SlurmUnavailableError, slurm_cluster
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +72,19 @@ def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
     yield do
     for place in reversed(mounted):
         subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.fixture(scope="session")
+def _slurm_daemons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
+    try:
+        with slurm_cluster(tmp_path_factory.mktemp("slurm"), nodes=4) as cluster:
+            yield cluster
+    except SlurmUnavailableError as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def slurm(_slurm_daemons: SlurmCluster) -> Iterator[SlurmCluster]:
+    """A Slurm of four virtual nodes, idle; see slurm_cluster.py."""
+    yield _slurm_daemons
+    _slurm_daemons.settle()

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every command in the documentation is run, page by page, in a scratch directory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from docs.blocks import Block, blocks_of, missing_line, script, shown
+from engines import ROOT, Engine
+from slurm_cluster import SlurmCluster
+
+PAGES = sorted(
+    str(page.relative_to(ROOT)) for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+)
+
+
+def _blocks(page: str) -> list[Block]:
+    return blocks_of((ROOT / page).read_text())
+
+
+def _left_out() -> list[ParameterSet]:
+    return [
+        pytest.param(block.not_run, id=f"{page}:{block.line}")
+        for page in PAGES
+        for block in _blocks(page)
+        if block.not_run
+    ]
+
+
+def _programs(directory: Path, engine: Engine) -> None:
+    """What `make build` leaves in bin/, for the engine under test."""
+    directory.mkdir()
+    effio = directory / "effio"
+    effio.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m effio "$@"\n')
+    effio.chmod(0o755)
+    (directory / "effio-mpi").symlink_to(engine.program)
+    (directory / "mpiexec").symlink_to(engine.mpiexec)
+    for name in engine.alone(["classic-names"], directory).stdout.split():
+        (directory / name).symlink_to("effio-mpi")
+
+
+def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
+    outside = ("EFFIO_", "SLURM", "PBS_", "LSB_", "FLUX_", "PMI")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(outside)}
+    return {
+        **engine.environment(),
+        **kept,
+        "PATH": f"{scratch / 'bin'}:{os.environ['PATH']}",
+        "HOME": str(scratch / "home"),
+        "XDG_CONFIG_HOME": str(scratch / "home/.config"),
+        "XDG_DATA_HOME": str(scratch / "home/.local/share"),
+        "EFFIO_MPIEXEC": engine.mpiexec,
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page)])
+def test_a_page_can_be_followed(
+    page: str, any_engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    scratch = tmp_path / "scratch"
+    outputs = tmp_path / "outputs"
+    for directory in (scratch, scratch / "home", outputs):
+        directory.mkdir()
+    _programs(scratch / "bin", any_engine)
+    blocks = [block for block in _blocks(page) if not block.not_run]
+    slurm: dict[str, str] = {}
+    if any(block.with_slurm for block in blocks):
+        try:
+            cluster: SlurmCluster = request.getfixturevalue("slurm")
+            slurm = {
+                **cluster.environment,
+                "PATH": f"{scratch / 'bin'}:{cluster.environment['PATH']}",
+            }
+        except pytest.skip.Exception as reason:
+            print(f"{page}: blocks for Slurm are left out: {reason}")
+            blocks = [block for block in blocks if not block.with_slurm]
+    reached = tmp_path / "reached"
+    commands = tmp_path / "page.sh"
+    commands.write_text(script(blocks, outputs, slurm))
+    done = subprocess.run(
+        ["bash", "-c", 'exec 3> "$0"; . "$1"', reached, commands],
+        cwd=scratch,
+        env=_environment(scratch, any_engine),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    where = f"{page}, line {(reached.read_text().split() or ['?'])[-1]}"
+    said = "".join(path.read_text() for path in sorted(outputs.iterdir()))[-3000:]
+    assert done.returncode == 0, f"{where}: {done.stdout[-2000:]}\n{done.stderr[-2000:]}\n{said}"
+    for block in blocks:
+        if block.language == "console" and not block.file:
+            for one in shown(block):
+                output = (outputs / str(one.line)).read_text()
+                missing = missing_line(one.output, output)
+                assert missing is None, (
+                    f"{page}, line {one.line}: {one.command}\ndoes not print: {missing}\n{output}"
+                )
+
+
+@pytest.mark.parametrize("reason", _left_out())
+def test_left_out(reason: str) -> None:
+    pytest.skip(reason)

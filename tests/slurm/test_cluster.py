@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cluster that the tests bring along is what it claims to be."""
+
+from __future__ import annotations
+
+from slurm_cluster import SlurmCluster
+
+
+def test_nodes_have_names_and_processes_of_their_own(slurm: SlurmCluster) -> None:
+    done = slurm.run(["srun", "-N4", "--ntasks-per-node=1", "sh", "-c", "echo $(hostname) $$"])
+    assert done.returncode == 0, done.stderr
+    lines = sorted(line.split() for line in done.stdout.splitlines())
+    assert [name for name, _ in lines] == ["n1", "n2", "n3", "n4"]
+    # In a process namespace of its own, numbers start at one.
+    assert all(int(pid) < 1000 for _, pid in lines)
+
+
+def test_a_lost_node_takes_its_processes_along_and_comes_back(slurm: SlurmCluster) -> None:
+    slurm.lose("n4")
+    done = slurm.run(["srun", "-w", "n3", "-N1", "hostname"])
+    assert done.stdout == "n3\n"
+    slurm.bring_back("n4")
+    done = slurm.run(["srun", "-w", "n4", "-N1", "hostname"])
+    assert done.stdout == "n4\n"

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A Slurm cluster of several virtual nodes on this machine, for tests.
+
+Each node is a slurmd in a process and a host-name namespace of its own: ranks see different host
+names, processes of one node do not see the other's, and a node can be lost with everything on it by
+ending its first process. The daemons use free ports and a directory of their own, so several
+clusters can stand side by side, and a Slurm that this machine belongs to is not touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+_DAEMONS = ("munged", "slurmctld", "slurmd")
+_CLIENTS = ("sbatch", "srun", "salloc", "scancel", "squeue", "sinfo", "scontrol", "unshare")
+# Mounts made later are seen inside; the end of the first process ends all of the namespace.
+_NAMESPACES = ("--uts", "--pid", "--mount-proc", "--propagation", "slave", "--fork", "--kill-child")
+# Debian puts daemons where an ordinary user's PATH does not look.
+_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+
+
+class SlurmUnavailableError(Exception):
+    """Why no cluster can be had here."""
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        ports = []
+        for _ in range(count):
+            listener = stack.enter_context(socket.socket())
+            listener.bind(("", 0))
+            ports.append(int(listener.getsockname()[1]))
+    return ports
+
+
+def _configuration(directory: Path, nodes: Sequence[str], ports: Sequence[int]) -> str:
+    host = socket.gethostname()
+    lines = [
+        "ClusterName=effio",
+        f"SlurmctldHost={host}(127.0.0.1)",
+        f"SlurmctldPort={ports[0]}",
+        "AuthType=auth/munge",
+        f"AuthInfo=socket={directory}/munge.socket",
+        "CredType=cred/munge",
+        "MpiDefault=none",
+        "ProctrackType=proctrack/linuxproc",
+        "TaskPlugin=task/none",
+        "ReturnToService=2",
+        "SlurmUser=root",
+        "SelectType=select/cons_tres",
+        "SelectTypeParameters=CR_Core",
+        "SlurmdParameters=config_overrides",
+        f"StateSaveLocation={directory}/state",
+        f"SlurmdSpoolDir={directory}/spool-%n",
+        f"SlurmctldPidFile={directory}/slurmctld.pid",
+        f"SlurmdPidFile={directory}/slurmd-%n.pid",
+        # Short, so that a lost node is noticed while a test waits.
+        "SlurmdTimeout=10",
+        "InactiveLimit=0",
+        "KillWait=5",
+        "MinJobAge=300",
+        "SchedulerParameters=sched_interval=2,bf_interval=2",
+        "SlurmctldDebug=info",
+        "SlurmdDebug=info",
+    ]
+    lines += [
+        f"NodeName={node} NodeHostname={node} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=2000"
+        for node, port in zip(nodes, ports[1:], strict=True)
+    ]
+    lines.append(f"PartitionName=all Nodes={','.join(nodes)} Default=YES MaxTime=60 State=UP")
+    return "\n".join(lines) + "\n"
+
+
+class SlurmCluster:
+    """Running daemons. `environment` is what a shell of this cluster has set."""
+
+    def __init__(self, directory: Path, count: int) -> None:
+        if os.geteuid() != 0:
+            raise SlurmUnavailableError("a Slurm of our own needs root")
+        missing = [p for p in (*_DAEMONS, *_CLIENTS) if shutil.which(p, path=_PATH) is None]
+        if missing:
+            raise SlurmUnavailableError(f"not installed: {', '.join(missing)} (slurm-wlm, munge)")
+        spaces = subprocess.run(
+            ["unshare", *_NAMESPACES, "true"], capture_output=True, text=True, check=False
+        )
+        if spaces.returncode != 0:
+            raise SlurmUnavailableError(f"no namespaces here: {spaces.stderr.strip()}")
+        self.directory = directory
+        self.nodes = [f"n{number}" for number in range(1, count + 1)]
+        base = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH"))}
+        self.environment = {
+            **base,
+            "PATH": _PATH,
+            "SLURM_CONF": str(directory / "slurm.conf"),
+            # Between virtual nodes nothing may go through memory, and this machine has no fabric.
+            "UCX_TLS": "tcp,self",
+        }
+        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> None:
+        (self.directory / "state").mkdir()
+        ports = _free_ports(1 + len(self.nodes))
+        conf = _configuration(self.directory, self.nodes, ports)
+        (self.directory / "slurm.conf").write_text(conf)
+        key = self.directory / "munge.key"
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o400)
+        self._spawn(
+            "munged",
+            ["munged", "--foreground", "--force", f"--socket={self.directory}/munge.socket"]
+            + [f"--{what}-file={self.directory}/munge.{what}" for what in ("key", "pid", "seed")]
+            + [f"--log-file={self.directory}/munge.log"],
+        )
+        self._wait("munged to listen", (self.directory / "munge.socket").exists, 20)
+        self._spawn("slurmctld", ["slurmctld", "-D"])
+        for node in self.nodes:
+            self._start_node(node)
+        self._wait("all nodes to be idle", lambda: self._states() == {"idle"}, 60)
+
+    def _start_node(self, node: str) -> None:
+        # The shell stays as the first process of the node: it inherits what is orphaned there.
+        script = f"hostname {node} && slurmd -D -N {node}; exit $?"
+        self._spawn(node, ["unshare", *_NAMESPACES, "sh", "-c", script])
+
+    def _spawn(self, name: str, command: Sequence[str]) -> None:
+        with (self.directory / f"{name}.out").open("ab") as log:
+            self._daemons[name] = subprocess.Popen(
+                list(command),
+                cwd=self.directory,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def _wait(self, what: str, true: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not true():
+            dead = [n for n, d in self._daemons.items() if d.poll() is not None]
+            if dead or time.monotonic() > deadline:
+                logs = "\n".join(
+                    f"{p.name}: {' | '.join(p.read_text(errors='replace').splitlines()[-5:])}"
+                    for p in sorted(self.directory.glob("*.out"))
+                )
+                ended = f"; ended: {', '.join(dead)}" if dead else ""
+                raise RuntimeError(f"waited for {what}{ended}\n{logs}")
+            time.sleep(0.2)
+
+    def _states(self) -> set[str]:
+        done = self.run(["sinfo", "--noheader", "--Node", "--format=%T"])
+        return set(done.stdout.split()) if done.returncode == 0 else {"no answer"}
+
+    def run(
+        self,
+        words: Sequence[object],
+        cwd: Path | None = None,
+        timeout: float = 60,
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """A command as a user of the cluster calls it."""
+        return subprocess.run(
+            [str(word) for word in words],
+            cwd=cwd or self.directory,
+            env={**self.environment, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+    def nodes_of(self, job: str) -> list[str]:
+        """The nodes that a running job has; the first one runs the batch script."""
+        done = self.run(["squeue", "--noheader", "--states=R", "--format=%N", "--jobs", job])
+        names = self.run(["scontrol", "show", "hostnames", done.stdout.strip() or "none"])
+        return [name for name in names.stdout.split() if name in self.nodes]
+
+    def lose(self, node: str) -> None:
+        """Ends a node with every process on it, at once and without a word."""
+        daemon = self._daemons.pop(node)
+        daemon.kill()
+        daemon.wait()
+
+    def bring_back(self, node: str) -> None:
+        """Starts a lost node again, and waits until no job is left and all nodes are idle."""
+        self._start_node(node)
+        self.settle()
+
+    def settle(self, seconds: float = 60) -> None:
+        """Cancels what is queued or running, and waits until all nodes are idle again."""
+        jobs = self.run(["squeue", "--noheader", "--format=%i"]).stdout.split()
+        if jobs:
+            self.run(["scancel", *jobs])
+        for node in self.nodes:
+            if node not in self._daemons:
+                self._start_node(node)
+        self._wait("all nodes to be idle", lambda: self._states() == {"idle"}, seconds)
+
+    def stop(self) -> None:
+        for name, daemon in reversed(self._daemons.items()):
+            # SIGTERM to unshare would leave the node's processes for --kill-child to end; for the
+            # others it is the orderly end.
+            daemon.send_signal(signal.SIGKILL if name in self.nodes else signal.SIGTERM)
+            try:
+                daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        self._daemons.clear()
+
+
+@contextlib.contextmanager
+def slurm_cluster(directory: Path, nodes: int = 4) -> Iterator[SlurmCluster]:
+    """Raises SlurmUnavailableError where none can be had."""
+    cluster = SlurmCluster(directory, nodes)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
