@@ -82,6 +82,12 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min"
 
 
+def elapsed(seconds: float) -> str:
+    """Time on a clock that people watch: whole seconds, 6 s, 4 min 05 s."""
+    whole = max(0, round(seconds))
+    return f"{whole} s" if whole < 100 else duration(whole)
+
+
 def quantity(value: float | None, unit: str) -> str:
     """A value with its unit, scaled where the unit is one we know."""
     if value is None or not math.isfinite(value):

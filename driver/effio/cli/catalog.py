@@ -11,6 +11,12 @@ from rich.text import Text
 from effio import text as fmt
 from effio.engine.discover import find_engine
 
+_SERVED = {
+    "bytes": "files as bytes",
+    "names": "names: create, stat, remove",
+    "arrays": "arrays and I/O libraries",
+}
+
 
 @click.command("list")
 @click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
@@ -23,15 +29,18 @@ def command(engine: str | None, names: bool) -> None:
             click.echo(benchmark.name)
         return
     console = Console()
-    for title, rows in (
-        ("Benchmarks", [(b.name, b.purpose) for b in found.info.benchmarks]),
-        ("Backends", [(b.name, b.purpose) for b in found.info.backends]),
-    ):
+    sections = [("Benchmarks", [(b.name, b.purpose) for b in found.info.benchmarks])]
+    for serves in dict.fromkeys(b.serves for b in found.info.backends):
+        backends = [b for b in found.info.backends if b.serves == serves]
+        rows = [(b.name, b.purpose + (f" (not here: {b.missing})" if b.missing else ""))
+                for b in backends]  # fmt: skip
+        sections.append((f"Backends for {_SERVED.get(serves, serves)}", rows))
+    for title, rows in sections:
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
         table.add_column(no_wrap=True, style="bold")
         table.add_column()
         for name, purpose in rows:
             table.add_row(Text(fmt.plain(name)), Text(fmt.plain(purpose)))
-        console.print(Text(title))
+        console.print(Text(fmt.plain(title), style="bold"))
         console.print(table)
     console.print(Text("effio describe NAME shows the options of one; effio run NAME --help too."))

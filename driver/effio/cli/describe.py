@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 import click
 from rich.console import Console
 from rich.table import Table
@@ -16,25 +19,25 @@ from effio.engine.discover import find_engine
 from effio.errors import EffioError
 
 
-def _options(console: Console, options: tuple[OptionInfo, ...]) -> None:
-    title = ""
-    table = Table.grid()
-    for option in options:
-        if option.group != title:
-            if table.row_count:
-                console.print(table)
-            title = option.group
-            console.print(Text(f"\n{fmt.plain(title)}", style="bold"))
-            table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-            table.add_column(no_wrap=True)
-            table.add_column(style="dim", no_wrap=True)
-            table.add_column()
-        names = f"-{option.letter}, --{option.name}" if option.letter else f"--{option.name}"
-        kind = "flag" if option.is_flag else "|".join(option.choices) or option.type
-        kind += ", list" if option.list else ""
-        rare = " (rare)" if option.expert else ""
-        table.add_row(names, fmt.plain(kind), Text(fmt.plain(help_text(option)) + rare))
-    if table.row_count:
+def _options(console: Console, options: Sequence[OptionInfo], settings: bool = False) -> None:
+    """By group. `settings` are a backend's, which are written as key=value."""
+    for group, members in groupby(options, key=lambda o: o.group):
+        if not settings:
+            console.print(Text(f"\n{fmt.plain(group)}", style="bold"))
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column()
+        for option in members:
+            names = f"-{option.letter}, --{option.name}" if option.letter else f"--{option.name}"
+            kind = "flag" if option.is_flag else "|".join(option.choices) or option.type
+            kind += ", list" if option.list else ""
+            rare = " (rare)" if option.expert else ""
+            table.add_row(
+                f"{option.name}=" if settings else names,
+                fmt.plain(kind),
+                Text(fmt.plain(help_text(option)) + rare),
+            )
         console.print(table)
 
 
@@ -46,17 +49,26 @@ def command(name: str, as_json: bool, engine: str | None) -> None:
     """Show every option of a benchmark or backend: type, range, default, meaning."""
     found = find_engine(engine)
     benchmark = found.info.benchmark(name)
-    backend = next((b for b in found.info.backends if b.name == name), None)
-    thing = benchmark or backend
-    if thing is None:
-        known = [b.name for b in found.info.benchmarks] + [b.name for b in found.info.backends]
+    backends = [b for b in found.info.backends if b.name == name]
+    things = [benchmark] if benchmark is not None else backends
+    if not things:
+        names = [b.name for b in found.info.benchmarks] + [b.name for b in found.info.backends]
+        known = dict.fromkeys(names)
         raise EffioError(f"'{name}' is no benchmark or backend; there are: {', '.join(known)}")
     if as_json:
-        click.echo(thing.model_dump_json(indent=2))
+        for thing in things:
+            click.echo(thing.model_dump_json(indent=2))
         return
     console = Console()
-    console.print(Text(fmt.plain(thing.purpose)))
-    options = benchmark.options if benchmark else backend.settings if backend else ()
-    _options(console, options)
-    if benchmark is not None and benchmark.examples:
+    for backend in backends if benchmark is None else []:
+        console.print(Text(f"For {fmt.plain(backend.serves)}: {fmt.plain(backend.purpose)}"))
+        if backend.settings:
+            console.print(Text("Settings, for --backend-options key=value,…:", style="dim"))
+        _options(console, backend.settings, settings=True)
+        console.print()
+    if benchmark is None:
+        return
+    console.print(Text(fmt.plain(benchmark.purpose)))
+    _options(console, benchmark.options)
+    if benchmark.examples:
         console.print(Text("\n" + "\n".join(map(fmt.plain, benchmark.examples.splitlines()))))

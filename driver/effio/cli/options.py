@@ -46,7 +46,8 @@ class GroupedCommand(click.Command):
             if isinstance(parameter, GroupedOption) and parameter.expert and not everything:
                 hidden += 1
                 continue
-            row = parameter.get_help_record(ctx)
+            # Arguments stand in the usage line.
+            row = None if isinstance(parameter, click.Argument) else parameter.get_help_record(ctx)
             if row is not None:
                 group = parameter.group if isinstance(parameter, GroupedOption) else "Other"
                 sections.setdefault(group, []).append(row)

@@ -37,6 +37,8 @@ def command(ctx: click.Context, sql: str, as_csv: bool, as_json: bool) -> None:
     """
     results: list[tuple[str, Result]] = []
     for folder in Store(runs_directory(ctx)).folders():
+        if not folder.has_result:
+            continue  # a job that waits
         try:
             name, result, _ = load(folder.path)
         except ResultError as error:

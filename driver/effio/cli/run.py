@@ -29,6 +29,8 @@ from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
 _LAUNCH = "Launch"
 _BATCH = "Batch"
 _KEEP = "Results"
+# Of a benchmark whose plan names no time.
+_UNPLANNED_SECONDS = 1800.0
 
 
 def _options() -> list[click.Option]:
@@ -257,9 +259,16 @@ def _show_plan(request: job.Request) -> None:
     raise click.exceptions.Exit(answer.code)
 
 
-def _expected_seconds(plan: object) -> float | None:
-    value = plan.get("expected_seconds") if isinstance(plan, dict) else None
-    return float(value) if isinstance(value, (int, float)) and value >= 0 else None
+def _expected_seconds(plan: object) -> float:
+    """The scheduled time, or where there is none, or it is longer, the time that the plan expects
+    at the rate it assumes."""
+    told = (
+        [plan.get(n) for n in ("scheduled_seconds", "expected_seconds")]
+        if isinstance(plan, dict)
+        else []
+    )
+    known = [float(v) for v in told if isinstance(v, (int, float)) and v >= 0]
+    return max(known, default=_UNPLANNED_SECONDS)
 
 
 def _here(
@@ -311,7 +320,7 @@ def _prepared(
 ) -> RunFolder:
     expected = _expected_seconds(plan)
     # Scheduled times are lower bounds: sync, slow first calls and removal come on top.
-    minutes = values["minutes"] or (15 + int(3 * (expected or 1800) / 60))
+    minutes = values["minutes"] or (15 + int(3 * expected / 60))
     return job.prepare_batch(
         request,
         runs,

@@ -41,8 +41,12 @@ class BenchmarkInfo(_Part):
 
 
 class BackendInfo(_Part):
+    """`serves` says for what: "bytes", "names" or "arrays"; `missing` why this build lacks it."""
+
     name: str
     purpose: str
+    serves: str = "bytes"
+    missing: str | None = None
     settings: tuple[OptionInfo, ...] = ()
 
 

@@ -131,6 +131,12 @@ def _alive_in_slurm(code: int, text: str) -> bool | None:
     return False if "Invalid job id" in text else None
 
 
+def _log(job: BatchJob) -> str:
+    """Where the batch system writes what the script itself says."""
+    path = str(job.directory / "job.log")
+    return f'"{path}"' if " " in path else path
+
+
 def _clock(minutes: int) -> str:
     return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
 
@@ -141,11 +147,10 @@ def _slurm_header(job: BatchJob) -> list[str]:
         lines.append(f"#SBATCH --nodes={job.ranks.nodes}")
     if job.ranks.per_node is not None:
         lines.append(f"#SBATCH --ntasks-per-node={job.ranks.per_node}")
-    log = str(job.directory / "job.log").replace("%", "%%")
     return [
         *lines,
         f"#SBATCH --time={_clock(job.minutes)}",
-        f"#SBATCH --output={log}",
+        f"#SBATCH --output={_log(job).replace('%', '%%')}",
         "#SBATCH --signal=B:USR1@60",
     ]
 
@@ -158,7 +163,7 @@ def _pbs_header(job: BatchJob) -> list[str]:
         f"#PBS -l select={nodes}:ncpus={per_node}:mpiprocs={per_node}",
         f"#PBS -l walltime={_clock(job.minutes)}",
         "#PBS -j oe",
-        f"#PBS -o {job.directory / 'job.log'}",
+        f"#PBS -o {_log(job)}",
     ]
 
 
@@ -169,7 +174,7 @@ def _lsf_header(job: BatchJob) -> list[str]:
     return [
         *lines,
         f"#BSUB -W {job.minutes // 60}:{job.minutes % 60:02d}",
-        f"#BSUB -o {job.directory / 'job.log'}",
+        f"#BSUB -o {_log(job)}",
         "#BSUB -wt 1 -wa USR1",
     ]
 
@@ -181,7 +186,7 @@ def _flux_header(job: BatchJob) -> list[str]:
     return [
         *lines,
         f"# flux: -t {job.minutes}m",
-        f"# flux: --output={job.directory / 'job.log'}",
+        f"# flux: --output={_log(job)}",
         "# flux: --signal=SIGUSR1@60s",
     ]
 

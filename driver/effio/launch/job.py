@@ -186,6 +186,9 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
 
     if result is not None and result.end is not None:
         reason = result.end.reason
+        if outcome.hung and result.status == "interrupted":
+            # Being ended woke it up: it could still write its `end` line.
+            return ended("hung", ExitCode.HUNG, outcome.hung)
         if outcome.hung:
             reason = f"complete, but the program did not leave: {outcome.hung}"
         return ended(result.status, ExitCode.of_status(result.status), reason)

@@ -156,7 +156,7 @@ class LiveView:
         if self._status is None or self._status.plan_seconds_left <= 0:
             return ""
         left = self._status.plan_seconds_left - self._status.step_seconds - (now - self._heard)
-        return f" · about {fmt.duration(round(left))} to go" if left >= 1 else " · nearly done"
+        return f" · about {fmt.elapsed(left)} to go" if left >= 1 else " · nearly done"
 
     def _render(self) -> Group:
         now = time.monotonic()
@@ -167,7 +167,7 @@ class LiveView:
             Text(self._title, style="bold"),
             ProgressBar(total=1.0, completed=fraction, width=30),
             Text(f"{fmt.percent(fraction):>5}"),
-            Text(f"{fmt.duration(round(now - self._started))} gone{self._left(now)}"),
+            Text(f"{fmt.elapsed(now - self._started)} gone{self._left(now)}"),
         )
         if status is None:
             line = Text("starting", style="dim")
@@ -175,5 +175,5 @@ class LiveView:
             silent = now - self._heard
             line = Text("  " + describe(status, silent), style="dim")
             if silent > _STALE_SECONDS:
-                line.append(f" · no word for {fmt.duration(round(silent))}", style="yellow")
+                line.append(f" · no word for {fmt.elapsed(silent)}", style="yellow")
         return Group(bar, line)

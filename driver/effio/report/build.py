@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import effio
 from effio import text as fmt
@@ -30,7 +31,7 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.store.folder import RESULT, RunFolder, now_utc, write_atomically
+from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder, now_utc, write_atomically
 from effio.store.reader import Result, read_result
 
 _PAGE = Path(__file__).resolve().parent / "page"
@@ -49,6 +50,8 @@ class Card:
 def load(path: Path) -> tuple[str, Result, list[str]]:
     """Name, result and further remarks of a run folder or a result file."""
     folder = path if path.is_dir() else path.parent
+    if path.is_dir() and not (path / RESULT).exists():
+        _refuse_without_result(RunFolder(path))
     result = read_result(path / RESULT if path.is_dir() else path)
     remarks = list(result.remarks)
     name = path.name
@@ -60,6 +63,19 @@ def load(path: Path) -> tuple[str, Result, list[str]]:
                 f"{', '.join(changed)} changed after the run had ended (checksums differ)"
             )
     return name, result, remarks
+
+
+def _refuse_without_result(folder: RunFolder) -> NoReturn:
+    """A job that waits, or a run that never started: the file it has not is not the point."""
+    state = folder.state()
+    record = folder.record()
+    if state in ("planned", "submitted"):
+        hint = f"its job script is {folder.path / JOB_SCRIPT}"
+    elif record is not None and record.outcome is not None:
+        hint = record.outcome.reason
+    else:
+        hint = f"look into {folder.path / 'stderr.log'}"
+    raise EffioError(f"run {folder.id} has no result: it is {state}", hint=hint)
 
 
 def tell(

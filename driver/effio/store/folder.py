@@ -136,6 +136,10 @@ class RunFolder:
     def result_path(self) -> Path:
         return self.path / RESULT
 
+    @property
+    def has_result(self) -> bool:
+        return self.result_path.is_file()
+
     def record(self) -> RunRecord | None:
         """None if there is none, or one that cannot be read."""
         file = self.path / RECORD
@@ -187,6 +191,8 @@ class RunFolder:
             status = ""
         if status in ("done", "data_errors"):
             return "done"
+        if record is not None and record.outcome is not None and record.outcome.status == "hung":
+            return "hung"
         if status in ("interrupted", "hung"):
             return status  # type: ignore[return-value]
         if status and status != "unfinished":
@@ -262,7 +268,8 @@ class Store:
         return [RunFolder(p) for p in entries if (p / RECORD).is_file() or (p / RESULT).is_file()]
 
     def find(self, name: str) -> RunFolder | Path:
-        """A run by folder, by result file, by its id or an unambiguous part of it, or `last`.
+        """A run by folder, by result file, by its id or an unambiguous part of it, or `last`: the
+        newest that has a result.
 
         A plain result file that belongs to no folder is returned as its path.
         """
@@ -274,9 +281,14 @@ class Store:
             return RunFolder(path.parent) if path.name == RESULT and beside.is_file() else path
         folders = self.folders()
         if name == "last":
-            if not folders:
-                raise EffioError(f"there are no runs in {self.root}", hint="effio run --help")
-            return folders[-1]
+            measured = [f for f in folders if f.has_result]
+            if not measured:
+                waiting = f"; {len(folders)} have not measured anything yet" if folders else ""
+                raise EffioError(
+                    f"there is no run with a result in {self.root}{waiting}",
+                    hint="effio runs" if folders else "effio run --help",
+                )
+            return measured[-1]
         matching = [f for f in folders if f.id == name] or [f for f in folders if name in f.id]
         if len(matching) == 1:
             return matching[0]

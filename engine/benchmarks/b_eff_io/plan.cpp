@@ -127,6 +127,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"time_units", budget.units},
                      {"unit_seconds", budget.unit_seconds},
                      {"bytes_on_storage", total_bytes},
+                     {"scheduled_seconds",
+                      budget.partition_seconds * static_cast<double>(partitions.size())},
                      {"expected_seconds", total_seconds},
                      {"cap", cap.to_json()},
                      {"partitions", std::move(json_partitions)}};
