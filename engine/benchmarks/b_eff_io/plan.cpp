@@ -119,6 +119,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         budget.units, format_duration(budget.unit_seconds),
         format_size(static_cast<double>(total_bytes)), format_size(static_cast<double>(cap.bytes)),
         cap.why, format_duration(total_seconds), tables);
+    const double scheduled_seconds =
+        budget.partition_seconds * static_cast<double>(partitions.size());
     plan.data = Json{{"benchmark", "b-eff-io"},
                      {"ranks", ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
@@ -127,8 +129,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"time_units", budget.units},
                      {"unit_seconds", budget.unit_seconds},
                      {"bytes_on_storage", total_bytes},
-                     {"scheduled_seconds",
-                      budget.partition_seconds * static_cast<double>(partitions.size())},
+                     {"scheduled_seconds", scheduled_seconds},
                      {"expected_seconds", total_seconds},
                      {"cap", cap.to_json()},
                      {"partitions", std::move(json_partitions)}};
