@@ -59,7 +59,8 @@ class Run:
 
 
 class Job:
-    """A launch that is still running, in a session of its own so that all of it can be found."""
+    """A launch that is still running, in a session of its own so that signals to the tests do not
+    reach it."""
 
     def __init__(
         self, engine: Engine, command: list[str], cwd: Path, env: Mapping[str, str], **streams: Any
@@ -76,24 +77,28 @@ class Job:
         streams.setdefault("stdin", subprocess.DEVNULL)
         streams.setdefault("stdout", self._stdout)
         streams.setdefault("stderr", self._stderr)
+        mark = f"EFFIO_TEST_JOB={os.getpid()}-{time.monotonic_ns()}"
+        self._mark = mark.encode()
+        name, _, value = mark.partition("=")
         self.process = subprocess.Popen(
-            command, cwd=cwd, env=dict(env), start_new_session=True, **streams
+            command, cwd=cwd, env={**env, name: value}, start_new_session=True, **streams
         )
 
     def new_results(self) -> list[Path]:
         return sorted(set(self._cwd.glob("*.jsonl")) - self._old)
 
     def members(self) -> list[int]:
-        """Process ids of the launcher and of everything it started."""
+        """Process ids of the launcher and of everything it started. They are known by a mark in
+        their environment: some launchers give ranks a session of their own."""
         members = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
             try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                environment = (entry / "environ").read_bytes()
             except OSError:
-                continue
-            if int(fields[3]) == self.process.pid and fields[0] != "Z":
+                continue  # gone, or somebody else's
+            if self._mark in environment:
                 members.append(int(entry.name))
         return members
 
