@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/ior/ior.hpp"
 
 namespace effio {
 
 const std::vector<BenchmarkFactory>& benchmark_registry() {
     static const std::vector<BenchmarkFactory> all{
         [] { return b_eff_io::make_benchmark(); },
+        [] { return ior::make_benchmark(); },
     };
     return all;
 }

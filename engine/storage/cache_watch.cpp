@@ -74,6 +74,13 @@ std::optional<double> resident_fraction(const std::string& path) {
     return static_cast<double>(*resident) / pages;
 }
 
+Status flush_to_storage(const std::string& path) {
+    const auto fd = open_file(path, O_RDONLY);
+    if (!fd) return fd.error();
+    if (fsync(fd->get()) != 0) return system_error("fsync", path, errno);
+    return {};
+}
+
 std::optional<double> drop_from_cache(const std::string& path) {
     if (const auto fd = open_file(path, O_RDONLY); fd) {
         posix_fadvise(fd->get(), 0, 0, POSIX_FADV_DONTNEED);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/error.hpp"
 #include "core/record.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/file_system.hpp"
@@ -15,6 +16,9 @@ namespace effio {
 
 /// The fraction of a file's pages that this node holds in memory (cachestat, else mincore).
 std::optional<double> resident_fraction(const std::string& path);
+
+/// Writes a file's dirty pages to storage: only clean ones can be dropped.
+Status flush_to_storage(const std::string& path);
 
 /// Asks the kernel to drop a file's clean pages and says what fraction stayed; nothing where it
 /// cannot be told.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is done around the phases, untimed: caches, sizes, removal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/ior/runner.hpp"
+#include "storage/cache_watch.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio::ior {
+
+/// The files hold what the read will ask for.
+Status Runner::check_readable(const Task& task) const {
+    const auto& p = setup_.parameters;
+    if (!real_files_ || p.order_kind() != Order::sequential) return {};
+    const Geometry g = geometry(task.transfer);
+    for (std::size_t i = 0; i < task.transfers.size(); ++i) {
+        if (task.transfers[i] == 0) continue;
+        const std::int64_t number = worker(task.owner, i);
+        const std::string path = path_of(task, number);
+        const auto size = size_of(path);
+        if (!size) return size.error();
+        const bool strided = p.placement_kind() == Placement::strided;
+        const std::int64_t last = strided ? g.blocks().transfers() - 1 : task.transfers[i] - 1;
+        const std::int64_t needed = g.blocks().offset(g.part_of(number), last) + task.transfer;
+        if (*size >= needed) continue;
+        const std::int64_t rest = *size / task.transfer * task.transfer;
+        std::string advice;
+        if (g.files == Files::per_process && g.segments == 1) {
+            advice =
+                fmt::format("; --block {} reads what this file holds", format_exact(Bytes{rest}));
+        }
+        return io_error("read", path,
+                        fmt::format("the file holds {} bytes, this phase reads up to {}{}", *size,
+                                    needed, advice));
+    }
+    return {};
+}
+
+/// What of the files to be read is in the cache of this node, after dropping it if asked.
+std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
+    const auto& p = setup_.parameters;
+    if (!real_files_) return {};
+    const bool shared = p.file_kind() == Files::shared;
+    if (p.drop_cache && p.writes() && p.sync == "none") {
+        // Only clean pages can be dropped.
+        for (std::size_t i = 0; i < task.transfers.size(); ++i) {
+            const std::string path = path_of(task, worker(comm_.rank(), i));
+            session_.progress.call("flush before dropping");
+            if (auto flushed = flush_to_storage(path); !flushed) {
+                mine.fail(session_.signed_error(flushed.error()));
+            }
+        }
+    }
+    comm_.barrier();
+    if (auto readable = check_readable(task); !readable) {
+        mine.fail(session_.signed_error(readable.error()));
+    }
+    double sum = 0;
+    int known = 0;
+    const std::size_t files = shared ? 1 : task.transfers.size();
+    for (std::size_t i = 0; i < files; ++i) {
+        const std::string path = path_of(task, worker(task.owner, i));
+        const bool drops = p.drop_cache && (!shared || topology_.is_node_leader());
+        const auto resident = drops ? drop_from_cache(path) : resident_fraction(path);
+        session_.progress.beat();
+        if (!resident) continue;
+        sum += *resident;
+        ++known;
+    }
+    comm_.barrier();
+    if (shared && p.drop_cache && !topology_.is_node_leader()) {
+        return resident_fraction(path_of(task, 0));
+    }
+    if (known == 0) return {};
+    return sum / known;
+}
+
+/// Removes what this rank would write, so that it is written anew.
+void Runner::remove_own(std::int64_t repetition, Outcome& mine) {
+    const auto& p = setup_.parameters;
+    session_.progress.call("unlink");
+    const bool shared = p.file_kind() == Files::shared;
+    if (shared && !comm_.is_root()) return;
+    const std::int64_t files = shared ? 1 : p.threads;
+    for (std::int64_t i = 0; i < files; ++i) {
+        const std::int64_t number = worker(comm_.rank(), static_cast<std::size_t>(i));
+        if (auto removed = storage_.remove(names_.path(target_, number, repetition)); !removed) {
+            mine.fail(removed.error());
+        }
+    }
+}
+
+void Runner::remove_files(std::int64_t repetition) {
+    comm_.barrier();
+    const double start = session_.clock.now();
+    Outcome mine;
+    remove_own(repetition, mine);
+    const double seconds = comm_.max(session_.clock.now() - start);
+    note(agree(session_, comm_, mine));
+    notify([&](Observer& o) { o.removed(repetition, seconds); });
+}
+
+}  // namespace effio::ior

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IOR's events for people.
+#include <fmt/format.h>
+
+#include "benchmarks/ior/views.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+
+namespace effio::ior {
+namespace {
+
+constexpr const char* live_format =
+    "  {:<6} {:>3} {:>9} {:>12} {:>10} {:>9} {:>9} {:>9} {:>9} {:>9}  {}\n";
+
+class ConsoleView : public Observer {
+  public:
+    ConsoleView(Console& console, std::string result_path)
+        : console_(console), result_path_(std::move(result_path)) {}
+
+    void start(const Setup& s) override {
+        const auto& p = s.parameters;
+        const std::int64_t workers = s.ranks * p.threads;
+        console_.print(fmt::format(
+            "ior: {} ranks on {} node{}{}, {}, {} of {} segment{} of {} each\n"
+            "{} in all in {} through {} (at most {}: {})\n"
+            "results in {}\n\n",
+            s.ranks, s.nodes, s.nodes == 1 ? "" : "s",
+            p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
+            p.file_kind() == Files::shared ? "one shared file" : "a file for each process", p.order,
+            p.segments, p.segments == 1 ? "" : "s", format_exact(p.block),
+            format_size(static_cast<double>(workers * p.segments) *
+                        static_cast<double>(p.block.count)),
+            s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,
+            result_path_));
+        console_.print(fmt::format(live_format, "access", "rep", "transfer", "rate", "calls/s",
+                                   "p99 call", "open", "calls", "sync", "close", ""));
+    }
+
+    void phase(const PhaseResult& r) override {
+        std::string remark;
+        if (!r.valid) {
+            remark = "INVALID: " + (r.error_list.empty() ? "" : r.error_list.front().text());
+        } else {
+            if (r.errors > 0) remark += fmt::format("{} ERRORS; ", r.errors);
+            if (r.stonewall && r.stopped == StopReason::time) {
+                remark += fmt::format("stonewall: tail {}; ",
+                                      format_duration(r.stonewall->tail_seconds()));
+            }
+            if (r.steady) remark += r.steady->steady ? "steady; " : "NOT steady; ";
+            if (r.access == Access::read && r.cache && r.cache->verdict == "cache") {
+                remark += "from cache; ";
+            }
+            if (!r.remark.empty()) remark += r.remark + "; ";
+            if (r.verified_bytes > 0) {
+                remark += fmt::format("{} verified; ",
+                                      format_size(static_cast<double>(r.verified_bytes)));
+            }
+            if (remark.ends_with("; ")) remark.resize(remark.size() - 2);
+        }
+        const auto part = [&r](std::string_view name) {
+            return format_duration(r.span(name).seconds());
+        };
+        console_.print(fmt::format(
+            live_format, name(r.access), r.repetition + 1, format_exact(Bytes{r.geometry.transfer}),
+            r.valid ? format_rate(r.rate()) : "-", fmt::format("{:.0f}", r.operation_rate()),
+            r.call_times ? format_duration(r.call_times->quantile_seconds(0.99)) : "-",
+            part("open"), part("transfer"), part("sync"), part("close"), remark));
+    }
+
+    void end(const RunResult& run) override {
+        const auto& p = run.setup.parameters;
+        Table table({{"access", Table::Align::left},
+                     {"transfer"},
+                     {"mean MB/s"},
+                     {"max MB/s"},
+                     {"min MB/s"},
+                     {"+- 95 % MB/s"},
+                     {"repetitions"}});
+        for (const Access access : {Access::write, Access::read}) {
+            if (access == Access::write ? !p.writes() : !p.reads()) continue;
+            for (const Bytes transfer : p.transfers) {
+                const Samples rates = rates_of(run, access, transfer.count);
+                if (rates.count() == 0) {
+                    table.row({std::string(name(access)), format_exact(transfer), "-"});
+                    continue;
+                }
+                const auto mb = [](double rate) { return fmt::format("{:.1f}", rate / MB_per_s); };
+                table.row({std::string(name(access)), format_exact(transfer), mb(rates.mean()),
+                           mb(rates.max()), mb(rates.min()),
+                           rates.count() > 1 ? mb(rates.confidence95()) : "-",
+                           std::to_string(rates.count())});
+            }
+        }
+        console_.print("\n" + table.text());
+        if (run.out_of_time) console_.print("--time-limit left phases out\n");
+        if (run.errors > 0) console_.print(fmt::format("{} ERRORS in data\n", run.errors));
+        console_.print(fmt::format("results: {}\n", result_path_));
+    }
+
+  private:
+    Console& console_;
+    std::string result_path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path) {
+    return std::make_unique<ConsoleView>(console, result_path);
+}
+
+}  // namespace effio::ior

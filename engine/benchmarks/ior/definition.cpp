@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ior/definition.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace effio::ior {
+namespace {
+
+constexpr std::size_t word = sizeof(std::uint64_t);
+constexpr std::size_t item = 4096;  ///< bytes between the words that hold an offset
+
+void put(std::span<std::byte> memory, std::size_t at, std::uint64_t value) {
+    std::memcpy(memory.data() + at, &value, std::min(word, memory.size() - at));
+}
+
+}  // namespace
+
+std::string_view name(Access access) {
+    return access == Access::write ? "write" : "read";
+}
+
+std::string_view name(Files files) {
+    return files == Files::shared ? "shared" : "per-process";
+}
+
+Walk Geometry::walk(std::int64_t worker, std::int64_t existing) const {
+    // Workers with a file of their own must not all take the same way.
+    const std::uint64_t own =
+        files == Files::shared ? seed : mix64(seed + static_cast<std::uint64_t>(worker));
+    return {blocks(), part_of(worker), order, own, existing};
+}
+
+View Geometry::view(std::int64_t worker) const {
+    const Blocks b = blocks();
+    if (b.parts == 1) return {};
+    if (segments == 1) return {part_of(worker) * block, Contiguous{}};
+    return {0, RoundRobin{static_cast<int>(b.parts), static_cast<int>(part_of(worker)), block}};
+}
+
+Data::Data(const Source& source, std::size_t largest)
+    : memory_(
+          source.kind == DataKind::stamped
+              ? decltype(memory_)(StampedBuffer(StampedPattern(source.seed, source.file), largest))
+              : decltype(memory_)(Words{Buffer(largest), 0, false})) {
+    auto* words = std::get_if<Words>(&memory_);
+    if (words == nullptr) return;
+    words->writer = static_cast<std::uint64_t>(source.writer) << 32;
+    words->offsets = source.kind == DataKind::offset;
+    const auto signature = static_cast<std::uint32_t>(source.signature);
+    for (std::size_t i = 0; i * word < largest; ++i) {
+        put(words->memory.bytes(), i * word,
+            words->writer | static_cast<std::uint32_t>(signature + i));
+    }
+}
+
+std::span<const std::byte> Data::at(std::int64_t offset, std::size_t bytes) {
+    if (auto* stamped = std::get_if<StampedBuffer>(&memory_); stamped != nullptr) {
+        return stamped->at(offset, bytes);
+    }
+    auto& words = std::get<Words>(memory_);
+    if (words.offsets) {
+        std::uint64_t k = 1;
+        for (std::size_t i = 0; i < bytes; i += item, ++k) {
+            put(words.memory.bytes(), i,
+                words.writer | static_cast<std::uint32_t>(static_cast<std::uint64_t>(offset) * k));
+        }
+    }
+    return std::as_const(words.memory).bytes().first(bytes);
+}
+
+}  // namespace effio::ior

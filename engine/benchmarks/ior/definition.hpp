@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The definition of IOR by arithmetic: which worker touches which bytes of which file, and what
+// those bytes are (spec/ior_mdtest.md, section 1). No MPI, no files.
+//
+// A worker is a thread of a rank; worker number = rank * threads + thread. All sizes are bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "core/buffer.hpp"
+#include "core/layout.hpp"
+#include "core/pattern.hpp"
+
+namespace effio::ior {
+
+enum class Access : char { write, read };
+std::string_view name(Access access);
+
+enum class Files : char { shared, per_process };
+std::string_view name(Files files);
+
+/// How a call finds its place in the file.
+enum class Placement : char {
+    offset,   ///< each call names its offset
+    view,     ///< a view of the worker's blocks; calls name their place in it
+    strided,  ///< one call moves the worker's blocks of all segments through such a view
+};
+
+/// Whose data are where.
+struct Geometry {
+    Files files = Files::shared;
+    std::int64_t workers = 1;
+    std::int64_t transfer = 1;
+    std::int64_t block = 1;  ///< a multiple of `transfer`
+    std::int64_t segments = 1;
+    Order order = Order::sequential;
+    std::uint64_t seed = 0;  ///< of the order
+
+    std::int64_t file_count() const { return files == Files::shared ? 1 : workers; }
+    std::int64_t file_of(std::int64_t worker) const { return files == Files::shared ? 0 : worker; }
+    std::int64_t part_of(std::int64_t worker) const { return files == Files::shared ? worker : 0; }
+    Blocks blocks() const {
+        return {transfer, block, segments, files == Files::shared ? workers : 1};
+    }
+    std::int64_t total_bytes() const { return workers * segments * block; }
+    /// The worker's way through its file, which is `existing` bytes long as far as it matters.
+    Walk walk(std::int64_t worker, std::int64_t existing) const;
+    /// The view that holds the worker's blocks and nothing else.
+    View view(std::int64_t worker) const;
+};
+
+/// What the files hold.
+enum class DataKind : char {
+    stamped,    ///< random-looking, bound to file and place (core/pattern.hpp)
+    timestamp,  ///< IOR's default: word i of a transfer is rank << 32 | (signature + i)
+    offset,  ///< the same, and word 0 of the k-th 4 KiB is rank << 32 | uint32(offset * k), k >= 1
+};
+
+/// The data of one file as one worker writes or expects them, a transfer at a time.
+class Data {
+  public:
+    struct Source {
+        DataKind kind = DataKind::stamped;
+        std::uint64_t seed = 0;      ///< stamped
+        std::uint64_t file = 0;      ///< stamped
+        std::int64_t writer = 0;     ///< timestamp and offset
+        std::int32_t signature = 0;  ///< timestamp and offset
+    };
+    /// `largest` is the longest transfer.
+    Data(const Source& source, std::size_t largest);
+
+    /// The bytes of the transfer at `offset`; valid until the next call. Inside the timed interval
+    /// this stores eight bytes per 4 KiB at most.
+    std::span<const std::byte> at(std::int64_t offset, std::size_t bytes);
+
+  private:
+    struct Words {
+        Buffer memory;
+        std::uint64_t writer = 0;
+        bool offsets = false;
+    };
+    std::variant<StampedBuffer, Words> memory_;
+};
+
+}  // namespace effio::ior

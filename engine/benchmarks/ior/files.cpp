@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ior/files.hpp"
+
+#include <fmt/format.h>
+
+namespace effio::ior {
+
+FileNames::FileNames(const Parameters& p, std::int64_t workers)
+    : directories_(1 + static_cast<std::int64_t>(p.more_dirs.size())),
+      shared_(p.file_kind() == Files::shared),
+      each_repetition_(p.file_each_repetition) {
+    const std::int64_t repetitions = each_repetition_ ? p.repetitions : 1;
+    for (std::int64_t r = 0; r < repetitions; ++r) {
+        const std::string suffix = each_repetition_ ? fmt::format(".{}", r) : "";
+        if (shared_) {
+            sets_.push_back({.stem = p.stem + suffix});
+            continue;
+        }
+        for (std::int64_t d = 0; d < directories_; ++d) {
+            FileSet set;
+            set.stem = p.stem + ".";
+            set.count = static_cast<int>((workers - d + directories_ - 1) / directories_);
+            set.indexed = true;
+            set.digits = 8;
+            set.first = static_cast<int>(d);
+            set.step = static_cast<int>(directories_);
+            set.suffix = suffix;
+            set.own_directory = p.rank_dirs;
+            if (d > 0) set.directory = p.more_dirs[static_cast<std::size_t>(d - 1)];
+            sets_.push_back(std::move(set));
+        }
+    }
+}
+
+std::string FileNames::path(const Target& target, std::int64_t worker,
+                            std::int64_t repetition) const {
+    const std::int64_t r = each_repetition_ ? repetition : 0;
+    if (shared_) return target.path(sets_[static_cast<std::size_t>(r)], 0);
+    const auto& set = sets_[static_cast<std::size_t>(r * directories_ + worker % directories_)];
+    return target.path(set, static_cast<int>(worker / directories_));
+}
+
+}  // namespace effio::ior

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The names of IOR's files, as they are declared to the target.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/ior/parameters.hpp"
+#include "storage/target.hpp"
+
+namespace effio::ior {
+
+/// The shared file is named by the stem alone; files of the processes by stem, "." and the worker's
+/// number in eight digits, dealt out over the directories in turn; with a file for each repetition
+/// "." and its number follow.
+class FileNames {
+  public:
+    FileNames(const Parameters& parameters, std::int64_t workers);
+
+    const std::vector<FileSet>& sets() const { return sets_; }
+    std::string path(const Target& target, std::int64_t worker, std::int64_t repetition) const;
+
+  private:
+    std::int64_t directories_;  ///< one set in each, for every repetition that has its own
+    bool shared_;
+    bool each_repetition_;
+    std::vector<FileSet> sets_;
+};
+
+}  // namespace effio::ior

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ior/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace effio::ior {
+namespace {
+
+constexpr double most = 9e18;
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Workload");
+    table.add("phases", phases, "what is done in each repetition: write, read").metavar("PHASE,…");
+    table
+        .add("transfer", transfers,
+             "bytes of one call; several sizes are measured one after the other")
+        .letter('t')
+        .range(1, most);
+    table.add("block", block, "consecutive bytes of a worker in a segment")
+        .letter('b')
+        .range(1, most);
+    table
+        .add("segments", segments,
+             "a file is a row of segments, each with one block of every worker that shares it: "
+             "many small blocks make a strided file")
+        .letter('s')
+        .range(1, 1e15);
+    table.add("files", files, "one file for all ranks or one for each")
+        .letter('f')
+        .choices({"shared", "per-process"});
+    table
+        .add("order", order,
+             "of the transfers: as in the file; each once in random order; or random blocks of "
+             "what exists, with repeats")
+        .choices({"sequential", "shuffled", "random"});
+    table.add("order-seed", order_seed, "of the random orders").range(0, most).expert();
+    table.add("repetitions", repetitions, "how often all phases are done")
+        .letter('i')
+        .range(1, 1e9);
+    table.flag("file-each-repetition", file_each_repetition, "new files for every repetition");
+    table.add("name", stem, "name of the shared file, begin of the others' names").metavar("NAME");
+    table
+        .add("more-dirs", more_dirs,
+             "further directories: files of the processes go to all of them in turn")
+        .metavar("DIR,…");
+    table.flag("rank-dirs", rank_dirs, "files of the processes: each in a directory of its own");
+    table.add("ranks", ranks, "how many ranks take part").range(1, 2147483647).automatic("all");
+    table
+        .add("threads", threads,
+             "workers of a rank; each has its share of the file or a file of its own")
+        .range(1, 4096);
+
+    table.group("Calls");
+    table.flag("collective", collective, "all ranks make each call together");
+    table
+        .add("placement", placement,
+             "by an offset in each call, by a view of the worker's blocks, or all its blocks in "
+             "one call through that view")
+        .choices({"offset", "view", "strided"});
+    table.flag("preallocate", preallocate, "reserve the whole file before writing (timed as open)");
+    table.add("sync", sync, "when writing: flush to storage before the close, after each call")
+        .choices({"none", "end", "each"});
+    table.flag("barriers", barriers, "the ranks wait for each other between open, calls and close");
+    table
+        .add("read-from", read_from,
+             "whose data a rank reads: its own, those of a rank some nodes further on, of a random "
+             "other node, or of any rank")
+        .choices({"same", "shifted", "random", "shuffled"});
+    table.add("distance", distance, "nodes between reader and writer").range(1, 2147483647);
+    table.add("partner-seed", partner_seed, "of the random readers").range(0, most).expert();
+    table.flag("drop-cache", drop_cache,
+               "before reading, drop the files from the page cache and say what stayed");
+    table.add("delay", delay, "pause before each phase").range(0, 1e6);
+    table.add("think-time", think_time, "pause after each call").range(0, 1e6).expert();
+    table
+        .add("hold-memory", hold_memory,
+             "memory of each node that is kept from the page cache during the run")
+        .range(0, most)
+        .automatic("none");
+
+    table.group("Until when");
+    table
+        .add("stonewall", stonewall,
+             "each worker stops after this time (collective calls: all at the same call); 0 = all "
+             "is written and read")
+        .range(0, 1e9);
+    table.flag("wear-out", wear_out,
+               "after the stonewall go on until all have done as much as the fastest");
+    table.add("wear-out-limit", wear_out_limit, "but no longer than this in all; 0 = no limit")
+        .range(0, 1e9);
+    table.add("min-time", min_time, "begin anew until this time is over").range(0, 1e9);
+    table.add("max-transfers", max_transfers, "calls of a worker at most; 0 = all").range(0, most);
+    table.flag("steady", steady,
+               "stop when the rate of all ranks is steady: over the last slices it ranges within "
+               "20 % and its trend stays within 10 % of the mean (see --steady-…)");
+    table.add("steady-window", steady_window, "slices that are judged together").range(3, 1000);
+    table
+        .add("steady-tolerance", steady_tolerance,
+             "change of the trend; the range may be twice that")
+        .range(0.001, 1);
+    table.add("steady-slice", steady_slice, "time of one slice").range(0.01, 3600);
+    table.add("time-limit", time_limit, "no phase begins after this time of the run; 0 = no limit")
+        .range(0, 1e9);
+
+    table.group("Data");
+    table
+        .add("data", data,
+             "what the files hold: bytes bound to file and place that do not compress, or those of "
+             "IOR (timestamp cannot tell blocks that changed places)")
+        .choices({"stamped", "timestamp", "offset"});
+    table.add("seed", seed, "of the data; needed to verify the files of an earlier run")
+        .range(0, most)
+        .automatic("a new one for each repetition");
+    table
+        .add("verify", verify,
+             "compare every byte: after the write or the read phase in a pass of its own, or "
+             "inside the timed reads: write, read, inside")
+        .metavar("WHEN,…")
+        .automatic("never");
+    table.flag("use-existing", use_existing,
+               "write into files that exist (they are never removed)");
+    table.flag("keep-on-errors", keep_on_errors, "keep the files if their data are wrong");
+    table.flag("slowest", slowest, "name the slowest ranks of each phase");
+    storage.declare(table);
+}
+
+bool Parameters::has_phase(std::string_view phase) const {
+    return std::find(phases.begin(), phases.end(), phase) != phases.end();
+}
+
+Files Parameters::file_kind() const {
+    return files == "shared" ? Files::shared : Files::per_process;
+}
+
+Order Parameters::order_kind() const {
+    if (order == "shuffled") return Order::shuffled;
+    return order == "random" ? Order::random : Order::sequential;
+}
+
+Placement Parameters::placement_kind() const {
+    if (placement == "view") return Placement::view;
+    return placement == "strided" ? Placement::strided : Placement::offset;
+}
+
+DataKind Parameters::data_kind() const {
+    if (data == "timestamp") return DataKind::timestamp;
+    return data == "offset" ? DataKind::offset : DataKind::stamped;
+}
+
+bool Parameters::verifies(std::string_view when) const {
+    return std::find(verify.begin(), verify.end(), when) != verify.end();
+}
+
+Partner Parameters::partner_kind() const {
+    if (read_from == "shifted") return Partner::shifted;
+    if (read_from == "random") return Partner::random;
+    return read_from == "shuffled" ? Partner::shuffled : Partner::same;
+}
+
+std::int64_t Parameters::largest_transfer() const {
+    return std::max_element(transfers.begin(), transfers.end())->count;
+}
+
+Status Parameters::check_sizes() const {
+    for (const Bytes transfer : transfers) {
+        if (transfer > block) {
+            return usage_error(fmt::format("--transfer {} is more than --block {}",
+                                           format_exact(transfer), format_exact(block)));
+        }
+        if (block.count % transfer.count != 0) {
+            return usage_error(
+                fmt::format("--block {} is no multiple of --transfer {}; {} would be",
+                            format_exact(block), format_exact(transfer),
+                            format_exact(Bytes{block.count / transfer.count * transfer.count})));
+        }
+    }
+    // The offsets of one worker; of all ranks it is checked when their number is known.
+    if (segments > static_cast<std::int64_t>(most) / block.count) {
+        return usage_error(fmt::format("--segments {} of --block {} are more than a file can hold",
+                                       segments, format_exact(block)));
+    }
+    return {};
+}
+
+Status Parameters::check_phases() const {
+    for (const auto& phase : phases) {
+        if (phase == "write" || phase == "read") continue;
+        return usage_error(fmt::format("--phases: '{}' is none of write, read", phase));
+    }
+    if (phases.size() > (writes() ? 1U : 0U) + (reads() ? 1U : 0U)) {
+        return usage_error("--phases: a phase is named twice");
+    }
+    if (stem.empty() || stem.find('/') != std::string::npos) {
+        return usage_error(
+            fmt::format("--name '{}' must be a name without '/'; --dir is the directory", stem));
+    }
+    if ((!more_dirs.empty() || rank_dirs) && file_kind() == Files::shared) {
+        return usage_error("--more-dirs and --rank-dirs need --files per-process");
+    }
+    return {};
+}
+
+Status Parameters::check_modes() const {
+    const bool ordered = order_kind() == Order::sequential;
+    const bool viewed = placement_kind() != Placement::offset;
+    if (!ordered && viewed) {
+        return usage_error("--order: random orders need --placement offset");
+    }
+    if (placement_kind() == Placement::strided && transfers.size() > 1) {
+        return usage_error("--placement strided: all blocks are one transfer; give one --transfer");
+    }
+    if (placement_kind() == Placement::strided && (min_time.count > 0 || max_transfers > 0)) {
+        return usage_error(
+            "--placement strided: there is one call, which neither --min-time nor --max-transfers "
+            "can divide");
+    }
+    if (threads > 1 && (collective || viewed)) {
+        return usage_error("--threads: collective calls and views belong to whole ranks");
+    }
+    for (const auto& when : verify) {
+        if (when != "write" && when != "read" && when != "inside") {
+            return usage_error(fmt::format("--verify: '{}' is none of write, read, inside", when));
+        }
+    }
+    if (order_kind() == Order::random && data_kind() != DataKind::stamped && !verify.empty()) {
+        return usage_error(
+            "--verify: at random places with repeats only --data stamped can be verified");
+    }
+    if (!verify.empty() && !writes() && !seed) {
+        return usage_error(
+            "--verify: files of an earlier run need the --seed that it was given (or names in its "
+            "result)");
+    }
+    if (data_kind() != DataKind::stamped && seed.value_or(0) > 2147483647) {
+        return usage_error("--seed: IOR's data take at most 2147483647");
+    }
+    return {};
+}
+
+Status Parameters::check_limits() const {
+    if (wear_out && stonewall.count <= 0) return usage_error("--wear-out needs --stonewall");
+    if (wear_out_limit.count > 0 && wear_out_limit <= stonewall) {
+        return usage_error("--wear-out-limit must be longer than --stonewall");
+    }
+    if (wear_out_limit.count > 0 && !wear_out) {
+        return usage_error("--wear-out-limit needs --wear-out");
+    }
+    if (steady && wear_out) {
+        return usage_error("--steady: a rate that is steady needs no --wear-out");
+    }
+    if (stonewall.count > 0 && min_time > stonewall) {
+        return usage_error("--min-time is longer than --stonewall");
+    }
+    return {};
+}
+
+Status Parameters::check() {
+    for (const auto& status : {check_phases(), check_sizes(), check_modes(), check_limits()}) {
+        if (!status) return status;
+    }
+    return storage.check();
+}
+
+}  // namespace effio::ior

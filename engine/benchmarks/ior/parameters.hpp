@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of IOR in our style.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/ior/definition.hpp"
+#include "benchmarks/storage_options.hpp"
+#include "core/options.hpp"
+#include "parallel/topology.hpp"
+
+namespace effio::ior {
+
+struct Parameters {
+    // What is done.
+    std::vector<std::string> phases{"write", "read"};
+    std::vector<Bytes> transfers{Bytes{MiB}};
+    Bytes block{16 * MiB};
+    std::int64_t segments = 1;
+    std::string files = "shared";
+    std::string order = "sequential";
+    std::int64_t order_seed = 1;
+    std::int64_t repetitions = 1;
+    bool file_each_repetition = false;
+    std::string stem = "ior";
+    std::vector<std::string> more_dirs;
+    bool rank_dirs = false;
+    std::optional<std::int64_t> ranks;
+    std::int64_t threads = 1;
+    // How.
+    bool collective = false;
+    std::string placement = "offset";
+    bool preallocate = false;
+    std::string sync = "end";
+    bool barriers = false;
+    std::string read_from = "shifted";
+    std::int64_t distance = 1;
+    std::int64_t partner_seed = 0;
+    bool drop_cache = false;
+    Seconds delay{0};
+    Seconds think_time{0};
+    std::optional<Bytes> hold_memory;
+    // Until when.
+    Seconds stonewall{0};
+    bool wear_out = false;
+    Seconds wear_out_limit{0};
+    Seconds min_time{0};
+    std::int64_t max_transfers = 0;
+    bool steady = false;
+    std::int64_t steady_window = 10;
+    double steady_tolerance = 0.1;
+    Seconds steady_slice{1};
+    Seconds time_limit{0};
+    // What is in the files.
+    std::string data = "stamped";
+    std::optional<std::int64_t> seed;
+    std::vector<std::string> verify;
+    bool use_existing = false;
+    bool keep_on_errors = false;
+    bool slowest = false;
+    StorageOptions storage{"posix"};
+
+    void declare(OptionTable& table);
+    Status check();
+
+    bool writes() const { return has_phase("write"); }
+    bool reads() const { return has_phase("read"); }
+    Files file_kind() const;
+    Order order_kind() const;
+    Placement placement_kind() const;
+    DataKind data_kind() const;
+    /// In a pass of its own after the phase, not timed.
+    bool verifies_after(Access access) const { return verifies(name(access)); }
+    /// While reading, inside the timed interval but as a part of its own.
+    bool verifies_inside() const { return verifies("inside"); }
+    Partner partner_kind() const;
+    /// The largest of the transfer sizes; bytes.
+    std::int64_t largest_transfer() const;
+
+  private:
+    bool has_phase(std::string_view phase) const;
+    bool verifies(std::string_view when) const;
+    Status check_sizes() const;
+    Status check_phases() const;
+    Status check_modes() const;
+    Status check_limits() const;
+};
+
+}  // namespace effio::ior

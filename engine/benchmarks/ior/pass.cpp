@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ior/pass.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "parallel/crew.hpp"
+
+namespace effio::ior {
+namespace {
+
+void pause(Clock& clock, double seconds) {
+    if (clock.is_virtual()) {
+        clock.advance(seconds);
+    } else {
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    }
+}
+
+}  // namespace
+
+std::int64_t PassDone::transfers() const {
+    std::int64_t sum = 0;
+    for (const auto& lane : lanes) sum += lane.transfers;
+    return sum;
+}
+
+std::int64_t PassDone::verified() const {
+    std::int64_t sum = 0;
+    for (const auto& lane : lanes) sum += lane.verified;
+    return sum;
+}
+
+std::vector<Standing> PassDone::standings() const {
+    std::vector<Standing> all;
+    for (const auto& lane : lanes) all.push_back(lane.wall);
+    return all;
+}
+
+/// Makes the calls of one lane.
+class Pass::Worker {
+  public:
+    Worker(Session& session, const Calls& calls, Lane& lane, LaneDone& done)
+        : session_(session),
+          calls_(calls),
+          lane_(lane),
+          done_(done),
+          bytes_(calls.placement == Placement::strided
+                     ? calls.geometry.segments * calls.geometry.block
+                     : calls.geometry.transfer),
+          form_{Pointer::at, calls.collective} {
+        const auto size = static_cast<std::size_t>(bytes_);
+        if (calls.access == Access::read) memory_ = Buffer(size);
+        if (calls.placement == Placement::strided &&
+            (calls.access == Access::write || calls.compare)) {
+            gather();
+        }
+        lane.file->time_calls_into(calls.time_calls ? &done.calls : nullptr);
+    }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+    ~Worker() { lane_.file->time_calls_into(nullptr); }
+
+    const Lane& lane() const { return lane_; }
+    LaneDone& done() { return done_; }
+    std::int64_t transfer_bytes() const { return bytes_; }
+    /// Bytes moved by now, as other threads may see them.
+    std::int64_t moved() const { return moved_.load(std::memory_order_relaxed); }
+
+    void begin(double start) { start_ = noted_ = start; }
+
+    /// Calls until the pace says stop; `tick` hears the time whenever the clock was read.
+    template <class Pace, class Tick>
+    void loop(Pace& pace, Tick&& tick) {
+        while (true) {
+            if (!step(pace.done())) pace.failed();
+            const bool more = pace.go_on();
+            if (pace.ticked()) {
+                note(pace.now(), pace.done());
+                tick(pace.now());
+            }
+            if (!more) break;
+        }
+        const double now = session_.clock.now();
+        note(now, pace.done());
+        done_.transfers = pace.done();
+        done_.end = now - start_;
+        done_.reason = pace.reason();
+    }
+
+  private:
+    /// Notes what was moved since the clock was last read.
+    void note(double now, std::int64_t transfers) {
+        const std::int64_t total = transfers * bytes_;
+        done_.series.add(noted_ - start_, now - start_,
+                         static_cast<double>(total - moved_.load(std::memory_order_relaxed)));
+        moved_.store(total, std::memory_order_relaxed);
+        noted_ = now;
+    }
+
+    bool step(std::int64_t number) {
+        if (number >= lane_.transfers) number %= lane_.transfers;
+        const std::int64_t offset = lane_.walk->offset(number);
+        // Through a view the calls count the bytes of the worker's own blocks.
+        const std::int64_t place = calls_.placement == Placement::offset ? offset : number * bytes_;
+        const std::int64_t end =
+            calls_.placement == Placement::strided ? strided_end_ : offset + bytes_;
+        done_.highest = std::max(done_.highest, end);
+        const bool good =
+            calls_.access == Access::write ? write(offset, place) : read(offset, place);
+        if (calls_.think_seconds > 0) {
+            const Lap lap(session_.clock, done_.think_seconds);
+            pause(session_.clock, calls_.think_seconds);
+        }
+        return good;
+    }
+
+    bool write(std::int64_t offset, std::int64_t place) {
+        auto written = lane_.file->write(form_, expected(offset), place);
+        if (written && calls_.sync_each) {
+            const Lap lap(session_.clock, done_.sync_seconds);
+            written = lane_.file->sync();
+        }
+        return accept(std::move(written), offset);
+    }
+
+    bool read(std::int64_t offset, std::int64_t place) {
+        if (!accept(lane_.file->read(form_, memory_.bytes(), place), offset)) return false;
+        if (!calls_.compare) return true;
+        const Lap lap(session_.clock, done_.compare_seconds);
+        done_.verified += bytes_;
+        if (const auto bad = compare(expected(offset), memory_.bytes(), 0); bad) {
+            wrong(offset, *bad);
+        }
+        return true;
+    }
+
+    bool accept(Status status, std::int64_t offset) {
+        if (status) return true;
+        if (calls_.placement != Placement::offset) status.error().offset = offset;
+        // What stops the pass outranks wrong data found before.
+        done_.outcome.error.reset();
+        done_.outcome.fail(std::move(status.error()));
+        return false;
+    }
+
+    std::span<const std::byte> expected(std::int64_t offset) {
+        if (calls_.placement == Placement::strided) return strided_.bytes();
+        return lane_.data->at(offset, static_cast<std::size_t>(bytes_));
+    }
+
+    /// The data of all blocks, one after the other.
+    void gather() {
+        strided_ = Buffer(static_cast<std::size_t>(bytes_));
+        const auto transfer = static_cast<std::size_t>(calls_.geometry.transfer);
+        std::size_t at = 0;
+        for (std::int64_t i = 0; i < lane_.walk->length(); ++i, at += transfer) {
+            const auto piece = lane_.data->at(lane_.walk->offset(i), transfer);
+            std::memcpy(strided_.bytes().data() + at, piece.data(), transfer);
+        }
+    }
+
+    /// Where byte `place` of the transfer at `offset` stands in the file.
+    std::int64_t file_place(std::int64_t offset, std::int64_t place) const {
+        if (calls_.placement != Placement::strided) return offset + place;
+        const std::int64_t transfer = calls_.geometry.transfer;
+        return lane_.walk->offset(place / transfer) + place % transfer;
+    }
+
+    void wrong(std::int64_t offset, const Mismatch& bad) {
+        Mismatch placed = bad;
+        placed.offset = file_place(offset, bad.offset);
+        Error error =
+            io_error("verify", lane_.file->path(),
+                     fmt::format("{} of the {} bytes of this call", placed.text(), bytes_));
+        error.exit_code = ExitCode::data_errors;
+        error.offset = placed.offset;
+        done_.outcome.fail(session_.signed_error(std::move(error)));
+    }
+
+    Session& session_;
+    const Calls& calls_;
+    Lane& lane_;
+    LaneDone& done_;
+    std::int64_t bytes_;
+    CallForm form_;
+    Buffer memory_;   ///< for what is read
+    Buffer strided_;  ///< the data of a strided call
+    std::int64_t strided_end_ =
+        calls_.geometry.blocks().offset(0, calls_.geometry.blocks().transfers() - 1) +
+        calls_.geometry.transfer;
+    double start_ = 0;
+    double noted_ = 0;
+    std::atomic<std::int64_t> moved_{0};
+};
+
+PassDone Pass::run(std::vector<Lane>& lanes) {
+    PassDone all;
+    all.lanes.resize(lanes.size());
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        workers.push_back(std::make_unique<Worker>(session_, calls_, lanes[i], all.lanes[i]));
+    }
+    if (calls_.collective) {
+        run_together(*workers.front(), all.lanes.front(), all);
+    } else {
+        run_apart(workers, all);
+    }
+    return all;
+}
+
+/// Calls of all ranks together end at the same call; there is nothing to wear out.
+void Pass::run_together(Worker& worker, LaneDone& done, PassDone& all) {
+    const double start = session_.clock.now();
+    worker.begin(start);
+    if (worker.lane().transfers == 0) return;
+    Deadline::Limits limits;
+    limits.start = start;
+    limits.seconds = until_.seconds;
+    limits.max_count = worker.lane().transfers;
+    limits.min_seconds = until_.min_seconds;
+    limits.at_count = until_.is_cut ? StopReason::cap : StopReason::count;
+    SlicedVote vote(comm_, session_.interrupted, limits, until_.steady, until_.steady_slice);
+    worker.loop(vote, [](double) {});
+    all.vote_seconds = vote.vote_seconds();
+    done.wall = {done.transfers, done.end, done.reason};
+    if (auto verdict = vote.verdict(); verdict) {
+        const double bytes = static_cast<double>(worker.transfer_bytes()) * comm_.size();
+        all.steady = {verdict->mean * bytes, verdict->range * bytes, verdict->drift * bytes,
+                      verdict->steady};
+    }
+}
+
+void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& all) {
+    Crew crew(static_cast<int>(workers.size()));
+    std::atomic<StopReason> told{StopReason::none};
+    std::optional<SteadyWatch> watch;
+    const Clock& clock = session_.clock;
+    double start = 0;
+    const auto moved = [&workers] {
+        std::int64_t sum = 0;
+        for (const auto& worker : workers) sum += worker->moved();
+        return sum;
+    };
+    crew.run([&](int number) {
+        Worker& worker = *workers[static_cast<std::size_t>(number)];
+        LaneDone& done = worker.done();
+        crew.meet(number, [&] {
+            start = clock.now();
+            if (until_.steady) {
+                watch.emplace(comm_, *until_.steady, start, until_.steady_slice);
+            }
+        });
+        worker.begin(start);
+        Deadline::Limits limits;
+        limits.start = start;
+        limits.seconds = until_.seconds;
+        limits.max_count = worker.lane().transfers;
+        limits.min_seconds = until_.min_seconds;
+        limits.at_count = until_.is_cut ? StopReason::cap : StopReason::count;
+        Deadline pace(clock, session_.interrupted, limits, &told);
+        const auto tick = [&](double now) {
+            if (number == 0 && watch && watch->poll(now, moved())) {
+                told.store(StopReason::steady, std::memory_order_relaxed);
+            }
+        };
+        if (worker.lane().transfers > 0) worker.loop(pace, tick);
+        if (done.outcome.error && done.outcome.error->exit_code != ExitCode::data_errors) {
+            told.store(StopReason::error, std::memory_order_relaxed);
+        }
+        done.wall = {done.transfers, done.end, done.reason};
+        if (!until_.wear_out) return;
+        crew.meet(number, [&] {
+            const Lap lap(clock, all.vote_seconds);
+            session_.progress.call("stonewall");
+            all.wall = meet_at_wall(comm_, all.standings());
+        });
+        // Whoever met an error or a signal does no more.
+        if (done.reason != StopReason::time && done.reason != StopReason::count) return;
+        if (worker.lane().transfers == 0 || done.transfers >= all.wall->max_done) return;
+        pace.wear_out(all.wall->max_done, until_.wear_out_seconds);
+        worker.loop(pace, [](double) {});
+    });
+    if (watch) {
+        const Lap lap(clock, all.vote_seconds);
+        watch->finish([this] { session_.progress.beat(); });
+        all.steady = watch->verdict();
+    }
+}
+
+}  // namespace effio::ior

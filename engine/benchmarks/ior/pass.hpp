@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One pass of a rank's workers over their files: the loop of calls, and nothing around it.
+//
+// The pass begins after the files are open and ends before sync and close. Its time holds the
+// calls, the stamps of eight bytes per 4 KiB of data written, the readings of the clock that the
+// pace needs, and what was asked for inside: comparing, pausing, syncing after each call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "benchmarks/ior/definition.hpp"
+#include "core/series.hpp"
+#include "core/stats.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/pace.hpp"
+#include "storage/byte_file.hpp"
+
+namespace effio::ior {
+
+/// What one worker works on.
+struct Lane {
+    ByteFile* file = nullptr;
+    std::optional<Data> data;  ///< as written or expected
+    std::optional<Walk> walk;
+    std::int64_t transfers = 0;  ///< to be done; after them the worker begins anew if it must
+};
+
+/// The way of the calls, the same for all workers.
+struct Calls {
+    Access access = Access::write;
+    bool collective = false;
+    Placement placement = Placement::offset;
+    Geometry geometry;
+    bool compare = false;    ///< reading: with what should be there
+    bool sync_each = false;  ///< writing
+    double think_seconds = 0;
+    bool time_calls = false;
+};
+
+/// When a pass ends.
+struct Until {
+    double seconds = 0;  ///< 0 = no deadline
+    double min_seconds = 0;
+    bool wear_out = false;
+    double wear_out_seconds = 0;  ///< from the start; 0 = no limit
+    bool is_cut = false;          ///< the number of transfers was cut by the user
+    std::optional<SteadyRule::Settings> steady;
+    double steady_slice = 1;
+};
+
+/// What one worker did. Times are seconds since the begin of the pass on its rank.
+struct LaneDone {
+    std::int64_t transfers = 0;
+    double end = 0;
+    Standing wall;  ///< when it met its stonewall or had done all
+    StopReason reason = StopReason::none;
+    std::int64_t highest = 0;   ///< end of the last byte touched
+    std::int64_t verified = 0;  ///< bytes
+    double compare_seconds = 0;
+    double sync_seconds = 0;
+    double think_seconds = 0;
+    Histogram calls;
+    TimeSeries series;
+    Outcome outcome;
+};
+
+struct PassDone {
+    std::vector<LaneDone> lanes;
+    std::optional<Wall> wall;  ///< where the workers wore out; else see standings()
+    std::optional<SteadyRule::Verdict> steady;  ///< rates in B/s of all ranks
+    double vote_seconds = 0;                    ///< of this rank, in all agreements inside the pass
+
+    /// Where the workers of this rank stood at their stonewall.
+    std::vector<Standing> standings() const;
+    std::int64_t transfers() const;
+    std::int64_t verified() const;
+};
+
+class Pass {
+  public:
+    /// `comm` holds the ranks that take part.
+    Pass(Session& session, const Comm& comm, const Calls& calls, const Until& until)
+        : session_(session), comm_(comm), calls_(calls), until_(until) {}
+
+    /// Collective. Memory for the data read is taken before the time begins.
+    PassDone run(std::vector<Lane>& lanes);
+
+  private:
+    class Worker;
+    void run_together(Worker& worker, LaneDone& done, PassDone& all);
+    void run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& all);
+
+    Session& session_;
+    const Comm& comm_;
+    const Calls& calls_;
+    const Until& until_;
+};
+
+}  // namespace effio::ior

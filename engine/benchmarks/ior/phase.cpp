@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One phase: from the barrier before the open to the end of the close, and its sums.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "benchmarks/ior/runner.hpp"
+#include "storage/cache_watch.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio::ior {
+namespace {
+
+/// No storage is expected to be slower than this, in all: how long a silent flush may take.
+constexpr double slowest_storage = 10e6;  // bytes per second
+
+constexpr int slowest_shown = 5;
+
+}  // namespace
+
+Calls Runner::calls_of(const Task& task) const {
+    const auto& p = setup_.parameters;
+    Calls calls;
+    calls.access = task.access;
+    calls.collective = p.collective;
+    calls.placement = p.placement_kind();
+    calls.geometry = geometry(task.transfer);
+    calls.compare = task.compare;
+    calls.sync_each = task.access == Access::write && p.sync == "each";
+    calls.think_seconds = task.timed ? p.think_time.count : 0;
+    calls.time_calls = task.timed && p.storage.times_calls();
+    return calls;
+}
+
+Until Runner::until_of(const Task& task) const {
+    const auto& p = setup_.parameters;
+    Until until;
+    if (!task.timed) return until;
+    until.seconds = p.stonewall.count;
+    until.min_seconds = p.min_time.count;
+    until.wear_out = p.wear_out;
+    until.wear_out_seconds = p.wear_out_limit.count;
+    until.is_cut = p.max_transfers > 0;
+    if (p.steady) {
+        until.steady = SteadyRule::Settings{static_cast<int>(p.steady_window), p.steady_tolerance};
+    }
+    until.steady_slice = p.steady_slice.count;
+    return until;
+}
+
+Hints Runner::hints_of(const Task& task) const {
+    const auto& p = setup_.parameters;
+    const HintRules::Cell cell{comm_.size(), std::string(name(task.access)),
+                               std::string(name(p.file_kind()))};
+    Hints all = hints_.for_open(cell);
+    for (const auto& [key, value] : hints_.for_row(cell, task.transfer, false)) all.set(key, value);
+    return all;
+}
+
+std::string Runner::path_of(const Task& task, std::int64_t worker) const {
+    return names_.path(target_, worker, task.repetition);
+}
+
+void Runner::begin_step(const Task& task, const char* what) {
+    const auto& p = setup_.parameters;
+    const Geometry g = geometry(task.transfer);
+    Progress::Step step;
+    step.title = fmt::format("{} {} {}, repetition {}", what, name(g.files),
+                             format_exact(Bytes{task.transfer}), task.repetition + 1);
+    step.path = path_of(task, worker(task.owner, 0));
+    step.scheduled_seconds = task.timed ? p.stonewall.count : 0;
+    // Ranks that are done wait in silence for the slowest one.
+    const double all_bytes = static_cast<double>(g.total_bytes()) / slowest_storage;
+    step.allowance_seconds =
+        p.stonewall.count > 0 && task.timed ? 2 * p.stonewall.count : all_bytes;
+    step.allowance_seconds += p.min_time.count;
+    const auto done = static_cast<double>(result_.phases.size());
+    const auto total = static_cast<double>(p.repetitions) *
+                       static_cast<double>(p.phases.size() * p.transfers.size());
+    step.plan_done = std::min(1.0, done / total);
+    step.ranks = comm_.size();
+    session_.progress.begin(step);
+}
+
+bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
+                        Outcome& mine) {
+    const auto& p = setup_.parameters;
+    const bool shared = p.file_kind() == Files::shared;
+    OpenMode mode = task.access == Access::read ? OpenMode::reading() : OpenMode::creating();
+    for (std::size_t thread = 0; thread < task.transfers.size(); ++thread) {
+        const std::int64_t number = worker(task.owner, thread);
+        // The further threads of a rank open for themselves.
+        const Comm& comm = shared && thread == 0 ? comm_ : self_;
+        auto opened =
+            storage_.open(comm, {path_of(task, number), mode, Element::byte, hints_of(task)});
+        if (!opened) {
+            mine.fail(std::move(opened.error()));
+            return false;
+        }
+        files.push_back(std::move(*opened));
+        if (auto ready = prepare_file(task, *files.back(), number); !ready) {
+            mine.fail(std::move(ready.error()));
+            return false;
+        }
+    }
+    return true;
+}
+
+/// What belongs to the open: storage reserved, the view set.
+Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worker) {
+    const auto& p = setup_.parameters;
+    const Geometry g = geometry(task.transfer);
+    if (p.preallocate && task.access == Access::write) {
+        if (auto done = file.preallocate(g.blocks().file_bytes()); !done) return done;
+    }
+    if (p.placement_kind() == Placement::offset) return {};
+    return file.set_view(g.view(worker), hints_of(task));
+}
+
+std::vector<Lane> Runner::make_lanes(const Task& task,
+                                     std::vector<std::unique_ptr<ByteFile>>& files, Outcome& mine) {
+    const auto& p = setup_.parameters;
+    const Geometry g = geometry(task.transfer);
+    std::vector<Lane> lanes(files.size());
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        std::int64_t existing = g.blocks().file_bytes();
+        if (g.order == Order::random && !p.writes() && real_files_) {
+            const auto size = files[i]->size();
+            existing = size ? *size : 0;
+            if (existing < g.block) {
+                mine.fail(io_error("read at random places", files[i]->path(),
+                                   fmt::format("the file holds {} bytes, less than a block of {}",
+                                               existing, g.block)));
+            }
+        }
+        lanes[i].file = files[i].get();
+        lanes[i].transfers = task.transfers[i];
+        lanes[i].walk = g.walk(worker(task.owner, i), std::max(existing, g.block));
+    }
+    return lanes;
+}
+
+Runner::Measured Runner::measure(const Task& task) {
+    const auto& p = setup_.parameters;
+    Measured m;
+    Times& t = m.times;
+    const Calls calls = calls_of(task);
+    const Until until = until_of(task);
+    // Buffers are filled before the time begins.
+    std::vector<std::optional<Data>> data(task.transfers.size());
+    if (task.access == Access::write || task.compare) {
+        for (std::size_t i = 0; i < data.size(); ++i) {
+            const std::int64_t owner = worker(task.owner, i);
+            Data::Source source;
+            source.kind = p.data_kind();
+            source.seed = task.seed;
+            source.file = static_cast<std::uint64_t>(
+                calls.geometry.file_of(owner) +
+                (p.file_each_repetition ? task.repetition * calls.geometry.file_count() : 0));
+            source.writer = owner;
+            source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
+            data[i].emplace(source, static_cast<std::size_t>(task.transfer));
+        }
+    }
+    begin_step(task, task.timed ? name(task.access).data() : "verify");
+    session_.progress.call("barrier");
+    comm_.barrier();
+    const double start = session_.clock.now();
+    const auto now = [&] { return session_.clock.now() - start; };
+    // Ranks whose next calls on the file are collective agree first; the others just go on.
+    const auto together = [&] {
+        if (!in_step() && !p.barriers) return m.outcome.error.has_value();
+        const Lap lap(session_.clock, t.waited);
+        const Agreed agreed = agree(session_, comm_, m.outcome);
+        return agreed.failed() && agreed.error->exit_code != ExitCode::data_errors;
+    };
+
+    std::vector<std::unique_ptr<ByteFile>> files;
+    t.open_begin = now();
+    open_lanes(task, files, m.outcome);
+    t.open_end = now();
+    bool failed = together();
+    std::vector<Lane> lanes = make_lanes(task, files, m.outcome);
+    for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i].data = std::move(data[i]);
+    if (lanes.size() < task.transfers.size() || m.outcome.error) failed = true;
+    t.transfer_begin = now();
+    m.pass.lanes.resize(task.transfers.size());
+    // The passes of all ranks meet where they wear out or watch for the steady state.
+    const bool meets = until.wear_out || until.steady;
+    if (!failed || (meets && !in_step())) {
+        if (failed) {
+            for (auto& lane : lanes) lane.transfers = 0;
+        }
+        Pass pass(session_, comm_, calls, until);
+        m.pass = pass.run(lanes);
+    }
+    t.transfer_end = now();
+    for (const auto& lane : m.pass.lanes) {
+        m.outcome.error_count += lane.outcome.error_count;
+        if (lane.outcome.error) m.outcome.error = lane.outcome.error;
+    }
+    session_.progress.allow(static_cast<double>(m.pass.transfers() * task.transfer) * comm_.size() /
+                            slowest_storage);
+    failed = together() || failed;
+    if (!failed && task.access == Access::write && p.sync != "none") {
+        for (auto& file : files) {
+            if (auto synced = file->sync(); !synced) m.outcome.fail(synced.error());
+        }
+    }
+    t.sync_end = now();
+    if (in_step() && p.sync != "none" && task.access == Access::write)
+        failed = together() || failed;
+    t.close_begin = now();
+    for (auto& file : files) {
+        m.detours += file->detours();
+        if (file == files.front()) m.granted = file->granted_hints();
+        // Closing is collective where files are: after a failure it could hang.
+        if (failed && in_step()) continue;
+        if (auto closed = file->close(); !closed) m.outcome.fail(closed.error());
+    }
+    t.close_end = now();
+    m.wall = m.pass.wall;
+    return m;
+}
+
+PhaseResult Runner::sum_up(const Task& task, Measured& m) {
+    const auto& p = setup_.parameters;
+    const Times& t = m.times;
+    const bool writing = task.access == Access::write;
+    PhaseResult r;
+    r.repetition = task.repetition;
+    r.access = task.access;
+    r.geometry = geometry(task.transfer);
+    r.ranks = comm_.size();
+    r.nodes = setup_.nodes;
+    r.file = path_of(task, 0);
+    const std::int64_t call_bytes = p.placement_kind() == Placement::strided
+                                        ? r.geometry.segments * r.geometry.block
+                                        : task.transfer;
+    const std::int64_t own = m.pass.transfers();
+    std::array<std::int64_t, 4> sums{own * call_bytes, own, m.detours, m.pass.verified()};
+    comm_.sum(std::span<std::int64_t>(sums));
+    r.bytes = sums[0];
+    r.operations = sums[1];
+    r.detours = sums[2];
+    r.verified_bytes = sums[3];
+
+    double compare = 0;
+    double sync_calls = 0;
+    double think = 0;
+    for (const auto& lane : m.pass.lanes) {
+        compare = std::max(compare, lane.compare_seconds);
+        sync_calls = std::max(sync_calls, lane.sync_seconds);
+        think = std::max(think, lane.think_seconds);
+    }
+    std::vector<Named> parts{
+        {"total", t.close_end},
+        {"open", t.open_end - t.open_begin},
+        {"transfer", t.transfer_end - t.transfer_begin - compare - think - sync_calls},
+        {"close", t.close_end - t.close_begin}};
+    if (writing && p.sync != "none") {
+        const double flush = p.sync == "each" ? sync_calls : 0.0;
+        parts.insert(parts.begin() + 3, {"sync", flush + t.sync_end - t.transfer_end});
+    }
+    if (task.compare) parts.emplace_back("check", compare);
+    if (think > 0 || p.think_time.count > 0) parts.emplace_back("think", think);
+    if (in_step() || p.barriers) parts.emplace_back("wait", t.waited);
+    if (p.collective || p.wear_out || p.steady) parts.emplace_back("vote", m.pass.vote_seconds);
+    r.seconds = spread_over(comm_, parts);
+    r.total = r.seconds.front().second.max;
+
+    std::vector<double> first{-t.open_begin, -t.transfer_begin, -t.transfer_end, -t.close_begin};
+    std::vector<double> last{t.open_end, t.transfer_end, t.sync_end, t.close_end};
+    comm_.max(std::span<double>(first));
+    comm_.max(std::span<double>(last));
+    r.spans = {{"open", -first[0], last[0]}, {"transfer", -first[1], last[1]}};
+    if (writing) r.spans.push_back({"sync", -first[2], last[2]});
+    r.spans.push_back({"close", -first[3], last[3]});
+
+    const auto own_bytes = static_cast<double>(own * call_bytes);
+    const double own_seconds = t.transfer_end - t.transfer_begin;
+    r.rank_bytes = spread_over(comm_, own_bytes);
+    r.rank_rate = spread_over(comm_, own_seconds > 0 ? own_bytes / own_seconds : 0.0);
+    int reason = 0;
+    Histogram calls;
+    for (const auto& lane : m.pass.lanes) {
+        reason = std::max(reason, static_cast<int>(lane.reason));
+        calls.merge(lane.calls);
+    }
+    r.stopped = static_cast<StopReason>(comm_.max(reason));
+    TimeSeries series;
+    for (auto& lane : m.pass.lanes) {
+        const double width = std::max(series.width(), lane.series.width());
+        series.widen_to(width);
+        lane.series.widen_to(width);
+        const auto& slices = lane.series.slices();
+        for (std::size_t i = 0; i < slices.size(); ++i) {
+            const double begin = static_cast<double>(i) * width;
+            if (slices[i] > 0) series.add(begin, begin, slices[i]);
+        }
+    }
+    r.series = summed_over(comm_, std::move(series));
+    if (p.storage.times_calls()) r.call_times = merged_over(comm_, calls);
+    if (p.stonewall.count > 0 || p.steady) {
+        if (!m.wall) m.wall = meet_at_wall(comm_, m.pass.standings());
+        r.stonewall = StonewallResult{*m.wall, call_bytes};
+    }
+    r.steady = m.pass.steady;
+    if (p.slowest) r.slowest = largest_over(comm_, own_seconds, session_.host, slowest_shown);
+    r.asked = hints_of(task);
+    r.granted = m.granted;
+    return r;
+}
+
+void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
+    m.outcome.interrupted = session_.interrupted.load();
+    const Agreed agreed = agree(session_, comm_, m.outcome);
+    result.errors = agreed.error_count;
+    if (agreed.error) result.error_list.push_back(*agreed.error);
+    note(agreed);
+    result.valid = !agreed.failed() || agreed.error->exit_code == ExitCode::data_errors;
+    result_.phases.push_back({task.access, task.transfer, task.repetition, result.valid,
+                              result.rate(), result.total, result.bytes, result.stonewall,
+                              result.steady, result.stopped});
+}
+
+/// What was written without an error must be there: libraries hide failures (machine.md, 4).
+void Runner::check_sizes(const Task& task, const Measured& m, Outcome& mine) const {
+    if (!real_files_ || mine.error) return;
+    for (std::size_t i = 0; i < m.pass.lanes.size(); ++i) {
+        const std::string path = path_of(task, worker(task.owner, i));
+        const std::int64_t needed = m.pass.lanes[i].highest;
+        const auto size = size_of(path);
+        if (!size) {
+            mine.fail(session_.signed_error(size.error()));
+        } else if (*size < needed) {
+            mine.fail(session_.signed_error(
+                io_error("check the size", path,
+                         fmt::format("the file holds {} bytes, {} were written without an error",
+                                     *size, needed))));
+        }
+    }
+}
+
+}  // namespace effio::ior

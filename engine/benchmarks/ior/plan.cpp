@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ior/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/ior/files.hpp"
+#include "core/table.hpp"
+
+namespace effio::ior {
+
+Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
+    const std::int64_t ranks = std::min<std::int64_t>(p.ranks.value_or(input.ranks), input.ranks);
+    const std::int64_t workers = ranks * p.threads;
+    const double all = static_cast<double>(workers) * static_cast<double>(p.segments) *
+                       static_cast<double>(p.block.count);
+    Table table({{"phase", Table::Align::left}, {"transfer"}, {"calls"}, {"bytes"}, {"time"}});
+    Json phases = Json::array();
+    double total = 0;
+    for (const Bytes transfer : p.transfers) {
+        for (const Access access : {Access::write, Access::read}) {
+            if (access == Access::write ? !p.writes() : !p.reads()) continue;
+            const double each =
+                p.placement_kind() == Placement::strided
+                    ? static_cast<double>(p.segments) * static_cast<double>(p.block.count)
+                    : static_cast<double>(transfer.count);
+            double calls = all / each;
+            if (p.max_transfers > 0) {
+                calls = std::min(calls, static_cast<double>(workers * p.max_transfers));
+            }
+            double seconds = calls * each / input.rate;
+            if (p.stonewall.count > 0 && seconds > p.stonewall.count) {
+                seconds = p.stonewall.count;
+                calls = std::max(static_cast<double>(workers), seconds * input.rate / each);
+            }
+            seconds = std::max(seconds, p.min_time.count);
+            total += seconds * static_cast<double>(p.repetitions);
+            table.row({std::string(name(access)), format_exact(transfer),
+                       fmt::format("{:.0f}", calls), format_size(calls * each),
+                       format_duration(seconds)});
+            phases.push_back(Json{{"access", name(access)},
+                                  {"transfer_bytes", transfer.count},
+                                  {"calls", calls},
+                                  {"bytes", calls * each},
+                                  {"expected_seconds", seconds}});
+        }
+    }
+    const FileNames names(p, workers);
+    std::int64_t files = 0;
+    for (const auto& set : names.sets()) files += set.count;
+    Plan plan;
+    plan.text = fmt::format(
+        "Plan of ior with {} ranks{}, at an assumed {} in all\n"
+        "{} file{} with {}; {} repetition{}\nexpected duration: {}\n{}",
+        ranks, p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
+        format_rate(input.rate), files, files == 1 ? "" : "s", format_size(all), p.repetitions,
+        p.repetitions == 1 ? "" : "s", format_duration(total), table.text(2));
+    plan.data = Json{{"benchmark", "ior"},
+                     {"ranks", ranks},
+                     {"workers", workers},
+                     {"files", files},
+                     {"bytes", all},
+                     {"repetitions", p.repetitions},
+                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"expected_seconds", total},
+                     {"phases", std::move(phases)}};
+    return plan;
+}
+
+}  // namespace effio::ior

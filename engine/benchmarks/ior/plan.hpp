@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run of IOR would do, by arithmetic.
+#pragma once
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/ior/parameters.hpp"
+
+namespace effio::ior {
+
+Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input);
+
+}  // namespace effio::ior

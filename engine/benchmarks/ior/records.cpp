@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IOR's events as lines of the result file.
+#include "benchmarks/ior/views.hpp"
+
+namespace effio::ior {
+namespace {
+
+Json place(const Geometry& g) {
+    return Json{{"files", name(g.files)},
+                {"transfer_bytes", g.transfer},
+                {"block_bytes", g.block},
+                {"segments", g.segments},
+                {"workers", g.workers}};
+}
+
+std::string_view name(Order order) {
+    switch (order) {
+        case Order::shuffled:
+            return "shuffled";
+        case Order::random:
+            return "random";
+        case Order::sequential:
+            break;
+    }
+    return "sequential";
+}
+
+Json to_json(const StonewallResult& s) {
+    return Json{{"first_done_seconds", s.wall.first_seconds},
+                {"last_done_seconds", s.wall.last_seconds},
+                {"tail_seconds", s.tail_seconds()},
+                {"workers", s.wall.workers},
+                {"workers_stopped_by_time", s.wall.timed_out},
+                {"min_transfers", s.wall.min_done},
+                {"mean_transfers", s.wall.mean_done},
+                {"max_transfers", s.wall.max_done},
+                {"total_bytes", s.total_bytes()},
+                {"rate_until_last_done_bytes_per_second",
+                 s.wall.last_seconds > 0 ? s.total_bytes() / s.wall.last_seconds : 0.0}};
+}
+
+Json to_json(const SteadyRule::Verdict& v) {
+    return Json{{"reached", v.steady},
+                {"mean_bytes_per_second", v.mean},
+                {"range_bytes_per_second", v.range},
+                {"drift_bytes_per_second", v.drift}};
+}
+
+class RecordView : public Observer {
+  public:
+    explicit RecordView(Recorder& recorder) : recorder_(recorder) {}
+
+    void phase(const PhaseResult& phase) override { recorder_.measurement(to_measurement(phase)); }
+
+    void removed(std::int64_t repetition, double seconds) override {
+        Figure f;
+        f.benchmark = "ior";
+        f.name = "removal_time";
+        f.where = Json{{"repetition", repetition}};
+        f.metric = Metric::time(seconds);
+        recorder_.figure(f);
+    }
+
+    void end(const RunResult& run) override {
+        const auto& p = run.setup.parameters;
+        for (const Access access : {Access::write, Access::read}) {
+            if (access == Access::write ? !p.writes() : !p.reads()) continue;
+            for (const Bytes transfer : p.transfers) bandwidth(run, access, transfer.count);
+        }
+    }
+
+  private:
+    void bandwidth(const RunResult& run, Access access, std::int64_t transfer) {
+        const Samples rates = rates_of(run, access, transfer);
+        Figure f;
+        f.benchmark = "ior";
+        f.name = std::string(ior::name(access)) + "_bandwidth";
+        f.where = Json{{"access", ior::name(access)}, {"transfer_bytes", transfer}};
+        f.metric = rates.count() > 0
+                       ? Metric::rate(rates.mean())
+                       : Metric::none("B/s", run.interrupted ? "interrupted before it was measured"
+                                             : run.out_of_time ? "left out: --time-limit was over"
+                                                               : "no repetition was valid");
+        if (rates.count() > 0) {
+            f.detail = Json{{"repetitions", rates.count()},
+                            {"max_bytes_per_second", rates.max()},
+                            {"min_bytes_per_second", rates.min()},
+                            {"deviation_bytes_per_second", rates.deviation()},
+                            {"confidence95_bytes_per_second", rates.confidence95()}};
+        }
+        recorder_.figure(f);
+        if (run.setup.parameters.steady) steady(run, access, transfer);
+    }
+
+    void steady(const RunResult& run, Access access, std::int64_t transfer) {
+        Samples rates;
+        std::int64_t unsteady = 0;
+        for (const auto& phase : run.phases) {
+            if (phase.access != access || phase.transfer != transfer || !phase.valid) continue;
+            if (phase.steady && phase.steady->steady) {
+                rates.add(phase.steady->mean);
+            } else {
+                ++unsteady;
+            }
+        }
+        Figure f;
+        f.benchmark = "ior";
+        f.name = std::string(ior::name(access)) + "_steady_rate";
+        f.where = Json{{"access", ior::name(access)}, {"transfer_bytes", transfer}};
+        f.metric = rates.count() > 0
+                       ? Metric::rate(rates.mean())
+                       : Metric::none("B/s", "the rate became steady in no repetition");
+        f.valid = unsteady == 0 && rates.count() > 0;
+        if (unsteady > 0) f.reasons.emplace_back("a limit came before the rate was steady");
+        f.detail = Json{{"repetitions_steady", rates.count()},
+                        {"repetitions_not_steady", unsteady},
+                        {"window_slices", run.setup.parameters.steady_window},
+                        {"slice_seconds", run.setup.parameters.steady_slice.count},
+                        {"tolerance", run.setup.parameters.steady_tolerance}};
+        recorder_.figure(f);
+    }
+
+    Recorder& recorder_;
+};
+
+}  // namespace
+
+Samples rates_of(const RunResult& run, Access access, std::int64_t transfer) {
+    Samples rates;
+    for (const auto& phase : run.phases) {
+        if (phase.access == access && phase.transfer == transfer && phase.valid) {
+            rates.add(phase.rate);
+        }
+    }
+    return rates;
+}
+
+Measurement to_measurement(const PhaseResult& r) {
+    Measurement m;
+    m.benchmark = "ior";
+    m.pattern =
+        std::string(ior::name(r.geometry.files)) + " " + std::string(name(r.geometry.order));
+    m.access = ior::name(r.access);
+    m.where = place(r.geometry);
+    m.ranks = r.ranks;
+    m.nodes = r.nodes;
+    m.repetition = r.repetition;
+    m.bytes = r.bytes;
+    m.operations = r.operations;
+    m.seconds = r.seconds;
+    m.valid = r.valid;
+    if (r.valid) {
+        m.rate = Metric::rate(r.rate());
+    } else {
+        m.invalid_reason = r.error_list.empty() ? "failed" : r.error_list.front().text();
+        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
+    }
+    m.stopped_by = effio::name(r.stopped);
+    m.call_times = r.call_times;
+    m.hints_asked = r.asked.to_json();
+    m.hints_granted = r.granted.to_json();
+    m.verified_bytes = r.verified_bytes;
+    m.error_count = r.errors;
+    m.errors = r.error_list;
+    m.cache = r.cache;
+    Json spans = Json::object();
+    for (const auto& s : r.spans) spans[s.part] = s.seconds();
+    Json slowest = Json::array();
+    for (const auto& s : r.slowest) {
+        slowest.push_back(Json{{"rank", s.rank}, {"host", s.host}, {"transfer_seconds", s.value}});
+    }
+    m.detail = Json{
+        {"file", r.file},
+        {"planned_bytes", r.geometry.total_bytes()},
+        {"span_seconds", std::move(spans)},
+        {"transfer_rate_bytes_per_second", r.transfer_rate()},
+        {"operations_per_second", r.operation_rate()},
+        {"rank_bytes", r.rank_bytes.to_json()},
+        {"rank_rate_bytes_per_second", r.rank_rate.to_json()},
+        {"stonewall", r.stonewall ? to_json(*r.stonewall) : Json(nullptr)},
+        {"steady", r.steady ? to_json(*r.steady) : Json(nullptr)},
+        {"time_series", r.series.to_json()},
+        {"verify_seconds", r.verify_seconds},
+        {"ranks_on_own_node", r.ranks_on_own_node},
+        {"transfers_not_direct", r.detours},
+        {"remark", r.remark},
+        {"slowest_ranks", std::move(slowest)},
+    };
+    return m;
+}
+
+Json describe(const Setup& s) {
+    return Json{{"ranks", s.ranks},
+                {"nodes", s.nodes},
+                {"ranks_on_node", Json{{"min", s.min_ranks_on_node}, {"max", s.max_ranks_on_node}}},
+                {"path", s.path},
+                {"cap_bytes", s.cap_bytes},
+                {"cap_reason", s.cap_reason}};
+}
+
+std::unique_ptr<Observer> make_record_view(Recorder& recorder) {
+    return std::make_unique<RecordView>(recorder);
+}
+
+}  // namespace effio::ior

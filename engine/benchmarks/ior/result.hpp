@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run of IOR measures, and who wants to hear of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/ior/parameters.hpp"
+#include "core/record.hpp"
+#include "core/series.hpp"
+#include "parallel/over_ranks.hpp"
+#include "parallel/pace.hpp"
+#include "storage/hints.hpp"
+
+namespace effio::ior {
+
+/// A run before its first phase; the same on all ranks.
+struct Setup {
+    Parameters parameters;
+    int ranks = 1;  ///< that take part
+    int nodes = 1;  ///< of them
+    int min_ranks_on_node = 1;
+    int max_ranks_on_node = 1;
+    std::string backend;
+    std::string path;  ///< of the shared file or the first file
+    std::int64_t cap_bytes = 0;
+    std::string cap_reason;
+};
+
+/// A part of a phase over all ranks: from the first rank's begin to the last one's end.
+struct Span {
+    std::string part;
+    double begin = 0;  ///< seconds since the phase began
+    double end = 0;
+    double seconds() const { return end - begin; }
+};
+
+/// How far the workers were when the stonewall fell; bytes of one worker.
+struct StonewallResult {
+    Wall wall;
+    std::int64_t transfer = 1;
+    double min_bytes() const { return static_cast<double>(wall.min_done * transfer); }
+    double max_bytes() const { return static_cast<double>(wall.max_done * transfer); }
+    double mean_bytes() const { return wall.mean_done * static_cast<double>(transfer); }
+    double total_bytes() const { return mean_bytes() * static_cast<double>(wall.workers); }
+    /// Seconds in which some workers had stopped and others still worked.
+    double tail_seconds() const { return wall.last_seconds - wall.first_seconds; }
+};
+
+struct PhaseResult {
+    std::int64_t repetition = 0;
+    Access access = Access::write;
+    Geometry geometry;
+    int ranks = 1;
+    int nodes = 1;
+    std::string file;  ///< name of the shared or the first file
+
+    std::int64_t bytes = 0;       ///< moved by all workers
+    std::int64_t operations = 0;  ///< calls
+    /// From the begin that the ranks agreed on to the end of the last one's close.
+    double total = 0;
+    /// open, transfer, sync (writing), close.
+    std::vector<Span> spans;
+    /// Seconds of each rank by part.
+    std::vector<std::pair<std::string, Spread>> seconds;
+    Spread rank_bytes;
+    Spread rank_rate;  ///< bytes per second of a rank in the transfer part alone
+
+    bool valid = true;
+    StopReason stopped = StopReason::none;
+    std::optional<StonewallResult> stonewall;
+    std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
+    TimeSeries series;                          ///< since the begin of the transfers
+    std::optional<Histogram> call_times;
+    std::vector<RankValue> slowest;  ///< seconds in the transfer part
+
+    std::int64_t verified_bytes = 0;
+    double verify_seconds = 0;  ///< of the pass of its own
+    std::int64_t errors = 0;
+    std::vector<Error> error_list;
+    std::optional<CacheEvidence> cache;
+    std::int64_t ranks_on_own_node = 0;  ///< reading: whose data come from their own node
+    std::int64_t detours = 0;            ///< transfers that did not go the backend's way
+    std::string remark;                  ///< what a reader must know of the number
+    Hints asked;
+    Hints granted;
+
+    double rate() const { return total > 0 ? static_cast<double>(bytes) / total : 0; }
+    /// Without open, sync and close.
+    double transfer_rate() const;
+    double operation_rate() const;
+    const Span& span(std::string_view part) const;
+};
+
+/// What is left of a phase when it has been told.
+struct PhaseSummary {
+    Access access = Access::write;
+    std::int64_t transfer = 1;
+    std::int64_t repetition = 0;
+    bool valid = true;
+    double rate = 0;
+    double total = 0;
+    std::int64_t bytes = 0;
+    std::optional<StonewallResult> stonewall;
+    std::optional<SteadyRule::Verdict> steady;
+    StopReason stopped = StopReason::none;
+};
+
+struct RunResult {
+    Setup setup;
+    std::vector<PhaseSummary> phases;
+    std::int64_t errors = 0;  ///< in data
+    double seconds = 0;
+    bool interrupted = false;
+    bool out_of_time = false;  ///< --time-limit left phases out
+};
+
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+
+    virtual void start(const Setup&) {}
+    virtual void phase(const PhaseResult&) {}
+    virtual void removed(std::int64_t /*repetition*/, double /*seconds*/) {}
+    /// The run is over; not called when the job had to be ended.
+    virtual void end(const RunResult&) {}
+
+  protected:
+    Observer() = default;
+};
+
+}  // namespace effio::ior

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ior/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "storage/cache_watch.hpp"
+
+namespace effio::ior {
+Runner::Runner(Session& session, const Comm& comm, const Topology& topology, const Setup& setup,
+               Storage& storage, const Target& target, const FileNames& names,
+               const HintRules& hints, std::vector<Observer*> observers)
+    : session_(session),
+      comm_(comm),
+      topology_(topology),
+      setup_(setup),
+      storage_(storage),
+      target_(target),
+      names_(names),
+      hints_(hints),
+      observers_(std::move(observers)),
+      self_(Comm::self(session.clock)),
+      order_(comm, topology),
+      real_files_(storage.capabilities().real_files),
+      // Where threads may have files of their own, opening and closing is each rank's own affair.
+      in_step_(setup.parameters.collective ||
+               (setup.parameters.file_kind() == Files::shared && comm.size() > 1 &&
+                !storage.capabilities().threads)) {
+    if (comm.is_root())
+        base_seed_ = (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+    comm.broadcast(base_seed_);
+    result_.setup = setup;
+}
+
+Outcome Runner::run() {
+    begin_ = session_.clock.now();
+    notify([&](Observer& o) { o.start(setup_); });
+    const auto& p = setup_.parameters;
+    for (std::int64_t repetition = 0; repetition < p.repetitions && !stopping_; ++repetition) {
+        for (std::size_t size = 0; size < p.transfers.size() && !stopping_; ++size) {
+            repeat(repetition, size);
+        }
+    }
+    result_.seconds = session_.clock.now() - begin_;
+    result_.interrupted = fatal_.interrupted;
+    notify([&](Observer& o) { o.end(result_); });
+    return fatal_;
+}
+
+/// All phases once with one transfer size.
+void Runner::repeat(std::int64_t repetition, std::size_t size) {
+    const auto& p = setup_.parameters;
+    Task task;
+    task.repetition = repetition;
+    task.transfer = p.transfers[size].count;
+    task.seed = seed_of(repetition, size);
+    task.owner = comm_.rank();
+    written_.reset();
+    if (p.writes() && go_on()) {
+        task.access = Access::write;
+        task.transfers = planned(task.transfer);
+        write_phase(task);
+    }
+    if (p.reads() && !stopping_ && go_on()) {
+        task.access = Access::read;
+        task.compare = p.verifies_inside();
+        read_phase(task);
+    }
+    if (p.writes() && !p.storage.keep && !p.use_existing &&
+        !(p.keep_on_errors && result_.errors > 0)) {
+        remove_files(repetition);
+    }
+}
+
+bool Runner::go_on() {
+    const auto& p = setup_.parameters;
+    if (p.delay.count > 0 && !session_.clock.is_virtual()) {
+        Progress::Step step;
+        step.title = "pause";
+        step.allowance_seconds = p.delay.count;
+        session_.progress.begin(step);
+        std::this_thread::sleep_for(std::chrono::duration<double>(p.delay.count));
+    }
+    Checkpoint checkpoint(comm_, session_.interrupted);
+    if (!checkpoint.go_on()) {
+        fatal_.interrupted = true;
+        stopping_ = true;
+        return false;
+    }
+    if (p.time_limit.count > 0) {
+        // One clock decides, so that all ranks leave out the same phases.
+        char late = session_.clock.now() - begin_ > p.time_limit.count ? 1 : 0;
+        comm_.broadcast(late);
+        if (late != 0) {
+            result_.out_of_time = true;
+            stopping_ = true;
+        }
+    }
+    return !stopping_;
+}
+
+std::uint64_t Runner::seed_of(std::int64_t repetition, std::size_t size) {
+    const auto& p = setup_.parameters;
+    if (p.seed) return static_cast<std::uint64_t>(*p.seed);
+    // New data each time: what an earlier repetition left must not pass for what was written.
+    const auto number = static_cast<std::uint64_t>(repetition) * p.transfers.size() + size;
+    const std::uint64_t seed = mix64(base_seed_ + number);
+    return p.data_kind() == DataKind::stamped ? seed : seed & 0x7fffffff;
+}
+
+bool Runner::note(const Agreed& agreed) {
+    if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
+        fatal_.error = agreed.error;
+        stopping_ = true;
+    }
+    if (agreed.interrupted) {
+        fatal_.interrupted = true;
+        stopping_ = true;
+    }
+    return stopping_;
+}
+
+Geometry Runner::geometry(std::int64_t transfer) const {
+    const auto& p = setup_.parameters;
+    Geometry g;
+    g.files = p.file_kind();
+    g.workers = comm_.size() * p.threads;
+    g.transfer = transfer;
+    g.block = p.block.count;
+    g.segments = p.segments;
+    g.order = p.order_kind();
+    g.seed = static_cast<std::uint64_t>(p.order_seed);
+    return g;
+}
+
+std::vector<std::int64_t> Runner::planned(std::int64_t transfer) const {
+    const auto& p = setup_.parameters;
+    std::int64_t count =
+        p.placement_kind() == Placement::strided ? 1 : geometry(transfer).blocks().transfers();
+    if (p.max_transfers > 0) count = std::min(count, p.max_transfers);
+    return std::vector<std::int64_t>(static_cast<std::size_t>(p.threads), count);
+}
+
+std::vector<std::int64_t> Runner::transfers_of(int owner, std::int64_t transfer) const {
+    // What was not written in this run is taken to be there in full.
+    std::vector<std::int64_t> mine = written_ ? *written_ : planned(transfer);
+    std::vector<std::int64_t> theirs(mine.size());
+    comm_.fetch(owner, mine, theirs);
+    const auto limit = planned(transfer);
+    for (std::size_t i = 0; i < theirs.size(); ++i) theirs[i] = std::min(theirs[i], limit[i]);
+    return theirs;
+}
+
+void Runner::write_phase(Task task) {
+    const auto& p = setup_.parameters;
+    Outcome mine;
+    if (!p.use_existing) remove_own(task.repetition, mine);
+    if (note(agree(session_, comm_, mine))) return;
+    CacheWatch watch(comm_, topology_, target_.file_system());
+    watch.begin();
+    Measured m = measure(task);
+    PhaseResult result = sum_up(task, m);
+    result.cache = watch.end(result.bytes, false);
+    check_sizes(task, m, m.outcome);
+    written_.emplace();
+    for (std::size_t i = 0; i < task.transfers.size(); ++i) {
+        written_->push_back(std::min(m.pass.lanes[i].transfers, task.transfers[i]));
+    }
+    finish(task, m, result);
+    if (result.valid && !stopping_ && p.verifies_after(Access::write)) {
+        verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
+    }
+    result_.errors += result.errors;
+    notify([&](Observer& o) { o.phase(result); });
+}
+
+void Runner::read_phase(Task task) {
+    const auto& p = setup_.parameters;
+    task.owner = order_.partner(p.partner_kind(), static_cast<int>(p.distance),
+                                mix64(static_cast<std::uint64_t>(p.partner_seed) +
+                                      static_cast<std::uint64_t>(task.repetition)));
+    task.transfers = transfers_of(task.owner, task.transfer);
+    Outcome mine;
+    const auto resident = before_reading(task, mine);
+    if (note(agree(session_, comm_, mine))) return;
+    CacheWatch watch(comm_, topology_, target_.file_system());
+    watch.begin();
+    Measured m = measure(task);
+    PhaseResult result = sum_up(task, m);
+    result.cache = watch.end(result.bytes, true);
+    result.cache->resident_before = mean_over(comm_, resident);
+    result.ranks_on_own_node =
+        comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
+    if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes()) {
+        result.remark =
+            setup_.nodes == 1
+                ? "one node only: what is read may come from its own cache"
+                : fmt::format("{} ranks read data of their own node", result.ranks_on_own_node);
+    }
+    finish(task, m, result);
+    if (result.valid && !stopping_ && p.verifies_after(Access::read)) {
+        Task again = task;
+        again.timed = false;
+        again.compare = true;
+        for (std::size_t i = 0; i < again.transfers.size(); ++i) {
+            again.transfers[i] = std::min(m.pass.lanes[i].transfers, task.transfers[i]);
+        }
+        verify(again, result);
+    }
+    result_.errors += result.errors;
+    notify([&](Observer& o) { o.phase(result); });
+}
+
+Runner::Task Runner::verification_of(const Task& phase, int distance) const {
+    Task task = phase;
+    task.access = Access::read;
+    task.timed = false;
+    task.compare = true;
+    const auto& p = setup_.parameters;
+    task.owner = order_.partner(p.partner_kind(), distance,
+                                mix64(~static_cast<std::uint64_t>(p.partner_seed)));
+    task.transfers = transfers_of(task.owner, task.transfer);
+    return task;
+}
+
+void Runner::verify(const Task& task, PhaseResult& result) {
+    Measured m = measure(task);
+    result.verify_seconds = comm_.max(m.times.close_end);
+    result.verified_bytes += comm_.sum(m.pass.verified());
+    for (auto& lane : m.pass.lanes) {
+        m.outcome.error_count += lane.outcome.error_count;
+        if (!m.outcome.error) m.outcome.error = lane.outcome.error;
+    }
+    m.outcome.interrupted = session_.interrupted.load();
+    const Agreed agreed = agree(session_, comm_, m.outcome);
+    result.errors += agreed.error_count;
+    if (agreed.error) result.error_list.push_back(*agreed.error);
+    note(agreed);
+}
+
+}  // namespace effio::ior

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The phases of IOR: open, pass, sync, close, and what is done around them untimed
+// (spec/ior_mdtest.md, section 5).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/ior/files.hpp"
+#include "benchmarks/ior/pass.hpp"
+#include "benchmarks/ior/result.hpp"
+#include "storage/hints.hpp"
+#include "storage/target.hpp"
+
+namespace effio::ior {
+
+class Runner {
+  public:
+    /// Observers are called on the session's root only. `comm` holds the ranks that take part;
+    /// `topology` is theirs.
+    Runner(Session& session, const Comm& comm, const Topology& topology, const Setup& setup,
+           Storage& storage, const Target& target, const FileNames& names, const HintRules& hints,
+           std::vector<Observer*> observers);
+
+    /// Collective over `comm`: what stopped the run, if anything did.
+    Outcome run();
+    const RunResult& result() const { return result_; }
+
+  private:
+    /// What one timed phase or one untimed pass does.
+    struct Task {
+        Access access = Access::write;
+        std::int64_t repetition = 0;
+        std::int64_t transfer = 1;  ///< bytes
+        int owner = 0;              ///< the rank whose data this one writes or reads
+        bool timed = true;
+        bool compare = false;
+        std::uint64_t seed = 0;               ///< of the data
+        std::vector<std::int64_t> transfers;  ///< of the owner's workers, to be done
+    };
+    /// This rank's part in a phase: seconds since its begin, by part.
+    struct Times {
+        double open_begin = 0;
+        double open_end = 0;
+        double transfer_begin = 0;
+        double transfer_end = 0;
+        double sync_end = 0;
+        double close_begin = 0;
+        double close_end = 0;
+        double waited = 0;  ///< for agreement between the parts
+    };
+    struct Measured {
+        PassDone pass;
+        Times times;
+        Outcome outcome;
+        Hints granted;
+        std::int64_t detours = 0;
+        std::optional<Wall> wall;
+    };
+
+    void repeat(std::int64_t repetition, std::size_t size);
+    void write_phase(Task task);
+    void read_phase(Task task);
+    Task verification_of(const Task& phase, int distance) const;
+    void verify(const Task& task, PhaseResult& result);
+    Measured measure(const Task& task);
+    bool open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files, Outcome& mine);
+    Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
+    std::vector<Lane> make_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
+                                 Outcome& mine);
+    Calls calls_of(const Task& task) const;
+    Until until_of(const Task& task) const;
+    PhaseResult sum_up(const Task& task, Measured& m);
+    void finish(const Task& task, Measured& m, PhaseResult& result);
+    void check_sizes(const Task& task, const Measured& m, Outcome& mine) const;
+    Status check_readable(const Task& task) const;
+    std::optional<double> before_reading(const Task& task, Outcome& mine);
+    void remove_own(std::int64_t repetition, Outcome& mine);
+    void remove_files(std::int64_t repetition);
+    std::vector<std::int64_t> planned(std::int64_t transfer) const;
+    std::vector<std::int64_t> transfers_of(int owner, std::int64_t transfer) const;
+    Geometry geometry(std::int64_t transfer) const;
+    std::string path_of(const Task& task, std::int64_t worker) const;
+    std::int64_t worker(int rank, std::size_t thread) const {
+        return rank * setup_.parameters.threads + static_cast<std::int64_t>(thread);
+    }
+    Hints hints_of(const Task& task) const;
+    void begin_step(const Task& task, const char* what);
+    bool go_on();
+    bool note(const Agreed& agreed);
+    std::uint64_t seed_of(std::int64_t repetition, std::size_t size);
+    /// Every rank of a shared file takes part in its calls, or at least in open and close.
+    bool in_step() const { return in_step_; }
+
+    template <class Event>
+    void notify(Event&& event) {
+        if (session_.comm.is_root()) {
+            for (Observer* observer : observers_) event(*observer);
+        }
+    }
+
+    Session& session_;
+    const Comm& comm_;
+    const Topology& topology_;
+    const Setup& setup_;
+    Storage& storage_;
+    const Target& target_;
+    const FileNames& names_;
+    const HintRules& hints_;
+    std::vector<Observer*> observers_;
+    Comm self_;
+    NodeOrder order_;
+    bool real_files_;
+    bool in_step_;
+    std::uint64_t base_seed_ = 0;
+    double begin_ = 0;
+    std::int64_t seeds_drawn_ = 0;
+    /// Of the latest write phase with this transfer size, on this rank's workers.
+    std::optional<std::vector<std::int64_t>> written_;
+    RunResult result_;
+    Outcome fatal_;
+    bool stopping_ = false;
+};
+
+}  // namespace effio::ior

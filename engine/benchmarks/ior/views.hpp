@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// IOR's events as result records and as our own table.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "benchmarks/ior/result.hpp"
+#include "core/record.hpp"
+#include "parallel/session.hpp"
+
+namespace effio::ior {
+
+/// Writes a measurement per phase; at the end figures of each access and transfer size over the
+/// repetitions: bandwidth (mean, with maximum, minimum, spread) and, where asked for, the steady
+/// rate.
+std::unique_ptr<Observer> make_record_view(Recorder& recorder);
+/// Prints a line per phase while the run goes on, and a summary at the end.
+std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path);
+
+/// The member of the `run` line that only this benchmark knows.
+Json describe(const Setup& setup);
+
+Measurement to_measurement(const PhaseResult& phase);
+
+/// The rates (B/s) of the valid phases of one access and transfer size.
+Samples rates_of(const RunResult& run, Access access, std::int64_t transfer);
+
+}  // namespace effio::ior

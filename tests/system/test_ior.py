@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ior from the outside: whole runs, what the files hold, known answers, bad input."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines import Engine, Run
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def ior(
+    engine: Engine, where: Path, *words: object, ranks: int = 2, code: int = 0, **more: Any
+) -> Run:
+    """A quiet run with its data in `where`/data."""
+    run = engine.run(
+        ["ior", "--quiet", "--dir", where / "data", *words], where, ranks=ranks, **more
+    )
+    assert run.code == code, run
+    return run
+
+
+WAYS = {
+    "independent": ["--backend", "mpiio"],
+    "collective": ["--backend", "mpiio", "--collective"],
+    "view": ["--backend", "mpiio", "--collective", "--placement", "view"],
+    "strided": ["--backend", "mpiio", "--collective", "--placement", "strided"],
+    "own-strided": ["--backend", "mpiio", "--placement", "strided"],
+    "file-per-process": ["--backend", "mpiio", "--files", "per-process"],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_of_mpi_io_writes_and_reads_back(
+    engine: Engine, tmp_path: Path, data: Path, way: str
+) -> None:
+    run = ior(
+        engine,
+        tmp_path,
+        *WAYS[way],
+        "--transfer=8KiB",
+        "--block=32KiB",
+        "--segments=3",
+        "--verify=write,read,inside",
+    )
+    write, read = run.result.measurements
+    assert (write["access"], read["access"]) == ("write", "read")
+    total = 2 * 3 * 32 * KIB
+    assert write["bytes"] == read["bytes"] == total
+    assert write["verified_bytes"] == total
+    assert read["verified_bytes"] == 2 * total
+    strided = "strided" in way
+    assert write["operations"] == (2 if strided else 2 * 12)
+    assert list(data.iterdir()) == []
+
+
+def written(rank: int, signature: int, transfer: int) -> bytes:
+    """A transfer of IOR's timestamp data (spec, section 1)."""
+    return b"".join(struct.pack("<Q", rank << 32 | signature + i) for i in range(transfer // 8))
+
+
+@pytest.mark.parametrize("backend", ["posix", "mpiio"])
+def test_bytes_of_the_shared_file(
+    any_engine: Engine, tmp_path: Path, data: Path, backend: str
+) -> None:
+    any_engine.needs_ranks(3)
+    ior(
+        any_engine,
+        tmp_path,
+        "--backend",
+        backend,
+        "--transfer=16",
+        "--block=32",
+        "--segments=2",
+        "--phases=write",
+        "--data=timestamp",
+        "--seed=1000",
+        "--keep",
+        ranks=3,
+    )
+    expected = b"".join(2 * written(rank, 1000, 16) for _ in range(2) for rank in range(3))
+    assert (data / "ior").read_bytes() == expected
+
+
+def test_bytes_of_a_file_for_each_process(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    ior(
+        any_engine,
+        tmp_path,
+        "--transfer=16",
+        "--block=32",
+        "--segments=2",
+        "--phases=write",
+        "--data=timestamp",
+        "--seed=7",
+        "--keep",
+        "--files=per-process",
+        f"--more-dirs={more}",
+        "--name=x",
+    )
+    assert [p.name for p in data.iterdir()] == ["x.00000000"]
+    assert [p.name for p in more.iterdir()] == ["x.00000001"]
+    assert (more / "x.00000001").read_bytes() == 4 * written(1, 7, 16)
+
+
+def test_files_of_ior_are_verified(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # As IOR -t 16 -b 32 -s 2 -G 1000 leaves it with two tasks.
+    (data / "ior").write_bytes(
+        b"".join(2 * written(rank, 1000, 16) for _ in range(2) for rank in range(2))
+    )
+    options = [
+        "--transfer=16",
+        "--block=32",
+        "--segments=2",
+        "--phases=read",
+        "--data=timestamp",
+        "--verify=inside",
+    ]
+    run = ior(any_engine, tmp_path, *options, "--seed=1000")
+    assert run.result.measurements[0]["verified_bytes"] == 128
+    assert (data / "ior").exists()
+    run = ior(any_engine, tmp_path, *options, "--seed=1001", code=1)
+    assert run.results[-1].measurements[0]["error_count"] == 8
+
+
+def test_threads_share_a_file_and_have_their_own(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    for files in ("shared", "per-process"):
+        run = ior(
+            any_engine,
+            tmp_path,
+            "--threads=3",
+            f"--files={files}",
+            "--transfer=4KiB",
+            "--block=16KiB",
+            "--segments=2",
+            "--order=shuffled",
+            "--verify=write,inside",
+        )
+        write, read = run.results[-1].measurements
+        assert write["bytes"] == 6 * 2 * 16 * KIB
+        assert write["verified_bytes"] == read["verified_bytes"] == write["bytes"]
+        assert write["where"]["workers"] == 6
+
+
+def test_several_sizes_and_repetitions(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--transfer=4KiB,64KiB",
+        "--block=64KiB",
+        "--repetitions=2",
+        "--file-each-repetition",
+        "--keep",
+    )
+    assert [
+        (m["access"], m["where"]["transfer_bytes"], m["repetition"])
+        for m in run.result.measurements
+    ] == [(a, t * KIB, r) for r in (0, 1) for t in (4, 64) for a in ("write", "read")]
+    assert run.result.figure("read_bandwidth", transfer_bytes=4 * KIB)["detail"]["repetitions"] == 2
+    assert sorted(p.name for p in data.iterdir()) == ["ior.0", "ior.1"]
+
+
+def test_virtual_time_of_a_known_disk(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # Two ranks write 10 MB each in calls of 1 MB at 100 MB/s: 0.1 s of calls each of 2 ms latency
+    # adds 0.02 s; open 0.5 s, sync 0.25 s, close 0.125 s, all together for the shared file.
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--backend=sim",
+        "--backend-options=rank-rate=100MB/s,latency=2ms,open=500ms,sync=250ms,close=125ms",
+        "--transfer=1MB",
+        "--block=10MB",
+    )
+    write, read = run.result.measurements
+    total = 0.5 + 0.1 + 0.02 + 0.25 + 0.125
+    assert write["rate"]["value"] == pytest.approx(20e6 / total)
+    assert read["rate"]["value"] == pytest.approx(20e6 / (total - 0.25))
+    for part, seconds in (("open", 0.5), ("transfer", 0.12), ("sync", 0.25), ("close", 0.125)):
+        assert write["seconds"][part]["max"] == pytest.approx(seconds)
+    assert write["detail"]["operations_per_second"] == pytest.approx(20 / 0.12)
+    assert write["call_times"]["mean"] == pytest.approx(0.012, rel=0.02)
+
+
+def test_stonewall_tells_who_did_how_much(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # Rank 1 takes 40 ms a call, rank 0 none: it is done at once.
+    slow = ["--backend=null", "--backend-options=rank=1,transfer=40ms", "--files=per-process"]
+    run = ior(
+        any_engine,
+        tmp_path,
+        *slow,
+        "--transfer=1KiB",
+        "--block=100KiB",
+        "--stonewall=0.2",
+        "--phases=write",
+    )
+    (write,) = run.result.measurements
+    wall = write["detail"]["stonewall"]
+    assert wall["max_transfers"] == 100
+    # The call that ends past the deadline is the last: at most the fifth.
+    assert 1 <= wall["min_transfers"] <= 5
+    assert write["operations"] == 100 + wall["min_transfers"]
+    assert write["bytes"] == write["operations"] * KIB
+    assert wall["workers_stopped_by_time"] == 1
+    assert wall["last_done_seconds"] >= 0.2
+    assert wall["first_done_seconds"] < wall["last_done_seconds"]
+    assert write["stopped_by"] == "time"
+    run = ior(
+        any_engine,
+        tmp_path,
+        *slow,
+        "--transfer=1KiB",
+        "--block=10KiB",
+        "--stonewall=0.1",
+        "--wear-out",
+        "--phases=write",
+    )
+    (write,) = run.results[-1].measurements
+    assert write["operations"] == 20
+    assert write["detail"]["stonewall"]["min_transfers"] <= 3
+
+
+def test_what_a_stonewall_left_out_is_not_read(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    # IOR reads past the end of the shorter files and aborts (spec, defect 20).
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--files=per-process",
+        "--transfer=4KiB",
+        "--block=1GiB",
+        "--think-time=10ms",
+        "--stonewall=0.2",
+        "--verify=inside",
+        "--max-bytes=1GiB",
+    )
+    write, read = run.result.measurements
+    assert read["bytes"] == read["verified_bytes"] == write["bytes"] < 2**30
+
+
+def test_steady_rate_ends_the_phase(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # A disk of constant speed is steady as soon as the window is full: ten slices of one second
+    # at 1 MB in 10 ms, the first slice included.
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--backend=sim",
+        "--backend-options=rank-rate=100MB/s,no-content",
+        "--files=per-process",
+        "--transfer=1MB",
+        "--block=100GB",
+        "--steady",
+        "--phases=write",
+    )
+    (write,) = run.result.measurements
+    assert write["stopped_by"] == "steady"
+    assert write["detail"]["steady"]["reached"] is True
+    assert write["detail"]["steady"]["mean_bytes_per_second"] == pytest.approx(200e6, rel=0.02)
+    assert write["seconds"]["transfer"]["max"] == pytest.approx(10, abs=1.5)
+    figure = run.result.figure("write_steady_rate")
+    assert figure["valid"] is True
+    assert figure["metric"]["value"] == pytest.approx(200e6, rel=0.02)
+
+
+def test_a_limit_before_the_steady_state_is_told(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--backend=sim",
+        "--backend-options=rank-rate=100MB/s,no-content",
+        "--collective",
+        "--transfer=1MB",
+        "--block=100GB",
+        "--steady",
+        "--stonewall=4s",
+        "--phases=write",
+    )
+    (write,) = run.result.measurements
+    assert write["stopped_by"] == "time"
+    figure = run.result.figure("write_steady_rate")
+    assert figure["valid"] is False
+    assert figure["metric"]["value"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--block=10", "--transfer=4"], "--block 10B is no multiple of --transfer 4B"),
+        (["--block=4", "--transfer=8"], "--transfer 8B is more than --block 4B"),
+        (["--transfer=4m"], "--transfer"),
+        (["--segments=0"], "--segments"),
+        (["--segments=-1"], "--segments"),
+        (["--phases=delete"], "'delete' is none of"),
+        (["--wear-out"], "--wear-out needs --stonewall"),
+        (["--ranks=3"], "--ranks 3 are more than the 2"),
+        (["--backend=posix", "--threads=2", "--collective"], "--threads"),
+        (["--backend=mpiio", "--threads=2"], "backend mpiio lacks"),
+        (["--backend=null", "--verify=read"], "backend null lacks"),
+    ],
+)
+def test_bad_input_is_refused(
+    any_engine: Engine, tmp_path: Path, data: Path, words: list[str], message: str
+) -> None:
+    run = ior(any_engine, tmp_path, *words, code=2)
+    assert message in run.stderr
+    assert list(data.iterdir()) == []
