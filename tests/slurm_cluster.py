@@ -62,8 +62,8 @@ def _configuration(directory: Path, nodes: Sequence[str], ports: Sequence[int]) 
         f"SlurmdSpoolDir={directory}/spool-%n",
         f"SlurmctldPidFile={directory}/slurmctld.pid",
         f"SlurmdPidFile={directory}/slurmd-%n.pid",
-        # Short, so that a lost node is noticed while a test waits.
-        "SlurmdTimeout=10",
+        # Longer than a busy machine may stall; a test that loses a node has it noticed at once.
+        "SlurmdTimeout=60",
         "InactiveLimit=0",
         "KillWait=5",
         "MinJobAge=300",
@@ -194,6 +194,11 @@ class SlurmCluster:
         daemon = self._daemons.pop(node)
         daemon.kill()
         daemon.wait()
+
+    def notice_loss(self, node: str) -> None:
+        """What Slurm does by itself when a node has not answered for SlurmdTimeout."""
+        done = self.run(["scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=lost"])
+        assert done.returncode == 0, done.stderr
 
     def bring_back(self, node: str) -> None:
         """Starts a lost node again, and waits until no job is left and all nodes are idle."""

@@ -225,7 +225,10 @@ def test_open_mpi_in_slurm_without_its_plugin_uses_its_own_launcher(
     _program(path / "mpiexec", f"printf '{OPENMPI_SAYS}'")
     srun = _program(path / "srun", "exit 1")
     assert choose_launcher(engine, IN_SLURM).name == "openmpi"
+    # srun may end well although a node could not start its task.
     Path(srun).write_text("#!/bin/sh\nexit 0\n")
+    assert choose_launcher(engine, IN_SLURM).name == "openmpi"
+    Path(srun).write_text("#!/bin/sh\necho here\n")
     assert choose_launcher(engine, IN_SLURM).name == "srun"
 
 
@@ -282,6 +285,7 @@ HEADERS = {
 #SBATCH --time=01:45:00
 #SBATCH --output="/scratch/a run/job.log"
 #SBATCH --signal=B:USR1@60
+#SBATCH --no-requeue
 #SBATCH --account=abc
 """,
     "pbs": """\
@@ -290,6 +294,7 @@ HEADERS = {
 #PBS -l select=2:ncpus=4:mpiprocs=4
 #PBS -l walltime=01:45:00
 #PBS -j oe
+#PBS -r n
 #PBS -o "/scratch/a run/job.log"
 #PBS --account=abc
 """,

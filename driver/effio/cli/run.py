@@ -279,11 +279,11 @@ def _here(
         with LiveView(title, terminal=False if request.quiet else None) as view:
             finished = job.run_here(request, runs, view)
     except NoLauncherError as error:
-        if find_batch_system() is None:
+        if find_batch_system() is None or request.machine.allocation is not None:
             raise
         _offer_script(request, runs, site, values, plan, error.message)
         raise click.exceptions.Exit(ExitCode.ENVIRONMENT) from None
-    if finished.not_started:
+    if finished.not_started and request.machine.allocation is None:
         _offer_script(request, runs, site, values, plan, finished.reason)
         raise click.exceptions.Exit(ExitCode.ENVIRONMENT)
     _conclude(finished, values["report"])

@@ -45,6 +45,9 @@ class BatchSystem:
     cancel_command: tuple[str, ...]
     header: Callable[[BatchJob], list[str]]
     prefix: str  # of a directive line
+    # The job id follows; what it prints names the state in which a job ended.
+    fate_command: tuple[str, ...] = ()
+    fate: re.Pattern[str] = re.compile("")
 
     @property
     def found(self) -> bool:
@@ -116,6 +119,19 @@ class BatchSystem:
             return None
         return self.alive(done.returncode, done.stdout + done.stderr)
 
+    def end_of(self, job_id: str) -> str:
+        """How the batch system says that a job ended, in its own word; empty if it does not say."""
+        if not self.fate_command:
+            return ""
+        try:
+            done = subprocess.run(
+                [*self.fate_command, job_id], capture_output=True, text=True, timeout=60
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        found = self.fate.search(done.stdout)
+        return found.group(1) if done.returncode == 0 and found is not None else ""
+
     def stop(self, job_id: str, at_once: bool) -> None:
         command = [*self.cancel_command, job_id]
         if self.name == "slurm" and not at_once:
@@ -152,6 +168,8 @@ def _slurm_header(job: BatchJob) -> list[str]:
         f"#SBATCH --time={_clock(job.minutes)}",
         f"#SBATCH --output={_log(job).replace('%', '%%')}",
         "#SBATCH --signal=B:USR1@60",
+        # After the loss of a node Slurm would start the script again, over the first result.
+        "#SBATCH --no-requeue",
     ]
 
 
@@ -163,6 +181,7 @@ def _pbs_header(job: BatchJob) -> list[str]:
         f"#PBS -l select={nodes}:ncpus={per_node}:mpiprocs={per_node}",
         f"#PBS -l walltime={_clock(job.minutes)}",
         "#PBS -j oe",
+        "#PBS -r n",
         f"#PBS -o {_log(job)}",
     ]
 
@@ -202,6 +221,8 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         cancel_command=("scancel",),
         header=_slurm_header,
         prefix="#SBATCH",
+        fate_command=("scontrol", "--oneliner", "show", "job"),
+        fate=re.compile(r"\bJobState=(\w+)"),
     ),
     BatchSystem(
         name="pbs",

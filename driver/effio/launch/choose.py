@@ -49,11 +49,12 @@ def identify(program: str) -> tuple[Mpi | None, str]:
     return mpi.of_launcher(text), text
 
 
-def _slurm_starts_with(interface: str) -> bool:
-    """Whether srun can really use an interface: plugins are often listed but do not load."""
+def _slurm_starts_with(interface: str, nodes: int) -> bool:
+    """Whether srun can really use an interface: plugins are often listed but do not load, or do not
+    reach other nodes."""
     try:
         done = subprocess.run(
-            ["srun", f"--mpi={interface}", "--nodes=1", "--ntasks=1", "true"],
+            ["srun", f"--mpi={interface}", f"--nodes={nodes}", f"--ntasks={nodes}", "echo", "here"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=30,
@@ -61,7 +62,8 @@ def _slurm_starts_with(interface: str) -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return done.returncode == 0
+    # srun may end with 0 although a node could not start its task.
+    return done.returncode == 0 and done.stdout.split() == [b"here"] * nodes
 
 
 def _candidates(engine: Engine, environment: Mapping[str, str]) -> list[str]:
@@ -129,7 +131,7 @@ def choose_launcher(
     if allocation is not None and allocation.system == "slurm" and shutil.which("srun"):
         # Open MPI needs Slurm's pmix plugin; where that is missing its own mpiexec knows Slurm.
         open_mpi = engine.mpi is not None and engine.mpi.family == mpi.OPEN_MPI
-        if not open_mpi or _slurm_starts_with("pmix"):
+        if not open_mpi or _slurm_starts_with("pmix", allocation.nodes or 1):
             return Srun(str(shutil.which("srun")), engine.mpi, options)
     if allocation is not None and allocation.system == "flux" and shutil.which("flux"):
         return Flux(str(shutil.which("flux")), engine.mpi, options)

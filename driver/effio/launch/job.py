@@ -83,7 +83,9 @@ def default_ranks(
         if nodes is None and per_node is not None and allocation.nodes:
             return Ranks(allocation.nodes * per_node, allocation.nodes, per_node), ""
         if allocation.ranks:
-            return Ranks(allocation.ranks, nodes, per_node), f"{allocation.ranks} ranks, as {where}"
+            return Ranks(allocation.ranks, nodes, per_node), (
+                f"{fmt.count_of(allocation.ranks, 'rank')}, as {where}"
+            )
     if nodes is not None or per_node is not None:
         raise EffioError(
             "give --ranks, or both --nodes and --ranks-per-node", hint="effio run BENCHMARK --help"
@@ -199,7 +201,10 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         return ended("interrupted", ExitCode.INTERRUPTED, reason)
     if fault:
         return ended("died", ExitCode.IO_ERROR, fault)
-    how = f"signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
+    if outcome.job_ended:
+        how = f"the job ended as {outcome.job_ended}"
+    else:
+        how = f"signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
     if result is not None:
         return ended(
             "died",
@@ -307,7 +312,12 @@ def submit_and_wait(
     _wait_for_files(folder)
     follower.follow()
     seconds = time.monotonic() - started
-    outcome = watch.Outcome(seconds=seconds, interrupted=wishes > 0, engine_spoke=True)
+    outcome = watch.Outcome(
+        seconds=seconds,
+        interrupted=wishes > 0,
+        engine_spoke=True,
+        job_ended=system.end_of(job_id),
+    )
     record = folder.record() or record
     record.outcome = judge(folder, outcome)
     folder.write_record(record)

@@ -51,6 +51,7 @@ class Outcome:
     interrupted: bool = False
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False
+    job_ended: str = ""  # the batch system's word for how the job ended
     last_words: list[str] = field(default_factory=list)  # of standard error, without progress
     # What came after the engine's own last message: launchers comment on exit codes at length.
     afterwords: list[str] = field(default_factory=list)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio run` under a real Slurm: inside an allocation, through sbatch, and when a node is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines import Engine
+from results import load
+from slurm_cluster import SlurmCluster
+
+EFFIO = (sys.executable, "-m", "effio")
+MEMORY = ("--memory-per-rank", "256MiB")
+# One call of every row on modelled storage; the ranks exchange real messages between the nodes.
+SIMULATED = ("b-eff-io", "--backend", "sim", "--time", "0s", *MEMORY)
+
+
+def _engine(engines: dict[str, Engine], flavour: str) -> dict[str, str]:
+    if flavour not in engines:
+        pytest.skip(f"no engine of flavour {flavour} is built here")
+    engine = engines[flavour]
+    return {
+        "EFFIO_ENGINE": str(engine.program),
+        "EFFIO_MPIEXEC": engine.mpiexec,
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
+
+
+@pytest.fixture
+def mpich(engines: dict[str, Engine]) -> dict[str, str]:
+    """What a user has set who works with the engine for MPICH."""
+    return _engine(engines, "mpich")
+
+
+def _only_run(directory: Path) -> Path:
+    (run,) = (directory / "effio-runs").iterdir()
+    return run
+
+
+def _record(run: Path) -> dict[str, Any]:
+    record = json.loads((run / "run.json").read_text())
+    assert isinstance(record, dict)
+    return record
+
+
+def _nodes(run: Path) -> list[str]:
+    names = load(run / "result.jsonl").run["system"]["node_names"]
+    assert isinstance(names, list)
+    return sorted(names)
+
+
+def test_inside_an_allocation_srun_starts_mpich_on_its_nodes(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    allocation = ["salloc", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1"]
+    done = slurm.run([*allocation, *EFFIO, "run", *SIMULATED, "--quiet"], tmp_path, env=mpich)
+    assert done.returncode == 0, done.stderr
+    run = _only_run(tmp_path)
+    command = _record(run)["command"]
+    assert (Path(command[0]).name, command[1]) == ("srun", "--mpi=pmi2")
+    # As many ranks as the allocation has tasks.
+    assert command[command.index("--ntasks") + 1] == "2"
+    assert len(_nodes(run)) == 2
+
+
+def test_inside_an_allocation_open_mpi_starts_on_both_nodes(
+    slurm: SlurmCluster, engines: dict[str, Engine], tmp_path: Path
+) -> None:
+    # Debian's Slurm lists its pmix plugin and starts one node with it, but not two; Open MPI's own
+    # mpiexec knows the allocation.
+    environment = _engine(engines, "openmpi-ompio")
+    allocation = ["salloc", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1"]
+    done = slurm.run([*allocation, *EFFIO, "run", *SIMULATED, "--quiet"], tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert len(_nodes(_only_run(tmp_path))) == 2
+
+
+def test_a_failed_launch_inside_an_allocation_offers_no_further_job(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    words = ["run", *SIMULATED, "--launcher-option=--no-such-option"]
+    done = slurm.run(["salloc", "-n1", *EFFIO, *words], tmp_path, env=mpich)
+    assert done.returncode == 6, done.stderr
+    assert "the launcher ended before the engine started" in done.stderr
+    assert not (_only_run(tmp_path) / "job.sh").exists()
+
+
+def test_submit_runs_on_the_nodes_asked_for_and_brings_the_result(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    # Real files, all access methods, shared file pointers among them, from two nodes.
+    where = ["--nodes", "2", "--ranks-per-node", "1", "--submit", "--minutes", "5"]
+    done = slurm.run(
+        [*EFFIO, "run", "b-eff-io", "--time", "0s", *MEMORY, *where], tmp_path, env=mpich
+    )
+    assert done.returncode == 0, done.stderr
+    run = _only_run(tmp_path)
+    record = _record(run)
+    job = record["batch"]["job_id"]
+    assert f"submitted as slurm job {job}" in done.stderr
+    assert record["outcome"]["status"] == "done"
+    result = load(run / "result.jsonl")
+    assert result.run["system"]["batch"]["SLURM_JOB_ID"] == job
+    assert len(_nodes(run)) == 2
+    # 43 rows written, the 9 scatter rows rewritten, 43 read (spec A3), for 1 and for 2 ranks.
+    assert len(result.measurements) == 2 * (43 + 9 + 43)
+    limit = slurm.run(["scontrol", "show", "job", job]).stdout
+    assert "TimeLimit=00:05:00" in limit
+    sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=run, check=False)
+    assert sums.returncode == 0
+    assert list(tmp_path.glob("b_eff_io*")) == []
+
+
+def test_a_script_can_be_submitted_by_hand(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    where = ["--nodes", "2", "--ranks-per-node", "1", "--batch", "--batch-option=--comment=by-hand"]
+    written = slurm.run([*EFFIO, "run", *SIMULATED, *where], tmp_path, env=mpich)
+    assert written.returncode == 0, written.stderr
+    script = tmp_path / written.stdout.strip()
+    assert f"submit it with: sbatch {written.stdout.strip()}" in written.stderr
+    # Jobs get the environment of the shell that submits; this one knows nothing of effio.
+    done = slurm.run(["sbatch", "--wait", script], tmp_path, timeout=90)
+    assert done.returncode == 0, done.stderr
+    run = script.parent
+    assert len(_nodes(run)) == 2
+    shown = slurm.run([*EFFIO, "show", "last"], tmp_path, env=mpich)
+    assert shown.returncode == 0, shown.stderr
+    assert "b-eff-io" in shown.stdout
+
+
+@pytest.fixture
+def submitted(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> Iterator[subprocess.Popen[str]]:
+    """A long run that has measured something on two nodes already."""
+    where = ["--nodes", "2", "--ranks-per-node", "1", "--submit"]
+    process = subprocess.Popen(
+        [*EFFIO, "run", "b-eff-io", "--time", "600s", "--max-bytes", "512MiB", *MEMORY, *where],
+        cwd=tmp_path,
+        env={**slurm.environment, **mpich},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+    def measured() -> bool:
+        return any(
+            b'"kind":"measurement"' in path.read_bytes()
+            for path in tmp_path.glob("effio-runs/*/result.jsonl")
+        )
+
+    try:
+        _wait("the first measurement", measured, process)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def _wait(what: str, true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, f"waited for {what}"
+        time.sleep(0.1)
+
+
+def test_a_lost_node_ends_the_run_and_what_was_measured_is_kept(
+    slurm: SlurmCluster, submitted: subprocess.Popen[str], mpich: dict[str, str], tmp_path: Path
+) -> None:
+    run = _only_run(tmp_path)
+    job = _record(run)["batch"]["job_id"]
+    kept = [
+        line
+        for line in (run / "result.jsonl").read_text().splitlines()
+        if '"kind":"measurement"' in line
+    ]
+    lost = slurm.nodes_of(job)[1]
+    slurm.lose(lost)
+    slurm.notice_loss(lost)
+    _, errors = submitted.communicate(timeout=100)
+    assert submitted.returncode == 6, errors
+    assert "the job ended as NODE_FAIL" in errors
+    # Slurm would start the job again where it may: over the first result.
+    assert slurm.run(["squeue", "--noheader"]).stdout == ""
+    assert _record(run)["outcome"]["status"] == "died"
+    text = (run / "result.jsonl").read_text()
+    assert all(line in text for line in kept)
+    # The data that nobody could remove are found by their manifest.
+    assert list(tmp_path.glob("b_eff_io*")) != []
+    cleaned = slurm.run([*EFFIO, "clean", "last"], tmp_path, env=mpich)
+    assert cleaned.returncode == 0, cleaned.stderr
+    assert list(tmp_path.glob("b_eff_io*")) == []
+
+
+def test_ctrl_c_asks_the_job_to_stop_and_to_clean_up(
+    slurm: SlurmCluster, submitted: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    os.kill(submitted.pid, signal.SIGINT)
+    _, errors = submitted.communicate(timeout=60)
+    assert submitted.returncode == 4, errors
+    assert "asking the job to stop" in errors
+    result = load(_only_run(tmp_path) / "result.jsonl")
+    assert result.status == "interrupted"
+    assert list(tmp_path.glob("b_eff_io*")) == []
