@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff/b_eff.hpp"
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/ior/ior.hpp"
@@ -8,6 +9,7 @@ namespace effio {
 const std::vector<BenchmarkFactory>& benchmark_registry() {
     static const std::vector<BenchmarkFactory> all{
         [] { return b_eff_io::make_benchmark(); },
+        [] { return b_eff::make_benchmark(); },
         [] { return ior::make_benchmark(); },
     };
     return all;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff/b_eff.hpp"
+
+#include <array>
+#include <ctime>
+
+#include "benchmarks/b_eff/plan.hpp"
+#include "benchmarks/b_eff/runner.hpp"
+#include "benchmarks/b_eff/views.hpp"
+
+namespace effio::b_eff {
+namespace {
+
+std::string now_as_ctime() {
+    const std::time_t now = std::time(nullptr);
+    std::array<char, 32> text{};
+    ctime_r(&now, text.data());
+    return std::string(text.data()).substr(0, 24);
+}
+
+class Beff : public Benchmark {
+  public:
+    explicit Beff(FrontEnd front_end) : front_end_(std::move(front_end)) {}
+
+    std::string_view name() const override { return "b-eff"; }
+    std::string_view purpose() const override {
+        return "Effective communication bandwidth (b_eff 3.6): rings and random rings of all "
+               "ranks, 21 message sizes, three methods, averaged into one number";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 2 effio-mpi b-eff --quick\n"
+               "      a first look in about 20 seconds (NOT VALID officially)\n"
+               "  mpiexec -n 64 effio-mpi b-eff\n"
+               "      an official run, 3 to 5 minutes\n"
+               "  effio-mpi b-eff --plan --plan-ranks 1024 --memory-per-rank 2GiB\n"
+               "      the patterns of 1024 ranks, without a run";
+    }
+    void declare(OptionTable& table) override { parameters_.declare(table); }
+    Status check() override { return parameters_.check(); }
+    bool virtual_time() const override { return parameters_.network.virtual_time(); }
+    Result<Plan> plan(const PlanInput& input) const override {
+        return make_plan(parameters_, input);
+    }
+    Ending run(Job& job) override;
+
+  private:
+    Setup set_up(const Job& job) const;
+
+    Parameters parameters_;
+    FrontEnd front_end_;
+};
+
+Setup Beff::set_up(const Job& job) const {
+    const Comm& comm = job.session.comm;
+    Setup s;
+    s.parameters = parameters_;
+    s.ranks = comm.size();
+    s.nodes = job.topology.nodes;
+    const std::int64_t per_rank = parameters_.memory_per_rank ? parameters_.memory_per_rank->count
+                                                              : memory_per_rank(comm, job.topology);
+    s.memory_mib = per_rank / MiB;
+    s.lmax = lmax_bytes(s.memory_mib);
+    s.lengths = MessageLengths(s.lmax);
+    s.patterns = pattern_table(s.ranks, parameters_.random_patterns(), parameters_.additional());
+    s.grid_2d = grid_extents(s.ranks, 2);
+    s.grid_3d = grid_extents(s.ranks, 3);
+    std::int64_t seed = parameters_.seed.value_or(std::time(nullptr));
+    comm.broadcast(seed);
+    s.seed = static_cast<std::uint32_t>(seed);
+    s.uname = find_uname();
+    s.date = now_as_ctime();
+    return s;
+}
+
+Ending Beff::run(Job& job) {
+    Session& session = job.session;
+    if (session.comm.size() < 2) {
+        return Ending::from(usage_error(
+            "b_eff measures messages between ranks and needs at least 2 of them; this run has 1 "
+            "(start it with mpiexec -n 2 or more)"));
+    }
+    session.clock.set_collective_cost(parameters_.network.model.collective.count);
+    RunResult result(set_up(job));
+    Json extra;
+    extra["b_eff"] = describe(result.setup);
+    extra["backend"] = parameters_.network.describe();
+    job.announce(std::move(extra));
+
+    const auto records = make_record_view(session.results.recorder());
+    const auto tables = make_console_view(session.console, session.results.path());
+    std::vector<Observer*> observers{records.get(), tables.get()};
+    if (front_end_.classic_view) observers.push_back(front_end_.classic_view.get());
+    const ExchangeMaker exchanges =
+        front_end_.exchanges ? front_end_.exchanges : parameters_.network.maker();
+    Runner runner(job, exchanges, result, observers);
+    Ending ending = runner.measure();
+    if (session.comm.is_root()) {
+        for (Observer* observer : observers) observer->end(result);
+    }
+    return ending;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_benchmark(FrontEnd front_end) {
+    return std::make_unique<Beff>(std::move(front_end));
+}
+
+}  // namespace effio::b_eff

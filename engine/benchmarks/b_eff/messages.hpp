@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The message buffers of b_eff and what is checked of each message (spec/b_eff.md, B4).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "benchmarks/b_eff/definition.hpp"
+#include "core/buffer.hpp"
+#include "parallel/exchange.hpp"
+
+namespace effio::b_eff {
+
+/// A message whose first or last byte is not what its sender set.
+struct WrongMessage {
+    int from = 0;  ///< position in the pattern's communicator
+    std::int64_t bytes = 0;
+    bool last_byte = false;  ///< else the first one
+    unsigned expected = 0;
+    unsigned found = 0;
+};
+
+/// One buffer to send from and one to receive into, each of 6 * (Lmax + 16) bytes. Messages are
+/// placed one behind the other, cyclically over the whole run, so that each goes through other
+/// memory than the one before and short ones do not stay in a cache.
+class Messages {
+  public:
+    explicit Messages(std::int64_t lmax);
+
+    /// The messages of one loop at the next places, first and last byte set; the same bytes of the
+    /// places to receive into are cleared. Valid until the next call.
+    std::span<const Step> next(std::span<const Partners> partners, int length_number,
+                               std::int64_t bytes);
+    /// How many messages received into the places of the latest `next` are wrong.
+    int check(int length_number);
+    /// The first wrong message so far.
+    const std::optional<WrongMessage>& first_wrong() const { return first_wrong_; }
+
+    std::size_t memory_bytes() const { return send_.size() + receive_.size(); }
+
+  private:
+    std::size_t advance(std::size_t bytes);
+
+    Buffer send_;
+    Buffer receive_;
+    std::size_t position_ = 0;
+    std::vector<Step> steps_;
+    std::optional<WrongMessage> first_wrong_;
+};
+
+}  // namespace effio::b_eff

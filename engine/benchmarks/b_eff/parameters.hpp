@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of b_eff.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/network_options.hpp"
+#include "core/options.hpp"
+#include "parallel/exchange.hpp"
+
+namespace effio::b_eff {
+
+struct Parameters {
+    std::optional<Bytes> memory_per_rank;
+    std::optional<std::int64_t> repetitions_asked;
+    std::optional<std::int64_t> random_asked;
+    std::optional<Seconds> loop_time_asked;
+    std::optional<std::int64_t> seed;
+    std::vector<std::string> methods{"sendrecv", "alltoallv", "nonblocking"};
+    std::string patterns = "all";
+    Seconds shorten_after{60};  ///< the longest sizes, if their expected time is above; 0 = never
+    bool quick = false;
+    NetworkOptions network;
+
+    void declare(OptionTable& table);
+    Status check();
+
+    int repetitions() const;
+    int random_patterns() const;
+    double loop_seconds() const;
+    bool additional() const { return patterns == "all"; }
+    bool uses(Method method) const;
+};
+
+/// As on the command line: "sendrecv".
+const char* option_name(Method method);
+
+}  // namespace effio::b_eff

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/b_eff/definition.hpp"
+#include "core/table.hpp"
+#include "parallel/system.hpp"
+
+namespace effio::b_eff {
+namespace {
+
+constexpr std::int64_t buffers = 2;
+constexpr std::int64_t messages_in_buffer = 6;
+
+/// Seconds of one repetition, one method and one length: the loop time, or one loop and one before
+/// it over all patterns where that takes longer. A message travels at 1/messages of the rate.
+double expected_seconds(const Parameters& p, const std::vector<Pattern>& patterns,
+                        std::int64_t bytes, double rate) {
+    double loop = 0;
+    for (const Pattern& pattern : patterns) {
+        loop += static_cast<double>(bytes * pattern.messages()) / rate;
+    }
+    return std::max(p.loop_seconds(), 2 * loop);
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
+    if (input.ranks < 2) return usage_error("b_eff needs at least 2 ranks: --plan-ranks");
+    const std::int64_t memory_mib =
+        (parameters.memory_per_rank ? parameters.memory_per_rank->count
+                                    : find_memory().total_bytes / input.ranks_per_node) /
+        MiB;
+    const MessageLengths lengths(lmax_bytes(memory_mib));
+    const auto patterns =
+        pattern_table(input.ranks, parameters.random_patterns(), parameters.additional());
+
+    std::int64_t experiments = 0;
+    std::int64_t communicators = 0;
+    Table table({{"number"},
+                 {"pattern", Table::Align::left},
+                 {"k"},
+                 {"messages of a loop"},
+                 {"ranks"},
+                 {"idle"},
+                 {"in b_eff", Table::Align::left}});
+    Json rows = Json::array();
+    for (const Pattern& p : patterns) {
+        std::int64_t methods = 0;
+        for (int m = 0; m < method_count; ++m) {
+            if (p.has_method(m) && parameters.uses(static_cast<Method>(m))) ++methods;
+        }
+        experiments += methods * parameters.repetitions() * length_count;
+        communicators += std::int64_t{parameters.repetitions()} * (length_count + 1);
+        const int idle = input.ranks - p.participants();
+        table.row({std::to_string(p.number), p.name, std::to_string(p.step_count()),
+                   std::to_string(p.messages()), std::to_string(p.participants()),
+                   std::to_string(idle), p.counts() ? "yes" : "no"});
+        rows.push_back(Json{{"number", p.number},
+                            {"name", p.name},
+                            {"family", name(p.family)},
+                            {"steps", p.step_count()},
+                            {"messages", p.messages()},
+                            {"participants", p.participants()},
+                            {"idle", idle},
+                            {"counts", p.counts()}});
+    }
+    double seconds = 0;
+    for (const std::int64_t bytes : lengths.bytes) {
+        seconds += expected_seconds(parameters, patterns, bytes, input.rate) *
+                   parameters.repetitions() * static_cast<double>(parameters.methods.size());
+    }
+    const std::int64_t memory = buffers * messages_in_buffer * lengths[length_count - 1];
+
+    Plan plan;
+    plan.text = fmt::format(
+        "Plan of b_eff with {} ranks, {} memory per rank, at an assumed {} in all\n"
+        "messages of 1 B to {} ({} lengths), {} patterns, {} methods, {} repetitions: {} "
+        "experiments\n"
+        "memory per rank: {} of message buffers, and about {} for the order and the counts of a "
+        "pattern\n"
+        "expected duration: {}{}\n{}",
+        input.ranks, format_size(static_cast<double>(memory_mib * MiB)), format_rate(input.rate),
+        format_exact(Bytes{lengths[length_count - 1]}), length_count, patterns.size(),
+        parameters.methods.size(), parameters.repetitions(), experiments,
+        format_size(static_cast<double>(memory)), format_size(64.0 * input.ranks),
+        format_duration(seconds),
+        parameters.shorten_after.count > 0 ? ", less if the longest sizes are shortened" : "",
+        table.text(2));
+    plan.data = Json{{"benchmark", "b-eff"},
+                     {"ranks", input.ranks},
+                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"lmax_bytes", lengths[length_count - 1]},
+                     {"lengths_bytes", lengths.bytes},
+                     {"repetitions", parameters.repetitions()},
+                     {"methods", parameters.methods},
+                     {"experiments", experiments},
+                     {"communicators", communicators},
+                     {"memory_per_rank_bytes", memory},
+                     {"expected_seconds", seconds},
+                     {"patterns", std::move(rows)}};
+    return plan;
+}
+
+}  // namespace effio::b_eff

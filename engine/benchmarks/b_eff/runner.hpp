@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of b_eff: repetitions, lengths, patterns, methods (spec/b_eff.md, B5).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "benchmarks/b_eff/messages.hpp"
+#include "benchmarks/b_eff/result.hpp"
+#include "benchmarks/b_eff/stage.hpp"
+#include "benchmarks/benchmark.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/pace.hpp"
+
+namespace effio::b_eff {
+
+class Runner {
+  public:
+    /// Observers are called on the session's root only. `run` collects there what is found.
+    Runner(Job& job, const ExchangeMaker& exchanges, RunResult& run,
+           std::vector<Observer*> observers);
+
+    /// All repetitions. Collective.
+    Ending measure();
+
+    /// For passes after it that use the same communicator and buffers.
+    const Comm& line() const { return line_; }
+    Messages& messages() { return messages_; }
+
+  private:
+    using PerMethod = std::array<double, method_count>;
+
+    /// What this rank measured at one length, by pattern and method.
+    struct Own {
+        explicit Own(std::size_t patterns)
+            : seconds(patterns * method_count),
+              steps(patterns * method_count),
+              errors(patterns * method_count) {}
+        std::vector<double> seconds;
+        std::vector<int> steps;  ///< k of this rank; 0 = not measured or no part in it
+        std::vector<double> errors;
+    };
+
+    void calibrate(LoopLengths& loops, PerMethod& seconds);
+    bool measure_length(int repetition, int length, const LoopLengths& loops, PerMethod& seconds);
+    void measure_pattern(std::size_t pattern, int length, std::span<const std::int64_t> loops,
+                         Own& own);
+    double time_loops(Stage& stage, Method method, int length, std::int64_t loops, double& errors);
+    void loop(Stage& stage, Method method, int length, double& errors);
+    void count_node_steps(std::size_t pattern, Stage& stage);
+    bool measures(std::size_t pattern, int method) const;
+
+    void collect(int repetition, int length, std::span<const std::int64_t> loops, const Own& own);
+    void note_loops(int repetition, int length, std::span<const std::int64_t> loops,
+                    const Own& own);
+    void decide_short_cut(int repetition, int length, LoopLengths& loops);
+    bool too_long(int repetition, int length) const;
+    int best_method(int repetition, int length, std::size_t pattern) const;
+    void copy_to_other_methods(int repetition, int length);
+    void copy_last_length(int repetition);
+    void begin_step(int repetition, int length);
+    void note_wrong_message(Method method, const Pattern& pattern);
+
+    template <class Event>
+    void notify(Event&& event) {
+        if (session_.comm.is_root()) {
+            for (Observer* observer : observers_) event(*observer);
+        }
+    }
+
+    Session& session_;
+    int node_;  ///< number of this rank's node
+    const ExchangeMaker& exchanges_;
+    RunResult& run_;
+    const Setup& setup_;
+    std::vector<Observer*> observers_;
+    Comm line_;
+    Messages messages_;
+    Outcome outcome_;                 ///< wrong messages that this rank saw
+    std::vector<int> chosen_;         ///< by pattern: the only method to measure, or -1
+    std::vector<double> own_rates_;   ///< of this rank at the latest length, by pattern and method
+    bool last_length_twice_ = false;  ///< the short-cut leaves two repetitions of the last length
+    bool stopping_ = false;
+};
+
+}  // namespace effio::b_eff

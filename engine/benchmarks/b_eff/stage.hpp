@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A pattern while it is measured: its communicator and exchange, made before and freed after it, so
+// that no more than one order of all ranks is in memory at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "benchmarks/b_eff/definition.hpp"
+#include "benchmarks/network_options.hpp"
+#include "parallel/comm.hpp"
+
+namespace effio::b_eff {
+
+class Stage {
+  public:
+    /// Collective over `world`. `line` is the periodic 1-D communicator of all ranks. What the
+    /// methods need is made here, outside any timed interval.
+    Stage(const Comm& world, const Comm& line, const Pattern& pattern, std::uint32_t seed,
+          const ExchangeMaker& exchanges, std::span<const Method> methods);
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+
+    const Pattern& pattern() const { return pattern_; }
+    /// The steps of this rank; none if it is idle.
+    std::span<const Partners> partners() const { return partners_; }
+    /// MPI_Alltoallv is also called by idle ranks of the communicator.
+    bool calls(Method method) const {
+        return exchange_ != nullptr && (!partners_.empty() || method == Method::alltoallv);
+    }
+    Exchange& exchange() { return *exchange_; }
+
+  private:
+    const Pattern& pattern_;
+    std::optional<Comm> own_;
+    std::unique_ptr<Exchange> exchange_;
+    std::vector<Partners> partners_;
+};
+
+}  // namespace effio::b_eff
