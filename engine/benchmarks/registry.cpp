@@ -2,6 +2,7 @@
 #include "benchmarks/b_eff/b_eff.hpp"
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/flash_io/flash_io.hpp"
 #include "benchmarks/ior/ior.hpp"
 
 namespace effio {
@@ -11,6 +12,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         [] { return b_eff_io::make_benchmark(); },
         [] { return b_eff::make_benchmark(); },
         [] { return ior::make_benchmark(); },
+        [] { return flash_io::make_benchmark(); },
     };
     return all;
 }

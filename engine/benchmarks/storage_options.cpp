@@ -41,6 +41,25 @@ Status StorageOptions::check() {
     return apply_settings(needs, backend);
 }
 
+Result<HintRules> read_hint_rules(const Session& session, const StorageOptions& options,
+                                  const HintVocabulary& vocabulary) {
+    if (!options.hints_file) return HintRules{};
+    std::string text;
+    std::string failure;
+    if (session.comm.is_root()) {
+        auto read = HintRules::read_file(*options.hints_file);
+        if (read) {
+            text = *read;
+        } else {
+            failure = read.error().text();
+        }
+    }
+    session.comm.broadcast(failure);
+    if (!failure.empty()) return usage_error(failure);
+    session.comm.broadcast(text);
+    return HintRules::parse(text, *options.hints_file, vocabulary);
+}
+
 Status require(const Storage& storage, std::initializer_list<std::pair<bool, const char*>> needs) {
     for (const auto& [present, what] : needs) {
         if (present) continue;

@@ -6,10 +6,15 @@
 #include <string>
 
 #include "core/options.hpp"
+#include "parallel/session.hpp"
 #include "storage/backends.hpp"
+#include "storage/hints.hpp"
 #include "storage/target.hpp"
 
 namespace effio {
+
+/// What slow storage may still be doing without being hung: it gets at least this rate (B/s).
+inline constexpr double slowest_storage = 10e6;
 
 struct StorageOptions {
     Serves needs;
@@ -31,6 +36,10 @@ struct StorageOptions {
     bool virtual_time() const { return backend.name == "sim"; }
     bool times_calls() const { return call_times == "on"; }
 };
+
+/// Collective: the rules of the hints file, read by the root; none without a file.
+Result<HintRules> read_hint_rules(const Session& session, const StorageOptions& options,
+                                  const HintVocabulary& vocabulary);
 
 /// Refuses a backend that lacks what the benchmark needs; `needs` are pairs of (present, what for).
 Status require(const Storage& storage, std::initializer_list<std::pair<bool, const char*>> needs);

@@ -2,12 +2,15 @@
 #include "classic/classic.hpp"
 
 #include "classic/b_eff_io.hpp"
+#include "classic/flash_io.hpp"
 
 namespace effio {
 
 const std::vector<ClassicProgram>& classic_programs() {
     static const std::vector<ClassicProgram> programs{
         {"b_eff_io", "b_eff_io 2.1: writes PREFIX.prot and PREFIX.sum", translate_b_eff_io},
+        {"flash_benchmark_io", "FLASH I/O's PnetCDF port: the report on stdout",
+         translate_flash_io},
     };
     return programs;
 }

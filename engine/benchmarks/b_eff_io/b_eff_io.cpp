@@ -52,32 +52,11 @@ class BeffIo : public Benchmark {
     Ending run(Job& job) override;
 
   private:
-    Result<HintRules> read_hints(const Session& session,
-                                 const std::vector<std::int64_t>& partitions) const;
     Result<Setup> set_up(Job& job) const;
 
     Parameters parameters_;
     FrontEnd front_end_;
 };
-
-Result<HintRules> BeffIo::read_hints(const Session& session,
-                                     const std::vector<std::int64_t>& partitions) const {
-    if (!parameters_.storage.hints_file) return HintRules{};
-    std::string text;
-    std::string failure;
-    if (session.comm.is_root()) {
-        auto read = HintRules::read_file(*parameters_.storage.hints_file);
-        if (read) {
-            text = *read;
-        } else {
-            failure = read.error().text();
-        }
-    }
-    session.comm.broadcast(failure);
-    if (!failure.empty()) return usage_error(failure);
-    session.comm.broadcast(text);
-    return HintRules::parse(text, *parameters_.storage.hints_file, hint_vocabulary(partitions));
-}
 
 Result<Setup> BeffIo::set_up(Job& job) const {
     const Comm& comm = job.session.comm;
@@ -109,7 +88,8 @@ Ending BeffIo::run(Job& job) {
     Session& session = job.session;
     auto setup = set_up(job);
     if (!setup) return Ending::from(setup.error());
-    const auto hints = read_hints(session, setup->partitions);
+    const auto hints =
+        read_hint_rules(session, parameters_.storage, hint_vocabulary(setup->partitions));
     if (!hints) return Ending::from(hints.error());
 
     const auto storage = make_storage(session, parameters_.storage.backend, job.room);

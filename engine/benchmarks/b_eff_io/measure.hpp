@@ -14,9 +14,6 @@
 
 namespace effio::b_eff_io {
 
-/// What slow storage may still be doing without being hung: it gets at least this rate (B/s).
-inline constexpr double slowest_storage = 10e6;
-
 /// The MPI call of a type's data transfers.
 CallForm call_form(Type type, bool shared_pointer);
 

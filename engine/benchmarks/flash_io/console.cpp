@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FLASH I/O's events for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/flash_io/views.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+
+namespace effio::flash_io {
+namespace {
+
+std::string seconds(double value) {
+    return fmt::format("{:.3f}", value);
+}
+
+std::string mib(std::int64_t bytes) {
+    return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
+}
+
+class ConsoleView : public Observer {
+  public:
+    explicit ConsoleView(Console& console) : console_(console) {}
+
+    void start(const Setup& s) override {
+        const auto& p = s.parameters;
+        console_.print(fmt::format(
+            "FLASH I/O: {} ranks, {} blocks of {} cells along each of {} edges, {} a dump\n"
+            "through {}, {} calls, {} access\n"
+            "data in {} (at most {}: {})\n"
+            "results in {}\n\n",
+            s.ranks, s.total_blocks, p.cells, p.dimensions,
+            format_size(static_cast<double>(s.dump_bytes)), s.library,
+            s.nonblocking ? "nonblocking" : "blocking", p.access, p.storage.directory,
+            format_size(static_cast<double>(s.cap_bytes)), s.cap_reason, s.result_path));
+        console_.print(fmt::format(format, "access", "file", "rep", "dump", "size", "time", "rate",
+                                   "with sync", ""));
+    }
+
+    void file(const FileRun& r) override {
+        std::string remark;
+        if (!r.valid) {
+            remark = "INVALID: " + (r.errors.empty() ? "" : r.errors.front().text());
+        } else if (r.error_count > 0) {
+            remark = fmt::format("{} WRONG VALUES, {}", r.error_count, r.errors.front().text());
+        } else if (!r.write) {
+            remark = "verified";
+            if (r.cache.verdict == "cache") remark += ", from cache";
+        }
+        const bool synced = r.write && r.longest("sync") > 0;
+        console_.print(fmt::format(format, r.write ? "write" : "read", name(r.file), r.repetition,
+                                   r.dump, format_size(static_cast<double>(r.bytes)),
+                                   format_duration(r.longest(r.write ? "by_definition" : "total")),
+                                   r.valid ? format_rate(r.rate()) : "-",
+                                   synced ? format_rate(r.synced_rate()) : "-", remark));
+    }
+
+    void end(const Setup& s, const std::vector<Repetition>& repetitions) override {
+        const Summary summary(repetitions);
+        if (summary.rates.empty()) {
+            console_.print("\nno bandwidth: no repetition is complete\n");
+            return;
+        }
+        const auto best = std::max_element(
+            repetitions.begin(), repetitions.end(), [](const auto& a, const auto& b) {
+                return (a.complete ? a.rate() : -1) < (b.complete ? b.rate() : -1);
+            });
+        if (repetitions.size() > 1) {
+            console_.print(fmt::format("\nRepetition {}, the best of {}:\n", best->number,
+                                       summary.rates.size()));
+        }
+        table(*best);
+        const Samples samples = samples_of(summary.rates);
+        console_.print(fmt::format(
+            "\nbandwidth by the definition (no sync): {}{}\n", format_rate(samples.mean()),
+            samples.count() > 1 ? fmt::format(" on average, {} to {}", format_rate(samples.min()),
+                                              format_rate(samples.max()))
+                                : ""));
+        if (s.parameters.syncs()) {
+            console_.print(fmt::format("until the data are on storage: {}\n",
+                                       format_rate(samples_of(summary.synced_rates).mean())));
+        }
+        if (!summary.read_rates.empty()) {
+            console_.print(fmt::format("restart: {}, {} verified\n",
+                                       format_rate(samples_of(summary.read_rates).mean()),
+                                       format_size(static_cast<double>(best->verified_bytes))));
+        }
+        if (best->compute_seconds > 0) {
+            console_.print(
+                fmt::format("time in I/O: {:.1f} % of {}\n", 100 * best->io_fraction(),
+                            format_duration(best->total_seconds() + best->compute_seconds)));
+        }
+    }
+
+  private:
+    static constexpr const char* format =
+        "  {:<6} {:<13} {:>4} {:>5} {:>10} {:>10} {:>12} {:>12}  {}\n";
+
+    void table(const Repetition& r) {
+        Table table({{"file", Table::Align::left},
+                     {"header s"},
+                     {"unknown s"},
+                     {"close s"},
+                     {"time s"},
+                     {"sync s"},
+                     {"MiB"}});
+        for (const File file : all_files) {
+            const auto& p = r.parts[index(file)];
+            if (p.files == 0) continue;
+            table.row({std::string(name(file)), seconds(p.header), seconds(p.unknown),
+                       seconds(p.close), seconds(p.seconds), seconds(p.sync), mib(p.bytes)});
+        }
+        table.rule();
+        table.row({"total", "", "", "", seconds(r.seconds()), "", mib(r.bytes())});
+        console_.print("\n" + table.text(2));
+        if (const auto count = r.granted.get("striping_factor"); count && *count != "0") {
+            console_.print(fmt::format("  striping: {} x {}\n", *count,
+                                       r.granted.get("striping_unit").value_or("?")));
+        }
+    }
+
+    Console& console_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_console_view(Console& console) {
+    return std::make_unique<ConsoleView>(console);
+}
+
+}  // namespace effio::flash_io

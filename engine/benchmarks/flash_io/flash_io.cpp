@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/flash_io/flash_io.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "benchmarks/flash_io/parameters.hpp"
+#include "benchmarks/flash_io/plan.hpp"
+#include "benchmarks/flash_io/runner.hpp"
+#include "benchmarks/flash_io/views.hpp"
+
+namespace effio::flash_io {
+namespace {
+
+class FlashIo : public Benchmark {
+  public:
+    explicit FlashIo(std::unique_ptr<Observer> view) : view_(std::move(view)) {}
+
+    std::string_view name() const override { return "flash-io"; }
+    std::string_view purpose() const override {
+        return "FLASH I/O: checkpoint and plot files of a block-structured simulation, 24 "
+               "variables "
+               "through PnetCDF, HDF5 or any other array backend";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 64 effio-mpi flash-io --cells 16 --dir /scratch/me\n"
+               "      the published size: 4.5 GiB in three files\n"
+               "  mpiexec -n 4 effio-mpi flash-io --backend hdf5 --fill index --read checkpoint\n"
+               "      through HDF5, read back as at a restart, every value checked\n"
+               "  mpiexec -n 4 effio-mpi flash-io --dumps 5 --compute 10s\n"
+               "      a series of dumps with computing between\n"
+               "  effio-mpi flash-io --cells 16 --plan --plan-ranks 64\n"
+               "      sizes and memory, without doing anything";
+    }
+    void declare(OptionTable& table) override { parameters_.declare(table); }
+    Status check() override { return parameters_.check(); }
+    bool virtual_time() const override { return parameters_.storage.virtual_time(); }
+    Result<Plan> plan(const PlanInput& input) const override {
+        return make_plan(parameters_, input);
+    }
+    Ending run(Job& job) override;
+
+  private:
+    Status check_library(const ArrayLibrary& library) const;
+    Setup set_up(const Job& job, const ArrayLibrary& library) const;
+    std::vector<FileSet> files(const ArrayLibrary& library, int ranks) const;
+    static HintVocabulary hint_vocabulary(int ranks);
+
+    Parameters parameters_;
+    std::unique_ptr<Observer> view_;
+};
+
+Status FlashIo::check_library(const ArrayLibrary& library) const {
+    const ArrayCapabilities can = library.capabilities();
+    const auto lacks = [&](const char* what) {
+        return usage_error(
+            fmt::format("backend {} lacks what this run needs: {}", library.name(), what));
+    };
+    if (parameters_.calls == "nonblocking" && !can.nonblocking) return lacks("nonblocking calls");
+    if (parameters_.memory == "in-place" && !can.memory_box) {
+        return lacks("taking data out of a larger array (--memory=in-place)");
+    }
+    if (parameters_.read != "none" && !can.stores_data) return lacks("reading back (--read)");
+    return {};
+}
+
+Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
+    Setup s;
+    s.parameters = parameters_;
+    s.ranks = job.session.comm.size();
+    s.nodes = job.topology.nodes;
+    s.nonblocking = library.capabilities().nonblocking && parameters_.calls != "blocking";
+    s.library = library.version().empty() ? std::string(library.name()) : library.version();
+    s.base_name = parameters_.storage.directory + "/" + parameters_.prefix;
+    s.total_blocks = parameters_.geometry().first_block(s.ranks);
+    for (const File file : parameters_.files_in_order()) {
+        s.dump_bytes +=
+            define(parameters_.geometry(), file, parameters_.structure_in_force(), s.ranks)
+                .schema.bytes();
+    }
+    s.result_path = job.session.results.path();
+    return s;
+}
+
+std::vector<FileSet> FlashIo::files(const ArrayLibrary& library, int ranks) const {
+    std::vector<FileSet> sets;
+    for (int dump = 0; dump < parameters_.dumps; ++dump) {
+        for (const File file : parameters_.files_in_order()) {
+            sets.push_back(
+                library.files(file_name(parameters_.prefix, library.name(), file, dump), ranks));
+        }
+    }
+    return sets;
+}
+
+HintVocabulary FlashIo::hint_vocabulary(int ranks) {
+    HintVocabulary words;
+    words.processes = {ranks};
+    words.accesses = {"write", "read"};
+    for (const File file : all_files) words.patterns.emplace_back(flash_io::name(file));
+    words.max_key_length = MPI_MAX_INFO_KEY;
+    words.max_value_length = MPI_MAX_INFO_VAL - 1;
+    return words;
+}
+
+Ending FlashIo::run(Job& job) {
+    Session& session = job.session;
+    const auto library = make_arrays(session, parameters_.storage.backend, job.room);
+    if (auto fits = check_library(*library); !fits) return Ending::from(fits.error());
+    Setup setup = set_up(job, *library);
+    const auto rules = read_hint_rules(session, parameters_.storage, hint_vocabulary(setup.ranks));
+    if (!rules) return Ending::from(rules.error());
+
+    Target::Request request;
+    request.directory = parameters_.storage.directory;
+    request.overwrite = parameters_.storage.overwrite;
+    request.keep = parameters_.storage.keep;
+    request.max_bytes = parameters_.storage.max_bytes;
+    request.files = files(*library, setup.ranks);
+    auto target = Target::prepare(session, library->capabilities().real_files, std::move(request));
+    if (!target) return Ending::from(target.error());
+    setup.cap_bytes = target->cap().bytes;
+    setup.cap_reason = target->cap().why;
+    if (const std::int64_t needed = setup.dump_bytes * parameters_.dumps;
+        needed > setup.cap_bytes) {
+        return Ending::from(io_error(
+            "plan the run", parameters_.storage.directory,
+            fmt::format("the dumps need {}, but the cap is {} ({}); use fewer --dumps, --blocks or "
+                        "--cells, or another directory",
+                        format_size(static_cast<double>(needed)),
+                        format_size(static_cast<double>(setup.cap_bytes)), setup.cap_reason)));
+    }
+
+    // Before anything is created: what a killed run leaves is found through this line.
+    Json extra;
+    extra["flash_io"] = describe(setup);
+    extra["backend"] = Json{{"name", library->name()}, {"settings", library->describe()}};
+    extra["file_system"] = target->file_system() ? target->file_system()->to_json() : Json(nullptr);
+    extra["manifest"] = target->manifest();
+    job.announce(std::move(extra));
+    session.clean_up = [&target] { target->remove_all_quietly(); };
+
+    const auto records = make_record_view(session.results.recorder());
+    const auto console = make_console_view(session.console);
+    std::vector<Observer*> observers{records.get(), console.get()};
+    if (view_) observers.push_back(view_.get());
+    Ending ending = Runner(job, setup, *library, *target, *rules, observers).run();
+    if (auto removed = target->remove_files(session, library->storage()); !removed) {
+        ending.errors.push_back(removed.error());
+        ending.status = graver(ending.status, ExitCode::io_error);
+        if (ending.reason.empty()) ending.reason = removed.error().text();
+    }
+    session.clean_up = [] {};
+    return ending;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view) {
+    return std::make_unique<FlashIo>(std::move(view));
+}
+
+}  // namespace effio::flash_io

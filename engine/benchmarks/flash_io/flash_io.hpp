@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FLASH I/O: the checkpoint and plot files of a block-structured simulation code
+// (spec/app_kernels.md, section 1).
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/flash_io/result.hpp"
+
+namespace effio::flash_io {
+
+/// `view` is what a classic front end adds; may be null.
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view = nullptr);
+
+}  // namespace effio::flash_io

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/flash_io/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace effio::flash_io {
+
+std::string Parameters::default_backend() {
+    const auto present = present_backends(Serves::arrays);
+    for (const char* name : {"pnetcdf", "hdf5"}) {
+        if (std::find(present.begin(), present.end(), name) != present.end()) return name;
+    }
+    return "mpiio";
+}
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table.add("cells", cells, "cells along the edge of a block; published results have 8 or 16")
+        .letter('n')
+        .range(1, 1024);
+    table.add("dimensions", dimensions, "of the mesh").range(1, 3);
+    table.add("guards", guards, "layers of guard cells around a block, in memory only")
+        .range(1, 64)
+        .expert();
+    table
+        .add("blocks", blocks,
+             "blocks of a rank; every second and third rank has one and two more, as in the "
+             "original")
+        .range(1, 1e6);
+    table.add("files", files, "which of the three files of a dump are written")
+        .choices({"checkpoint", "plot-centred", "plot-corner"});
+    table
+        .add("structure", structure,
+             "names and header of the files: of the PnetCDF port or of the HDF5 original; auto: "
+             "the original's for the backend hdf5, else the port's")
+        .choices({"auto", "netcdf", "hdf5"});
+    table.add("prefix", prefix, "file names begin with this").metavar("NAME");
+    table.add("access", access, "whether ranks put and get together or each for itself")
+        .choices({"collective", "independent"});
+    table
+        .add("calls", calls,
+             "blocking: a call for each variable; nonblocking: all are posted, then waited for; "
+             "auto: nonblocking where the backend can")
+        .choices({"auto", "blocking", "nonblocking"});
+    table
+        .add("memory", memory,
+             "packed: the interior of a block is copied together before each call; in-place: the "
+             "library takes it out from between the guard cells (checkpoint, backend hdf5)")
+        .choices({"packed", "in-place"});
+    table
+        .add("kernel-hints", kernel_hints,
+             "the hints that the PnetCDF port sets (romio_no_indep_rw, romio_ds_write, "
+             "nc_var_align_size); backend pnetcdf")
+        .choices({"on", "off"});
+    table
+        .add("fill", fill,
+             "constant: every variable has one value everywhere, as in the original; index: "
+             "values tell variable, block and cell, so that misplaced data are found")
+        .choices({"constant", "index"});
+    table
+        .add("fsync", fsync,
+             "flush the file to storage before it is closed; a part of its own, not in the "
+             "bandwidth by the definition")
+        .choices({"on", "off"});
+    table
+        .add("read", read,
+             "restart: read the last checkpoint back, or all files of all dumps; every value is "
+             "checked, untimed")
+        .choices({"none", "checkpoint", "all"});
+    table
+        .add("reader", reader,
+             "a rank reads its own blocks, or those of a rank on the next node, which its own "
+             "node's cache does not hold")
+        .choices({"same", "shifted"});
+    table.flag("drop-cache", drop_cache,
+               "ask the system to drop a file from the page cache before it is read");
+    table.add("dumps", dumps, "dumps of a series, each into files of its own").range(1, 9999);
+    table.add("compute", compute, "work on the mesh before each dump but the first").range(0, 1e6);
+    table.add("repetitions", repetitions, "of the whole series").letter('r').range(1, 1e6);
+    storage.declare(table);
+}
+
+Status Parameters::check() {
+    if (auto known = storage.check(); !known) return known;
+    if (structure == "hdf5" && storage.backend.name != "hdf5") {
+        return usage_error(
+            fmt::format("--structure=hdf5 has datasets of text and records; the backend {} has not",
+                        storage.backend.name));
+    }
+    if (prefix.find('/') != std::string::npos) {
+        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+    }
+    if (files.empty()) return usage_error("--files: none is given");
+    return {};
+}
+
+Geometry Parameters::geometry() const {
+    return {static_cast<int>(dimensions), cells, guards, blocks};
+}
+
+std::vector<File> Parameters::files_in_order() const {
+    std::vector<File> chosen;
+    for (const File file : all_files) {
+        if (std::find(files.begin(), files.end(), name(file)) != files.end()) {
+            chosen.push_back(file);
+        }
+    }
+    return chosen;
+}
+
+Structure Parameters::structure_in_force() const {
+    const bool hdf5 =
+        structure == "hdf5" || (structure == "auto" && storage.backend.name == "hdf5");
+    return hdf5 ? Structure::hdf5 : Structure::netcdf;
+}
+
+}  // namespace effio::flash_io

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/flash_io/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "core/table.hpp"
+
+namespace effio::flash_io {
+
+Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
+    const Geometry g = parameters.geometry();
+    const Structure structure = parameters.structure_in_force();
+    const std::string& backend = parameters.storage.backend.name;
+    const auto in_mib = [](std::int64_t bytes) {
+        return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
+    };
+    Table table({{"file", Table::Align::left}, {"variables"}, {"bytes"}, {"MiB"}, {"s"}});
+    Json files = Json::array();
+    std::int64_t dump = 0;
+    std::int64_t checkpoint = 0;
+    for (const File file : parameters.files_in_order()) {
+        const FileDefinition d = define(g, file, structure, input.ranks);
+        const std::int64_t header =
+            backend == "pnetcdf" ? cdf5_header_bytes(d.schema) : std::int64_t{0};
+        const std::int64_t bytes = header + d.schema.bytes();
+        dump += bytes;
+        if (file == File::checkpoint) checkpoint = bytes;
+        const auto variables = variables_of(file).size();
+        table.row({std::string(name(file)), std::to_string(variables), std::to_string(bytes),
+                   in_mib(bytes), fmt::format("{:.2f}", static_cast<double>(bytes) / input.rate)});
+        files.push_back(Json{{"file", name(file)},
+                             {"name", file_name(parameters.prefix, backend, file, 0)},
+                             {"variables", variables},
+                             {"header_bytes", header},
+                             {"bytes", bytes},
+                             {"writes_per_rank", d.contents.size()}});
+    }
+    table.rule();
+    table.row({"a dump", "", std::to_string(dump), in_mib(dump),
+               fmt::format("{:.2f}", static_cast<double>(dump) / input.rate)});
+    const std::int64_t on_storage = dump * parameters.dumps;
+    const std::int64_t read = parameters.read == "all"    ? on_storage
+                              : parameters.read == "none" ? 0
+                                                          : checkpoint;
+    const double seconds = static_cast<double>(parameters.repetitions) *
+                           (static_cast<double>(on_storage + read) / input.rate +
+                            parameters.compute.count * static_cast<double>(parameters.dumps - 1));
+    // The blocks with guard cells, the packed variables, and the tree.
+    const std::int64_t most_blocks = g.blocks + 2;
+    const std::int64_t memory =
+        most_blocks * 8 * variable_count * (g.cells_with_guards() + g.cells_of_block());
+    Plan plan;
+    plan.text = fmt::format(
+        "Plan of FLASH I/O with {} ranks, {} blocks of {} x {} x {} cells, at an assumed {} in "
+        "all\n"
+        "dumps: {}; repetitions: {}; on storage at a time: {}; memory of a rank: about {}\n"
+        "expected duration: {}\n\n{}",
+        input.ranks, g.first_block(input.ranks), g.extent(0), g.extent(1), g.extent(2),
+        format_rate(input.rate), parameters.dumps, parameters.repetitions,
+        format_size(static_cast<double>(on_storage)), format_size(static_cast<double>(memory)),
+        format_duration(seconds), table.text(2));
+    plan.data = Json{{"benchmark", "flash-io"},
+                     {"ranks", input.ranks},
+                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"total_blocks", g.first_block(input.ranks)},
+                     {"dump_bytes", dump},
+                     {"bytes_on_storage", on_storage},
+                     {"bytes_read", read},
+                     {"memory_per_rank_bytes", memory},
+                     {"expected_seconds", seconds},
+                     {"files", std::move(files)}};
+    return plan;
+}
+
+}  // namespace effio::flash_io

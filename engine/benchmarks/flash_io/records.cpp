@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// FLASH I/O's events as lines of the result file.
+#include "benchmarks/flash_io/views.hpp"
+
+namespace effio::flash_io {
+namespace {
+
+class RecordView : public Observer {
+  public:
+    explicit RecordView(Recorder& recorder) : recorder_(recorder) {}
+
+    void start(const Setup& setup) override { setup_ = setup; }
+
+    void file(const FileRun& run) override { recorder_.measurement(to_measurement(run, setup_)); }
+
+    void end(const Setup&, const std::vector<Repetition>& repetitions) override {
+        for (const auto& r : repetitions) {
+            if (r.complete) repetition(r);
+        }
+        const Summary summary(repetitions);
+        const std::string none = "no repetition is complete";
+        mean("flash_io", summary.rates, none);
+        mean("flash_io_synced", summary.synced_rates,
+             setup_.parameters.syncs() ? none : unsynced());
+        if (setup_.parameters.read != "none") mean("flash_io_restart", summary.read_rates, none);
+    }
+
+  private:
+    static std::string unsynced() { return "files were not flushed to storage (--fsync=off)"; }
+
+    Figure figure(const char* name, Metric metric) const {
+        Figure f;
+        f.benchmark = "flash_io";
+        f.name = name;
+        f.where =
+            Json{{"ranks", setup_.ranks}, {"backend", setup_.parameters.storage.backend.name}};
+        f.metric = std::move(metric);
+        return f;
+    }
+
+    void repetition(const Repetition& r) {
+        Figure f = figure("repetition_bandwidth", Metric::rate(r.rate()));
+        f.where["repetition"] = r.number;
+        Json files = Json::object();
+        for (const File file : all_files) {
+            const auto& part = r.parts[index(file)];
+            if (part.files == 0) continue;
+            files[std::string(name(file))] = Json{{"files", part.files},
+                                                  {"bytes", part.bytes},
+                                                  {"seconds", part.seconds},
+                                                  {"header_seconds", part.header},
+                                                  {"unknown_seconds", part.unknown},
+                                                  {"sync_seconds", part.sync},
+                                                  {"close_seconds", part.close},
+                                                  {"total_seconds", part.total}};
+        }
+        f.detail = Json{{"files", std::move(files)},
+                        {"bytes", r.bytes()},
+                        {"seconds", r.seconds()},
+                        {"total_seconds", r.total_seconds()},
+                        {"synced_bandwidth_bytes_per_second", r.synced_rate()},
+                        {"compute_seconds", r.compute_seconds},
+                        {"io_fraction", r.io_fraction()},
+                        {"read_bytes", r.read_bytes},
+                        {"read_seconds", r.read_seconds},
+                        {"verified_bytes", r.verified_bytes}};
+        recorder_.figure(f);
+    }
+
+    void mean(const char* name, const std::vector<double>& rates, const std::string& missing) {
+        const bool valid = !rates.empty() && (setup_.parameters.syncs() || missing != unsynced());
+        const Samples samples = samples_of(rates);
+        Figure f =
+            figure(name, valid ? Metric::rate(samples.mean()) : Metric::none("B/s", missing));
+        if (valid) {
+            f.detail = Json{{"repetitions", samples.count()},
+                            {"min", samples.min()},
+                            {"max", samples.max()},
+                            {"confidence95", samples.confidence95()}};
+        }
+        recorder_.figure(f);
+    }
+
+    Recorder& recorder_;
+    Setup setup_;
+};
+
+}  // namespace
+
+Measurement to_measurement(const FileRun& run, const Setup& setup) {
+    Measurement m;
+    m.benchmark = "flash_io";
+    m.pattern = name(run.file);
+    m.access = run.write ? "write" : "read";
+    m.where = Json{{"backend", setup.parameters.storage.backend.name},
+                   {"dump", run.dump},
+                   {"cells", setup.parameters.cells},
+                   {"dimensions", setup.parameters.dimensions}};
+    m.ranks = setup.ranks;
+    m.nodes = setup.nodes;
+    m.repetition = run.repetition;
+    m.bytes = run.bytes;
+    m.operations = run.calls;
+    m.seconds = run.seconds;
+    m.valid = run.valid;
+    if (run.valid) {
+        m.rate = Metric::rate(run.rate());
+    } else {
+        m.invalid_reason = run.errors.empty() ? "failed" : run.errors.front().text();
+        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
+    }
+    m.stopped_by = run.valid ? "count" : "error";
+    m.call_times = run.call_times;
+    m.hints_asked = run.asked.to_json();
+    m.hints_granted = run.granted.to_json();
+    m.verified_bytes = run.verified_bytes;
+    m.error_count = run.error_count;
+    m.errors = run.errors;
+    m.cache = run.cache;
+    m.detail = Json{{"file", run.path}, {"data_bytes", run.data_bytes}, {"library", run.library}};
+    if (run.write && setup.parameters.syncs()) {
+        m.detail["synced_bandwidth_bytes_per_second"] = run.synced_rate();
+    }
+    return m;
+}
+
+Json describe(const Setup& s) {
+    return Json{
+        {"library", s.library},
+        {"total_blocks", s.total_blocks},
+        {"dump_bytes", s.dump_bytes},
+        {"structure", s.parameters.structure_in_force() == Structure::hdf5 ? "hdf5" : "netcdf"},
+        {"calls", s.nonblocking ? "nonblocking" : "blocking"},
+        {"cap_bytes", s.cap_bytes},
+        {"cap_reason", s.cap_reason}};
+}
+
+std::unique_ptr<Observer> make_record_view(Recorder& recorder) {
+    return std::make_unique<RecordView>(recorder);
+}
+
+}  // namespace effio::flash_io

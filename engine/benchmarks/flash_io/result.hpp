@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run of FLASH I/O finds out, and who is told of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/flash_io/parameters.hpp"
+#include "core/record.hpp"
+#include "core/stats.hpp"
+#include "storage/hints.hpp"
+
+namespace effio::flash_io {
+
+struct Setup {
+    Parameters parameters;
+    int ranks = 1;
+    int nodes = 1;
+    bool nonblocking = false;
+    std::string library;    ///< "PnetCDF 1.12.3", or the backend's name
+    std::string base_name;  ///< directory and prefix
+    std::int64_t total_blocks = 0;
+    std::int64_t dump_bytes = 0;  ///< of the files of one dump, headers not counted
+    std::int64_t cap_bytes = 0;
+    std::string cap_reason;
+    std::string result_path;
+};
+
+/// One file written or read.
+struct FileRun {
+    File file = File::checkpoint;
+    bool write = true;
+    std::int64_t repetition = 0;
+    std::int64_t dump = 0;
+    std::string path;
+    std::int64_t data_bytes = 0;  ///< of all ranks
+    std::int64_t bytes = 0;       ///< with headers and record marks
+    std::int64_t calls = 0;
+    /// Over ranks; "total" first. "by_definition" is the total without the sync.
+    std::vector<std::pair<std::string, Spread>> seconds;
+    std::optional<Histogram> call_times;
+    Hints asked;
+    Hints granted;
+    CacheEvidence cache;
+    std::int64_t verified_bytes = 0;
+    std::int64_t error_count = 0;
+    std::vector<Error> errors;
+    bool valid = true;
+    Json library = Json::object();  ///< what it tells of its calls and of the file
+
+    /// The slowest rank's seconds of a part; 0 if there is no such part.
+    double longest(std::string_view part) const;
+    /// Bytes per second by the definition: from the call of the routine to the close of the file,
+    /// the sync apart. Reading: the whole time.
+    double rate() const;
+    /// The same with the sync.
+    double synced_rate() const;
+};
+
+/// What the definition's report shows, summed over the dumps of a repetition.
+struct Repetition {
+    struct Part {
+        std::int64_t files = 0;
+        std::int64_t bytes = 0;
+        double seconds = 0;
+        double header = 0;
+        double unknown = 0;
+        double sync = 0;
+        double close = 0;
+        double total = 0;  ///< with the sync
+    };
+    std::int64_t number = 0;
+    std::array<Part, 3> parts{};  ///< by File
+    Hints granted;                ///< of the first file
+    std::int64_t read_bytes = 0;  ///< restart
+    double read_seconds = 0;
+    std::int64_t verified_bytes = 0;
+    double compute_seconds = 0;  ///< between the dumps, the longest of all ranks
+    bool complete = false;
+
+    void add(const FileRun& run);
+    std::int64_t bytes() const;
+    double seconds() const;
+    double total_seconds() const;
+    double rate() const;
+    double synced_rate() const;
+    double read_rate() const;
+    /// I/O with sync, over I/O and computing.
+    double io_fraction() const;
+};
+
+/// The mean over complete repetitions, and what it stands on.
+struct Summary {
+    std::vector<double> rates;
+    std::vector<double> synced_rates;
+    std::vector<double> read_rates;
+    explicit Summary(const std::vector<Repetition>& repetitions);
+};
+
+/// Root only.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual void start(const Setup&) {}
+    virtual void file(const FileRun&) {}
+    virtual void end(const Setup&, const std::vector<Repetition>&) {}
+
+  protected:
+    Observer() = default;
+};
+
+}  // namespace effio::flash_io

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of FLASH I/O: repetitions, dumps, files (spec/app_kernels.md, sections 1.4 and 1.6).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/flash_io/mesh.hpp"
+#include "benchmarks/flash_io/result.hpp"
+#include "benchmarks/phases.hpp"
+#include "core/buffer.hpp"
+#include "storage/array_file.hpp"
+#include "storage/hints.hpp"
+#include "storage/target.hpp"
+
+namespace effio::flash_io {
+
+class Runner {
+  public:
+    Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target& target,
+           const HintRules& rules, std::vector<Observer*> observers);
+
+    Ending run();
+
+  private:
+    /// One file while it is written or read.
+    struct Task {
+        File file;
+        bool write;
+        std::int64_t repetition;
+        std::int64_t dump;
+        std::string path;
+        const FileDefinition& definition;
+        Hints hints;
+        int owner;             ///< the rank whose blocks this one moves
+        std::string own_path;  ///< of the file that holds them
+        std::unique_ptr<ArrayFile> open = nullptr;
+        Hints granted = {};
+        Json library = Json::object();
+    };
+    Task task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
+    Values values(const Task& t) const;
+
+    void run_repetition(std::int64_t number);
+    void compute();
+    void write_file(std::int64_t repetition, std::int64_t dump, File file);
+    Status put_header(Task& t, Histogram* times);
+    Status put_unknowns(Task& t);
+    Status put_variable(Task& t, std::size_t variable, std::span<const std::byte> data);
+    void read_file(std::int64_t repetition, std::int64_t dump, File file);
+    Status get_all(Task& t, std::span<std::byte> memory);
+    void verify(const Task& t, std::span<const std::byte> memory, FileRun& result, Outcome& mine);
+    Status check_size(const Task& t) const;
+    void begin_step(const Task& t);
+    void note_library(Task& t) const;
+    void finish(Task& t, const Phases& phases, const Histogram& times, CacheEvidence cache,
+                Outcome mine, FileRun result);
+    bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
+    bool in_place(const Task& t) const {
+        return setup_.parameters.memory == "in-place" && t.file == File::checkpoint;
+    }
+    template <class Event>
+    void notify(Event&& event) {
+        if (session_.comm.is_root()) {
+            for (Observer* observer : observers_) event(*observer);
+        }
+    }
+
+    Job& job_;
+    Session& session_;
+    const Comm& comm_;
+    const Setup& setup_;
+    ArrayLibrary& library_;
+    ArrayCapabilities can_;
+    const Target& target_;
+    const HintRules& rules_;
+    std::vector<Observer*> observers_;
+    Geometry geometry_;
+    std::vector<FileDefinition> definitions_;  ///< by File
+    Mesh mesh_;
+    int partner_;
+    Buffer memory_;                               ///< packed variables
+    std::vector<std::vector<std::byte>> posted_;  ///< header and tree, until they are written
+    std::vector<double> scratch_;                 ///< what compute() works on
+    std::vector<Repetition> repetitions_;
+    double compute_seconds_ = 0;
+    std::int64_t data_errors_ = 0;
+    Outcome fatal_;
+    bool stopping_ = false;
+    std::int64_t files_done_ = 0;
+    std::int64_t files_total_ = 0;
+};
+
+}  // namespace effio::flash_io

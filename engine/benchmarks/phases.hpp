@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of one timed operation in which all ranks take part, e.g. open, transfer, close of a
+// shared file. After each part the ranks agree on how it went, so that none goes into a collective
+// call that others will not reach.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/over_ranks.hpp"
+#include "parallel/session.hpp"
+
+namespace effio {
+
+class Phases {
+  public:
+    /// Collective: the interval begins after a barrier.
+    Phases(Session& session, const Comm& comm) : session_(session), comm_(comm) {
+        comm.barrier();
+        begin_ = end_ = session.clock.now();
+    }
+
+    /// Collective. Times `work`, which returns a Status, on this rank; then the ranks agree.
+    /// Nothing is done once a part has failed. True if the part went well on all ranks.
+    template <class Work>
+    bool part(std::string name, Work&& work) {
+        if (agreed_.failed()) return false;
+        const double begin = session_.clock.now();
+        Status status = work();
+        const double seconds = session_.clock.now() - begin;
+        Outcome mine;
+        if (!status) mine.fail(session_.signed_error(std::move(status.error())));
+        mine.interrupted = session_.interrupted.load();
+        agreed_ = agree(session_, comm_, mine);
+        end_ = session_.clock.now();
+        parts_.push_back({std::move(name), seconds, end_ - begin});
+        return !agreed_.failed();
+    }
+
+    const Agreed& agreed() const { return agreed_; }
+    /// Seconds of this rank from the barrier to the end of the last part.
+    double total() const { return end_ - begin_; }
+    /// The same without the part `name` and the agreement after it.
+    double total_without(const std::string& name) const {
+        double seconds = total();
+        for (const auto& part : parts_) {
+            if (part.name == name) seconds -= part.with_agreement;
+        }
+        return seconds;
+    }
+    /// "total", the parts by name, and "agree": what lies between them.
+    std::vector<Named> seconds() const {
+        std::vector<Named> list{{"total", total()}};
+        double rest = total();
+        for (const auto& part : parts_) {
+            list.emplace_back(part.name, part.seconds);
+            rest -= part.seconds;
+        }
+        list.emplace_back("agree", rest);
+        return list;
+    }
+
+  private:
+    struct Part {
+        std::string name;
+        double seconds = 0;
+        double with_agreement = 0;
+    };
+    Session& session_;
+    const Comm& comm_;
+    double begin_ = 0;
+    double end_ = 0;
+    std::vector<Part> parts_;
+    Agreed agreed_;
+};
+
+}  // namespace effio

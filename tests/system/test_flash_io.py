@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""FLASH I/O from the outside: whole runs with each MPI and library, their files, and faults."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+
+MIB = 1 << 20
+# With two ranks: 3 + 4 blocks of 8 x 8 x 8 cells (spec, section 1.5).
+SMALL = ("flash-io", "--blocks", "3", "--quiet")
+CHECKPOINT = 7 * (24 * 8 * 8**3 + 164)
+CENTRED = 7 * (4 * 4 * 8**3 + 116)
+CORNER = 7 * (4 * 4 * 9**3 + 116)
+
+BACKENDS = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp")
+
+
+def need(engine: Engine, backend: str, tmp_path: Path) -> None:
+    described = json.loads(engine.alone(["describe", "backends"], tmp_path).stdout)
+    row = next(b for b in described if b["name"] == backend and b["serves"] == "arrays")
+    if row["missing"]:
+        pytest.skip(f"{backend}: {row['missing']}")
+
+
+def tool(name: str, *words: object) -> str:
+    if shutil.which(name) is None:
+        pytest.skip(f"no {name} here")
+    done = subprocess.run(
+        [name, *map(str, words)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_was_written_is_read_back_whole(
+    engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    need(engine, backend, tmp_path)
+    run = engine.run(
+        [
+            *SMALL,
+            "--backend",
+            backend,
+            "--fill",
+            "index",
+            "--read",
+            "all",
+            "--reader",
+            "shifted",
+            "--dir",
+            data,
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    result = run.result
+    sizes = {"checkpoint": CHECKPOINT, "plot-centred": CENTRED, "plot-corner": CORNER}
+    texts = {"checkpoint": 4 * 24, "plot-centred": 4 * 4, "plot-corner": 4 * 4}
+    for name, size in sizes.items():
+        extra = 0
+        if backend == "hdf5":  # date, version, record, names
+            extra = 60 + texts[name] + (36 if name == "checkpoint" else 28)
+        written = result.rows(access="write", pattern=name)
+        read = result.rows(access="read", pattern=name)
+        assert [m["detail"]["data_bytes"] for m in written] == [size + extra]
+        # The header is read by both ranks.
+        assert [m["verified_bytes"] for m in read] == [size + 2 * extra]
+        assert read[0]["error_count"] == 0
+    assert list(data.iterdir()) == []
+
+
+def test_pnetcdf_files_are_those_of_the_port(engine: Engine, tmp_path: Path, data: Path) -> None:
+    need(engine, "pnetcdf", tmp_path)
+    run = engine.run(
+        [*SMALL, "--backend", "pnetcdf", "--keep", "--dir", data, "--prefix", "it_"], tmp_path
+    )
+    assert run.code == 0, run
+    names = {"it_ncmpi_chk_0000.nc", "it_ncmpi_plt_cnt_0000.nc", "it_ncmpi_plt_crn_0000.nc"}
+    assert {p.name for p in data.iterdir()} == names
+    for name in names:
+        assert "is a valid NetCDF" in tool("ncvalidator", data / name)
+    head = tool("ncmpidump", "-h", data / "it_ncmpi_chk_0000.nc")
+    assert "dim_tot_blocks = 7" in head
+    assert "int gid(dim_tot_blocks, dim_NGID)" in head
+    assert "double f13_(dim_tot_blocks, dim_nzb, dim_nyb, dim_nxb)" in head
+    assert ':flash_version = "FLASH I/O benchmark using Pnetcdf"' in head
+    values = tool("ncmpidump", "-v", "pres", data / "it_ncmpi_plt_crn_0000.nc")
+    numbers = re.findall(r"[\d.]+", values.split("pres =")[1])
+    assert numbers == ["5"] * (7 * 9**3)
+    # What the library says it wrote is what lies there, apart from its unused header space.
+    for m in run.result.rows(access="write"):
+        on_disk = Path(tmp_path, m["detail"]["file"]).stat().st_size
+        assert 0 <= on_disk - m["bytes"] < 512, m
+
+
+def test_hdf5_files_are_those_of_the_original(engine: Engine, tmp_path: Path, data: Path) -> None:
+    need(engine, "hdf5", tmp_path)
+    run = engine.run(
+        [*SMALL, "--backend", "hdf5", "--keep", "--memory", "in-place", "--dir", data], tmp_path
+    )
+    assert run.code == 0, run
+    chk = data / "flash_io_hdf5_chk_0000"
+    head = tool("h5dump", "-H", chk)
+    assert 'DATASET "simulation parameters"' in head
+    assert 'H5T_STD_I32LE "total blocks"' in head
+    assert re.search(r'DATASET "bounding box".*?\( 7, 3, 2 \)', head, re.DOTALL)
+    assert re.search(r'DATASET "f13_".*?IEEE_F64LE.*?\( 7, 8, 8, 8 \)', head, re.DOTALL)
+    names = tool("h5dump", "-d", "unknown names", chk)
+    assert re.findall(r'"([a-z0-9_]{4})"', names)[-24:][:3] == ["dens", "velx", "vely"]
+    values = tool("h5dump", "-y", "-w", "80", "-d", "velx", chk).split("DATA {")[1].split("}")[0]
+    assert set(re.findall(r"\d+", values)) == {"2"}
+    # Every collective call of the unknowns is said to have been one.
+    row = run.result.rows(access="write", pattern="checkpoint")[0]["detail"]["library"]
+    assert row["modes"].get("contiguous, collective", 0) > 0
+
+
+def test_a_series_takes_time_between_dumps(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    run = any_engine.run(
+        [
+            *SMALL,
+            "--backend",
+            "mpiio",
+            "--dumps",
+            "3",
+            "--compute",
+            "50ms",
+            "--repetitions",
+            "2",
+            "--files",
+            "checkpoint",
+            "--fill",
+            "index",
+            "--read",
+            "checkpoint",
+            "--dir",
+            data,
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    rows = [(m["repetition"], m["where"]["dump"], m["access"]) for m in run.result.measurements]
+    once = [(0, "write"), (1, "write"), (2, "write"), (2, "read")]
+    assert rows == [(r, d, a) for r in (0, 1) for d, a in once]
+    for repetition in (0, 1):
+        f = run.result.figure("repetition_bandwidth", repetition=repetition)
+        assert f["detail"]["compute_seconds"] >= 0.1
+        assert f["detail"]["bytes"] == 3 * CHECKPOINT
+    assert run.result.figure("flash_io")["detail"]["repetitions"] == 2
+
+
+def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    run = any_engine.run(
+        [
+            *SMALL,
+            "--backend",
+            "sim",
+            "--files",
+            "checkpoint",
+            "--dir",
+            data,
+            "--backend-options",
+            "rank-rate=100MB/s,open=10ms,sync=20ms,close=5ms",
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    row = run.result.measurements[0]
+    transfer = 4 * (24 * 8 * 8**3 + 164) / 100e6  # rank 1 has four of the seven blocks
+    seconds = {name: spread["max"] for name, spread in row["seconds"].items()}
+    assert seconds["close"] == pytest.approx(0.005)
+    assert seconds["sync"] == pytest.approx(0.020)
+    assert seconds["header"] == pytest.approx(0.010 + 4 * 164 / 100e6)
+    assert seconds["by_definition"] == pytest.approx(0.015 + transfer)
+    assert seconds["total"] == pytest.approx(0.035 + transfer)
+    assert row["rate"]["value"] == pytest.approx(CHECKPOINT / (0.015 + transfer))
+
+
+def test_independent_and_blocking_calls(engine: Engine, tmp_path: Path, data: Path) -> None:
+    for backend in ("pnetcdf", "hdf5"):
+        need(engine, backend, tmp_path)
+        for n, words in enumerate((["--access", "independent"], ["--calls", "blocking"])):
+            out = tmp_path / f"{backend}{n}"
+            out.mkdir()
+            run = engine.run(
+                [
+                    *SMALL,
+                    *words,
+                    "--backend",
+                    backend,
+                    "--fill",
+                    "index",
+                    "--read",
+                    "all",
+                    "--dimensions",
+                    "2",
+                    "--dir",
+                    data,
+                ],
+                out,
+            )
+            assert run.code == 0, run
+            assert sum(m["verified_bytes"] for m in run.result.measurements) > 0
+
+
+def test_the_classic_command_line(engine: Engine, tmp_path: Path, data: Path) -> None:
+    need(engine, "pnetcdf", tmp_path)
+    run = engine.run(["classic", "flash_benchmark_io", "-f", f"{data}/it_"], tmp_path)
+    assert run.code == 0, run
+    amounts = [float(x) for x in re.findall(r"I/O amount +: +([\d.]+)  MiB", run.stdout)]
+    assert len(amounts) == 4
+    # 161 blocks and 1 to 3 KiB of header.
+    data_mib = 161 * (24 * 8 * 8**3 + 164) / MIB
+    assert data_mib < amounts[0] < data_mib + 0.01
+    assert re.search(r"^    2     8 x   8 x   8 +[\d.]+ +[\d.]+$", run.stdout, re.MULTILINE)
+    assert len(list(data.iterdir())) == 3
+
+
+def test_a_full_disk_ends_the_run_with_an_error(
+    engine: Engine, mount: Callable[..., Path], tmp_path: Path
+) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
+    for backend in ("pnetcdf", "hdf5", "mpiio"):
+        out = tmp_path / backend
+        out.mkdir()
+        described = json.loads(engine.alone(["describe", "backends"], out).stdout)
+        if any(b["missing"] for b in described if b["name"] == backend):
+            continue
+        run = engine.run(
+            [
+                "flash-io",
+                "--backend",
+                backend,
+                "--quiet",
+                "--dir",
+                place,
+                "--max-bytes",
+                "1GiB",
+                "--agree-deadline",
+                "1s",
+                "--read",
+                "all",
+            ],
+            out,
+            timeout=90,
+        )
+        assert run.code == 3, run
+        assert run.result.status == "io_error", run
+        assert run.stderr.strip(), run
+        assert list(place.iterdir()) == [], run
+
+
+def test_missing_space_and_faulty_options_are_refused_at_once(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = any_engine.run([*SMALL, "--max-bytes", "512KiB", "--dir", data], tmp_path)
+    assert run.code == 3
+    assert "the dumps need" in run.stderr
+    for words, text in (
+        (["--cells", "0"], "--cells"),
+        (["--dimensions", "4"], "--dimensions"),
+        (["--prefix", "a/b"], "--prefix"),
+        (["--structure", "hdf5", "--backend", "mpiio"], "--structure"),
+        (["--files", "restart"], "--files"),
+    ):
+        refused = any_engine.alone(["flash-io", *words], tmp_path)
+        assert refused.code == 2, refused
+        assert text in refused.stderr
+    for words, text in (
+        (["--memory", "in-place", "--backend", "mpiio"], "in-place"),
+        (["--calls", "nonblocking", "--backend", "mpiio"], "nonblocking"),
+        (["--read", "all", "--backend", "null"], "reading back"),
+    ):
+        out = tmp_path / text.replace(" ", "-")
+        out.mkdir()
+        refused = any_engine.run([*SMALL, *words, "--dir", data], out)
+        assert refused.code == 2, refused
+        assert text in refused.stderr
+    assert list(data.iterdir()) == []
+
+
+def test_a_library_that_is_not_there_says_so(
+    engines: dict[str, Engine], tmp_path: Path, data: Path
+) -> None:
+    if "mpich" not in engines:
+        pytest.skip("no engine without PnetCDF is built here")
+    engine = engines["mpich"]
+    described = json.loads(engine.alone(["describe", "backends"], tmp_path).stdout)
+    if not next(b for b in described if b["name"] == "pnetcdf")["missing"]:
+        pytest.skip("this engine has PnetCDF")
+    run = engine.alone(["flash-io", "--backend", "pnetcdf", "--dir", data], tmp_path)
+    assert run.code == 6, run
+    assert "built without it" in run.stderr
+
+
+def test_plan_has_the_published_sizes(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["flash-io", "--backend", "pnetcdf", "--cells", "16", "--plan", "--plan-ranks", "64"]
+    run = any_engine.alone(words, tmp_path)
+    if run.code == 6:
+        pytest.skip("no PnetCDF here")
+    for mib in ("3888.06", "324.51", "389.13", "4601.70"):
+        assert mib in run.stdout
+
+
+def test_files_equal_those_of_the_original(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """EFFIO_FLASH_IO: path of the PnetCDF port's program, built for block edge 8 and this MPI."""
+    original = os.environ.get("EFFIO_FLASH_IO")
+    if original is None:
+        pytest.skip("EFFIO_FLASH_IO names no original")
+    need(any_engine, "pnetcdf", tmp_path)
+    run = any_engine.run([*SMALL[:1], "--quiet", "--keep", "--dir", data], tmp_path)
+    assert run.code == 0, run
+    theirs = any_engine.run(
+        ["-f", str(data / "theirs_")], tmp_path, program=Path(original), timeout=120
+    )
+    assert theirs.code == 0, theirs
+    for kind in ("chk", "plt_cnt", "plt_crn"):
+        name = f"ncmpi_{kind}_0000.nc"
+        tool("ncmpidiff", data / f"flash_io_{name}", data / f"theirs_{name}")
