@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from driver import made
 from engines import Engine
@@ -40,6 +45,33 @@ class Effio:
             timeout=timeout,
             check=False,
         )
+
+    def call(
+        self, *words: object, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """The same within this process: quick, and an exception that nobody catches fails the
+        test."""
+        from effio.cli.main import main
+
+        output, errors = io.StringIO(), io.StringIO()
+        arguments = ["effio", *map(str, words)]
+        code: object = 0
+        before = Path.cwd()
+        with (
+            mock.patch.dict(os.environ, {**self.environment, **(env or {})}, clear=True),
+            mock.patch.object(sys, "argv", arguments),
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(errors),
+        ):
+            os.chdir(self.cwd)
+            try:
+                main()
+            except SystemExit as stop:
+                code = stop.code
+            finally:
+                os.chdir(before)
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 
     def start(self, *words: object, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -99,3 +131,19 @@ def alive() -> Iterator[Callable[[subprocess.Popen[str]], subprocess.Popen[str]]
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window: Playwright's own where it is, else the system's."""
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+        found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+        program = str(own) if own.exists() else next(filter(None, found), None)
+        if program is None:
+            pytest.skip("no Chromium here (apt-get install chromium, or playwright install)")
+        # Root may not have a sandbox; the pages are our own.
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        launched = playwright.chromium.launch(executable_path=program, args=flags)
+        yield launched
+        launched.close()

@@ -236,6 +236,73 @@ def b_eff_io() -> list[Line]:
     return numbered(lines)
 
 
+def two_partitions() -> list[Line]:
+    """The same with a second partition of 4 ranks, whose cells have half the rate."""
+    lines = b_eff_io()
+    added: list[Line] = []
+    for line in lines:
+        if line.get("where", {}).get("partition") == 0 and line.get("name") != "b_eff_io":
+            second = json.loads(json.dumps(line))
+            second["where"] |= {"partition": 1, "ranks": 4}
+            if second["kind"] == "measurement":
+                second["ranks"] = 4
+                second["rate"]["value"] /= 2
+            elif second["metric"]["unit"] == "B/s":
+                second["metric"]["value"] /= 2
+            added.append(second)
+    first_figure = next(i for i, line in enumerate(lines) if line.get("name") == "b_eff_io")
+    return numbered([*lines[:first_figure], *added, *lines[first_figure:]])
+
+
+HOSTILE = (
+    "<script>window.hacked=1</script>",
+    "</script><script>window.hacked=2</script>",
+    '"><img src=x onerror=window.hacked=3>',
+    "'-alert(1)-'",
+    "<b onmouseover=window.hacked=4>bold</b>",
+    "{{ 7 * 7 }} ${7*7} <%= 7 %>",
+    "javascript:window.hacked=5",
+    "&lt;i&gt; &amp;",
+    "\u2028\u2029\u202etxt.exe",
+    "\x1b[31mred\x1b]0;title\x07",
+    '=HYPERLINK("http://x")',
+    "$x_1$ \\frac{1}{2}",
+    "%s %n {0} {}",
+)
+
+
+def hostile(text: str) -> list[Line]:
+    """A result with a foreign text wherever texts of a result go."""
+    lines = b_eff_io()
+    run = lines[0]
+    run["started"] = text
+    run["command"] = ["effio-mpi", text]
+    run["options"] = {text: text, "dir": text}
+    run["system"]["node_names"] = [text]
+    run["system"]["mpi"] = {"library": text, "standard": text, "environment": {text: text}}
+    run["system"]["cpu"]["model"] = text
+    run["system"]["kernel"]["distribution"] = text
+    run["engine"] |= {"version": text, "revision": text, "compiler": text}
+    run["backend"] = {"name": text, "settings": {text: text}}
+    run["file_system"] |= {"path": text, "type": text, "source": text, "options": text}
+    run["b_eff_io"] = {"cap_reason": text}
+    for line in lines[1:]:
+        if line["kind"] == "measurement":
+            line |= {"hints_asked": {text: text}, "hints_granted": {text: text, "x": text}}
+            line["stopped_by"] = "cap"
+            line["cache"]["verdict"] = text
+    failure = {"status": text, "operation": text, "cause": text, "path": text, "host": text}
+    bad: Line = {"valid": False, "invalid_reason": text, "errors": [failure], "error_count": 1}
+    lines.insert(1, measurement(text, text, 1, 1e6, **bad))
+    lines[2] |= bad
+    for line in lines:
+        if line["kind"] == "figure":
+            line["reasons"] = [text]
+            line["detail"] = line["detail"] | {"criteria": [{"text": text, "reached": False}]}
+    lines[-1] |= {"status": "io_error", "exit_code": 3, "reason": text, "errors": [failure]}
+    return numbered(lines)
+
+
 def numbered(lines: list[Line]) -> list[Line]:
     for number, line in enumerate(lines):
         line["seq"] = number

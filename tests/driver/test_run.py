@@ -266,7 +266,9 @@ def test_a_rank_that_dies_ends_the_run(with_engine: Effio, data: Path, alive: Al
     assert with_engine.run("show", "last").returncode == 0
 
 
-def test_a_killed_driver_is_no_running_run(with_engine: Effio, data: Path, alive: Alive) -> None:
+def test_a_killed_run_is_not_running_and_can_be_cleaned_up(
+    with_engine: Effio, data: Path, alive: Alive
+) -> None:
     process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
     folder = _measuring(with_engine, process)
     assert json.loads(with_engine.run("runs", "--json").stdout)["state"] == "running"
@@ -276,6 +278,11 @@ def test_a_killed_driver_is_no_running_run(with_engine: Effio, data: Path, alive
         os.kill(rank, signal.SIGKILL)
     _wait_for("the ranks' end", lambda: not _engines_in(folder))
     assert json.loads(with_engine.run("runs", "--json").stdout)["state"] == "failed"
+    assert list(data.iterdir())
+    mine = data / "mine"
+    mine.write_text("x")
+    assert with_engine.run("clean").returncode == 0
+    assert list(data.iterdir()) == [mine]
 
 
 # What cannot start -------------------------------------------------------------------------------

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
+from effio.cli.terminal import Terminal
 from effio.engine.discover import find_engine
 
 _SERVED = {
@@ -28,7 +28,7 @@ def command(engine: str | None, names: bool) -> None:
         for benchmark in found.info.benchmarks:
             click.echo(benchmark.name)
         return
-    console = Console()
+    console = Terminal()
     sections = [("Benchmarks", [(b.name, b.purpose) for b in found.info.benchmarks])]
     for serves in dict.fromkeys(b.serves for b in found.info.backends):
         backends = [b for b in found.info.backends if b.serves == serves]

@@ -14,6 +14,7 @@ from rich.text import Text
 from effio import text as fmt
 from effio.cli.complete import complete_benchmark
 from effio.cli.options import help_text
+from effio.cli.terminal import Terminal
 from effio.engine.description import OptionInfo
 from effio.engine.discover import find_engine
 from effio.errors import EffioError
@@ -59,7 +60,7 @@ def command(name: str, as_json: bool, engine: str | None) -> None:
         for thing in things:
             click.echo(thing.model_dump_json(indent=2))
         return
-    console = Console()
+    console = Terminal()
     for backend in backends if benchmark is None else []:
         console.print(Text(f"For {fmt.plain(backend.serves)}: {fmt.plain(backend.purpose)}"))
         if backend.settings:

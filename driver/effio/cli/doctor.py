@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 import effio
 from effio import text as fmt
 from effio.cli.main import runs_directory
+from effio.cli.terminal import Terminal
 from effio.engine.discover import find_engine, find_engines
 from effio.errors import EffioError, ExitCode
 from effio.launch.batch import BATCH_SYSTEMS
@@ -52,13 +52,13 @@ def _python() -> Iterator[Check]:
 
 
 def _engine() -> Iterator[Check]:
-    engines = find_engines()
-    if not engines:
-        yield Check(
-            "engine", "missing", "none is built", "effio engine build (in a checkout: make build)"
-        )
+    try:
+        chosen = find_engine()
+    except EffioError as error:
+        yield Check("engine", "missing", error.message, error.hint)
         return
-    for engine in engines:
+    others = [e for e in find_engines() if e.path.resolve() != chosen.path.resolve()]
+    for engine in (chosen, *others):
         try:
             build = engine.info.engine
             yield Check("engine", "ok", f"{engine.path} for {engine.mpi}, {build.version}")
@@ -84,8 +84,7 @@ def _launch() -> Iterator[Check]:
         engine = find_engine()
         launcher = choose_launcher(engine, machine)
     except EffioError as error:
-        if find_engines():
-            yield Check("launcher", "missing", error.message, error.hint)
+        yield Check("launcher", "missing", error.message, error.hint)
         return
     yield Check("launcher", "ok", f"{launcher.program} ({launcher.mpi or launcher.name})")
     yield _try_launch(launcher.program, launcher, engine.path)
@@ -148,7 +147,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([check.__dict__ for check in checks], indent=2))
     else:
-        console = Console()
+        console = Terminal()
         marks = {"ok": ("✓", "green"), "note": ("!", "yellow"), "missing": ("✗", "red")}
         for check in checks:
             line = Text.assemble(marks[check.state], f" {check.what:<15}", fmt.plain(check.found))

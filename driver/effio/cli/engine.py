@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
+from effio.cli.terminal import Terminal
 from effio.engine.discover import find_engines
 from effio.errors import EffioError
 
@@ -35,7 +35,7 @@ def list_engines() -> None:
         except EffioError as error:
             row = [engine.name, "does not start here", "", f"{engine.path}: {error.message}"]
         table.add_row(*(Text(fmt.plain(cell)) for cell in row))
-    Console().print(table)
+    Terminal().print(table)
 
 
 @command.command("build")

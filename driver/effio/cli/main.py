@@ -99,7 +99,7 @@ def complain(error: EffioError) -> None:
 
 def main() -> None:
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="effio", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as stop:
         code = stop.exit_code

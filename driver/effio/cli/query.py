@@ -7,12 +7,12 @@ import json
 import sys
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
 from effio.cli.main import runs_directory
+from effio.cli.terminal import Terminal
 from effio.report.build import load
 from effio.store.folder import Store
 from effio.store.query import ask, open_database
@@ -58,4 +58,4 @@ def command(ctx: click.Context, sql: str, as_csv: bool, as_json: bool) -> None:
         table.add_column(Text(fmt.plain(name)), overflow="fold")
     for row in rows:
         table.add_row(*(Text("–" if v is None else fmt.plain(v)) for v in row))
-    Console().print(table)
+    Terminal().print(table)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
 from effio.cli.main import runs_directory
+from effio.cli.terminal import Terminal
 from effio.report.registry import teller_of
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import ResultError
@@ -67,4 +67,4 @@ def command(ctx: click.Context, as_json: bool, last: int | None) -> None:
         cells = [Text(fmt.plain(row[name])) for name in names]
         cells[1].stylize(_COLOURS.get(row["state"], "red"))
         table.add_row(*cells)
-    Console().print(table)
+    Terminal().print(table)

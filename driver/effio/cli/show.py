@@ -13,6 +13,7 @@ from rich.text import Text
 from effio import text as fmt
 from effio.cli.complete import run_argument
 from effio.cli.main import runs_directory
+from effio.cli.terminal import Terminal
 from effio.report.build import load, tell
 from effio.report.model import Figure, Report, Section, Table
 from effio.store.folder import RunFolder, Store
@@ -120,6 +121,6 @@ def command(ctx: click.Context, run: str, everything: bool, sections: tuple[str,
         if unknown:
             raise click.UsageError(f"no section {unknown[0]}; there are: {', '.join(known)}")
         for name in sections:
-            _section(Console(), known[name], everything)
+            _section(Terminal(), known[name], everything)
         return
-    print_report(Console(), report, everything)
+    print_report(Terminal(), report, everything)

@@ -81,6 +81,8 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str) -> tuple[list[str], list[
     """Column names and rows; the database's complaint becomes a usage error."""
     import duckdb
 
+    if not sql.strip():
+        raise EffioError("there is no question; see: effio query --help")
     try:
         answer = database.execute(sql)
         names = [d[0] for d in answer.description or []]

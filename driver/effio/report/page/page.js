@@ -19,7 +19,8 @@
   const theme = () => root.dataset.theme || "light";
   const color = (style) => palettes[theme()][shift(style)];
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  const escape = (text) => String(text).replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+  // Plotly would take dollars for mathematics.
+  const escape = (text) => String(text).replace(/[&<>"'$]/g, (c) => `&#${c.charCodeAt(0)};`);
 
   function tickStyle(axis) {
     if (axis.ticks.length) {

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio clean`: removes what a killed run left, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver import made
+from driver.conftest import Effio
+from effio.errors import EffioError
+from effio.store.clean import leftovers, names_of
+from effio.store.reader import read_result
+from effio.store.records import Manifest
+
+
+def _killed(folder: Path, directory: Path, **manifest: Any) -> Path:
+    """A run that was started just now, and killed."""
+    lines = made.b_eff_io()[:5]
+    lines[0]["started"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    lines[0]["manifest"] |= {
+        "directory": str(directory),
+        "files": [{"name": "i00", "count": 1}, {"name": "sub/r%03d", "count": 3}],
+        **manifest,
+    }
+    return made.write(folder / "result.jsonl", lines)
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Path:
+    """A data directory as a killed run leaves it, with a stranger's files beside."""
+    directory = tmp_path / "data"
+    (directory / "sub").mkdir(parents=True)
+    for name in ("i00", "sub/r000", "sub/r002", "sub/r003", "mine.txt"):
+        (directory / name).write_text("x" * 10)
+    return directory
+
+
+def test_what_the_manifest_names_is_removed_and_nothing_else(effio: Effio, left: Path) -> None:
+    result = _killed(effio.cwd / "effio-runs/killed", left)
+    done = effio.call("clean", result)
+    assert done.returncode == 0, done.stderr
+    there = sorted(str(p.relative_to(left)) for p in left.rglob("*") if p.is_file())
+    assert there == ["mine.txt", "sub/r003"]
+
+
+def test_a_dry_run_removes_nothing(effio: Effio, left: Path) -> None:
+    _killed(effio.cwd / "effio-runs/killed", left)
+    done = effio.call("clean", "--dry-run")
+    assert done.stdout.splitlines() == [
+        f"would remove {left}/{name} (10 B)" for name in ("i00", "sub/r000", "sub/r002")
+    ]
+    assert (left / "i00").exists()
+
+
+def test_runs_that_ended_in_order_are_not_looked_at(effio: Effio, left: Path) -> None:
+    lines = made.b_eff_io()
+    lines[0]["manifest"] |= {"directory": str(left), "files": [{"name": "mine.txt", "count": 1}]}
+    made.write(effio.cwd / "effio-runs/done/result.jsonl", lines)
+    assert effio.call("clean").stdout == "nothing is left of any run\n"
+    assert (left / "mine.txt").exists()
+
+
+def test_links_and_older_files_stay(tmp_path: Path, left: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("x")
+    (left / "i00").unlink()
+    (left / "i00").symlink_to(precious)
+    os.utime(left / "sub/r000", (1, 1))
+    result = read_result(_killed(tmp_path / "run", left))
+    found, kept = leftovers(result, left)
+    assert [f.path.name for f in found] == ["r002"]
+    assert {k.path.name: k.why for k in kept} == {
+        "i00": "not a plain file",
+        "r000": "older than the run: not made by it",
+    }
+
+
+def test_a_directory_that_leads_elsewhere_is_not_followed(tmp_path: Path, left: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (left / "sub").rename(elsewhere)
+    (left / "sub").symlink_to(elsewhere)
+    result = read_result(_killed(tmp_path / "run", left))
+    found, kept = leftovers(result, left)
+    assert [f.path.name for f in found] == ["i00"]
+    assert {k.why for k in kept} == {"outside the directory"}
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/passwd", "a/../../x", "x\0y", "."])
+def test_names_outside_are_refused(name: str) -> None:
+    manifest = Manifest.model_validate({"directory": "/d", "files": [{"name": name}]})
+    with pytest.raises(EffioError, match="nothing is removed"):
+        list(names_of(manifest))
+
+
+def test_a_manifest_cannot_keep_us_busy_for_ever() -> None:
+    manifest = Manifest.model_validate(
+        {"directory": "/d", "files": [{"name": "a%04d", "count": 10**12}]}
+    )
+    with pytest.raises(EffioError, match="too many files"):
+        next(names_of(manifest))
+
+
+def test_names_with_numbers() -> None:
+    files = [{"name": "i00_%03d", "count": 2}, {"name": "plain", "count": 1}]
+    manifest = Manifest.model_validate({"directory": "/d", "files": files})
+    assert list(names_of(manifest)) == ["i00_000", "i00_001", "plain"]
+
+
+def test_kept_files_are_kept_unless_asked_for(tmp_path: Path, left: Path) -> None:
+    result = read_result(_killed(tmp_path / "run", left, keep=True))
+    with pytest.raises(EffioError, match="was asked to keep its data files"):
+        leftovers(result, left)
+    assert len(leftovers(result, left, also_kept=True)[0]) == 3
+
+
+def test_simulated_files_were_never_there(tmp_path: Path, left: Path) -> None:
+    result = read_result(_killed(tmp_path / "run", left, real=False))
+    assert leftovers(result, left) == ([], [])

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands on kept runs, as a user types them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from driver.conftest import Effio
+from engines import Engine
+
+FIRST = "20260101T000000Z-b-eff-io"
+SECOND = "20260202T000000Z-b-eff-io"
+
+
+@pytest.fixture
+def kept(effio: Effio) -> Effio:
+    """Two runs, and a job that waits."""
+    runs = effio.cwd / "effio-runs"
+    made.write(runs / FIRST / "result.jsonl", made.b_eff_io())
+    made.write(runs / SECOND / "result.jsonl", made.two_partitions())
+    waiting = runs / "20260303T000000Z-b-eff-io"
+    waiting.mkdir()
+    record = {
+        "schema": "effio-run/1", "id": waiting.name, "created": "2026-03-03T00:00:00Z",
+        "benchmark": "b-eff-io", "arguments": [], "directory": "/", "command": [],
+        "batch": {"system": "slurm"},
+    }  # fmt: skip
+    (waiting / "run.json").write_text(json.dumps(record))
+    return effio
+
+
+def test_help_teaches_and_needs_no_engine(effio: Effio) -> None:
+    done = effio.run("--help", env={"PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0
+    assert "First steps:" in done.stdout
+    assert "effio run b-eff-io --time 60s" in done.stdout
+    for name in ("run", "runs", "show", "report", "query", "doctor", "list", "describe", "clean"):
+        assert f"\n  {name} " in done.stdout
+        text = effio.call(name, "--help").stdout
+        assert text.startswith(f"Usage: effio {name}"), name
+
+
+def test_a_wrong_command_is_a_usage_error(effio: Effio) -> None:
+    done = effio.call("rnu")
+    assert done.returncode == 2
+    assert "rnu" in done.stderr
+
+
+def test_runs(kept: Effio) -> None:
+    lines = kept.call("runs").stdout.splitlines()
+    assert lines[0].split() == ["run", "state", "ranks", "figure", "valid", "where"]
+    assert lines[1].split() == [FIRST, "done", "2", "b_eff_io", "=", "300.0", "MB/s",
+                                "no", "ext4", "/"]  # fmt: skip
+    assert lines[3].split() == ["20260303T000000Z-b-eff-io", "planned"]
+    rows = [
+        json.loads(line)
+        for line in kept.call("runs", "--json", "--last", "2").stdout.split("\n")
+        if line
+    ]
+    assert [(row["run"], row["state"]) for row in rows] == [
+        (SECOND, "done"),
+        ("20260303T000000Z-b-eff-io", "planned"),
+    ]
+
+
+def test_no_runs_yet(effio: Effio) -> None:
+    done = effio.call("runs")
+    assert done.returncode == 0
+    assert "start one: effio run b-eff-io" in done.stderr
+
+
+def test_show(kept: Effio) -> None:
+    done = kept.call("show", FIRST)
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
+    assert text.startswith("b_eff_io = 300.0 MB/s on 2 ranks, ext4")
+    assert "NOT VALID for comparison of systems" in text
+    assert "scheduled time 0.2 min >= 30 min (not reached)" in text
+    # Rates with their unit, percentiles, hints, caches.
+    row = next(line for line in text.splitlines() if line.startswith("1 KiB  "))
+    assert row.split() == ["1", "KiB", "write", "20.00", "5.000", "40.00", "30.00", "25.00"]
+    assert "[MB/s]" in text
+    assert "p99.9" in kept.call("show", FIRST, "--all").stdout
+    assert "No hints were asked for" in text
+    assert "Where the bytes came from or went to" in text
+    assert kept.call("show", "last").stdout.startswith("b_eff_io = 300.0 MB/s")
+
+
+def test_show_a_section(kept: Effio) -> None:
+    done = kept.call("show", FIRST, "--section", "caches")
+    assert done.stdout.startswith("Cache or device")
+    assert "b_eff_io =" not in done.stdout
+    wrong = kept.call("show", FIRST, "--section", "nothing")
+    assert wrong.returncode == 2
+    assert "there are: page, averages, where, calls, roof, caches, hints, system" in wrong.stderr
+
+
+def test_show_a_bare_file_and_a_bad_one(kept: Effio) -> None:
+    bare = made.write(kept.cwd / "bare.jsonl", made.b_eff_io())
+    assert kept.call("show", bare).stdout.startswith("b_eff_io = 300.0 MB/s")
+    bare.write_text("{not json\n")
+    done = kept.call("show", bare)
+    assert done.returncode == 2
+    assert done.stderr.strip().endswith("bare.jsonl, line 1: not JSON")
+    assert kept.call("show", "20260303").stderr.startswith(
+        "effio: run 20260303T000000Z-b-eff-io has no result: it is planned"
+    )
+
+
+@pytest.mark.parametrize("command", ["show", "report", "export", "clean"])
+@pytest.mark.parametrize("text", ["", "[]\n", "\x00\x01", '{"schema": "effio-result/9"}\n'])
+def test_no_command_shows_a_traceback(command: str, text: str, effio: Effio) -> None:
+    bad = effio.cwd / "bad.jsonl"
+    bad.write_text(text)
+    done = effio.call(command, bad)
+    assert done.returncode == 2
+    assert done.stderr.startswith("effio: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_hostile_results_are_shown_as_text(effio: Effio) -> None:
+    bad = made.write(effio.cwd / "x.jsonl", made.hostile(" ".join(made.HOSTILE)))
+    for words in (("show", bad, "--all"), ("export", bad), ("report", bad)):
+        done = effio.call(*words)
+        assert done.returncode == 0, done.stderr
+        if words[0] != "export":
+            assert "\x1b" not in done.stdout
+
+
+def test_export(kept: Effio) -> None:
+    done = kept.call("export", FIRST, SECOND)
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len(rows) == 77 + 2 * 77
+    first = rows[0]
+    assert (first["run"], first["pattern"], first["access"]) == (FIRST, "scatter", "write")
+    assert (float(first["rate"]), first["rate_unit"]) == (20e6, "B/s")
+    assert first["where_chunk_bytes"] == "1024"
+    assert first["call_p99_seconds"] == "0.004"
+    target = kept.cwd / "out.csv"
+    assert kept.call("export", FIRST, "-o", target, "--what", "figures").returncode == 0
+    assert "b_eff_io" in target.read_text()
+    again = kept.call("export", FIRST, "-o", target)
+    assert again.returncode == 3
+    assert "File exists" in again.stderr
+
+
+def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:
+    lines = made.b_eff_io()
+    lines[1]["pattern"] = "=HYPERLINK(1)"
+    done = effio.call("export", made.write(effio.cwd / "x.jsonl", lines))
+    assert next(csv.DictReader(io.StringIO(done.stdout)))["pattern"] == "'=HYPERLINK(1)"
+
+
+def test_query(kept: Effio) -> None:
+    pytest.importorskip("duckdb")
+    done = kept.call(
+        "query", "--json",
+        "SELECT run, max(rate) AS best, count(*) AS n FROM measurements GROUP BY run ORDER BY run",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"run": FIRST, "best": 3.2e9, "n": 77},
+        {"run": SECOND, "best": 3.2e9, "n": 154},
+    ]
+    assert done.stderr == ""
+    as_csv = kept.call("query", "--csv", "SELECT value FROM figures WHERE figure = 'b_eff_io'")
+    assert as_csv.stdout == "value\n300000000.0\n300000000.0\n"
+    table = kept.call("query", "SELECT count(*) AS runs FROM runs").stdout.split()
+    assert table == ["runs", "2"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [("SELEC 1", "syntax error"), ("SELECT * FROM nothing", "nothing"), (" ", "no question")],
+)
+def test_wrong_sql_is_a_usage_error(sql: str, message: str, kept: Effio) -> None:
+    pytest.importorskip("duckdb")
+    done = kept.call("query", sql)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_damaged_run_is_left_out_of_a_query(kept: Effio) -> None:
+    pytest.importorskip("duckdb")
+    (kept.cwd / "effio-runs" / FIRST / "result.jsonl").write_text("{\n")
+    done = kept.call("query", "--csv", "SELECT run FROM runs")
+    assert done.stdout == f"run\n{SECOND}\n"
+    assert "left out" in done.stderr
+
+
+def test_report_of_several_runs(kept: Effio) -> None:
+    done = kept.call("report", FIRST, SECOND, "-o", "both.html")
+    assert done.stdout == "report: both.html\n"
+    text = (kept.cwd / "both.html").read_text()
+    assert FIRST in text
+    assert SECOND in text
+    assert text.count("plotly.js v") == 1  # inlined once
+    assert kept.call("report", FIRST).stdout == f"report: effio-runs/{FIRST}/report.html\n"
+    nowhere = kept.call("report", FIRST, "-o", "/nowhere/x.html")
+    assert nowhere.returncode == 3
+    assert "cannot write /nowhere/x.html" in nowhere.stderr
+
+
+def test_single_figures(kept: Effio) -> None:
+    pytest.importorskip("matplotlib")
+    for figure in ("classic", "scaling", "time", "call-times", "roofline"):
+        done = kept.call("report", SECOND, "--png", figure)
+        assert done.returncode == 0, done.stderr
+        data = (kept.cwd / f"{figure}.png").read_bytes()
+        assert data.startswith(b"\x89PNG")
+        assert len(data) > 5000
+    assert kept.call("report", SECOND, "--pdf", "classic").returncode == 0
+    assert (kept.cwd / "classic.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_an_unknown_figure_lists_what_there_is(kept: Effio) -> None:
+    done = kept.call("report", FIRST, "--png", "nothing")
+    assert done.returncode == 2
+    assert "there are: classic, time, call-times, roofline" in done.stderr
+
+
+def test_completion(kept: Effio, any_engine: Engine) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        assert "_EFFIO_COMPLETE" in kept.call("completion", shell).stdout
+    script = kept.call("completion", "bash").stdout
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+
+    def complete(words: str, at: int) -> list[str]:
+        done = kept.run(
+            env={
+                "_EFFIO_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at),
+                "EFFIO_ENGINE": str(any_engine.program),
+            }
+        )  # fmt: skip
+        return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+    assert "report" in complete("effio re", 1)
+    assert complete("effio show 2026", 2) == ["20260303T000000Z-b-eff-io", SECOND, FIRST]
+    assert "b-eff-io" in complete("effio run ", 2)
+    assert complete("effio run b-eff-io --parti", 3) == ["--partitions"]
+    assert "posix" in complete("effio run b-eff-io --backend ", 4)
+
+
+# With an engine ----------------------------------------------------------------------------------
+
+
+def test_list_and_describe(with_engine: Effio) -> None:
+    text = with_engine.call("list").stdout
+    assert "b-eff-io" in text
+    assert "Backends for files as bytes" in text
+    assert "b-eff-io" in with_engine.call("list", "--names").stdout.split()
+    described = with_engine.call("describe", "b-eff-io").stdout
+    assert "--partitions" in described
+    assert "[default: 1800s]" in " ".join(described.split())
+    options = json.loads(with_engine.call("describe", "b-eff-io", "--json").stdout)["options"]
+    assert "max-bytes" in {o["name"] for o in options}
+    assert "latency=" in with_engine.call("describe", "sim").stdout
+    wrong = with_engine.call("describe", "nothing")
+    assert wrong.returncode == 2
+    assert "b-eff-io" in wrong.stderr
+
+
+def test_the_help_of_a_benchmark_is_the_engines(with_engine: Effio) -> None:
+    text = " ".join(with_engine.call("run", "b-eff-io", "--help").stdout.split())
+    for words in (
+        "scheduled time for all partitions together", "--ranks N processes in all",
+        "write a script that is ready to submit: slurm, pbs, lsf, flux", "--help-all",
+        "effio run b-eff-io -n 4 --dir /scratch/me",
+    ):  # fmt: skip
+        assert words in text, words
+    assert "--agree-deadline" not in text
+    assert "EXTRA" not in text
+    assert "--agree-deadline" in with_engine.call("run", "b-eff-io", "--help-all").stdout
+
+
+def test_doctor(with_engine: Effio) -> None:
+    done = with_engine.call("doctor", "--json")
+    checks = {check["what"]: check for check in json.loads(done.stdout)}
+    assert checks["trial launch"]["state"] == "ok", checks
+    assert checks["this directory"]["state"] == "ok"
+    assert done.returncode == 0
+    assert "two ranks started and found each other" in with_engine.call("doctor").stdout
+
+
+def test_doctor_says_what_is_missing_and_how_to_get_it(effio: Effio, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    unloadable = tmp_path / "effio-mpi"
+    unloadable.write_text(
+        "#!/bin/sh\necho 'error while loading shared libraries: libmpi' >&2\nexit 127\n"
+    )
+    unloadable.chmod(0o755)
+    done = effio.call("doctor", env={"PATH": str(empty), "EFFIO_ENGINE": str(unloadable)})
+    assert done.returncode == 6
+    assert "✗ launcher" in done.stdout
+    assert "load the module of the MPI it was built with" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_faulty_site_file_names_every_fault(effio: Effio) -> None:
+    site = effio.cwd / "effio-site.toml"
+    site.write_text('[launch]\nlauncher = 3\n[batch]\nsystem = "cron"\n[other]\n')
+    done = effio.call("runs")
+    assert done.returncode == 2
+    for fault in ("launch.launcher", "batch.system", "other"):
+        assert fault in done.stderr
+    site.write_text("not toml")
+    assert effio.call("runs").returncode == 2
+    site.write_text('[results]\nruns = "elsewhere"\n')
+    made.write(effio.cwd / "elsewhere" / FIRST / "result.jsonl", made.b_eff_io())
+    assert FIRST in effio.call("runs").stdout
+    assert effio.call("runs", env={"EFFIO_SITE": "/nowhere.toml"}).returncode == 2
+
+
+def test_a_reader_that_goes_away_is_no_error(kept: Effio) -> None:
+    command = " ".join(kept.command("show", "last", "--all"))
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{command} | head -n 1"],
+        cwd=kept.cwd, env=kept.environment, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == ""

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The live view: what it says, on a terminal and in a log, with and without a word."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from driver.conftest import Effio
+from effio.launch.live import LiveView, Status, describe, parse_status
+
+WORD = (
+    '{"effio_progress":{"title":"write shared 32KiB","call":"MPI_File_write_shared",'
+    '"step_seconds":0.5,"step_scheduled_seconds":2,"step_bytes":64000000,'
+    '"plan_done_fraction":0.25,"plan_seconds_left":90}}'
+)
+
+
+def test_a_progress_line_is_understood() -> None:
+    assert parse_status(WORD) == Status(
+        "write shared 32KiB", "MPI_File_write_shared", 0.5, 2.0, 64e6, 0.25, 90.0
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "[ 12 %] write",
+        '{"effio_progress":',
+        '{"effio_progress":[1]}',
+        '{"effio_progress":' + "[" * 60_000,
+        '{"effio_progress":{}}' + " " * 70_000,
+    ],
+)
+def test_other_lines_are_no_progress(line: str) -> None:
+    assert parse_status(line) is None
+
+
+def test_faulty_members_count_as_absent() -> None:
+    status = parse_status(
+        '{"effio_progress":{"title":"\\u001b[31mx","step_bytes":"many","step_seconds":true,'
+        '"plan_done_fraction":7,"plan_seconds_left":1e400}}'
+    )
+    assert status == Status("x", "", 0, 0, 0, 1.0, 0)
+
+
+def test_what_is_done_now_in_words() -> None:
+    status = parse_status(WORD)
+    assert status is not None
+    # 64 MB in 0.5 s; the clock goes on while the engine is silent, the rate does not.
+    assert describe(status, since=1.0) == (
+        "write shared 32KiB · 128.0 MB/s now · 1.50 s of 2.00 s scheduled · in "
+        "MPI_File_write_shared"
+    )
+    assert describe(Status("read"), since=3.0) == "read · for 3.00 s"
+
+
+def test_a_log_gets_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("effio.launch.live.time.monotonic", lambda: now[0])
+    log = io.StringIO()
+    status = parse_status(WORD)
+    assert status is not None
+    with LiveView("b-eff-io", terminal=False, stderr=log) as view:
+        for _ in range(25):
+            now[0] += 1
+            view.status(status)
+        view.message("a\x1b[31m message")
+    assert log.getvalue().splitlines() == [
+        "[ 25 %] write shared 32KiB · 128.0 MB/s now · 500 ms of 2.00 s scheduled · in "
+        "MPI_File_write_shared · about 90 s to go",
+    ] * 2 + ["a message"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_when_the_engine_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    now = [1000.0]
+    monkeypatch.setattr("effio.launch.live.time.monotonic", lambda: now[0])
+    screen = Terminal()
+    status = parse_status(WORD)
+    assert status is not None
+    with LiveView("b-eff-io on 2 ranks", terminal=True, stderr=screen) as view:
+        view.status(status)
+        now[0] += 7
+        view.tick()
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue())
+    assert "b-eff-io on 2 ranks" in plain
+    assert " 25 % " in plain
+    assert "7 s gone · about 82 s to go" in plain
+    assert "7.50 s of 2.00 s scheduled" in plain
+    assert "no word for 7 s" in plain
+
+
+def test_on_a_real_terminal(with_engine: Effio, data: Path) -> None:
+    """`effio run` under a pseudo-terminal: the view shows pattern, access, rate and time left."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 110, 0, 0))
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "effio", "run", "b-eff-io", "-n", "2", "--partitions", "2",
+            "--time", "4s", "--memory-per-rank", "256MiB", "--max-bytes", "1GiB", "--no-report",
+            "--dir", str(data),
+        ],
+        cwd=with_engine.cwd,
+        env={**with_engine.environment, "TERM": "xterm"},
+        stdin=follower, stdout=follower, stderr=follower,
+    )  # fmt: skip
+    os.close(follower)
+    seen = b""
+    deadline = time.monotonic() + 90
+    try:
+        while time.monotonic() < deadline:
+            if select.select([leader], [], [], 0.5)[0]:
+                try:
+                    chunk = os.read(leader, 65536)
+                except OSError:  # the other end is closed
+                    break
+                if not chunk:
+                    break
+                seen += chunk
+        assert process.wait(10) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(leader)
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
+    assert "b-eff-io on 2 ranks" in plain
+    assert re.search(r"(write|rewrite|read) \w+ [\w+]+ · .*MB/s now · ", plain)
+    assert re.search(r"\d+ s gone · (about \d+ s to go|nearly done)", plain)
+    # The engine's own table stands above it, undamaged.
+    assert re.search(r"b_eff_io = [\d.]+ \wB/s on 2 ranks", plain)

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of b_eff_io: sentences and figures against a result whose numbers are known
+(tests/driver/made.py), and results that are incomplete."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from effio.errors import EffioError
+from effio.report.build import cards, load, overview, render, tell
+from effio.report.model import Column, Figure, Report, Table
+from effio.store.reader import read_result
+
+
+def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
+    path = made.write(tmp_path / "told.jsonl", lines)
+    result = read_result(path)
+    return tell("told", result, result.remarks)
+
+
+def _texts(report: Report) -> str:
+    return "\n".join(f.text for f in report.findings)
+
+
+def _figure(report: Report, identity: str) -> Figure:
+    return next(f for f in report.figures() if f.id == identity)
+
+
+def _table(report: Report, title: str) -> Table:
+    blocks = [b for s in report.sections for b in s.blocks]
+    return next(b for b in blocks if isinstance(b, Table) and b.title == title)
+
+
+def test_the_headline(tmp_path: Path) -> None:
+    headline = _told(tmp_path, made.b_eff_io()).headline
+    assert (headline.name, headline.shown(), headline.valid) == ("b_eff_io", "300.0 MB/s", False)
+    assert headline.context == "on 2 ranks, ext4"
+    assert [(r.text, r.met) for r in headline.reasons] == [
+        ("scheduled time 0.2 min >= 30 min", False),
+        ("error count (0) == 0", True),
+    ]
+
+
+def test_the_cards_of_the_first_screen(tmp_path: Path) -> None:
+    found = {card.title: card for card in cards(_told(tmp_path, made.b_eff_io()))}
+    assert list(found) == ["Not valid", "Cached?", "What limits it"]
+    assert found["Cached?"].text.startswith("Cached: 100 % of the bytes read came out of memory")
+    # 77 cells of one second; of 42 that write 0.5, 0.3, 0.2 s; of 35 that read 0.5, 0, 0.5 s; 11
+    # types with 0.25 s of opening and of closing. Calls: 38.5 of 82.5 s; waiting: 25.9 s.
+    assert found["What limits it"].text.startswith("47 % of the time went into the data calls")
+    assert "31 % into waiting for the slowest rank" in found["What limits it"].text
+
+
+def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
+    text = _texts(_told(tmp_path, made.b_eff_io()))
+    # Type values are 4 × the smallest chunk's rate.
+    assert "write: shared is slowest with 20.00 MB/s, separated fastest with 160.0 MB/s" in text
+    assert "(8.00 times)" in text
+    # 1 KiB at an eighth of 2 MiB: 12.5 %, which the first of equals shows. 1024 B / 5 MB/s × 2.
+    assert "shared write reaches 5.000 MB/s with 1 KiB, 12 % of the 40.00 MB/s with 2 MiB" in text
+    assert "A call costs about 410 µs" in text
+    # Every size with 8 bytes more runs at half the rate.
+    assert "cost a factor 2.00 on average, and 2.00 in" in text
+    assert "the whole memory is written in 28.6 s" in text
+
+
+def test_each_sentence_names_something_that_is_there(tmp_path: Path) -> None:
+    for lines in (made.b_eff_io(), made.two_partitions(), made.b_eff_io()[:30]):
+        report = _told(tmp_path, lines)
+        places = {s.id for s in report.sections} | {f.id for f in report.figures()}
+        for finding in report.findings:
+            assert finding.anchor in places | {""}, finding.text
+
+
+def test_alignment_that_costs_nothing_is_said_so(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    for line in lines:
+        if line["kind"] == "measurement" and line["where"]["position"] in (2, 4, 6):
+            line["rate"]["value"] *= 2.2
+    text = _texts(_told(tmp_path, lines))
+    assert "8 bytes more than a power of two cost little here (none on average)" in text
+
+
+def test_scaling_is_told_with_its_figure(tmp_path: Path) -> None:
+    report = _told(tmp_path, made.two_partitions())
+    assert "the best value is that of 2 ranks; with 4 ranks it is 50 % of it" in _texts(report)
+    series = {s.name: s for s in _figure(report, "scaling").variants[""][0].series}
+    assert list(series["b_eff_io"].x) == [2.0, 4.0]
+    assert list(series["b_eff_io"].y) == [300e6, 150e6]
+    assert list(_figure(report, "classic").variants) == ["2 ranks", "4 ranks"]
+
+
+def test_the_classic_page(tmp_path: Path) -> None:
+    figure = _figure(_told(tmp_path, made.b_eff_io()), "classic")
+    panels = figure.variants["2 ranks"]
+    assert [p.title for p in panels] == ["write", "rewrite", "read", *made.TYPES]
+    by_type = {p.title: {s.name: s for s in p.series} for p in panels[3:]}
+    # Positions of pairs: 1 2 . 4 5 . 7 8 . 10
+    assert list(by_type["shared"]["read"].x) == [1, 2, 4, 5, 7, 8, 10]
+    assert list(by_type["shared"]["read"].y) == [50e6 * f for f in made.BY_POSITION]
+    assert list(by_type["shared"]["rewrite"].y) == []
+    assert figure.y.log
+    assert figure.y.switch
+    # The same access has the same style in every panel, and types have others.
+    assert {s.style for p in panels[3:] for s in p.series if s.name == "read"} == {12}
+
+
+def test_a_cell_that_does_not_count_is_hollow_or_missing(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[1] |= {"valid": False, "invalid_reason": "short write", "error_count": 3}
+    lines[2]["stopped_by"] = "cap"
+    report = _told(tmp_path, lines)
+    scatter = _figure(report, "classic").variants["2 ranks"][0].series[0]
+    assert scatter.y[0] is None
+    assert list(scatter.faulty)[:3] == [True, True, False]
+    assert "INVALID: short write" in scatter.notes[0]
+    assert "1 measurement had failed calls or wrong data" in _texts(report)
+    assert "1 row of the best partition ended at the cap on bytes (given by --max-bytes)" in (
+        _texts(report)
+    )
+    assert _table(report, "Errors").rows[0][2] == "short write"
+
+
+def test_where_the_time_went(tmp_path: Path) -> None:
+    rows = {r[0]: r[1:] for r in _table_of_time(_told(tmp_path, made.b_eff_io()))}
+    # Seven rows of one second and half a second for opening and closing.
+    assert rows["write scatter"] == pytest.approx([3.5, 2.1, 1.4, 0.25, 0.25, 7.5])
+    assert rows["read shared"] == pytest.approx([3.5, 0.0, 3.5, 0.25, 0.25, 7.5])
+
+
+def _table_of_time(report: Report) -> list[list[float | str]]:
+    table = _figure(report, "time").as_table()
+    assert [c.name for c in table.columns] == [
+        "group", "data calls", "sync to storage", "waiting for the slowest rank", "open", "close",
+        "total",
+    ]  # fmt: skip
+    return [list(row) for row in table.rows]  # type: ignore[arg-type]
+
+
+def test_the_roofline(tmp_path: Path) -> None:
+    path = made.write(tmp_path / "told.jsonl", made.b_eff_io())
+    report = tell("told", read_result(path), ceilings={"peak": 5e9})
+    series = {s.name: s for s in _figure(report, "roofline").variants[""][0].series}
+    limits = [name for name, s in series.items() if s.form == "limit"]
+    # 400 MB/s × 1 in 1 KiB: 390625 calls a second; writing reaches a device with 40 × 8 MB/s.
+    assert limits == [
+        "390625 calls/s, the most seen",
+        "320.0 MB/s, the most to or from a device",
+        "peak, 5.000 GB/s as stated",
+    ]
+    assert series["peak, 5.000 GB/s as stated"].y[0] == 5e9
+
+
+def test_call_times_show_percentiles(tmp_path: Path) -> None:
+    table = _table(_told(tmp_path, made.b_eff_io()), "Call times")
+    assert [c.name for c in table.columns] == [
+        "what", "ranks", "calls", "min", "p50", "p90", "p99", "p99.9", "max",
+    ]  # fmt: skip
+    assert list(table.rows[0])[:3] == ["scatter write 1 KiB", 2, 1000]
+    assert list(table.rows[0])[3:] == pytest.approx([5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1e-2])
+
+
+def test_hints_are_compared_and_never_inferred(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[1] |= {
+        "hints_asked": {"cb_nodes": "2", "a": "1", "b": "1"},
+        "hints_granted": {"cb_nodes": "1", "a": "1", "c": "9"},
+    }
+    rows = {
+        r[0]: list(r[1:4]) for r in _table(_told(tmp_path, lines), "Hints asked and granted").rows
+    }
+    assert rows == {
+        "a": ["1", "1", "granted"],
+        "b": ["1", None, "not returned: unknown"],
+        "c": [None, "9", "the library's own"],
+        "cb_nodes": ["2", "1", "CHANGED"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "begins", "level"),
+    [
+        (["cache"], "Cached: 100 %", "warn"),
+        (["device"], "From the device: 100 %", "good"),
+        (["unknown"], "Unknown: whether reads came from a cache", "warn"),
+        (["mixed"], "Mixed: 0 % of the bytes read came out of memory", "warn"),
+    ],
+)
+def test_cached_or_not(verdicts: list[str], begins: str, level: str, tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    for line in lines:
+        if line["kind"] == "measurement" and line["access"] == "read":
+            line["cache"]["verdict"] = verdicts[0]
+    card = next(c for c in cards(_told(tmp_path, lines)) if c.title == "Cached?")
+    assert card.text.startswith(begins)
+    assert card.level == level
+
+
+def test_virtual_time_is_said(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[0]["clock"]["virtual"] = True
+    card = next(c for c in cards(_told(tmp_path, lines)) if c.title == "Cached?")
+    assert card.text.startswith("Simulated")
+
+
+def test_the_system_is_enough_to_repeat_the_run(tmp_path: Path) -> None:
+    report = _told(tmp_path, made.b_eff_io())
+    section = next(s for s in report.sections if s.id == "system")
+    text = "\n".join(
+        " ".join(map(str, row)) for b in section.blocks if isinstance(b, Table) for row in b.rows
+    )
+    for fact in (
+        "node01", "A CPU", "8 GiB", "Debian GNU/Linux 12", "Linux 6.1.0", "tsc", "ext4 on /dev/vda",
+        "Open MPI v4.1.4, package", "effio-mpi 0.1.0 (abc1234)", "GNU 12.2.0 -O3",
+        "effio-mpi b-eff-io --time 12s", "time 12.0", "rewrite off",
+    ):  # fmt: skip
+        assert fact in text, fact
+
+
+# What is incomplete ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [1, 2, 9, 40, 77, 85, 91])
+def test_a_killed_run_is_told_as_far_as_it_goes(length: int, tmp_path: Path) -> None:
+    report = _told(tmp_path, made.b_eff_io()[:length])
+    assert report.headline.value is None
+    assert report.headline.valid is False
+    assert "did not end in order" in _texts(report)
+    assert any("no `end` line" in remark for remark in report.remarks)
+    assert "<html" in render([report], ["told"])
+
+
+def test_a_benchmark_without_a_teller_is_told_too(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[0]["benchmark"] = "something-new"
+    report = _told(tmp_path, lines)
+    assert report.headline.name == "balance_time"
+    assert {f.id for f in report.figures()} == {"time", "call-times", "roofline"}
+    assert len(_table(report, "Measurements").rows) == 77
+
+
+def test_several_runs_stand_side_by_side(tmp_path: Path) -> None:
+    a = _told(tmp_path, made.b_eff_io())
+    b = _told(tmp_path, made.two_partitions()[:-1])
+    figure, table = overview([a, b])
+    assert isinstance(figure, Figure)
+    assert list(figure.variants[""][0].series[0].y) == [300e6, 300e6]
+    assert isinstance(table, Table)
+    assert len(table.rows) == 2
+
+
+def test_files_that_changed_afterwards_are_named(tmp_path: Path) -> None:
+    from effio.store.folder import RunFolder
+
+    folder = RunFolder(tmp_path / "run")
+    made.write(folder.result_path, made.b_eff_io())
+    folder.seal()
+    assert load(folder.path)[2] == []
+    folder.result_path.write_text(folder.result_path.read_text().replace("20000000", "90000000"))
+    assert "result.jsonl changed after the run had ended" in load(folder.path)[2][0]
+
+
+# Foreign text ------------------------------------------------------------------------------------
+
+
+class _Elements(HTMLParser):
+    """Names of elements and attributes, as a browser would see them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def _elements(page: str) -> tuple[set[str], set[str]]:
+    seen = _Elements()
+    seen.feed(page)
+    return seen.elements, seen.attributes
+
+
+@pytest.mark.parametrize("text", made.HOSTILE)
+def test_foreign_text_adds_nothing_to_the_page(text: str, tmp_path: Path) -> None:
+    """The same elements and attributes as with harmless text. test_page.py asks a browser."""
+    harmless = _told(tmp_path, made.hostile("harmless"))
+    report = _told(tmp_path, made.hostile(text))
+    page = render([report], [text])
+    assert _elements(page) == _elements(render([harmless], ["harmless"]))
+    assert "<script>window" not in page
+
+
+def test_columns_say_their_units() -> None:
+    column = Column("bandwidth", "B/s", "MB/s")
+    assert (column.title, column.csv_title) == ("bandwidth [MB/s]", "bandwidth [B/s]")
+    assert column.show(1.5e6) == "1.500"
+    assert column.show(None) == "–"
+    assert Column("time", "s").show(0.25) == "250 ms"
+    assert Column("calls", "1").show(1234567) == "1 234 567"
+
+
+def test_a_ceiling_that_cannot_be_read_is_refused() -> None:
+    from effio.cli.report import _ceilings
+
+    assert _ceilings(("a=b=1GB/s",)) == {"a=b": 1e9}
+    for wrong in ("peak", "peak=fast", "=1GB/s"):
+        with pytest.raises(EffioError, match="write NAME=RATE"):
+            _ceilings((wrong,))

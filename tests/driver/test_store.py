@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folders of runs: made once, named without doubt, and truthful about their state."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from effio.errors import EffioError, ExitCode
+from effio.launch.job import default_ranks, judge
+from effio.launch.launchers import Ranks
+from effio.launch.machine import Allocation, Machine
+from effio.launch.watch import Outcome as Watched
+from effio.store.folder import (
+    Outcome,
+    RunFolder,
+    RunRecord,
+    Store,
+    telling_environment,
+    this_process,
+    write_atomically,
+)
+
+
+def _record(folder: RunFolder, **more: object) -> RunRecord:
+    return RunRecord.model_validate(
+        {
+            "id": folder.id,
+            "created": "2026-11-20T12:00:00Z",
+            "benchmark": "b-eff-io",
+            "arguments": ["--time=1s"],
+            "directory": "/",
+            "command": ["mpiexec"],
+            **more,
+        }
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs")
+
+
+def test_every_run_has_a_folder_of_its_own(store: Store) -> None:
+    made_at_once = {store.create("b-eff-io").path for _ in range(20)}
+    assert len(made_at_once) == 20
+
+
+def test_a_record_survives_reading_and_writing(store: Store) -> None:
+    folder = store.create("b-eff-io")
+    record = _record(folder, outcome={"status": "done", "exit_code": 0})
+    folder.write_record(record)
+    assert folder.record() == record
+    assert json.loads((folder.path / "run.json").read_text())["schema"] == "effio-run/1"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"schema": "other/1"}', "\x00", '{"a":' * 50_000, '{"id": 1}']
+)
+def test_a_damaged_record_is_no_record(text: str, store: Store) -> None:
+    folder = store.create("b-eff-io")
+    (folder.path / "run.json").write_text(text)
+    assert folder.record() is None
+    assert folder.state() == "failed"
+
+
+def test_writing_is_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "file"
+    write_atomically(target, "old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(target, "new")
+    assert target.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_written_files_have_the_usual_mode(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.touch()
+    write_atomically(tmp_path / "file", "x")
+    assert (tmp_path / "file").stat().st_mode == plain.stat().st_mode
+
+
+def test_only_telling_variables_are_kept_and_no_secrets() -> None:
+    environment = {
+        "OMPI_MCA_io": "ompio", "SLURM_JOB_ID": "7", "PATH": "/bin", "HOME": "/home/me",
+        "AWS_SECRET_ACCESS_KEY": "x", "SLURM_JWT": "x", "UCX_TOKEN": "x", "EFFIO_PASSWORD": "x",
+    }  # fmt: skip
+    assert telling_environment(environment) == {
+        "OMPI_MCA_io": "ompio", "PATH": "/bin", "SLURM_JOB_ID": "7",
+    }  # fmt: skip
+
+
+# States ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "state"),
+    [
+        (made.b_eff_io(), {}, "done"),
+        ([*made.b_eff_io()[:-1], made.end("data_errors", 1)], {}, "done"),
+        ([*made.b_eff_io()[:-1], made.end("io_error", 3)], {}, "failed"),
+        ([*made.b_eff_io()[:9], made.end("interrupted", 4)], {}, "interrupted"),
+        ([*made.b_eff_io()[:9], made.end("hung", 5)], {}, "hung"),
+        (
+            [*made.b_eff_io()[:9], made.end("interrupted", 4)],
+            {"outcome": {"status": "hung", "exit_code": 5}},
+            "hung",
+        ),
+        (made.b_eff_io()[:9], {"process": this_process()}, "running"),
+        (made.b_eff_io()[:9], {"process": {**this_process(), "pid": 2**22}}, "failed"),
+        (made.b_eff_io()[:9], {"process": {**this_process(), "start": "1"}}, "failed"),
+        (made.b_eff_io()[:9], {"process": {"host": "elsewhere"}}, "running"),
+        (made.b_eff_io()[:9], {"outcome": {"status": "died", "exit_code": 6}}, "failed"),
+        (None, {"batch": {"system": "slurm"}}, "planned"),
+        (None, {"batch": {"system": "slurm", "job_id": "7"}}, "submitted"),
+        (made.b_eff_io()[:9], {"batch": {"system": "slurm", "job_id": "7"}}, "running"),
+        (made.b_eff_io(), {"batch": {"system": "slurm", "job_id": "7"}}, "done"),
+    ],
+)
+def test_the_state_follows_from_the_files(
+    lines: list[made.Line] | None, more: dict[str, object], state: str, store: Store
+) -> None:
+    folder = store.create("b-eff-io")
+    folder.write_record(_record(folder, **more))
+    if lines is not None:
+        made.write(folder.result_path, lines)
+    assert folder.state() == state
+
+
+def test_a_job_that_ended_without_a_result_failed(store: Store) -> None:
+    folder = store.create("b-eff-io")
+    folder.write_record(_record(folder, batch={"system": "slurm", "job_id": "7"}))
+    folder.seal()
+    assert folder.state() == "failed"
+
+
+# How a run ended ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lines", "watched", "status", "code"),
+    [
+        (made.b_eff_io(), Watched(code=1), "done", 0),  # the `end` line is the truth
+        ([*made.b_eff_io()[:9], made.end("io_error", 3)], Watched(code=0), "io_error", 3),
+        (made.b_eff_io()[:9], Watched(code=-9), "died", 6),
+        (made.b_eff_io()[:9], Watched(hung="no word"), "hung", 5),
+        (made.b_eff_io()[:9], Watched(interrupted=True), "interrupted", 4),
+        ([*made.b_eff_io()[:9], made.end("interrupted", 4)], Watched(hung="no word"), "hung", 5),
+        (made.b_eff_io(), Watched(hung="no word"), "done", 0),
+        (None, Watched(code=2, last_words=["effio-mpi: --time: …"]), "refused", 2),
+        (None, Watched(code=1, last_words=["not allowed"]), "not started", 6),
+        (None, Watched(code=-11), "not started", 6),
+    ],
+)
+def test_how_a_run_ended(
+    lines: list[made.Line] | None, watched: Watched, status: str, code: int, store: Store
+) -> None:
+    folder = store.create("b-eff-io")
+    if lines is not None:
+        made.write(folder.result_path, lines)
+    outcome = judge(folder, watched)
+    assert (outcome.status, outcome.exit_code) == (status, code)
+    assert outcome.reason or status == "done" or "end" in str(lines)
+
+
+def test_a_result_that_cannot_be_read_is_no_success(store: Store) -> None:
+    folder = store.create("b-eff-io")
+    folder.result_path.write_text("nonsense\n")
+    outcome = judge(folder, Watched(code=0))
+    assert (outcome.status, outcome.exit_code) == ("died", int(ExitCode.IO_ERROR))
+    assert "line 1: not JSON" in outcome.reason
+
+
+def test_an_unknown_status_is_an_error() -> None:
+    assert ExitCode.of_status("done") == 0
+    assert ExitCode.of_status("something new") == ExitCode.IO_ERROR
+
+
+# Names -------------------------------------------------------------------------------------------
+
+
+def _run(store: Store, name: str, with_result: bool = True) -> RunFolder:
+    folder = RunFolder(store.root / name)
+    folder.path.mkdir(parents=True)
+    folder.write_record(_record(folder, outcome={"status": "done", "exit_code": 0}))
+    if with_result:
+        made.write(folder.result_path, made.b_eff_io())
+    return folder
+
+
+def test_a_run_is_found_by_whatever_names_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first, second = _run(store, "20260101T000000Z-b-eff-io"), _run(store, "20260202T000000Z-ior")
+    waiting = _run(store, "20260303T000000Z-b-eff-io", with_result=False)
+    assert store.find("last") == second
+    assert store.find("0101") == first
+    assert store.find("20260303T000000Z-b-eff-io") == waiting
+    assert store.find(str(first.path)) == first
+    assert store.find(str(first.result_path)) == first
+    alone = made.write(tmp_path / "alone.jsonl", made.b_eff_io())
+    assert store.find(str(alone)) == alone
+    with pytest.raises(EffioError, match="part of the names of 3 runs"):
+        store.find("2026")
+    with pytest.raises(EffioError, match="no run 'nothing'"):
+        store.find("nothing")
+
+
+def test_without_a_result_there_is_no_last(store: Store) -> None:
+    with pytest.raises(EffioError, match="there is no run with a result"):
+        store.find("last")
+    _run(store, "20260303T000000Z-b-eff-io", with_result=False)
+    with pytest.raises(EffioError, match="1 have not measured anything yet"):
+        store.find("last")
+
+
+def test_an_exact_name_wins_over_longer_ones(store: Store) -> None:
+    short, _ = _run(store, "20260101T000000Z-b-eff-io"), _run(store, "20260101T000000Z-b-eff-io-2")
+    assert store.find("20260101T000000Z-b-eff-io") == short
+
+
+def test_other_files_are_no_runs(store: Store) -> None:
+    (store.root / "notes").mkdir(parents=True)
+    (store.root / "file").touch()
+    assert store.folders() == []
+
+
+def test_the_outcome_has_room_for_what_a_newer_effio_adds() -> None:
+    assert Outcome.model_validate({"status": "done", "exit_code": 0, "novelty": 1}).status == "done"
+
+
+# How many ranks ----------------------------------------------------------------------------------
+
+EIGHT = Machine(8, False, None)
+JOB = Machine(8, False, Allocation("slurm", "7", nodes=2, ranks=6))
+
+
+@pytest.mark.parametrize(
+    ("asked", "machine", "ranks"),
+    [
+        ((None, None, None), EIGHT, Ranks(4)),
+        ((None, None, None), Machine(2, False, None), Ranks(2)),
+        ((3, None, None), EIGHT, Ranks(3)),
+        ((None, 2, 4), EIGHT, Ranks(8, 2, 4)),
+        ((7, 2, 4), EIGHT, Ranks(7, 2, 4)),
+        ((None, None, None), JOB, Ranks(6)),
+        ((None, None, 5), JOB, Ranks(10, 2, 5)),
+    ],
+)
+def test_ranks_that_were_not_given_are_chosen(
+    asked: tuple[int | None, int | None, int | None], machine: Machine, ranks: Ranks
+) -> None:
+    assert default_ranks(*asked, machine)[0] == ranks
