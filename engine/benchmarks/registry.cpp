@@ -4,6 +4,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/flash_io.hpp"
 #include "benchmarks/ior/ior.hpp"
+#include "benchmarks/mdtest/mdtest.hpp"
 
 namespace effio {
 
@@ -13,6 +14,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         [] { return b_eff::make_benchmark(); },
         [] { return ior::make_benchmark(); },
         [] { return flash_io::make_benchmark(); },
+        [] { return mdtest::make_benchmark(); },
     };
     return all;
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mdtest's events for people.
+#include <fmt/format.h>
+
+#include "benchmarks/mdtest/result.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+#include "parallel/session.hpp"
+
+namespace effio::mdtest {
+namespace {
+
+constexpr const char* live_format = "  {:<30}{:>4} {:>12} {:>10} {:>14} {:>9} {:>9} {:>9}  {}\n";
+
+std::string time_cell(const std::optional<Histogram>& calls, double q) {
+    return calls ? format_duration(calls->quantile_seconds(q)) : "-";
+}
+
+class ConsoleView : public Observer {
+  public:
+    ConsoleView(Console& console, std::string result_path)
+        : console_(console), result_path_(std::move(result_path)) {}
+
+    void start(const Setup& s) override {
+        const Workload& w = s.workload;
+        std::string text = fmt::format(
+            "mdtest: {} ranks, {} items each ({} in each of {} directories of a tree of {}{}), {}\n"
+            "data in {}\n",
+            s.ranks, s.files, w.per_directory, w.holders(), w.tree.directories(),
+            w.loops > 1 ? fmt::format(", {} trees", w.loops) : "",
+            w.unique ? "a tree for each rank" : "one tree for all ranks",
+            fmt::join(s.parameters.bases(), ", "));
+        for (const auto& note : s.notes) text += fmt::format("note: {}\n", note);
+        console_.print(text + fmt::format("results in {}\n\n", result_path_));
+        console_.print(fmt::format(live_format, "phase", "it.", "operations", "time", "op/s", "p50",
+                                   "p99", "max", ""));
+    }
+
+    void phase(const PhaseResult& r) override {
+        std::string remark;
+        if (!r.valid) {
+            remark = "INVALID: " + r.invalid_reason;
+        } else if (r.error_count > 0) {
+            remark = fmt::format("{} ERRORS, first: {}", r.error_count, r.errors.front().text());
+        }
+        if (r.wall && r.wall->timed_out > 0) {
+            remark += fmt::format("stonewall after {}: {} to {} items, then all to {}",
+                                  format_duration(r.wall->last_seconds), r.wall->min_done,
+                                  r.wall->max_done, r.wall->max_done);
+        }
+        console_.print(
+            fmt::format(live_format, r.phase->title, r.iteration, r.operations,
+                        format_duration(r.total_seconds()),
+                        r.valid && r.total_seconds() > 0 ? fmt::format("{:.1f}", r.rate()) : "-",
+                        time_cell(r.call_times, 0.5), time_cell(r.call_times, 0.99),
+                        time_cell(r.call_times, 1), remark));
+    }
+
+    void counted(const DiskCount& c) override {
+        if (c.right()) return;
+        console_.print(fmt::format("  ERROR: {} {} names on disk, {} were made and not removed\n",
+                                   c.found, name(c.thing), c.expected));
+    }
+
+    void end(const RunResult& run) override {
+        if (run.setup.parameters.iterations < 2 && run.setup.parameters.ranks.size() < 2) return;
+        Table table({{"phase", Table::Align::left},
+                     {"ranks"},
+                     {"mean op/s"},
+                     {"min op/s"},
+                     {"max op/s"},
+                     {"std. dev."},
+                     {"+- 95 %"},
+                     {"iterations"}});
+        for (const PhaseSummary& s : run.phases) {
+            const auto cell = [&](double value) {
+                return s.rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
+            };
+            table.row({std::string(s.phase->title), std::to_string(s.ranks), cell(s.rates.mean()),
+                       cell(s.rates.min()), cell(s.rates.max()), cell(s.rates.deviation()),
+                       cell(s.rates.confidence95()),
+                       fmt::format("{}{}", s.rates.count(),
+                                   s.invalid > 0 ? fmt::format(" + {} INVALID", s.invalid) : "")});
+        }
+        console_.print("\n" + table.text(2));
+    }
+
+  private:
+    Console& console_;
+    std::string result_path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_console_view(Console& console, std::string result_path) {
+    return std::make_unique<ConsoleView>(console, std::move(result_path));
+}
+
+}  // namespace effio::mdtest

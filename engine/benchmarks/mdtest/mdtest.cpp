@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/mdtest.hpp"
+
+#include <fmt/format.h>
+
+#include "benchmarks/mdtest/runner.hpp"
+#include "parallel/system.hpp"
+#include "storage/backends.hpp"
+
+namespace effio::mdtest {
+namespace {
+
+class Mdtest : public Benchmark {
+  public:
+    explicit Mdtest(std::unique_ptr<Observer> view) : view_(std::move(view)) {}
+
+    std::string_view name() const override { return "mdtest"; }
+    std::string_view purpose() const override {
+        return "Metadata rates (mdtest): files and directories created, found, read and removed "
+               "in a second, in one directory or a tree, shared or one for each rank";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 4 effio-mpi mdtest --items 10000 --things files --dir /scratch/me\n"
+               "      four ranks in one directory\n"
+               "  mpiexec -n 4 effio-mpi mdtest -b 3 -z 3 -u -I 900 -i 4 --dir /scratch/me\n"
+               "      a tree of 40 directories for each rank, four times\n"
+               "  mpiexec -n 4 effio-mpi mdtest -n 1000 --populate 1000000 -i 20 --things files\n"
+               "      in a directory that holds a million files already\n"
+               "  mpiexec -n 4 effio-mpi mdtest -n 1000 --also all --rank-shift 1\n"
+               "      listing, links, attributes and renames too, each rank on files of another";
+    }
+    void declare(OptionTable& table) override { parameters_.declare(table); }
+    Status check() override { return parameters_.check(); }
+    bool virtual_time() const override { return parameters_.storage.virtual_time(); }
+    Result<Plan> plan(const PlanInput& input) const override {
+        return make_plan(parameters_, input);
+    }
+    Ending run(Job& job) override;
+
+  private:
+    Result<Setup> set_up(const Job& job) const;
+    Result<std::int64_t> files(const Session& session, const Workload& workload) const;
+    Target::Request request(const Workload& workload) const;
+    Status fits(const Target& target, const Setup& setup) const;
+    Status can(const Names& names) const;
+
+    Parameters parameters_;
+    std::unique_ptr<Observer> view_;
+};
+
+/// Files of each rank: fewer than asked for where a stonewall stopped their creation in a run
+/// before.
+Result<std::int64_t> Mdtest::files(const Session& session, const Workload& workload) const {
+    if (!parameters_.stonewall_file || !parameters_.adopts()) return workload.items;
+    std::int64_t count = 0;
+    std::string failure;
+    if (session.comm.is_root()) {
+        const auto read = read_stonewall_file(*parameters_.stonewall_file);
+        if (read) {
+            count = *read;
+        } else {
+            failure = read.error().text();
+        }
+    }
+    session.comm.broadcast(failure);
+    session.comm.broadcast(count);
+    if (!failure.empty()) return usage_error(failure);
+    if (count > workload.items) {
+        return usage_error(fmt::format("{}: says {} files of each rank, but the options say {}",
+                                       *parameters_.stonewall_file, count, workload.items));
+    }
+    return count;
+}
+
+Result<Setup> Mdtest::set_up(const Job& job) const {
+    const Comm& comm = job.session.comm;
+    Setup s;
+    s.parameters = parameters_;
+    s.workload = parameters_.workload();
+    s.ranks = comm.size();
+    s.nodes = job.topology.nodes;
+    s.host = job.session.host;
+    s.date = utc_now();
+    for (const auto n : parameters_.ranks) {
+        if (n <= comm.size()) continue;
+        return usage_error(
+            fmt::format("--ranks: {} is more than the {} ranks of this run", n, comm.size()));
+    }
+    auto count = files(job.session, s.workload);
+    if (!count) return std::move(count.error());
+    s.files = *count;
+    if (parameters_.items && s.workload.loops == 1 && *parameters_.items != s.workload.items) {
+        s.notes.push_back(
+            fmt::format("{} items for each rank, not {}: the same number in each of "
+                        "{} directories",
+                        s.workload.items, *parameters_.items, s.workload.holders()));
+    }
+    if (parameters_.rank_shift > 0 && comm.size() == 1) {
+        s.notes.emplace_back("one rank alone cannot take over the items of another");
+    } else if (parameters_.rank_shift > 0 && s.nodes == 1) {
+        s.notes.emplace_back("all ranks are on one node: what they take over is in its caches");
+    }
+    return s;
+}
+
+Target::Request Mdtest::request(const Workload& workload) const {
+    Target::Request r;
+    r.directory = parameters_.storage.directory;
+    r.more_directories = parameters_.more_directories;
+    for (const auto& base : parameters_.bases()) {
+        r.trees.push_back({base, "test-dir.", {parameters_.iterations, workload.loops}});
+    }
+    r.adopt_trees = parameters_.adopts();
+    r.make_directories = parameters_.make_directories;
+    r.overwrite = parameters_.storage.overwrite;
+    r.keep = parameters_.storage.keep;
+    r.max_bytes = parameters_.storage.max_bytes;
+    return r;
+}
+
+Status Mdtest::can(const Names& names) const {
+    const auto lacks = [&](const char* what) {
+        return usage_error(
+            fmt::format("backend {} lacks what this run needs: {}", names.name(), what));
+    };
+    const NamesCapabilities has = names.capabilities();
+    if (parameters_.verify && !has.keeps) return lacks("reading back what was written");
+    if (parameters_.threads > 1 && !has.threads) return lacks("calls from several threads");
+    if (parameters_.adopts() && !has.real_files) return lacks("trees that outlive a run");
+    return {};
+}
+
+Status Mdtest::fits(const Target& target, const Setup& setup) const {
+    constexpr std::int64_t block = 4096;  // of nearly all file systems
+    const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
+    const double bytes = static_cast<double>(each) * static_cast<double>(setup.files) *
+                         (parameters_.shared_files ? 1 : setup.ranks);
+    if (parameters_.adopts() || bytes <= static_cast<double>(target.cap().bytes)) return {};
+    return io_error(
+        "plan the run", parameters_.storage.directory,
+        fmt::format("the files would take {}, but the cap is {} ({})", format_size(bytes),
+                    format_size(static_cast<double>(target.cap().bytes)), target.cap().why));
+}
+
+Ending Mdtest::run(Job& job) {
+    Session& session = job.session;
+    auto setup = set_up(job);
+    if (!setup) return Ending::from(setup.error());
+    const auto names = make_names(session, parameters_.storage.backend, job.room);
+    if (auto met = can(*names); !met) return Ending::from(met.error());
+    const bool real = names->capabilities().real_files;
+    auto target = Target::prepare(session, real, request(setup->workload));
+    if (!target) return Ending::from(target.error());
+    if (auto fit = fits(*target, *setup); !fit) return Ending::from(fit.error());
+
+    // Before anything is created: what a killed run leaves is found through this line.
+    Json extra;
+    extra["mdtest"] = describe(*setup);
+    extra["backend"] = Json{{"name", names->name()}, {"settings", names->describe()}};
+    extra["file_system"] = target->file_system() ? target->file_system()->to_json() : Json(nullptr);
+    extra["manifest"] = target->manifest();
+    job.announce(std::move(extra));
+    session.clean_up = [&target] { target->remove_all_quietly(); };
+
+    std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
+    std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
+    std::vector<Observer*> observers{records.get(), tables.get()};
+    if (view_ && session.comm.is_root()) observers.push_back(view_.get());
+    Ending ending = Runner(job, *setup, *names, *target, observers).run();
+
+    // What phases did not remove: none was asked for, or one failed, or a signal came before.
+    if (!parameters_.adopts()) {
+        Progress::Step step;
+        step.title = "remove what is left";
+        step.allowance_seconds = 10 + 2e-3 * static_cast<double>(setup->files) * setup->ranks;
+        session.progress.begin(step);
+        if (auto removed = target->remove_trees(session); !removed) {
+            ending.errors.push_back(removed.error());
+            ending.status = graver(ending.status, ExitCode::io_error);
+            if (ending.reason.empty()) ending.reason = removed.error().text();
+        }
+    }
+    session.clean_up = [] {};
+    return ending;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view) {
+    return std::make_unique<Mdtest>(std::move(view));
+}
+
+}  // namespace effio::mdtest

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mdtest: how many names a file system creates, finds, reads and removes in a second
+// (spec/ior_mdtest.md, section 9), on a tree of the run's own, and on nothing else.
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/mdtest/result.hpp"
+
+namespace effio::mdtest {
+
+/// `view`, if given, is told of everything beside the result file and the tables.
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<Observer> view = nullptr);
+
+Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input);
+
+}  // namespace effio::mdtest

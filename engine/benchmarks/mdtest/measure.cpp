@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace effio::mdtest {
+namespace {
+
+/// The gravest of the reasons why workers ended a phase; they stand in that order.
+StopReason stopped_by(const Workers& workers) {
+    StopReason found = StopReason::count;
+    for (const auto& worker : workers) {
+        found = std::max(found, worker->deeds().standing.reason);
+    }
+    return found;
+}
+
+void add_series(TimeSeries& sum, const TimeSeries& one) {
+    sum.widen_to(one.width());
+    double from = 0;
+    for (const double amount : one.slices()) {
+        if (amount > 0) sum.add(from, from + one.width(), amount);
+        from += one.width();
+    }
+}
+
+void collect(const Workers& workers, LocalResult& local) {
+    for (const auto& worker : workers) {
+        const Deeds& d = worker->deeds();
+        local.operations += d.done;
+        local.failed += d.failed;
+        local.bytes += d.bytes;
+        local.entries += d.entries;
+        local.calls.merge(d.calls);
+        add_series(local.over_time, d.over_time);
+        if (d.error && !local.outcome.error) local.outcome.error = d.error;
+        local.outcome.error_count += d.failed;
+    }
+    local.stopped = stopped_by(workers);
+}
+
+std::vector<Standing> standings_of(const Workers& workers) {
+    std::vector<Standing> all;
+    for (const auto& worker : workers) all.push_back(worker->deeds().standing);
+    return all;
+}
+
+}  // namespace
+
+LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew) {
+    const Parameters& p = scene.parameters;
+    const Clock& clock = scene.session.clock;
+    LocalResult local;
+    local.phase = &phase;
+    const bool walled =
+        p.stonewall.count > 0 && phase.thing == Thing::file && phase.action == Action::create;
+    const double wall_seconds = walled ? p.stonewall.count : 0;
+    const std::string own = scene.paths.directory(scene.owner(phase).value_or(0), 0, 0);
+    const auto enter = [&] {
+        if (!p.unique || phase.thing == Thing::tree) return;
+        if (auto seen = scene.names.stat(own); !seen) local.outcome.fail(seen.error());
+    };
+    double start = 0;
+    crew.run([&](int number) {
+        Worker& me = *workers[static_cast<std::size_t>(number)];
+        me.prepare(phase);
+        crew.meet(number, [&] {
+            if (!p.time_entry) enter();
+            if (!p.no_barriers) scene.comm.barrier();
+            start = clock.now();
+            if (p.time_entry) enter();
+        });
+        me.work(start, wall_seconds);
+        if (walled) {
+            crew.meet(number,
+                      [&] { local.wall = meet_at_wall(scene.comm, standings_of(workers)); });
+            if (!local.wall->interrupted) me.wear_out(local.wall->max_done);
+        }
+        crew.meet(number, [&] {
+            const double worked = clock.now();
+            local.work = worked - start;
+            if (p.sync_phases) {
+                if (auto done = scene.names.sync_all(own); !done) local.outcome.fail(done.error());
+                local.sync = clock.now() - worked;
+            }
+            if (!p.no_barriers) scene.comm.barrier();
+            local.total = clock.now() - start;
+        });
+    });
+    collect(workers, local);
+    return local;
+}
+
+void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,
+                  LocalResult& local) {
+    scene.comm.barrier();
+    crew.run([&](int number) { workers[static_cast<std::size_t>(number)]->verify(phase); });
+    for (const auto& worker : workers) {
+        const Deeds& d = worker->deeds();
+        local.verified_bytes += d.bytes;
+        local.outcome.error_count += d.failed;
+        if (d.error && !local.outcome.error) local.outcome.error = d.error;
+    }
+}
+
+PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
+    const Comm& comm = scene.comm;
+    PhaseResult r;
+    r.phase = local.phase;
+    r.iteration = scene.iteration;
+    r.ranks = comm.size();
+    r.nodes = nodes;
+    std::array<std::int64_t, 5> sums{local.operations, local.failed, local.bytes, local.entries,
+                                     local.verified_bytes};
+    comm.sum(std::span<std::int64_t>(sums));
+    r.operations = sums[0];
+    r.failed = sums[1];
+    r.bytes = sums[2];
+    r.entries = sums[3];
+    r.verified_bytes = sums[4];
+    const std::array<Named, 4> parts{{{"total", local.total},
+                                      {"work", local.work},
+                                      {"sync", local.sync},
+                                      {"barrier", local.total - local.work - local.sync}}};
+    r.seconds = spread_over(comm, parts);
+    if (scene.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
+    r.over_time = summed_over(comm, local.over_time);
+    constexpr int shown = 3;
+    r.slowest = largest_over(comm, local.work, scene.session.host, shown);
+    r.wall = local.wall;
+    Outcome mine = local.outcome;
+    mine.interrupted = scene.session.interrupted.load();
+    const Agreed agreed = agree(scene.session, comm, mine);
+    r.error_count = agreed.error_count;
+    if (agreed.error) r.errors.push_back(*agreed.error);
+    r.interrupted = agreed.interrupted;
+    r.stopped = static_cast<StopReason>(comm.max(static_cast<int>(local.stopped)));
+    if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
+        r.valid = false;
+        r.invalid_reason = fmt::format("{} of {} operations failed, first: {}", r.failed,
+                                       r.operations + r.failed, agreed.error->text());
+    } else if (r.stopped == StopReason::interrupted) {
+        r.valid = false;
+        r.invalid_reason = "stopped by a signal";
+    }
+    return r;
+}
+
+Result<std::int64_t> count_on_disk(const Scene& scene, Thing thing) {
+    const Workload& w = scene.paths.workload();
+    const Comm& comm = scene.comm;
+    const std::string prefix = item_prefix(thing);
+    std::int64_t found = 0;
+    Outcome mine;
+    scene.session.progress.call("count");
+    const std::int64_t trees = w.loops * w.tree.directories();
+    const std::int64_t step = w.unique ? 1 : comm.size();
+    for (std::int64_t i = w.unique ? 0 : comm.rank(); i < trees && !mine.error; i += step) {
+        const auto counted = scene.names.visit(
+            scene.paths.directory(comm.rank(), i / w.tree.directories(), i % w.tree.directories()),
+            [&](std::string_view name) {
+                if (!name.starts_with(prefix)) return;
+                ++found;
+                scene.session.progress.beat();
+            });
+        if (!counted) mine.fail(scene.session.signed_error(counted.error()));
+    }
+    const Agreed agreed = agree(scene.session, comm, mine);
+    if (agreed.failed()) return *agreed.error;
+    return comm.sum(found);
+}
+
+}  // namespace effio::mdtest

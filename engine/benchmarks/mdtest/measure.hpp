@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One phase: what a rank does between the barriers, and what all ranks make of it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "benchmarks/mdtest/result.hpp"
+#include "benchmarks/mdtest/worker.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/crew.hpp"
+
+namespace effio::mdtest {
+
+using Workers = std::vector<std::unique_ptr<Worker>>;
+
+/// A phase as one rank saw it. Seconds count from its start.
+struct LocalResult {
+    const Phase* phase = nullptr;
+    double work = 0;   ///< to the end of its last call
+    double sync = 0;   ///< of the file system
+    double total = 0;  ///< to after the closing barrier
+    std::optional<Wall> wall;
+    std::int64_t operations = 0;
+    std::int64_t failed = 0;
+    std::int64_t bytes = 0;
+    std::int64_t entries = 0;
+    std::int64_t verified_bytes = 0;
+    Histogram calls;
+    TimeSeries over_time;
+    StopReason stopped = StopReason::count;
+    Outcome outcome;
+};
+
+/// The clock runs from after a barrier to after the next one; in between are the calls, the sync if
+/// asked for, and the stonewall's two reductions. Without barriers it runs from the rank's own
+/// first call to the end of its last one.
+LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew);
+
+/// Untimed: every rank reads the files of its phase and compares; adds to `local`.
+void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,
+                  LocalResult& local);
+
+/// Collective.
+PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes);
+
+/// Collective: the items of a kind that lie in the trees.
+Result<std::int64_t> count_on_disk(const Scene& scene, Thing thing);
+
+}  // namespace effio::mdtest

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace effio::mdtest {
+namespace {
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    constexpr double most = 9e15;
+    table.group("What there is");
+    table.add("items", items, "files and directories of each rank, dealt out over its directories")
+        .letter('n')
+        .range(1, most)
+        .automatic("as --items-per-directory says");
+    table
+        .add("items-per-directory", per_directory,
+             "of each rank in each directory; with --items, so many test directories that all fit")
+        .letter('I')
+        .range(1, most)
+        .automatic("--items over the directories");
+    table.add("branching", branching, "directories in a directory of the tree")
+        .letter('b')
+        .range(1, 2147483647);
+    table.add("depth", depth, "levels of the tree below its root").letter('z').range(0, 2147483647);
+    table.flag("leaf-only", leaf_only, "items in the lowest directories only").letter('L');
+    table.flag("unique", unique, "each rank has a tree of its own, else all share one").letter('u');
+    table.add("things", things, "what is created and so on: files, directories, or both in turn")
+        .choices({"both", "files", "directories"});
+    table.add("write-bytes", write_bytes, "bytes written into each file, in one call")
+        .letter('w')
+        .range(0, 1e12);
+    table.add("read-bytes", read_bytes, "bytes read from each file; at most as many")
+        .letter('e')
+        .range(0, 1e12)
+        .automatic("as many as were written");
+    table
+        .add("populate", populate,
+             "files that lie in the (first) directory before anything is measured, of all ranks "
+             "together; with --unique in each rank's")
+        .range(0, most);
+    table.flag("shared-files", shared_files, "all ranks work on the same files; no directories")
+        .letter('S');
+    table.add("also-dir", more_directories,
+              "further base directories; with --unique, ranks take them in turn");
+    table
+        .flag("make-dir", make_directories,
+              "make base directories that are missing, and remove them at the end if empty")
+        .expert();
+
+    table.group("What is done");
+    table
+        .add("phases", phases,
+             "as in mdtest; rename is of directories. Without create, on the tree that an earlier "
+             "run kept")
+        .choices(phase_words());
+    auto further = further_words();
+    further.emplace_back("all");
+    table.add("also", also, "further operations on files, and the listing of directories")
+        .choices(further);
+    table.add("iterations", iterations, "how often all of it").letter('i').range(1, 1e9);
+    table.add("ranks", ranks, "numbers of ranks to measure with, one after the other")
+        .range(1, 2147483647)
+        .automatic("all");
+    table.add("threads", threads, "threads of each rank that share its items").range(1, 4096);
+    table
+        .add("rank-shift", rank_shift,
+             "stat the items of the rank so many nodes (on one node: ranks) further on, read those "
+             "of twice, remove those of three times as many")
+        .letter('N')
+        .range(0, 1e6);
+    table.flag("random-order", random_order, "stat and read in random order").letter('R');
+    table.add("seed", seed, "of data and random order").range(0, most).expert();
+    table.add("create", create_with, "files are created by open, or by mknod without opening them")
+        .choices({"open", "mknod"});
+    table.flag("by-root", by_root, "rank 0 creates and removes the items of all ranks").letter('c');
+    table.flag("sync-files", sync_files, "fsync each file that is written").letter('y');
+    table.flag("sync-phases", sync_phases,
+               "sync the file system at the end of each phase, inside its time");
+    table.flag("verify", verify,
+               "read all files once more after creating them, untimed, and compare every byte");
+    table
+        .add("stonewall", stonewall,
+             "stop creating files after this long; then all ranks go on to the count of the "
+             "fastest")
+        .letter('W')
+        .range(0, 1e9);
+    table
+        .add("stonewall-file", stonewall_file,
+             "the count is written there, and read from there by a run that does not create")
+        .metavar("FILE")
+        .automatic("none");
+    table.flag("no-barriers", no_barriers, "ranks do not wait for each other between phases")
+        .expert();
+    table
+        .flag("time-entry", time_entry,
+              "with --unique: the first look-up of the own directory counts")
+        .letter('t')
+        .expert();
+    table.add("delay", delay, "pause before the phases of directories and of files")
+        .range(0, 1e6)
+        .expert();
+    table
+        .add("count", count,
+             "count what is on disk before and after the removal, untimed, and compare")
+        .choices({"on", "off"})
+        .expert();
+    storage.declare(table);
+}
+
+bool Parameters::has(std::string_view word) const {
+    return contains(phases, word) || contains(also, word) ||
+           (contains(also, "all") && contains(further_words(), word));
+}
+
+std::vector<std::string> Parameters::bases() const {
+    std::vector<std::string> all{storage.directory};
+    all.insert(all.end(), more_directories.begin(), more_directories.end());
+    return all;
+}
+
+bool Parameters::runs(const Phase& phase) const {
+    if (phase.action == Action::populate) return populate > 0 && has("create");
+    if (phase.action == Action::depopulate) return populate > 0 && has("remove");
+    if (!has(phase.word)) return false;
+    if (phase.thing == Thing::directory) return things != "files";
+    if (phase.thing == Thing::tree || phase.action == Action::list) return true;
+    return things != "directories";
+}
+
+Workload::Wish Parameters::wish() const {
+    return {{branching, depth}, leaf_only, unique, items, per_directory};
+}
+
+Workload Parameters::workload() const {
+    return *Workload::of(wish());
+}
+
+Status Parameters::check_combinations() const {
+    const auto refuse = [](const char* why) -> Status { return usage_error(why); };
+    if (bytes_to_read() > write_bytes.count && has("create")) {
+        return refuse("--read-bytes: more than --write-bytes");
+    }
+    if (create_with == "mknod" && write_bytes.count > 0) {
+        return refuse("--create=mknod: opens no file, so --write-bytes has nothing to write to");
+    }
+    if (create_with == "mknod" && (sync_files || shared_files)) {
+        return refuse("--create=mknod: opens no file, and fails where another rank was first");
+    }
+    if (!unique && !more_directories.empty()) {
+        return refuse("--also-dir: several base directories need --unique");
+    }
+    if (time_entry && !unique) return refuse("--time-entry: only with --unique");
+    if (shared_files) {
+        if (things != "files") return refuse("--shared-files: needs --things=files");
+        if (!also.empty()) return refuse("--shared-files: not with --also");
+        if (unique || by_root) return refuse("--shared-files: not with --unique or --by-root");
+    }
+    if (no_barriers && (shared_files || by_root || rank_shift > 0 || populate > 0)) {
+        return refuse(
+            "--no-barriers: ranks would look for items that others have not made yet "
+            "(--shared-files, --by-root, --rank-shift, --populate)");
+    }
+    if (no_barriers && !unique && has("remove")) {
+        return refuse(
+            "--no-barriers: a shared tree cannot be removed while others work in it; "
+            "give --unique");
+    }
+    if (stonewall.count > 0 && (branching > 1 || things == "directories" || by_root)) {
+        return refuse(
+            "--stonewall: bounds the creation of files, by all ranks, with --branching=1");
+    }
+    if (stonewall.count > 0 && !has("create")) {
+        return refuse("--stonewall: bounds the creation of files, which is not among --phases");
+    }
+    if (ranks.size() > 1 && !(has("create") && has("remove"))) {
+        return refuse("--ranks: several numbers need both create and remove in --phases");
+    }
+    if (verify && write_bytes.count == 0 && bytes_to_read() == 0) {
+        return refuse("--verify: there are no bytes to compare; give --write-bytes");
+    }
+    return {};
+}
+
+Status Parameters::check() {
+    if (auto met = storage.check(); !met) return met;
+    if (adopts() && !has("remove")) storage.keep = true;
+    auto work = Workload::of(wish());
+    if (!work) return std::move(work.error());
+    if (threads > work->per_directory) {
+        return usage_error(
+            fmt::format("--threads: {} threads have not enough in {} items in each "
+                        "directory",
+                        threads, work->per_directory));
+    }
+    const auto all = bases();
+    if (std::set<std::string>(all.begin(), all.end()).size() != all.size()) {
+        return usage_error("--also-dir: the same directory twice");
+    }
+    return check_combinations();
+}
+
+}  // namespace effio::mdtest

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of mdtest.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/mdtest/phases.hpp"
+#include "benchmarks/mdtest/workload.hpp"
+#include "benchmarks/storage_options.hpp"
+#include "core/options.hpp"
+
+namespace effio::mdtest {
+
+struct Parameters {
+    std::int64_t branching = 1;
+    std::int64_t depth = 0;
+    bool leaf_only = false;
+    bool unique = false;
+    std::optional<std::int64_t> items;
+    std::optional<std::int64_t> per_directory;
+    std::string things = "both";
+    std::vector<std::string> phases{phase_words()};
+    std::vector<std::string> also;
+    std::int64_t iterations = 1;
+    std::vector<std::int64_t> ranks;
+    std::int64_t threads = 1;
+    std::int64_t rank_shift = 0;
+    bool random_order = false;
+    std::int64_t seed = 1;
+    Bytes write_bytes{0};
+    std::optional<Bytes> read_bytes;
+    bool verify = false;
+    bool sync_files = false;
+    bool sync_phases = false;
+    std::string create_with = "open";
+    bool shared_files = false;
+    bool by_root = false;
+    bool no_barriers = false;
+    bool time_entry = false;
+    Seconds stonewall{0};
+    std::optional<std::string> stonewall_file;
+    std::int64_t populate = 0;
+    Seconds delay{0};
+    std::string count = "on";
+    std::vector<std::string> more_directories;
+    bool make_directories = false;
+    StorageOptions storage{"posix", Serves::names};
+
+    void declare(OptionTable& table);
+    Status check();
+
+    Workload workload() const;  ///< after check() found nothing
+    bool runs(const Phase& phase) const;
+    bool has(std::string_view word) const;
+    /// The trees are those of an earlier run.
+    bool adopts() const { return !has("create"); }
+    bool removes() const { return has("remove"); }
+    std::int64_t bytes_to_read() const { return read_bytes.value_or(write_bytes).count; }
+    std::vector<std::string> bases() const;
+
+  private:
+    Status check_combinations() const;
+    Workload::Wish wish() const;
+};
+
+}  // namespace effio::mdtest

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a run would do, by arithmetic.
+#include <fmt/format.h>
+
+#include "benchmarks/mdtest/mdtest.hpp"
+#include "core/table.hpp"
+
+namespace effio::mdtest {
+namespace {
+
+/// Operations of all ranks in a phase. Doubles: a million ranks with many items each.
+double operations_of(const Parameters& p, const Workload& w, const Phase& phase, double ranks) {
+    const auto trees =
+        static_cast<double>(w.loops * w.tree.directories()) * (w.unique ? ranks : 1.0);
+    const double items = static_cast<double>(w.items) * ranks;
+    const double rings = static_cast<double>(w.loops * w.holders() * p.threads) * ranks;
+    switch (phase.action) {
+        case Action::populate:
+        case Action::depopulate:
+            return static_cast<double>(p.populate) * (w.unique ? ranks : 1.0);
+        case Action::list:
+            return static_cast<double>(w.loops * w.tree.directories()) * ranks;
+        case Action::rename:
+            return items + rings;
+        case Action::move:
+            return 2 * items;
+        case Action::remove:
+            if (phase.thing == Thing::tree) return trees;
+            return p.shared_files ? static_cast<double>(w.items) : items;
+        default:
+            return phase.thing == Thing::tree ? trees : items;
+    }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
+    const Workload w = p.workload();
+    const double ranks = input.ranks;
+    Plan plan;
+    Json phases = Json::array();
+    Table table({{"phase", Table::Align::left}, {"operations"}, {"bytes"}});
+    double total = 0;
+    double most_bytes = 0;
+    for (const Phase& phase : all_phases()) {
+        if (!p.runs(phase)) continue;
+        const double operations = operations_of(p, w, phase, ranks);
+        double bytes = 0;
+        if (phase.thing == Thing::file && phase.action == Action::create) {
+            bytes = operations * static_cast<double>(p.write_bytes.count);
+            most_bytes = bytes / (p.shared_files ? ranks : 1);
+        }
+        if (phase.action == Action::read) {
+            bytes = operations * static_cast<double>(p.bytes_to_read());
+        }
+        total += operations;
+        table.row({std::string(phase.title), fmt::format("{:.0f}", operations),
+                   bytes > 0 ? format_size(bytes) : "-"});
+        phases.push_back(Json{{"phase", phase.title},
+                              {"access", phase.access},
+                              {"operations", operations},
+                              {"bytes", bytes}});
+    }
+    total *= static_cast<double>(p.iterations);
+    constexpr double assumed = 10'000;
+    plan.text = fmt::format(
+        "Plan of mdtest with {} ranks: {} items for each, {} in each of {} directories of a tree "
+        "of {}, {} {}\n{} iterations of:\n{}on storage at a time: {}\n"
+        "expected duration at {} operations per second in all: {}\n",
+        input.ranks, w.items, w.per_directory, w.holders(), w.tree.directories(), w.loops,
+        w.unique ? "tree for each rank" : "trees for all ranks", p.iterations, table.text(2),
+        format_size(most_bytes), assumed, format_duration(total / assumed));
+    plan.data = Json{{"benchmark", "mdtest"},
+                     {"ranks", input.ranks},
+                     {"iterations", p.iterations},
+                     {"items_per_rank", w.items},
+                     {"items_per_directory", w.per_directory},
+                     {"directories_per_tree", w.tree.directories()},
+                     {"test_directories", w.loops},
+                     {"bytes_on_storage", most_bytes},
+                     {"operations", total},
+                     {"assumed_operations_per_second", assumed},
+                     {"expected_seconds", total / assumed},
+                     {"phases", std::move(phases)}};
+    return plan;
+}
+
+}  // namespace effio::mdtest

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mdtest's events as lines of the result file.
+#include "benchmarks/mdtest/result.hpp"
+
+namespace effio::mdtest {
+namespace {
+
+constexpr const char* per_second = "op/s";
+
+Json place_of(const Phase& phase, int ranks) {
+    return Json{{"thing", name(phase.thing)}, {"phase", phase.title}, {"ranks", ranks}};
+}
+
+Json detail_of(const PhaseResult& r) {
+    Json slowest = Json::array();
+    for (const auto& s : r.slowest) {
+        slowest.push_back(Json{{"rank", s.rank}, {"host", s.host}, {"work_seconds", s.value}});
+    }
+    Json detail{{"failed_operations", r.failed},
+                {"slowest_ranks", std::move(slowest)},
+                {"rate_over_time", Json{{"slice_seconds", r.over_time.width()},
+                                        {"operations", r.over_time.slices()}}}};
+    if (r.phase->action == Action::list) detail["entries"] = r.entries;
+    if (r.wall) {
+        detail["stonewall"] = Json{{"workers", r.wall->workers},
+                                   {"workers_stopped", r.wall->timed_out},
+                                   {"min_items", r.wall->min_done},
+                                   {"mean_items", r.wall->mean_done},
+                                   {"max_items", r.wall->max_done},
+                                   {"first_stop_seconds", r.wall->first_seconds},
+                                   {"last_stop_seconds", r.wall->last_seconds}};
+    }
+    return detail;
+}
+
+class RecordView : public Observer {
+  public:
+    explicit RecordView(Recorder& recorder) : recorder_(recorder) {}
+
+    void phase(const PhaseResult& r) override { recorder_.measurement(to_measurement(r)); }
+
+    void counted(const DiskCount& c) override {
+        Figure f;
+        f.benchmark = "mdtest";
+        f.name = "on_disk";
+        f.where = Json{{"thing", name(c.thing)},
+                       {"iteration", c.iteration},
+                       {"ranks", c.ranks},
+                       {"after_removal", c.after_removal}};
+        f.metric = {static_cast<double>(c.found), "1", true, {}};
+        f.valid = c.right();
+        if (!c.right()) f.reasons.emplace_back("the directories hold another number of names");
+        f.detail = Json{{"expected", c.expected}};
+        recorder_.figure(f);
+    }
+
+    void end(const RunResult& run) override {
+        for (const PhaseSummary& s : run.phases) {
+            Figure f;
+            f.benchmark = "mdtest";
+            f.name = "rate";
+            f.where = place_of(*s.phase, s.ranks);
+            f.where["access"] = s.phase->access;
+            f.valid = s.invalid == 0;
+            if (s.invalid > 0) {
+                f.reasons.push_back(std::to_string(s.invalid) + " iterations without a rate");
+            }
+            if (s.rates.count() == 0) {
+                f.metric = Metric::none(per_second, "no iteration has a rate");
+            } else {
+                f.metric = {s.rates.mean(), per_second, true, {}};
+                f.detail = Json{{"iterations", s.rates.count()},
+                                {"min", s.rates.min()},
+                                {"max", s.rates.max()},
+                                {"deviation", s.rates.deviation()},
+                                {"confidence95", s.rates.confidence95()},
+                                {"mean_seconds", s.seconds.mean()}};
+            }
+            recorder_.figure(f);
+        }
+    }
+
+  private:
+    Recorder& recorder_;
+};
+
+}  // namespace
+
+Measurement to_measurement(const PhaseResult& r) {
+    Measurement m;
+    m.benchmark = "mdtest";
+    m.pattern = name(r.phase->thing);
+    m.access = r.phase->access;
+    m.where = place_of(*r.phase, r.ranks);
+    m.ranks = r.ranks;
+    m.nodes = r.nodes;
+    m.repetition = r.iteration;
+    m.bytes = r.bytes;
+    m.operations = r.operations;
+    m.seconds = r.seconds;
+    m.valid = r.valid;
+    m.invalid_reason = r.invalid_reason;
+    if (!r.valid) {
+        m.rate = Metric::none(per_second, "INVALID: " + r.invalid_reason);
+    } else if (r.total_seconds() <= 0) {
+        m.rate = Metric::none(per_second, "no time passed");
+    } else {
+        m.rate = {r.rate(), per_second, true, {}};
+    }
+    m.stopped_by = name(r.stopped);
+    m.call_times = r.call_times;
+    m.verified_bytes = r.verified_bytes;
+    m.error_count = r.error_count;
+    m.errors = r.errors;
+    m.detail = detail_of(r);
+    return m;
+}
+
+Json describe(const Setup& s) {
+    const Workload& w = s.workload;
+    return Json{{"branching", w.tree.branching},
+                {"depth", w.tree.depth},
+                {"directories_per_tree", w.tree.directories()},
+                {"directories_with_items", w.holders()},
+                {"test_directories", w.loops},
+                {"items_per_directory", w.per_directory},
+                {"items_per_rank", w.items},
+                {"files_per_rank", s.files},
+                {"unique", w.unique},
+                {"leaf_only", w.leaf_only},
+                {"iterations", s.parameters.iterations},
+                {"notes", s.notes}};
+}
+
+std::unique_ptr<Observer> make_record_view(Recorder& recorder) {
+    return std::make_unique<RecordView>(recorder);
+}
+
+}  // namespace effio::mdtest

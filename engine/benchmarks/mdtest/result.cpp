@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/result.hpp"
+
+#include <algorithm>
+
+namespace effio::mdtest {
+
+void RunResult::add(const PhaseResult& result) {
+    auto it = std::find_if(phases.begin(), phases.end(), [&](const PhaseSummary& s) {
+        return s.phase == result.phase && s.ranks == result.ranks;
+    });
+    if (it == phases.end()) {
+        it = phases.insert(phases.end(), PhaseSummary{result.phase, result.ranks, {}, {}, {}, 0});
+    }
+    const double seconds = result.total_seconds();
+    if (!result.valid || seconds <= 0 || result.operations == 0) {
+        ++it->invalid;
+        return;
+    }
+    it->rates.add(result.rate());
+    it->seconds.add(seconds);
+    it->milliseconds.add(1e3 * seconds * result.ranks / static_cast<double>(result.operations));
+}
+
+}  // namespace effio::mdtest

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What mdtest found, and who is told.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/mdtest/parameters.hpp"
+#include "benchmarks/mdtest/phases.hpp"
+#include "core/record.hpp"
+#include "core/series.hpp"
+#include "core/stats.hpp"
+#include "parallel/over_ranks.hpp"
+#include "parallel/pace.hpp"
+
+namespace effio::mdtest {
+
+struct Setup {
+    Parameters parameters;
+    Workload workload;
+    std::int64_t files = 0;  ///< of each rank: the workload's, or what the stonewall file says
+    int ranks = 1;
+    int nodes = 1;
+    std::string host;
+    std::string date;
+    std::vector<std::string> notes;  ///< what people should know before they read the numbers
+};
+
+/// A phase of an iteration, of all ranks.
+struct PhaseResult {
+    const Phase* phase = nullptr;
+    std::int64_t iteration = 0;
+    int ranks = 1;
+    int nodes = 1;
+    std::int64_t operations = 0;  ///< without an error
+    std::int64_t failed = 0;
+    std::int64_t bytes = 0;
+    std::int64_t entries = 0;  ///< listed
+    /// Over ranks: "total" from the agreed start to after the closing barrier, "work" to the end of
+    /// the rank's own last call, "sync" of the file system, "barrier" the wait for the others.
+    std::vector<std::pair<std::string, Spread>> seconds;
+    bool valid = true;
+    std::string invalid_reason;
+    StopReason stopped = StopReason::count;
+    bool interrupted = false;  ///< a signal came, perhaps after the last call
+    std::optional<Histogram> call_times;
+    TimeSeries over_time;            ///< operations
+    std::vector<RankValue> slowest;  ///< seconds of work
+    std::optional<Wall> wall;
+    std::int64_t verified_bytes = 0;
+    std::int64_t error_count = 0;
+    std::vector<Error> errors;
+
+    double total_seconds() const { return seconds.front().second.max; }
+    /// Operations per second: all of them over the time of the slowest rank.
+    double rate() const { return static_cast<double>(operations) / total_seconds(); }
+};
+
+/// What lies on disk against what was made and removed without an error.
+struct DiskCount {
+    Thing thing = Thing::file;
+    std::int64_t iteration = 0;
+    int ranks = 1;
+    bool after_removal = false;
+    std::int64_t expected = 0;
+    std::int64_t found = 0;
+    bool right() const { return expected == found; }
+};
+
+/// All iterations of a phase with one number of ranks.
+struct PhaseSummary {
+    const Phase* phase = nullptr;
+    int ranks = 1;
+    Samples rates;    ///< of the valid ones, 1/s
+    Samples seconds;  ///< theirs
+    /// Milliseconds that one operation took a rank, theirs.
+    Samples milliseconds;
+    std::int64_t invalid = 0;
+};
+
+struct RunResult {
+    Setup setup;
+    std::vector<PhaseSummary> phases;  ///< in the order of all_phases() for each number of ranks
+    void add(const PhaseResult& result);
+};
+
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual void start(const Setup&) {}
+    virtual void phase(const PhaseResult&) {}
+    virtual void counted(const DiskCount&) {}
+    virtual void end(const RunResult&) {}
+
+  protected:
+    Observer() = default;
+};
+
+/// As lines of the result file, and as tables for people.
+std::unique_ptr<Observer> make_record_view(Recorder& recorder);
+std::unique_ptr<Observer> make_console_view(Console& console, std::string result_path);
+
+Measurement to_measurement(const PhaseResult& result);
+/// What the run line says of the benchmark.
+Json describe(const Setup& setup);
+
+}  // namespace effio::mdtest

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+namespace effio::mdtest {
+namespace {
+
+constexpr std::size_t index(Thing thing) {
+    return static_cast<std::size_t>(thing);
+}
+
+/// Whether `phase` is the last after which files can be compared with what was written.
+bool verifies_here(const Parameters& p, const Phase& phase) {
+    if (!p.verify || phase.thing != Thing::file) return false;
+    if (phase.action == Action::read) return true;
+    return phase.action == Action::create && !p.has("read");
+}
+
+/// A removal or the like takes long on some storage; a millisecond a name is very slow.
+double allowance(std::int64_t names) {
+    return 10 + 1e-3 * static_cast<double>(names);
+}
+
+}  // namespace
+
+Result<std::int64_t> read_stonewall_file(const std::string& path) {
+    std::ifstream file(path);
+    std::string word;
+    std::string more;
+    if (!(file >> word)) return system_error("read the stonewall file", path, errno);
+    const auto number = parse_integer(word);
+    if (!number || *number < 1 || file >> more) {
+        return usage_error(fmt::format("{}: holds no number of items", path));
+    }
+    return *number;
+}
+
+Status write_stonewall_file(const std::string& path, std::int64_t items) {
+    std::ofstream file(path);
+    file << items << '\n';
+    file.close();
+    if (!file) return system_error("write the stonewall file", path, errno);
+    return {};
+}
+
+Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
+               std::vector<Observer*> observers)
+    : job_(job),
+      session_(job.session),
+      setup_(setup),
+      names_(names),
+      target_(target),
+      observers_(std::move(observers)) {
+    result_.setup = setup;
+    const auto runs =
+        std::count_if(all_phases().begin(), all_phases().end(),
+                      [&](const Phase& phase) { return setup_.parameters.runs(phase); });
+    const auto sizes = std::max<std::size_t>(setup_.parameters.ranks.size(), 1);
+    phases_planned_ = std::max(
+        1, static_cast<int>(runs * setup_.parameters.iterations) * static_cast<int>(sizes));
+}
+
+Ending Runner::run() {
+    notify([&](Observer& o) { o.start(setup_); });
+    auto sizes = setup_.parameters.ranks;
+    if (sizes.empty()) sizes.push_back(session_.comm.size());
+    for (const std::int64_t size : sizes) {
+        const bool member = session_.comm.rank() < size;
+        const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+        if (comm) {
+            measure(*comm);
+        } else {
+            Progress::Step step;
+            step.title = fmt::format("waiting for {} ranks", size);
+            step.allowance_seconds = 1e9;
+            session_.progress.begin(step);
+        }
+        if (together(session_.comm, {})) break;
+    }
+    notify([&](Observer& o) { o.end(result_); });
+    Ending ending;
+    if (error_) {
+        ending = Ending::from(*error_);
+        ending.reason = fmt::format("{} errors, first: {}", errors_, error_->text());
+    } else if (interrupted_) {
+        ending.status = ExitCode::interrupted;
+        ending.reason = "stopped by a signal; the phases before it are complete";
+    }
+    return ending;
+}
+
+void Runner::note(const Error& error) {
+    if (error_ && graver(error_->exit_code, error.exit_code) == error_->exit_code) return;
+    error_ = error;
+}
+
+bool Runner::together(const Comm& comm, const Status& mine) {
+    Outcome outcome;
+    if (!mine) outcome.fail(session_.signed_error(mine.error()));
+    // What ranks that waited do not know yet.
+    if (!outcome.error && error_) outcome.error = error_;
+    outcome.interrupted = session_.interrupted.load() || interrupted_;
+    const Agreed agreed = agree(session_, comm, outcome);
+    if (agreed.interrupted) interrupted_ = stopping_ = true;
+    if (agreed.failed()) {
+        errors_ += agreed.error_count;
+        if (agreed.error_count > 0) stopping_ = true;
+        note(*agreed.error);
+    }
+    return stopping_;
+}
+
+void Runner::measure(const Comm& comm) {
+    Group group{comm, find_topology(comm), nullptr,
+                Crew(static_cast<int>(setup_.parameters.threads))};
+    if (setup_.parameters.rank_shift > 0) {
+        group.order = std::make_unique<NodeOrder>(comm, group.topology);
+    }
+    for (std::int64_t i = 0; i < setup_.parameters.iterations && !stopping_; ++i) {
+        iteration(group, i);
+    }
+}
+
+void Runner::iteration(Group& group, std::int64_t number) {
+    const Parameters& p = setup_.parameters;
+    const Paths paths(p.bases(), setup_.workload, number);
+    if (together(group.comm, make_test_directories(group, paths))) return;
+    Round round{
+        {session_, group.comm, p, paths, names_, group.order.get(), number, setup_.files}, {}, {}};
+    for (int t = 0; t < group.crew.size(); ++t) {
+        round.workers.push_back(std::make_unique<Worker>(round.scene, t));
+    }
+    for (const Phase& one : all_phases()) {
+        if (!p.runs(one)) continue;
+        phase(group, round, one);
+        if (stopping_) return;
+    }
+    for (const LocalResult& local : round.unpublished) tell(group, round, local);
+    if (!p.removes()) {
+        for (const Thing thing : {Thing::directory, Thing::file}) {
+            if (!stopping_) count(group, round, thing, false);
+        }
+    } else if (!stopping_) {
+        together(group.comm, remove_test_directories(group, paths));
+    }
+}
+
+void Runner::pause() const {
+    session_.progress.call("pause");
+    if (session_.clock.is_virtual()) {
+        session_.clock.advance(setup_.parameters.delay.count);
+        return;
+    }
+    const double end = session_.clock.now() + setup_.parameters.delay.count;
+    while (session_.clock.now() < end && !session_.interrupted.load()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        session_.progress.beat();
+    }
+}
+
+void Runner::begin_step(const Group& group, const Round& round, const Phase& phase) {
+    Progress::Step step;
+    step.title = std::string(phase.title);
+    if (setup_.parameters.iterations > 1) {
+        step.title +=
+            fmt::format(" ({} of {})", round.scene.iteration + 1, setup_.parameters.iterations);
+    }
+    step.path = round.scene.paths.test_directory(group.comm.rank(), 0);
+    step.plan_done = static_cast<double>(phases_done_++) / phases_planned_;
+    step.ranks = group.comm.size();
+    // With --by-root the others wait for the one that works, which does not wake their watchdogs.
+    const std::int64_t names = round.scene.items(phase.thing);
+    step.allowance_seconds =
+        setup_.parameters.by_root || phase.thing == Thing::tree || phase.action == Action::remove
+            ? allowance(names * group.comm.size())
+            : allowance(names);
+    if (setup_.parameters.no_barriers) step.allowance_seconds *= phases_planned_;
+    session_.progress.begin(step);
+    session_.progress.call(phase.access);
+}
+
+void Runner::phase(Group& group, Round& round, const Phase& phase) {
+    const Parameters& p = setup_.parameters;
+    const Scene& scene = round.scene;
+    const bool first_of_thing = phase.action == Action::create && phase.thing != Thing::tree;
+    if (first_of_thing && p.delay.count > 0) pause();
+    if (phase.action == Action::remove && phase.thing != Thing::tree) {
+        count(group, round, phase.thing, false);
+        if (stopping_) return;
+    }
+    if (phase.action == Action::move) {
+        if (together(group.comm, prepare_move(group, round, true))) return;
+    }
+    begin_step(group, round, phase);
+    LocalResult local = measure_phase(scene, phase, round.workers, group.crew);
+    if (local.wall) {
+        // Directories of items that nobody made are never looked for.
+        const std::int64_t each = std::min(local.wall->max_done * p.threads, round.scene.files);
+        round.scene.files = local.wall->timed_out > 0 ? each : round.scene.files;
+        if (p.stonewall_file && group.comm.is_root()) {
+            if (auto done = write_stonewall_file(*p.stonewall_file, round.scene.files); !done) {
+                local.outcome.fail(done.error());
+            }
+        }
+    }
+    if (verifies_here(p, phase)) {
+        verify_phase(scene, phase, round.workers, group.crew, local);
+    }
+    if (p.no_barriers) {
+        if (phase.thing == Thing::tree && !p.unique) group.comm.barrier();
+        round.unpublished.push_back(std::move(local));
+        return;
+    }
+    tell(group, round, local);
+    if (phase.action == Action::move && !stopping_) {
+        if (together(group.comm, prepare_move(group, round, false))) return;
+    }
+    if (phase.action == Action::remove && phase.thing != Thing::tree && !stopping_) {
+        count(group, round, phase.thing, true);
+    }
+}
+
+void Runner::tell(Group& group, Round& round, const LocalResult& local) {
+    const PhaseResult r = publish(round.scene, local, group.topology.nodes);
+    const Phase& phase = *r.phase;
+    const std::size_t thing = index(phase.thing);
+    if (phase.action == Action::create) {
+        round.created[thing] += setup_.parameters.shared_files && phase.thing == Thing::file
+                                    ? r.operations / r.ranks
+                                    : r.operations;
+    }
+    if (phase.action == Action::remove) round.created[thing] -= r.operations;
+    // A file that could be created but not written is neither done nor absent.
+    if (phase.action == Action::create && r.failed > 0) round.count_holds[thing] = false;
+    result_.add(r);
+    notify([&](Observer& o) { o.phase(r); });
+    errors_ += r.error_count;
+    if (!r.errors.empty()) note(r.errors.front());
+    if (r.interrupted) interrupted_ = stopping_ = true;
+    // Whatever follows would fail on what is missing.
+    if (phase.action == Action::create && !r.valid) stopping_ = true;
+}
+
+void Runner::count(Group& group, Round& round, Thing thing, bool after_removal) {
+    const Parameters& p = setup_.parameters;
+    const std::size_t i = index(thing);
+    const bool absent = p.things == (thing == Thing::file ? "directories" : "files");
+    if (absent || p.count == "off" || p.no_barriers || !names_.capabilities().keeps ||
+        !round.count_holds[i]) {
+        return;
+    }
+    Progress::Step step;
+    step.title = "count what is on disk";
+    step.allowance_seconds = allowance(round.scene.items(thing));
+    session_.progress.begin(step);
+    if (p.adopts() && !after_removal) {
+        round.created[i] = round.scene.items(thing) * (p.shared_files ? 1 : group.comm.size());
+    }
+    const auto found = count_on_disk(round.scene, thing);
+    if (!found) {
+        ++errors_;
+        note(found.error());
+        return;
+    }
+    const DiskCount counted{thing,         round.scene.iteration, group.comm.size(),
+                            after_removal, round.created[i],      *found};
+    notify([&](Observer& o) { o.counted(counted); });
+    if (counted.right()) return;
+    Error error =
+        io_error("count on disk", round.scene.paths.test_directory(0, 0),
+                 fmt::format("{} {} names where {} were made and not removed without an error",
+                             *found, name(thing), round.created[i]));
+    error.exit_code = ExitCode::data_errors;
+    ++errors_;
+    note(error);
+}
+
+Status Runner::make_test_directories(const Group& group, const Paths& paths) {
+    if (!group.comm.is_root()) return {};
+    const auto bases = setup_.parameters.bases();
+    for (std::size_t base = 0; base < bases.size(); ++base) {
+        for (std::int64_t loop = 0; loop < setup_.workload.loops; ++loop) {
+            const std::string path = paths.test_directory(static_cast<int>(base), loop);
+            if (job_.room != nullptr) (void)job_.room->inside(path + "/mdtest_tree");
+            if (auto made = target_.make_tree(path); !made) return made;
+        }
+    }
+    return {};
+}
+
+Status Runner::remove_test_directories(const Group& group, const Paths& paths) {
+    if (!group.comm.is_root()) return {};
+    const auto bases = setup_.parameters.bases();
+    for (std::size_t base = 0; base < bases.size(); ++base) {
+        for (std::int64_t loop = 0; loop < setup_.workload.loops; ++loop) {
+            const std::string path = paths.test_directory(static_cast<int>(base), loop);
+            if (auto removed = target_.remove_tree(path); !removed) return removed;
+        }
+    }
+    return {};
+}
+
+Status Runner::prepare_move(const Group& group, const Round& round, bool before) {
+    const Workload& w = setup_.workload;
+    if (!w.unique && !group.comm.is_root()) return {};
+    for (std::int64_t loop = 0; loop < w.loops; ++loop) {
+        const std::string path = round.scene.paths.elsewhere(group.comm.rank(), loop);
+        if (auto done = before ? names_.make_directory(path) : names_.remove_directory(path);
+            !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+}  // namespace effio::mdtest

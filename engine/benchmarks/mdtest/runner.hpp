@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Numbers of ranks, iterations, phases; what is made before them and removed after them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/mdtest/measure.hpp"
+#include "benchmarks/mdtest/result.hpp"
+#include "storage/target.hpp"
+
+namespace effio::mdtest {
+
+class Runner {
+  public:
+    Runner(Job& job, const Setup& setup, Names& names, const Target& target,
+           std::vector<Observer*> observers);
+
+    /// Collective over the session. Leaves nothing but what is to be kept.
+    Ending run();
+
+  private:
+    /// The ranks that measure together.
+    struct Group {
+        const Comm& comm;
+        Topology topology;
+        std::unique_ptr<NodeOrder> order;
+        Crew crew;
+    };
+    /// An iteration in work.
+    struct Round {
+        Scene scene;
+        Workers workers;
+        std::vector<LocalResult> unpublished;      ///< without barriers
+        std::int64_t created[3] = {0, 0, 0};       ///< by thing, all ranks
+        bool count_holds[3] = {true, true, true};  ///< nothing failed that would upset the count
+    };
+
+    void measure(const Comm& comm);
+    void iteration(Group& group, std::int64_t number);
+    void phase(Group& group, Round& round, const Phase& phase);
+    void tell(Group& group, Round& round, const LocalResult& local);
+    void count(Group& group, Round& round, Thing thing, bool after_removal);
+    void pause() const;
+    void begin_step(const Group& group, const Round& round, const Phase& phase);
+    Status make_test_directories(const Group& group, const Paths& paths);
+    Status remove_test_directories(const Group& group, const Paths& paths);
+    Status prepare_move(const Group& group, const Round& round, bool before);
+    /// True if all must stop.
+    bool together(const Comm& comm, const Status& mine);
+    void note(const Error& error);
+    void share_stonewall(const Wall& wall, const Comm& comm);
+    template <class Tell>
+    void notify(Tell&& tell) {
+        for (Observer* observer : observers_) tell(*observer);
+    }
+
+    Job& job_;
+    Session& session_;
+    Setup setup_;
+    Names& names_;
+    const Target& target_;
+    std::vector<Observer*> observers_;
+    RunResult result_;
+    std::optional<Error> error_;  ///< the gravest so far
+    std::int64_t errors_ = 0;
+    bool interrupted_ = false;
+    bool stopping_ = false;
+    std::int64_t files_ = 0;  ///< of each rank
+    int phases_done_ = 0;
+    int phases_planned_ = 1;
+};
+
+/// The number in a stonewall status file: items of each rank.
+Result<std::int64_t> read_stonewall_file(const std::string& path);
+Status write_stonewall_file(const std::string& path, std::int64_t items);
+
+}  // namespace effio::mdtest

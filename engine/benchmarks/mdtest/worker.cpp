@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace effio::mdtest {
+namespace {
+
+constexpr const char* attribute_key = "user.effio";
+constexpr std::string_view attribute_value = "an extended attribute of 32 byte";
+constexpr const char* hard_suffix = ".link";
+constexpr const char* symbolic_suffix = ".symlink";
+constexpr const char* spare_suffix = ".spare";
+constexpr unsigned new_mode = 0640;
+/// A rate over time needs no more than one reading in so many seconds.
+constexpr double series_grain = 1e-3;
+
+/// Where a file's data begin in the one long row of data of an iteration.
+std::int64_t data_stride(std::int64_t bytes) {
+    constexpr auto page = StampedPattern::page;
+    return (bytes + page - 1) / page * page;
+}
+
+Permutation order_of(std::int64_t items, std::uint64_t seed, int owner) {
+    return {std::max<std::int64_t>(items, 1), mix64(seed) + static_cast<std::uint64_t>(owner)};
+}
+
+}  // namespace
+
+std::optional<int> Scene::owner(const Phase& phase) const {
+    if (parameters.shared_files && phase.thing == Thing::file) return {};
+    const auto distance = static_cast<int>(parameters.rank_shift) * phase.shift;
+    if (order == nullptr || distance == 0) return comm.rank();
+    return order->partner(Partner::shifted, distance, 0);
+}
+
+Worker::Worker(const Scene& scene, int number)
+    : scene_(scene),
+      names_(scene.names),
+      number_(number),
+      timed_(scene.parameters.storage.times_calls()),
+      from_(scene.paths),
+      to_(scene.paths),
+      written_(StampedPattern(static_cast<std::uint64_t>(scene.parameters.seed),
+                              static_cast<std::uint64_t>(scene.iteration)),
+               static_cast<std::size_t>(scene.parameters.write_bytes.count)),
+      read_(static_cast<std::size_t>(scene.parameters.bytes_to_read())) {}
+
+/// With --by-root one rank makes and removes everybody's items.
+bool Worker::works_for_all() const {
+    const bool changes = phase_->action == Action::create || phase_->action == Action::remove;
+    return scene_.parameters.by_root && changes && phase_->thing != Thing::tree;
+}
+
+void Worker::prepare(const Phase& phase) {
+    const Parameters& p = scene_.parameters;
+    const Workload& w = scene_.paths.workload();
+    const bool root = scene_.comm.is_root();
+    const auto threads = static_cast<int>(p.threads);
+    phase_ = &phase;
+    owner_ = scene_.owner(phase);
+    deeds_ = {};
+    bytes_per_step_ = 0;
+    if (phase.thing == Thing::file && phase.action == Action::create) {
+        bytes_per_step_ = p.write_bytes.count;
+    }
+    if (phase.action == Action::read) bytes_per_step_ = p.bytes_to_read();
+    ring_.reset();
+    shuffle_.reset();
+    share_ = {scene_.items(phase.thing), threads, number_};
+    if (phase.thing == Thing::tree) {
+        // Directories stand in each other, so one thread makes them.
+        const bool mine = number_ == 0 && (w.unique || root);
+        share_ = {mine ? w.loops * w.tree.directories() : 0, 1, 0};
+    } else if (works_for_all()) {
+        share_.items = root ? share_.items * scene_.comm.size() : 0;
+    } else if (phase.action == Action::list) {
+        share_.items = w.loops * w.tree.directories();
+    } else if (phase.action == Action::populate || phase.action == Action::depopulate) {
+        const int ranks = w.unique ? 1 : scene_.comm.size();
+        share_ = {p.populate, ranks * threads,
+                  number_ + threads * (w.unique ? 0 : scene_.comm.rank())};
+    } else if (phase.action == Action::rename) {
+        ring_.emplace(w, share_);
+    } else if (p.shared_files && phase.action == Action::remove && !root) {
+        share_.items = 0;
+    }
+    count_ = ring_ ? ring_->count() : share_.count();
+    if (phase.action == Action::move) count_ *= 2;
+    if (p.random_order && phase.may_shuffle) {
+        shuffle_.emplace(
+            order_of(share_.items, static_cast<std::uint64_t>(p.seed), scene_.comm.rank()));
+    }
+}
+
+void Worker::work(double start, double stonewall_seconds) {
+    start_ = ticked_at_ = start;
+    ticked_done_ = 0;
+    pace_.emplace(scene_.session.clock, scene_.session.interrupted,
+                  Deadline::Limits{start, stonewall_seconds, count_});
+    if (count_ > 0) {
+        loop();
+        deeds_.standing.reason = pace_->reason();
+    } else {
+        deeds_.standing.reason = StopReason::count;
+    }
+    deeds_.standing.done = pace_->done();
+    deeds_.standing.seconds = scene_.session.clock.now() - start;
+}
+
+void Worker::wear_out(std::int64_t count) {
+    const std::int64_t goal = std::min(count, count_);
+    if (pace_->done() >= goal || deeds_.standing.reason == StopReason::error) return;
+    pace_->wear_out(goal);
+    loop();
+    if (pace_->reason() != StopReason::count) deeds_.standing.reason = pace_->reason();
+}
+
+void Worker::loop() {
+    const Clock& clock = scene_.session.clock;
+    bool more = true;
+    while (more) {
+        aim(pace_->done());
+        if (timed_) {
+            const double begin = clock.now();
+            Status outcome = act();
+            const double end = clock.now();
+            deeds_.calls.add(end - begin);
+            note(std::move(outcome));
+            more = pace_->go_on(end);
+            if (end - ticked_at_ >= series_grain) tick(end);
+        } else {
+            note(act());
+            more = pace_->go_on();
+            if (pace_->ticked() && pace_->now() - ticked_at_ >= series_grain) tick(pace_->now());
+        }
+    }
+    tick(clock.now());
+}
+
+void Worker::tick(double now) {
+    const std::int64_t done = pace_->done();
+    deeds_.over_time.add(ticked_at_ - start_, now - start_,
+                         static_cast<double>(done - ticked_done_));
+    ticked_at_ = now;
+    ticked_done_ = done;
+    scene_.session.progress.beat();
+}
+
+void Worker::note(Status outcome) {
+    if (outcome) [[likely]] {
+        ++deeds_.done;
+        deeds_.bytes += bytes_per_step_;
+        return;
+    }
+    ++deeds_.failed;
+    if (!deeds_.error) deeds_.error = scene_.session.signed_error(std::move(outcome.error()));
+    if (deeds_.failed >= most_failures) pace_->failed();
+}
+
+std::span<const std::byte> Worker::data_of(std::int64_t bytes) {
+    const Parameters& p = scene_.parameters;
+    const std::int64_t file = item_owner_ * scene_.paths.workload().items + item_;
+    return written_.at(file * data_stride(p.write_bytes.count), static_cast<std::size_t>(bytes));
+}
+
+void Worker::aim(std::int64_t step) {
+    const Workload& w = scene_.paths.workload();
+    switch (phase_->action) {
+        case Action::populate:
+        case Action::depopulate: {
+            const Place first = w.place(0);
+            const int owner = scene_.comm.rank();
+            if (step == 0) second_text_ = scene_.paths.directory(owner, 0, first.directory);
+            text_ = fmt::format("{}/file.populate.{}", second_text_, share_.item(step));
+            path_ = &text_;
+            return;
+        }
+        case Action::list: {
+            const std::int64_t number = share_.item(step);
+            text_ = scene_.paths.directory(*owner_, number / w.tree.directories(),
+                                           number % w.tree.directories());
+            path_ = &text_;
+            return;
+        }
+        default:
+            break;
+    }
+    if (phase_->thing == Thing::tree) {
+        aim_at_tree(step);
+    } else {
+        aim_at_item(step);
+    }
+}
+
+void Worker::aim_at_tree(std::int64_t step) {
+    const std::int64_t directories = scene_.paths.workload().tree.directories();
+    // Parents are made first and removed last.
+    const std::int64_t number = phase_->action == Action::create ? step : count_ - 1 - step;
+    text_ = scene_.paths.directory(scene_.comm.rank(), number / directories, number % directories);
+    path_ = &text_;
+}
+
+void Worker::aim_at_item(std::int64_t step) {
+    const Thing thing = phase_->thing;
+    if (ring_) {
+        const Ring::Step turn = ring_->step(step);
+        path_ = &from_.of(thing, owner_, turn.from, turn.from_spare ? spare_suffix : "");
+        second_ = &to_.of(thing, owner_, turn.to, turn.to_spare ? spare_suffix : "");
+        return;
+    }
+    if (phase_->action == Action::move) {
+        const std::int64_t there = share_.count();
+        const std::int64_t number = share_.item(step < there ? step : step - there);
+        path_ = &from_.of(thing, owner_, number);
+        second_ = &to_.of_moved(owner_, number);
+        if (step >= there) std::swap(path_, second_);
+        return;
+    }
+    std::int64_t number = share_.item(step);
+    if (shuffle_) number = (*shuffle_)(number);
+    std::optional<int> owner = owner_;
+    if (works_for_all()) {
+        owner = static_cast<int>(number / scene_.items(thing));
+        number %= scene_.items(thing);
+    }
+    item_ = number;
+    item_owner_ = owner.value_or(0);
+    path_ = &from_.of(thing, owner, number);
+    switch (phase_->action) {
+        case Action::create:
+            if (thing == Thing::file) data_ = data_of(scene_.parameters.write_bytes.count);
+            break;
+        case Action::hard_link:
+        case Action::remove_hard_link:
+            second_ = &to_.of(thing, owner, number, hard_suffix);
+            break;
+        case Action::symbolic_link:
+            // The link's text is the file's name, so that it stays right wherever the tree is seen.
+            text_ = item_stem(thing, owner) + std::to_string(number);
+            second_ = &to_.of(thing, owner, number, symbolic_suffix);
+            break;
+        case Action::read_link:
+        case Action::remove_symbolic_link:
+            second_ = &to_.of(thing, owner, number, symbolic_suffix);
+            break;
+        default:
+            break;
+    }
+}
+
+Status Worker::act() {
+    const Parameters& p = scene_.parameters;
+    const auto status_of = [](auto result) -> Status {
+        if (result) return {};
+        return std::move(result.error());
+    };
+    std::array<char, 256> text{};
+    switch (phase_->action) {
+        case Action::create:
+            if (phase_->thing != Thing::file) return names_.make_directory(*path_);
+            if (p.shared_files) return names_.write(*path_, data_, p.sync_files);
+            if (p.create_with == "mknod") return names_.make_node(*path_);
+            if (data_.empty() && !p.sync_files) return names_.create(*path_);
+            return names_.create_with(*path_, data_, p.sync_files);
+        case Action::populate:
+            return names_.create(*path_);
+        case Action::stat:
+            return status_of(names_.stat(*path_));
+        case Action::read:
+            return names_.read(*path_, read_.bytes());
+        case Action::list:
+            return names_.visit(*path_, [this](std::string_view) { ++deeds_.entries; });
+        case Action::set_mode:
+            return names_.change_mode(*path_, new_mode);
+        case Action::set_attribute:
+            return names_.set_attribute(*path_, attribute_key, attribute_value);
+        case Action::get_attribute:
+            return status_of(names_.get_attribute(*path_, attribute_key, text));
+        case Action::truncate:
+            return names_.truncate(*path_, p.write_bytes.count / 2);
+        case Action::hard_link:
+            return names_.hard_link(*path_, *second_);
+        case Action::symbolic_link:
+            return names_.symbolic_link(text_, *second_);
+        case Action::read_link:
+            return status_of(names_.read_link(*second_, text));
+        case Action::remove_hard_link:
+        case Action::remove_symbolic_link:
+            return names_.unlink(*second_);
+        case Action::rename:
+        case Action::move:
+            return names_.rename(*path_, *second_);
+        case Action::remove:
+            if (phase_->thing != Thing::file) return names_.remove_directory(*path_);
+            return names_.unlink(*path_);
+        case Action::depopulate:
+            break;
+    }
+    return names_.unlink(*path_);
+}
+
+void Worker::verify(const Phase& phase) {
+    prepare(phase);
+    const std::int64_t bytes = scene_.parameters.bytes_to_read();
+    for (std::int64_t step = 0; step < count_ && deeds_.failed < most_failures; ++step) {
+        aim_at_item(step);
+        if (auto got = names_.read(*path_, read_.bytes()); !got) {
+            ++deeds_.failed;
+            if (!deeds_.error) deeds_.error = scene_.session.signed_error(std::move(got.error()));
+            continue;
+        }
+        deeds_.bytes += bytes;
+        scene_.session.progress.beat();
+        const auto wrong = compare(data_of(bytes), read_.bytes(), 0);
+        if (!wrong) continue;
+        ++deeds_.failed;
+        if (deeds_.error) continue;
+        Error error = io_error("check the data", *path_, wrong->text());
+        error.exit_code = ExitCode::data_errors;
+        error.offset = wrong->offset;
+        deeds_.error = scene_.session.signed_error(std::move(error));
+    }
+}
+
+}  // namespace effio::mdtest

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One thread's part of a phase: its items, the calls on them, and what came of them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "benchmarks/mdtest/parameters.hpp"
+#include "benchmarks/mdtest/phases.hpp"
+#include "benchmarks/mdtest/workload.hpp"
+#include "core/buffer.hpp"
+#include "core/layout.hpp"
+#include "core/pattern.hpp"
+#include "core/series.hpp"
+#include "core/stats.hpp"
+#include "parallel/pace.hpp"
+#include "parallel/session.hpp"
+#include "parallel/topology.hpp"
+#include "storage/names.hpp"
+
+namespace effio::mdtest {
+
+/// What all phases of an iteration have in common on this rank.
+struct Scene {
+    Session& session;
+    const Comm& comm;  ///< the ranks that measure
+    const Parameters& parameters;
+    const Paths& paths;
+    Names& names;
+    const NodeOrder* order;  ///< null without a rank shift
+    std::int64_t iteration;
+    std::int64_t files;  ///< of each rank; less than the workload's after a stonewall
+
+    /// The rank whose items a phase works on; nobody's where all share them.
+    std::optional<int> owner(const Phase& phase) const;
+    /// Items of each rank that a phase works on.
+    std::int64_t items(Thing thing) const {
+        return thing == Thing::file ? files : paths.workload().items;
+    }
+};
+
+/// What a worker did in a phase.
+struct Deeds {
+    std::int64_t done = 0;    ///< steps without an error
+    std::int64_t failed = 0;  ///< steps with one
+    std::int64_t bytes = 0;
+    std::int64_t entries = 0;    ///< listed
+    std::optional<Error> error;  ///< the first
+    Histogram calls;
+    TimeSeries over_time;  ///< steps by time
+    Standing standing;     ///< at the stonewall, or at the end
+};
+
+class Worker {
+  public:
+    /// After so many failures a worker gives a phase up.
+    static constexpr std::int64_t most_failures = 100;
+
+    Worker(const Scene& scene, int number);
+
+    /// What there is to do in a phase; untimed.
+    void prepare(const Phase& phase);
+    std::int64_t count() const { return count_; }
+    /// All steps, or as many as the stonewall lets; `start` is a reading of the clock.
+    void work(double start, double stonewall_seconds);
+    /// The steps up to number `count`, after the stonewall.
+    void wear_out(std::int64_t count);
+    const Deeds& deeds() const { return deeds_; }
+
+    /// Reads this worker's files as of the phase and compares them; untimed.
+    void verify(const Phase& phase);
+
+  private:
+    void loop();
+    void aim(std::int64_t step);
+    void aim_at_tree(std::int64_t step);
+    void aim_at_item(std::int64_t step);
+    Status act();
+    void note(Status outcome);
+    void tick(double now);
+    std::span<const std::byte> data_of(std::int64_t bytes);
+    bool works_for_all() const;
+
+    const Scene& scene_;
+    Names& names_;
+    int number_;
+    bool timed_;
+    const Phase* phase_ = nullptr;
+    std::optional<int> owner_;
+    std::int64_t count_ = 0;
+    std::int64_t bytes_per_step_ = 0;
+    Share share_;
+    std::optional<Ring> ring_;
+    std::optional<Permutation> shuffle_;
+    std::optional<Deadline> pace_;
+    ItemPath from_;
+    ItemPath to_;
+    // Of the step in work:
+    const std::string* path_ = nullptr;
+    const std::string* second_ = nullptr;
+    std::string text_;
+    std::string second_text_;
+    std::span<const std::byte> data_;
+    std::int64_t item_ = 0;
+    int item_owner_ = 0;
+
+    StampedBuffer written_;
+    Buffer read_;
+    Deeds deeds_;
+    double start_ = 0;
+    double ticked_at_ = 0;
+    std::int64_t ticked_done_ = 0;
+};
+
+}  // namespace effio::mdtest

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/mdtest/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace effio::mdtest {
+namespace {
+
+/// Directories of a tree, and items of a rank, that still count exactly in every result format.
+constexpr std::int64_t most_directories = std::int64_t{1} << 31;
+constexpr std::int64_t most_items = std::int64_t{1} << 53;
+
+/// Sum of b^0 ... b^z, or nothing beyond `most_directories`.
+std::optional<std::int64_t> directories_of(const Tree& tree) {
+    if (tree.branching == 1) {
+        if (tree.depth >= most_directories) return {};
+        return tree.depth + 1;
+    }
+    std::int64_t level = 1;
+    std::int64_t sum = 1;
+    for (std::int64_t i = 0; i < tree.depth; ++i) {
+        level *= tree.branching;
+        sum += level;
+        if (level > most_directories || sum > most_directories) return {};
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::int64_t Tree::directories() const {
+    return directories_of(*this).value_or(most_directories);
+}
+
+std::int64_t Tree::leaves() const {
+    if (depth == 0) return 1;
+    return directories() - Tree{branching, depth - 1}.directories();
+}
+
+Result<Workload> Workload::of(const Wish& wish) {
+    Workload w;
+    w.tree = wish.tree;
+    w.leaf_only = wish.leaf_only;
+    w.unique = wish.unique;
+    if (w.tree.branching < 1 || w.tree.depth < 0 || w.tree.branching > most_directories ||
+        !directories_of(w.tree)) {
+        return usage_error(
+            fmt::format("a tree of branching {} and depth {} has too many "
+                        "directories",
+                        w.tree.branching, w.tree.depth));
+    }
+    if (!wish.items && !wish.per_directory) {
+        return usage_error("give the number of items: for each rank, or in each directory");
+    }
+    if (wish.items.value_or(1) < 1 || wish.per_directory.value_or(1) < 1) {
+        return usage_error("with 0 items there is nothing to measure");
+    }
+    const std::int64_t holders = w.holders();
+    if (wish.per_directory) {
+        w.per_directory = *wish.per_directory;
+        if (wish.items && wish.unique) {
+            return usage_error(
+                "items for each rank and in each directory together make several "
+                "test directories, which ranks with trees of their own cannot have");
+        }
+        if (wish.items) {
+            if (*wish.items % w.per_directory != 0) {
+                return usage_error(
+                    fmt::format("{} items for each rank are not a multiple of {} in each directory",
+                                *wish.items, w.per_directory));
+            }
+            w.loops = *wish.items / w.per_directory;
+        }
+    } else {
+        w.per_directory = *wish.items / holders;
+        if (w.per_directory == 0) {
+            return usage_error(fmt::format(
+                "{} items for each rank leave nothing for {} directories: give at least as many",
+                *wish.items, holders));
+        }
+    }
+    if (w.per_directory > most_items / holders / w.loops) {
+        return usage_error("too many items for each rank");
+    }
+    w.items = w.loops * w.items_per_loop();
+    return w;
+}
+
+Place Workload::place(std::int64_t number) const {
+    const std::int64_t holder = number / per_directory;
+    const std::int64_t first = leaf_only ? tree.directories() - tree.leaves() : 0;
+    return {holder / holders(), first + holder % holders()};
+}
+
+std::string_view name(Thing thing) {
+    if (thing == Thing::tree) return "tree";
+    return thing == Thing::directory ? "directory" : "file";
+}
+
+std::string item_prefix(Thing thing) {
+    return thing == Thing::directory ? "dir.mdtest." : "file.mdtest.";
+}
+
+std::string item_stem(Thing thing, std::optional<int> owner) {
+    return item_prefix(thing) + (owner ? std::to_string(*owner) : "shared") + ".";
+}
+
+std::string Paths::test_directory(int owner, std::int64_t loop) const {
+    const std::string& where = base(workload_.unique ? owner : 0);
+    return fmt::format("{}{}test-dir.{}-{}", where, where.ends_with('/') ? "" : "/", iteration_,
+                       loop);
+}
+
+std::string Paths::directory(int owner, std::int64_t loop, std::int64_t number) const {
+    std::string below;
+    const std::string own = workload_.unique ? fmt::format("{}.", owner) : "";
+    for (std::int64_t n = number;; n = workload_.tree.parent(n)) {
+        below.insert(0, fmt::format("/mdtest_tree.{}{}", own, n));
+        if (n == 0) break;
+    }
+    return test_directory(owner, loop) + below;
+}
+
+std::string Paths::elsewhere(int owner, std::int64_t loop) const {
+    const std::string own = workload_.unique ? fmt::format(".{}", owner) : "";
+    return test_directory(owner, loop) + "/mdtest_moved" + own;
+}
+
+std::string Paths::item(Thing thing, std::optional<int> owner, std::int64_t number) const {
+    const Place at = workload_.place(number);
+    return fmt::format("{}/{}{}", directory(owner.value_or(0), at.loop, at.directory),
+                       item_stem(thing, owner), number);
+}
+
+void ItemPath::enter(Thing thing, std::optional<int> owner, std::int64_t number) {
+    const Workload& w = paths_.workload();
+    const Place at = w.place(number);
+    thing_ = thing;
+    owner_ = owner;
+    begin_ = number / w.per_directory * w.per_directory;
+    end_ = begin_ + w.per_directory;
+    path_ =
+        paths_.directory(owner.value_or(0), at.loop, at.directory) + "/" + item_stem(thing, owner);
+    stem_ = path_.size();
+}
+
+void ItemPath::finish(std::int64_t number, std::string_view suffix) {
+    std::array<char, 20> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    path_.resize(stem_);
+    path_.append(digits.begin(), end);
+    path_.append(suffix);
+}
+
+const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t number) {
+    const Workload& w = paths_.workload();
+    const std::int64_t loop = w.place(number).loop;
+    const std::int64_t begin = loop * w.items_per_loop();
+    if (thing_ != Thing::file || owner != owner_ || begin != begin_ ||
+        end_ != begin + w.items_per_loop()) {
+        thing_ = Thing::file;
+        owner_ = owner;
+        begin_ = begin;
+        end_ = begin + w.items_per_loop();
+        path_ = paths_.elsewhere(owner.value_or(0), loop) + "/" + item_stem(Thing::file, owner);
+        stem_ = path_.size();
+    }
+    finish(number, {});
+    return path_;
+}
+
+std::int64_t Ring::blocks() const {
+    return (share_.items + workload_.per_directory - 1) / workload_.per_directory;
+}
+
+std::int64_t Ring::first_member(std::int64_t block) const {
+    return share_.of_first(block * workload_.per_directory);
+}
+
+std::int64_t Ring::members(std::int64_t block) const {
+    const std::int64_t end = std::min((block + 1) * workload_.per_directory, share_.items);
+    return share_.of_first(end) - first_member(block);
+}
+
+std::int64_t Ring::count() const {
+    const std::int64_t last = blocks() - 1;
+    if (last < 0) return 0;
+    // A stonewall may leave nothing for this share in the last directory.
+    return share_.count() + last + (members(last) > 0 ? 1 : 0);
+}
+
+Ring::Step Ring::step(std::int64_t number) const {
+    // Directory b begins after first_member(b) + b renames; found by halves.
+    std::int64_t low = 0;
+    std::int64_t high = blocks();
+    while (high - low > 1) {
+        const std::int64_t middle = low + (high - low) / 2;
+        (first_member(middle) + middle <= number ? low : high) = middle;
+    }
+    const std::int64_t first = first_member(low);
+    const std::int64_t inside = number - first - low;
+    const std::int64_t last = members(low);
+    if (inside == 0) return {share_.item(first), share_.item(first), false, true};
+    if (inside == last) {
+        return {share_.item(first), share_.item(first + last - 1), true, false};
+    }
+    return {share_.item(first + inside), share_.item(first + inside - 1), false, false};
+}
+
+}  // namespace effio::mdtest

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What mdtest works on: trees of directories, the items in them, and their names
+// (spec/ior_mdtest.md, section 9). Pure arithmetic; nothing is stored for each item.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace effio::mdtest {
+
+/// A tree of directories numbered level by level: the children of number n are b*n+1 ... b*n+b.
+struct Tree {
+    std::int64_t branching = 1;  ///< b >= 1
+    std::int64_t depth = 0;      ///< z >= 0: levels below the root
+
+    /// (b^(z+1)-1)/(b-1), or z+1 if b is 1.
+    std::int64_t directories() const;
+    /// b^z: the directories of the lowest level, which have the highest numbers.
+    std::int64_t leaves() const;
+    std::int64_t parent(std::int64_t number) const { return (number - 1) / branching; }
+    friend bool operator==(const Tree&, const Tree&) = default;
+};
+
+/// Where an item lies.
+struct Place {
+    std::int64_t loop = 0;       ///< of the test directories of one iteration
+    std::int64_t directory = 0;  ///< of the tree
+    friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// What each rank has: `items` files, directories or both in `loops` equal trees.
+struct Workload {
+    struct Wish {
+        Tree tree;
+        bool leaf_only = false;                     ///< items at the lowest level only
+        bool unique = false;                        ///< each rank has a tree of its own
+        std::optional<std::int64_t> items;          ///< of a rank (mdtest -n)
+        std::optional<std::int64_t> per_directory;  ///< of a rank in each directory (mdtest -I)
+    };
+
+    Tree tree;
+    bool leaf_only = false;
+    bool unique = false;
+    std::int64_t per_directory = 0;
+    std::int64_t loops = 1;
+    std::int64_t items = 0;
+
+    /// Only `per_directory`: that many in every directory that holds items. Only `items`: dealt out
+    /// evenly, rounded down to a multiple of the directories. Both, without `unique`:
+    /// items / per_directory test directories, each with a whole tree of per_directory a directory.
+    /// An error where nothing would be left to do, or more than 2^53 items.
+    static Result<Workload> of(const Wish& wish);
+
+    /// Directories of a tree that hold items.
+    std::int64_t holders() const { return leaf_only ? tree.leaves() : tree.directories(); }
+    std::int64_t items_per_loop() const { return per_directory * holders(); }
+    /// Of item 0 <= number < items.
+    Place place(std::int64_t number) const;
+};
+
+enum class Thing { tree, directory, file };
+std::string_view name(Thing thing);
+
+/// Paths of one iteration's trees and items.
+class Paths {
+  public:
+    /// `bases` are the directories of the request; ranks take them in turn.
+    Paths(std::vector<std::string> bases, const Workload& workload, std::int64_t iteration)
+        : bases_(std::move(bases)), workload_(workload), iteration_(iteration) {}
+
+    const Workload& workload() const { return workload_; }
+    /// BASE/test-dir.<iteration>-<loop>
+    std::string test_directory(int owner, std::int64_t loop) const;
+    /// TEST/mdtest_tree.0/mdtest_tree.<n>..., or mdtest_tree.<owner>.<n> in trees of their own.
+    std::string directory(int owner, std::int64_t loop, std::int64_t number) const;
+    /// A directory beside the tree's, into which files are moved and back.
+    std::string elsewhere(int owner, std::int64_t loop) const;
+    /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; nobody owns an item that all ranks share.
+    std::string item(Thing thing, std::optional<int> owner, std::int64_t number) const;
+
+  private:
+    const std::string& base(int owner) const {
+        return bases_[static_cast<std::size_t>(owner) % bases_.size()];
+    }
+
+    std::vector<std::string> bases_;
+    Workload workload_;
+    std::int64_t iteration_;
+};
+
+/// "{file,dir}.mdtest.<owner>." or "{file,dir}.mdtest.shared."
+std::string item_stem(Thing thing, std::optional<int> owner);
+/// "file.mdtest." or "dir.mdtest.": what the names of all items of a kind begin with.
+std::string item_prefix(Thing thing);
+
+/// Paths of items one after another, made anew only where the directory changes: costs about as
+/// much as writing the number.
+class ItemPath {
+  public:
+    explicit ItemPath(const Paths& paths) : paths_(paths) {}
+
+    /// Valid until the next call.
+    const std::string& of(Thing thing, std::optional<int> owner, std::int64_t number,
+                          std::string_view suffix = {}) {
+        const bool same = thing == thing_ && owner == owner_ && number >= begin_ && number < end_;
+        if (!same) enter(thing, owner, number);
+        finish(number, suffix);
+        return path_;
+    }
+    /// The same name in the directory beside the tree.
+    const std::string& of_moved(std::optional<int> owner, std::int64_t number);
+
+  private:
+    void enter(Thing thing, std::optional<int> owner, std::int64_t number);
+    void finish(std::int64_t number, std::string_view suffix);
+
+    const Paths& paths_;
+    Thing thing_ = Thing::tree;
+    std::optional<int> owner_;
+    std::int64_t begin_ = 0;  ///< items whose paths begin alike
+    std::int64_t end_ = 0;
+    std::size_t stem_ = 0;  ///< characters of it
+    std::string path_;
+};
+
+/// Which items of a rank fall to one of its `workers` threads: every workers-th one, so that what
+/// all have done after the same number of steps is a prefix.
+struct Share {
+    std::int64_t items = 0;  ///< of the rank
+    int workers = 1;
+    int worker = 0;
+
+    std::int64_t count() const { return of_first(items); }
+    std::int64_t item(std::int64_t step) const { return worker + step * workers; }
+    /// How many of the rank's first `n` items are of this share.
+    std::int64_t of_first(std::int64_t n) const {
+        return n <= worker ? 0 : (n - worker + workers - 1) / workers;
+    }
+};
+
+/// Renaming all items of a share around in a ring, directory by directory: the first to a spare
+/// name, each other to the name of the one before, the spare name to the last. A directory holds at
+/// least as many items as there are workers.
+class Ring {
+  public:
+    Ring(const Workload& workload, const Share& share) : workload_(workload), share_(share) {}
+
+    struct Step {
+        std::int64_t from = 0;
+        std::int64_t to = 0;
+        bool from_spare = false;
+        bool to_spare = false;
+        friend bool operator==(const Step&, const Step&) = default;
+    };
+    /// One more than the share's items in each directory where it has some.
+    std::int64_t count() const;
+    Step step(std::int64_t number) const;
+
+  private:
+    /// Of the share in the directory that holds items block * per_directory on.
+    std::int64_t members(std::int64_t block) const;
+    std::int64_t first_member(std::int64_t block) const;
+    std::int64_t blocks() const;
+
+    Workload workload_;
+    Share share_;
+};
+
+}  // namespace effio::mdtest
