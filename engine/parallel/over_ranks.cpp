@@ -30,9 +30,15 @@ Spread spread_over(const Comm& comm, double mine) {
 Histogram merged_over(const Comm& comm, const Histogram& mine) {
     auto state = mine.additive_state();
     comm.sum(std::span<std::uint64_t>(state));
-    const std::uint64_t low = comm.min(mine.min_ns());
-    const std::uint64_t high = comm.max(mine.max_ns());
-    return Histogram::from_state(state, low, high);
+    // MPICH 4.0 compares unsigned numbers as signed ones; a rank without operations has a minimum
+    // beyond theirs.
+    constexpr auto none = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const auto signed_ns = [none](std::uint64_t ns) {
+        return static_cast<std::int64_t>(std::min(ns, none));
+    };
+    const auto low = static_cast<std::uint64_t>(comm.min(signed_ns(mine.min_ns())));
+    const auto high = static_cast<std::uint64_t>(comm.max(signed_ns(mine.max_ns())));
+    return Histogram::from_state(state, low == none ? Histogram().min_ns() : low, high);
 }
 
 TimeSeries summed_over(const Comm& comm, TimeSeries mine) {

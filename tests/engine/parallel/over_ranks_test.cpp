@@ -36,6 +36,18 @@ TEST_F(OverRanks, operation_times_of_all_ranks_come_together) {
     EXPECT_DOUBLE_EQ(all.max_seconds(), 0.001 * (last + 1));
 }
 
+TEST_F(OverRanks, a_rank_without_operations_has_no_say_in_the_extremes) {
+    Histogram mine;
+    if (comm.rank() == 0) mine.add(0.25);
+    const Histogram all = merged_over(comm, mine);
+    EXPECT_EQ(all.count(), 1U);
+    EXPECT_DOUBLE_EQ(all.min_seconds(), 0.25);
+    EXPECT_DOUBLE_EQ(all.max_seconds(), 0.25);
+    const Histogram nothing = merged_over(comm, Histogram());
+    EXPECT_EQ(nothing.min_ns(), Histogram().min_ns());
+    EXPECT_EQ(nothing.count(), 0U);
+}
+
 TEST_F(OverRanks, series_of_unlike_length_and_width_add_up) {
     TimeSeries mine;
     // Rank 0 works for 5000 s, so its slices are 2 s wide; the others for 3 s.
