@@ -85,6 +85,18 @@ def test_a_log_gets_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     ] * 2 + ["a message"]
 
 
+def test_a_quiet_view_passes_on_messages_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("effio.launch.live.time.monotonic", lambda: now[0])
+    log = io.StringIO()
+    with LiveView("b-eff-io", stderr=log, quiet=True) as view:
+        view.status(Status("write"))
+        now[0] += 60
+        view.tick()
+        view.message("hung")
+    assert log.getvalue() == "hung\n"
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

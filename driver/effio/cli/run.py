@@ -276,7 +276,7 @@ def _here(
 ) -> None:
     title = f"{request.benchmark} on {fmt.count_of(request.ranks.total, 'rank')}"
     try:
-        with LiveView(title, terminal=False if request.quiet else None) as view:
+        with LiveView(title, quiet=request.quiet) as view:
             finished = job.run_here(request, runs, view)
     except NoLauncherError as error:
         if find_batch_system() is None or request.machine.allocation is not None:

@@ -86,10 +86,15 @@ def describe(status: Status, since: float) -> str:
 
 
 class LiveView:
-    """Where a run's output goes while it runs. `terminal` decides the form; None: find out."""
+    """Where a run's output goes while it runs. `terminal` decides the form; None: find out.
+    A quiet one passes on messages only."""
 
     def __init__(
-        self, title: str, terminal: bool | None = None, stderr: TextIO | None = None
+        self,
+        title: str,
+        terminal: bool | None = None,
+        stderr: TextIO | None = None,
+        quiet: bool = False,
     ) -> None:
         self._console = Console(file=stderr or sys.stderr, highlight=False, markup=False)
         self._title = title
@@ -97,7 +102,8 @@ class LiveView:
         self._status: Status | None = None
         self._heard = self._started
         self._logged = self._started
-        show = self._console.is_terminal if terminal is None else terminal
+        self._quiet = quiet
+        show = not quiet and (self._console.is_terminal if terminal is None else terminal)
         # Output and view share a terminal, unless standard output goes elsewhere.
         self._shared = show and sys.stdout.isatty()
         self._live = (
@@ -132,7 +138,11 @@ class LiveView:
         now = time.monotonic()
         if self._live is not None:
             self._live.update(self._render(), refresh=True)
-        elif self._status is not None and now - self._logged >= _LOG_EVERY_SECONDS:
+        elif (
+            not self._quiet
+            and self._status is not None
+            and now - self._logged >= _LOG_EVERY_SECONDS
+        ):
             self._logged = now
             done = fmt.percent(self._status.plan_done_fraction)
             self._print(f"[{done:>5}] {describe(self._status, now - self._heard)}{self._left(now)}")

@@ -150,6 +150,7 @@ def cards(report: Report) -> list[Card]:
                 "Valid" if headline.valid else "Not valid",
                 _sentence(headline.verdict),
                 "good" if headline.valid else "bad",
+                headline.anchor,
                 reasons=headline.reasons,
             )
         )

@@ -162,6 +162,7 @@ class Headline:
     verdict: str = ""  # "VALID", "NOT VALID for comparison of systems"; empty: no rules apply
     reasons: Sequence[Reason] = ()
     missing: str = ""  # why there is no value
+    anchor: str = ""  # what shows how it comes about
 
     def shown(self) -> str:
         return fmt.quantity(self.value, self.unit)

@@ -21,11 +21,10 @@ _COLOURS = (
 )  # fmt: skip
 _MARKERS = ("o", "s", "D", "^", "P", "v", "*", "X")
 _DASHES = ("--", ":", "-.")
+_LIMIT_COLOUR = "#5a6675"
 
 
 def _index(style: int) -> int:
-    if style >= 20:
-        return 7 - (style - 20) % 3
     return (style - 10) * 3 % 8 if style >= 10 else style % 8
 
 
@@ -72,7 +71,7 @@ def _draw_curve(axes: Axes, series: Series) -> None:
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     if series.form == "limit":
         axes.plot(
-            xs, ys, _DASHES[series.style % 3], color=_COLOURS[index], label=_literal(series.name)
+            xs, ys, _DASHES[series.style % 3], color=_LIMIT_COLOUR, label=_literal(series.name)
         )
         return
     line = "none" if series.form == "points" else "-"

@@ -5,6 +5,7 @@ docs/benchmarks/b_eff_io.md says how to read it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from effio.report import common, generic
 from effio.report.b_eff_io.averages import average_table, scaling_figure
@@ -29,7 +30,7 @@ class BeffIoTeller:
                 "b_eff_io", None, "B/s", context, False, "NOT VALID: the run is incomplete",
                 missing="no partition was measured completely",
             )  # fmt: skip
-        return headline
+        return replace(headline, anchor="averages") if run.best is not None else headline
 
     def findings(self, result: Result) -> Sequence[Finding]:
         run = Run(result)

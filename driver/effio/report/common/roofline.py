@@ -38,10 +38,12 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
         )
     smallest = min(operation_bytes(m) for m in cells)
     largest = max(operation_bytes(m) for m in cells)
-    x = [smallest * (largest / smallest) ** (i / 24) for i in range(25)]
     top = max(m.rate.value or 0 for m in cells)
-    limits = []
     fastest = max(m.operations / m.total_seconds for m in cells)
+    steps = [smallest * (largest / smallest) ** (i / 24) for i in range(25)]
+    # With the size from which on bandwidth limits, so that the corner is where it belongs.
+    x = sorted({*steps, min(largest, max(smallest, top / fastest))})
+    limits = []
     slope = [min(top, fastest * size) for size in x]
     limits.append(
         Series(f"{fmt.significant(fastest, 3)} calls/s, the most seen", x, slope, 20, form="limit")
@@ -51,12 +53,18 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
         best = max(m.rate.value or 0 for m in on_device)
         limits.append(
             Series(
-                f"{fmt.rate(best)}, the most to or from a device", x, [best] * 25, 21, form="limit"
+                f"{fmt.rate(best)}, the most to or from a device",
+                x,
+                [best] * len(x),
+                21,
+                form="limit",
             )
         )
     for i, (name, value) in enumerate((ceilings or {}).items()):
         limits.append(
-            Series(f"{name}, {fmt.rate(value)} as stated", x, [value] * 25, 22 + i, form="limit")
+            Series(
+                f"{name}, {fmt.rate(value)} as stated", x, [value] * len(x), 22 + i, form="limit"
+            )
         )
     return Figure(
         "roofline",

@@ -13,12 +13,13 @@
   };
   const symbols = ["circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "star", "x"];
   // Accesses (10…) have their own order, so that types and accesses do not look alike.
-  const shift = (style) => (style >= 20 ? 7 - ((style - 20) % 3) : style >= 10 ? (style - 10) * 3 % 8 : style % 8);
+  const shift = (style) => (style >= 10 ? (style - 10) * 3 % 8 : style % 8);
   const dashes = ["dash", "dot", "dashdot"];
 
   const theme = () => root.dataset.theme || "light";
-  const color = (style) => palettes[theme()][shift(style)];
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  // Limits (20…) are not data: they differ by their dashes only.
+  const color = (style) => (style >= 20 ? css("--soft") : palettes[theme()][shift(style)]);
   // Plotly would take dollars for mathematics.
   const escape = (text) => String(text).replace(/[&<>"'$]/g, (c) => `&#${c.charCodeAt(0)};`);
 
@@ -116,9 +117,11 @@
     const y = { ...figure.y, scale: scaleY };
     const stacked = figure.kind === "stacked";
     const gapY = figure.bands.length || panels.some((p) => p.title) ? 78 : 60;
-    const height = rows.length * (figure.panelHeight + gapY) + 10;
+    const margin = { l: 8, r: 12, t: figure.bands.length ? 44 : 26, b: 8 };
+    const height = rows.length * (figure.panelHeight + gapY) + margin.t - 16;
+    const inner = height - margin.t - margin.b;
     const layout = {
-      height, width, margin: { l: 8, r: 12, t: 26, b: 8 }, showlegend: false, hovermode: "closest",
+      height, width, margin, showlegend: false, hovermode: "closest",
       paper_bgcolor: css("--card"), plot_bgcolor: css("--card"), barmode: stacked ? "stack" : "group",
       bargap: 0.25, font: { family: "system-ui, sans-serif", size: 12, color: css("--ink") },
       hoverlabel: { align: "left", bgcolor: css("--card"), bordercolor: css("--soft"), font: { color: css("--ink"), size: 12 } },
@@ -132,8 +135,8 @@
     const left = (stacked || figure.kind === "heatmap" ? Math.min(190, 20 + 7 * longest) : 74) / innerWidth;
     let number = 0;
     rows.forEach((row, r) => {
-      const top = 1 - (r * (figure.panelHeight + gapY)) / (height - 34);
-      const bottom = top - figure.panelHeight / (height - 34);
+      const top = 1 - (r * (figure.panelHeight + gapY)) / inner;
+      const bottom = top - figure.panelHeight / inner;
       const gap = 14 / innerWidth;
       const cell = (1 - left - gap * (row.perRow - 1)) / row.perRow;
       if (row.title) {
@@ -149,10 +152,11 @@
         const domainX = [begin, Math.min(1, begin + cell)];
         const last = r === rows.length - 1 || !figure.bands.length;
         layout[`xaxis${id}`] = axisLayout(stacked ? { ...y, scale: "linear" } : x, {
-          domain: domainX, anchor: `y${id}`, tickangle: x.ticks.length > 4 ? -45 : "auto",
-          ...(stacked ? { tickformat: ".0%", range: [0, 1] } : {}),
+          domain: domainX, anchor: `y${id}`,
+          tickangle: x.ticks.length * 55 > cell * innerWidth ? -45 : x.ticks.length ? 0 : "auto",
+          ...(stacked ? { tickformat: ".0%", range: [0, 1.002] } : {}),
           ...(!stacked && figure.x.low !== null ? { range: [figure.x.low, figure.x.high] } : {}),
-          ...(!stacked && number > 1 && !x.ticks.length ? { matches: "x" } : {}),
+          ...(!stacked && number > 1 && figure.x.low === null ? { matches: "x" } : {}),
           ...(last && !stacked ? { title: { text: escape(figure.x.title), font: { size: 12, color: css("--soft") }, standoff: 8 } } : {}),
         });
         layout[`yaxis${id}`] = axisLayout(stacked ? { ...x, scale: "category" } : y, {
