@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""effio as a package: what its wheel carries, and that it works where it is installed, with and
+without an MPI. `make test-setup` also compiles the engine out of a wheel."""
+
+from __future__ import annotations
+
+import ast
+import email
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engines import ROOT, Engine
+
+pytest.importorskip("hatchling", reason="hatchling is not installed (scripts/venv)")
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", place],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=100,
+    )
+    (found,) = place.glob("effio-*.whl")
+    return found
+
+
+def test_the_wheel_carries_all_sources_of_the_engine(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    carried = {n.removeprefix("effio/engine/sources/") for n in names if "/engine/sources/" in n}
+    wanted = {
+        str(path.relative_to(ROOT))
+        for part in ("engine", "cmake")
+        for path in (ROOT / part).rglob("*")
+        if path.is_file()
+    }
+    assert wanted | {"CMakeLists.txt", "VERSION"} <= carried
+    # Pure Python: one wheel for every machine, whatever its MPI.
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
+def test_the_wheel_carries_no_tests_and_names_its_licence(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [n for n in names if "tests/" in n or n.endswith(".pyc")] == []
+    assert any(n.endswith("licenses/LICENSE") for n in names)
+
+
+def _imported() -> set[str]:
+    """Top names of all modules that the driver imports."""
+    names: set[str] = set()
+    for path in (ROOT / "driver/effio").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                names.add(node.module.split(".")[0])
+    return names
+
+
+def test_what_is_imported_is_declared(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+    message = email.message_from_bytes(archive.read(metadata))
+    declared = {
+        line.split(";")[0].split(">")[0].strip().lower()
+        for line in message.get_all("Requires-Dist", [])
+    }
+    assert _imported() - set(sys.stdlib_module_names) - {"effio"} <= declared
+    assert message["Version"] == (ROOT / "VERSION").read_text().strip()
+
+
+class Installation:
+    """A fresh environment with the wheel in it."""
+
+    def __init__(self, place: Path, wheel: Path) -> None:
+        self.place = place
+        self.python = place / "venv/bin/python"
+        # pip reaches into it from outside: unpacking a pip of its own takes longer than all else.
+        into = ["--python", str(self.python), "install", "--quiet", "--no-index", "--no-deps"]
+        for words in (
+            ["venv", "--without-pip", str(place / "venv")],
+            ["pip", *into, str(wheel)],
+        ):
+            subprocess.run([sys.executable, "-m", *words], check=True, timeout=100)
+        # The packages that effio needs are borrowed from the environment of the tests, after its
+        # own: so this needs no network, and effio itself comes from the wheel.
+        ours = Path(sysconfig.get_paths()["purelib"])
+        theirs = next((place / "venv/lib").glob("python*/site-packages"))
+        (theirs / "borrowed.pth").write_text(f"{ours}\n")
+        self.environment = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("EFFIO_", "SLURM", "MPICC", "MODULE", "PYTHON"))
+        } | {"HOME": str(place), "XDG_DATA_HOME": str(place / "share"), "NO_COLOR": "1"}
+
+    def effio(
+        self, *words: str, path: Path | None = None, seconds: float = 100
+    ) -> subprocess.CompletedProcess[str]:
+        where = f"{path}:" if path else ""
+        return subprocess.run(
+            [self.place / "venv/bin/effio", *words],
+            cwd=self.place,
+            env=self.environment | {"PATH": f"{where}{self.environment['PATH']}"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("installed"), wheel)
+
+
+def test_it_comes_from_the_wheel(installed: Installation) -> None:
+    done = installed.effio("--version")
+    assert done.stdout.split()[-1] == (ROOT / "VERSION").read_text().strip()
+    where = subprocess.run(
+        [installed.python, "-c", "import effio; print(effio.__file__)"],
+        cwd=installed.place,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert where.startswith(str(installed.place))
+
+
+def test_without_an_engine_it_says_how_to_get_one(installed: Installation) -> None:
+    done = installed.effio("list")
+    assert done.returncode == 6
+    assert "effio engine build" in done.stderr
+
+
+def _programs(place: Path, *names: str) -> Path:
+    """A PATH of its own that holds these programs of this machine only."""
+    place.mkdir()
+    for name in names:
+        found = shutil.which(name)
+        if found is None:
+            pytest.skip(f"{name} is not here")
+        (place / name).symlink_to(found)
+    return place
+
+
+def test_without_an_mpi_it_says_how_to_get_one(installed: Installation, tmp_path: Path) -> None:
+    alone = _programs(tmp_path / "bin", "sh", "c++", "cmake")
+    before = installed.environment
+    try:
+        installed.environment = before | {"PATH": str(alone)}
+        done = installed.effio("engine", "build")
+        reports = installed.effio("runs")
+    finally:
+        installed.environment = before
+    assert done.returncode == 6
+    assert "no MPI compiler (mpicc) is here" in done.stderr
+    assert "pip install 'effio[mpich]'" in done.stderr
+    # Reading results needs no MPI.
+    assert reports.returncode == 0, reports.stderr
+
+
+def test_the_engine_is_built_out_of_the_wheel_and_used(
+    installed: Installation, any_engine: Engine, tmp_path: Path
+) -> None:
+    # CMake really configures the carried sources; compiling them takes minutes, so that step of it
+    # is replaced by a copy of the engine that the tests use.
+    cmake = shutil.which("cmake")
+    if cmake is None:
+        pytest.skip("cmake is not here")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "cmake").write_text(
+        "#!/bin/sh\n"
+        f'if [ "$1" != --build ]; then exec {cmake} "$@"; fi\n'
+        'test -f "$2/CMakeCache.txt" || exit 1\n'
+        f'mkdir -p "$2/engine" && exec cp {any_engine.program} "$2/engine/effio-mpi"\n'
+    )
+    (tools / "cmake").chmod(0o755)
+    mpicc = any_engine.mpiexec.replace("mpiexec", "mpicc")
+    if not os.access(mpicc, os.X_OK):
+        pytest.skip(f"the compiler beside {any_engine.mpiexec} has another name")
+    built = installed.effio("engine", "build", "--mpicc", mpicc, path=tools)
+    assert built.returncode == 0, built.stderr
+    assert built.stdout.startswith("built: ")
+    again = installed.effio("engine", "build", "--mpicc", mpicc, path=tools)
+    assert again.stdout.startswith("already there: ")
+    ran = installed.effio(
+        "run", "b-eff-io", "--ranks", "2", "--backend", "sim", "--time", "0s",
+        "--memory-per-rank", "256MiB", "--quiet",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
