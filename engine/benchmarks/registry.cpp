@@ -5,6 +5,7 @@
 #include "benchmarks/flash_io/flash_io.hpp"
 #include "benchmarks/ior/ior.hpp"
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "benchmarks/rings/rings.hpp"
 
 namespace effio {
 
@@ -12,6 +13,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
     static const std::vector<BenchmarkFactory> all{
         [] { return b_eff_io::make_benchmark(); },
         [] { return b_eff::make_benchmark(); },
+        [] { return rings::make_benchmark(); },
         [] { return ior::make_benchmark(); },
         [] { return flash_io::make_benchmark(); },
         [] { return mdtest::make_benchmark(); },

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of the rings benchmark.
+#pragma once
+
+#include <optional>
+
+#include "benchmarks/network_options.hpp"
+#include "benchmarks/rings/definition.hpp"
+
+namespace effio::rings {
+
+struct Parameters {
+    std::optional<std::int64_t> seed;
+    std::optional<double> rmax_gflops;
+    Seconds latency_time{latency_schedule.pair_seconds};
+    Seconds bandwidth_time{bandwidth_schedule.pair_seconds};
+    NetworkOptions network;
+
+    void declare(OptionTable& table);
+    Status check() { return network.check(); }
+    Schedule latency() const;
+    Schedule bandwidth() const;
+};
+
+}  // namespace effio::rings

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/rings/rings.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "benchmarks/rings/parameters.hpp"
+#include "benchmarks/rings/runner.hpp"
+#include "benchmarks/rings/views.hpp"
+#include "core/units.hpp"
+
+namespace effio::rings {
+namespace {
+
+/// Messages of a ring between all ranks, both ways.
+double ring_bytes(const Schedule& s, int ranks) {
+    const double loops = 2 * static_cast<double>(s.ring_loops + 1);  // by two ways
+    return loops * s.ring_measurements * (1 + s.random_rings) * 2 * ranks *
+           static_cast<double>(s.bytes);
+}
+
+class Rings : public Benchmark {
+  public:
+    std::string_view name() const override { return "rings"; }
+    std::string_view purpose() const override {
+        return "Ping-pong, natural ring and random rings as in the HPC Challenge: latency with 8 "
+               "B, "
+               "bandwidth with 2,000,000 B";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 64 effio-mpi rings\n"
+               "      the numbers of hpccoutf.txt, at most about a minute\n"
+               "  mpiexec -n 64 effio-mpi rings --rmax 2200\n"
+               "      also the balance of random-ring bandwidth to 2200 GFLOP/s of HPL";
+    }
+    void declare(OptionTable& table) override { parameters_.declare(table); }
+    Status check() override { return parameters_.check(); }
+    bool virtual_time() const override { return parameters_.network.virtual_time(); }
+    Result<Plan> plan(const PlanInput& input) const override;
+    Ending run(Job& job) override;
+
+  private:
+    Parameters parameters_;
+};
+
+Result<Plan> Rings::plan(const PlanInput& input) const {
+    if (input.ranks < 2) return usage_error("rings needs at least 2 ranks: --plan-ranks");
+    Plan plan;
+    plan.text = fmt::format("Plan of rings with {} ranks\n", input.ranks);
+    plan.data = Json{{"benchmark", "rings"}, {"ranks", input.ranks}};
+    double seconds = 0;
+    Json lengths = Json::array();
+    for (const Schedule& s : {parameters_.latency(), parameters_.bandwidth()}) {
+        const Pairs most(input.ranks, 1);
+        const double bytes = ring_bytes(s, input.ranks);
+        seconds += s.pair_seconds + bytes / input.rate;
+        plan.text += fmt::format(
+            "messages of {}: up to {} pairs in at most {}, then 1 natural and {} random rings, "
+            "{} measurements of {} loops each ({} in all)\n",
+            format_exact(Bytes{s.bytes}), most.combinations() - input.ranks,
+            format_duration(s.pair_seconds), s.random_rings, s.ring_measurements, s.ring_loops,
+            format_size(bytes));
+        lengths.push_back(Json{{"bytes", s.bytes},
+                               {"pairs_at_most", most.combinations() - input.ranks},
+                               {"pair_seconds_at_most", s.pair_seconds},
+                               {"random_rings", s.random_rings},
+                               {"ring_measurements", s.ring_measurements},
+                               {"ring_loops", s.ring_loops},
+                               {"ring_bytes", bytes}});
+    }
+    plan.text += fmt::format("expected duration: at most {}\n", format_duration(seconds));
+    plan.data["lengths"] = std::move(lengths);
+    plan.data["expected_seconds"] = seconds;
+    return plan;
+}
+
+Ending Rings::run(Job& job) {
+    Session& session = job.session;
+    if (session.comm.size() < 2) {
+        return Ending::from(usage_error(
+            "rings measures messages between ranks and needs at least 2 of them; this run has 1 "
+            "(start it with mpiexec -n 2 or more)"));
+    }
+    session.clock.set_collective_cost(parameters_.network.model.collective.count);
+    std::int64_t seed = parameters_.seed.value_or(std::time(nullptr));
+    session.comm.broadcast(seed);
+    Json extra;
+    extra["rings"] = Json{{"seed", seed}};
+    extra["backend"] = parameters_.network.describe();
+    job.announce(std::move(extra));
+
+    const ExchangeMaker exchanges = parameters_.network.maker();
+    Runner runner(job, exchanges, static_cast<std::uint32_t>(seed));
+    View view(session, job.topology);
+    const LengthResult latency = runner.measure(parameters_.latency());
+    if (session.comm.is_root()) view.record(latency);
+    const LengthResult bandwidth = runner.measure(parameters_.bandwidth());
+    const Agreed agreed = agree(session, session.comm, runner.outcome());
+    if (session.comm.is_root()) {
+        view.record(bandwidth);
+        view.finish(latency, bandwidth, parameters_.rmax_gflops, !runner.interrupted());
+    }
+    Ending ending;
+    if (agreed.failed()) {
+        ending = Ending::from(*agreed.error);
+        ending.reason = fmt::format("{} wrong messages; the first: {}", agreed.error_count,
+                                    agreed.error->text());
+    }
+    if (runner.interrupted()) {
+        ending.status = ExitCode::interrupted;
+        ending.reason = "stopped by a signal; the rings before it are complete";
+    }
+    return ending;
+}
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table
+        .add("seed", seed,
+             "of the random rings (srand48); the same seed and number of ranks give the same rings")
+        .range(0, 4294967295.0)
+        .automatic("the time of day, recorded in the result");
+    table
+        .add("rmax", rmax_gflops,
+             "what HPL reached on the same ranks, in GFLOP/s: also print the balance of the "
+             "accumulated random-ring bandwidth to it")
+        .range(1e-9, 1e18)
+        .metavar("GFLOPS");
+    table
+        .add("latency-time", latency_time,
+             "for the latency of all pairs; with many ranks a regular choice of them is measured")
+        .range(1e-3, 1e6)
+        .expert();
+    table.add("bandwidth-time", bandwidth_time, "the same for the bandwidth of all pairs")
+        .range(1e-3, 1e6)
+        .expert();
+    network.declare(table);
+}
+
+Schedule Parameters::latency() const {
+    Schedule s = latency_schedule;
+    s.pair_seconds = latency_time.count;
+    return s;
+}
+
+Schedule Parameters::bandwidth() const {
+    Schedule s = bandwidth_schedule;
+    s.pair_seconds = bandwidth_time.count;
+    return s;
+}
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<Rings>();
+}
+
+}  // namespace effio::rings

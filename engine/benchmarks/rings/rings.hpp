@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ping-pong, natural-ring and random-ring latency and bandwidth as in the HPC Challenge
+// (spec/b_eff.md, B8).
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/benchmark.hpp"
+
+namespace effio::rings {
+
+std::unique_ptr<Benchmark> make_benchmark();
+
+}  // namespace effio::rings

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs of the rings benchmark in virtual time against closed forms, and a corrupted byte.
+#include <gtest/gtest.h>
+
+#include "benchmarks/rings/runner.hpp"
+#include "test_session.hpp"
+
+namespace effio::rings {
+namespace {
+
+SimModel model() {
+    SimModel m;
+    m.message_latency = {1e-3};
+    m.message_rate = {1e6};
+    return m;
+}
+
+LengthResult measure(TestSession& session, const ExchangeMaker& exchanges, const Schedule& schedule,
+                     Outcome* outcome = nullptr) {
+    const Topology topology = find_topology(session.comm);
+    Job job{session.session, topology, nullptr, {}};
+    Runner runner(job, exchanges, 11);
+    LengthResult result = runner.measure(schedule);
+    if (outcome != nullptr) *outcome = runner.outcome();
+    return result;
+}
+
+TEST(Rings, a_message_takes_alpha_and_n_over_beta) {
+    TestSession session(Clock::Kind::virtual_time);
+    if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
+    NetworkOptions network;
+    network.backend = "sim";
+    network.model = model();
+    for (const Schedule& schedule : {latency_schedule, bandwidth_schedule}) {
+        const LengthResult r = measure(session, network.maker(), schedule);
+        const double message = 1e-3 + static_cast<double>(schedule.bytes) / 1e6;
+        const std::int64_t ranks = session.comm.size();
+        EXPECT_EQ(r.pairs.pairs, ranks * (ranks - 1));
+        EXPECT_NEAR(r.pairs.seconds.min, message, 1e-9);
+        EXPECT_NEAR(r.pairs.seconds.max, message, 1e-9);
+        const double rate = static_cast<double>(schedule.bytes) / message;
+        EXPECT_NEAR(r.pairs.rate.mean, rate, 1e-6 * rate);
+        // Two messages one after the other, or both at a time: half of it for each.
+        EXPECT_NEAR(r.natural.sendrecv_seconds, message, 1e-9);
+        EXPECT_NEAR(r.natural.nonblocking_seconds, message / 2, 1e-9);
+        EXPECT_NEAR(r.natural.seconds, message / 2, 1e-9);
+        EXPECT_EQ(static_cast<int>(r.random.size()), schedule.random_rings);
+        EXPECT_NEAR(r.random_seconds(), message / 2, 1e-9);
+        EXPECT_NEAR(r.random_rate(), 2 * rate, 1e-6 * rate);
+        EXPECT_EQ(r.errors(), 0);
+        EXPECT_EQ(r.natural.within, 2 * ranks);
+        EXPECT_EQ(r.natural.between, 0);
+        EXPECT_EQ(r.natural.loops, schedule.ring_loops);
+    }
+}
+
+TEST(Rings, loops_too_short_for_the_clock_grow_and_stay) {
+    TestSession session(Clock::Kind::virtual_time);
+    if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
+    NetworkOptions network;
+    network.backend = "sim";
+    network.model.message_latency = {0.4e-6};
+    // A tick of 1 us: at least 10 us. Rings: 5 loops of 0.8 us are 4, 7 are 5.6, 10 are 8, 15 are
+    // 12. Pairs: 8 round trips are 6.4 us, 12 are 9.6, 18 are 14.4.
+    const LengthResult r = measure(session, network.maker(), latency_schedule);
+    EXPECT_EQ(r.natural.loops, 15);
+    EXPECT_EQ(r.random.back().loops, 15);
+    EXPECT_EQ(r.pairs.loops, 18);
+    EXPECT_NEAR(r.pairs.seconds.max, 0.4e-6, 1e-12);
+}
+
+/// Flips a bit in the first byte of the first message with the bytes given that arrives here.
+class Corrupting : public Exchange {
+  public:
+    Corrupting(std::unique_ptr<Exchange> inner, std::size_t bytes, bool& armed)
+        : inner_(std::move(inner)), bytes_(bytes), armed_(armed) {}
+
+  protected:
+    void sendrecv(std::span<const Step> steps) override { pass(Method::sendrecv, steps); }
+    void alltoallv(std::span<const Step> steps) override { pass(Method::alltoallv, steps); }
+    void nonblocking(std::span<const Step> steps) override { pass(Method::nonblocking, steps); }
+
+  private:
+    void pass(Method method, std::span<const Step> steps) {
+        inner_->run(method, steps);
+        for (const Step& s : steps) {
+            if (!armed_ || !s.from || s.receive.size() != bytes_) continue;
+            s.receive.front() ^= std::byte{0x80};
+            armed_ = false;
+        }
+    }
+    std::unique_ptr<Exchange> inner_;
+    std::size_t bytes_;
+    bool& armed_;
+};
+
+TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
+    TestSession session(Clock::Kind::virtual_time);
+    if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
+    NetworkOptions network;
+    network.backend = "sim";
+    network.model = model();
+    const ExchangeMaker honest = network.maker();
+    for (const int first_corrupted : {1, 2}) {
+        bool armed = session.comm.rank() == 1;
+        int made = 0;
+        const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
+            auto inner = honest(comm, load);
+            // The first exchange is that of the pairs, the second that of the natural ring.
+            std::unique_ptr<Exchange> wrapped;
+            if (++made != first_corrupted) return inner;
+            wrapped = std::make_unique<Corrupting>(std::move(inner), 2000000, armed);
+            return wrapped;
+        };
+        Outcome outcome;
+        const LengthResult r = measure(session, exchanges, bandwidth_schedule, &outcome);
+        EXPECT_EQ(r.pairs.errors > 0, first_corrupted == 1);
+        EXPECT_EQ(r.natural.errors, first_corrupted == 2 ? 1 : 0);
+        if (session.comm.rank() == 1) {
+            ASSERT_TRUE(outcome.error);
+            EXPECT_EQ(outcome.error->exit_code, ExitCode::data_errors);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace effio::rings
