@@ -55,6 +55,27 @@ def test_the_wheel_carries_no_tests_and_names_its_licence(wheel: Path) -> None:
     assert any(n.endswith("licenses/LICENSE") for n in names)
 
 
+def test_a_source_distribution_gives_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    def build(target: str, where: Path) -> None:
+        subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "--target", target],
+            cwd=where,
+            check=True,
+            capture_output=True,
+            env={**os.environ, "HATCH_BUILD_LOCATION": str(tmp_path / "dist")},
+            timeout=100,
+        )
+
+    build("sdist", ROOT)
+    (archive,) = (tmp_path / "dist").glob("*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path)
+    source = tmp_path / archive.name.removesuffix(".tar.gz")
+    assert (source / "tests/packaging/test_wheel.py").is_file()
+    build("wheel", source)
+    (again,) = (tmp_path / "dist").glob("*.whl")
+    assert sorted(zipfile.ZipFile(again).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
+
+
 def _imported() -> set[str]:
     """Top names of all modules that the driver imports."""
     names: set[str] = set()
