@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from driver import made
+from effio.report.build import tell
 from effio.store import versions
 from effio.store.reader import ResultError, read_result
 from results import check_line
@@ -151,3 +152,19 @@ def test_an_older_version_is_brought_up_step_by_step() -> None:
     assert (new["rate"], new["unit"]) == (5, "B/s")
     with pytest.raises(versions.UnknownVersionError, match="never in use"):
         versions.upgrade({"schema": "effio-result/0"}, (2, 0), steps)
+
+
+def test_what_the_first_version_wrote_stays_readable() -> None:
+    """Lines of a real run of engine 0.1.0, frozen: they are never to be written anew."""
+    path = Path(__file__).parent / "old" / "b-eff-io-1.0.jsonl"
+    result = read_result(path)
+    told = tell("old", result, result.remarks)
+    assert [(m.access, m.pattern, m.bytes) for m in result.measurements] == [
+        ("write", "scatter", 53477376),
+        ("write", "shared", 15195168),
+        ("read", "seg_coll", 39845888),
+    ]
+    assert told.headline.shown() == "449.7 MB/s"
+    assert told.headline.valid is False
+    assert result.status == "done"
+    assert result.remarks == []

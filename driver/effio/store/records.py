@@ -24,8 +24,10 @@ def _nothing_to_empty(value: object) -> object:
     return {} if value is None else value
 
 
-# Numbers of the engine are numbers: no text, no booleans.
-Number = Annotated[float, Field(strict=True)]
+# Numbers of the engine are numbers: no text, no booleans. Bounds are far beyond any machine, and
+# keep sums and quotients finite.
+Number = Annotated[float, Field(strict=True, ge=-1e30, le=1e30)]
+Seconds = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 Count = Annotated[int, Field(strict=True, ge=0, le=2**63)]
 Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
 Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
@@ -39,23 +41,23 @@ class Metric(Record):
 
 
 class Spread(Record):
-    min: Number
-    mean: Number
-    max: Number
+    min: Seconds
+    mean: Seconds
+    max: Seconds
 
 
 class CallTimes(Record):
     """Seconds; buckets as [begin in ns, count]."""
 
     count: Count
-    min: Number
-    mean: Number
-    max: Number
-    p50: Number
-    p90: Number
-    p99: Number
-    p999: Number = Field(alias="p99.9")
-    p9999: Number = Field(alias="p99.99")
+    min: Seconds
+    mean: Seconds
+    max: Seconds
+    p50: Seconds
+    p90: Seconds
+    p99: Seconds
+    p999: Seconds = Field(alias="p99.9")
+    p9999: Seconds = Field(alias="p99.99")
     buckets: list[tuple[Count, Count]] = Field(alias="buckets_begin_ns_count", max_length=100_000)
 
 

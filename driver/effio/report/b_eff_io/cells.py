@@ -19,11 +19,13 @@ PAIRS = ((1, 2), (3, 4), (5, 6))
 
 def partition_of(m: Measurement | records.Figure) -> int:
     value = m.where.get("partition")
-    return value if isinstance(value, int) else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def rate_of(m: Measurement) -> float | None:
-    return m.rate.value if m.valid else None
+    """None where there is none that counts; a rate is not negative."""
+    value = m.rate.value
+    return value if m.valid and value is not None and value >= 0 else None
 
 
 class Cells:
@@ -64,7 +66,7 @@ class Run:
             n: Cells(m for m in result.measurements if partition_of(m) == n) for n in numbers
         }
         final = result.figure("b_eff_io")
-        value = final.where.get("partition") if final else None
+        value = partition_of(final) if final else None
         self.best = value if value in self.partitions else (numbers[0] if numbers else None)
 
     @property

@@ -10,12 +10,16 @@ from effio.report.common.names import access_style, cell_name, operation_bytes, 
 from effio.report.model import Axis, Figure, Panel, Series
 from effio.store.reader import Result
 
+# No clock resolves less; a shorter time is a fault of the file.
+_SHORTEST_SECONDS = 1e-12
+
 
 def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Figure | None:
     """Rate against transfer size, under the ceilings that are known: the most operations per second
     that any cell reached, the highest rate that reached a device, and what the user states."""
-    cells = [m for m in result.measurements if m.valid and m.bytes and m.total_seconds > 0]
-    cells = [m for m in cells if m.rate.unit == "B/s" and m.rate.value]
+    cells = [m for m in result.measurements if m.valid and m.bytes and m.operations]
+    cells = [m for m in cells if m.rate.unit == "B/s" and (m.rate.value or 0) > 0]
+    cells = [m for m in cells if m.total_seconds >= _SHORTEST_SECONDS]
     if not cells:
         return None
     accesses = unique(m.access for m in cells)
