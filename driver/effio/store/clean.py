@@ -2,11 +2,14 @@
 """What a killed run left behind: found through the manifest in its result file, and removed.
 
 Only names of the manifest, only inside its directory, only plain files, only such as were written
-while the run lasted. Links are never followed.
+while the run lasted. Trees are removed whole, but only those that hold the run's token. Links are
+never followed, and what is mounted in a tree is left alone.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 import stat
@@ -19,9 +22,11 @@ from effio import text as fmt
 from effio.errors import EffioError
 from effio.store.folder import RunFolder
 from effio.store.reader import Result
-from effio.store.records import Manifest
+from effio.store.records import Manifest, TreeSet
 
 _INDEX = re.compile(r"%0(\d{1,2})d$")
+# In the root of each tree: the token of the run that made it (engine/storage/own_tree.hpp).
+OWNER_FILE = ".effio-owner"
 _MAX_NAMES = 50_000_000
 # Clocks of file servers differ from ours by a little.
 _SKEW_SECONDS = 5.0
@@ -31,6 +36,7 @@ _SKEW_SECONDS = 5.0
 class Leftover:
     path: Path
     bytes: int
+    tree: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,77 @@ def leftovers(
             kept.append(Kept(path, "somebody else's"))
         else:
             found.append(Leftover(path, info.st_size))
+    for tree_set in manifest.trees:
+        trees, foreign = _trees(tree_set, manifest, directory)
+        found += trees
+        kept += foreign
     return found, kept
+
+
+def _trees(
+    trees: TreeSet, manifest: Manifest, directory: Path
+) -> tuple[list[Leftover], list[Kept]]:
+    if "/" in trees.name or not manifest.token:
+        raise EffioError(
+            f"the manifest names the tree '{fmt.plain(trees.name)}', which no run of effio makes; "
+            "nothing is removed"
+        )
+    base = directory if trees.directory == manifest.directory else Path(trees.directory)
+    form = re.compile(re.escape(trees.name).replace("%d", r"(\d{1,18})"))
+    found: list[Leftover] = []
+    kept: list[Kept] = []
+    try:
+        names = sorted(path.name for path in base.iterdir())
+    except OSError:
+        return [], []
+    for name in names:
+        indexes = form.fullmatch(name)
+        counts = zip(indexes.groups(), trees.counts, strict=False) if indexes else []
+        if indexes is None or any(int(index) >= count for index, count in counts):
+            continue
+        path = base / name
+        try:
+            owner = (path / OWNER_FILE).read_text(errors="replace")[:100].strip()
+            links = path.is_symlink() or (path / OWNER_FILE).is_symlink()
+        except OSError:
+            owner, links = "", False
+        if owner != manifest.token or links:
+            kept.append(Kept(path, "not a tree of this run"))
+        else:
+            found.append(Leftover(path, _bytes_in(path), tree=True))
+    return found, kept
+
+
+def _bytes_in(tree: Path) -> int:
+    total = 0
+    for folder, _, files in os.walk(tree):
+        for name in files:
+            with contextlib.suppress(OSError):
+                total += (Path(folder) / name).lstat().st_size
+    return total
+
+
+def _remove_tree(tree: Path) -> None:
+    """The owner file last, so that an interrupted removal can be taken up again."""
+    device = tree.lstat().st_dev
+    emptied: list[Path] = []
+    for folder, folders, files in os.walk(tree):
+        here = Path(folder)
+        for name in list(folders):
+            path = here / name
+            if path.is_symlink():
+                files.append(name)
+                folders.remove(name)
+            elif path.lstat().st_dev != device:
+                raise OSError(errno.EBUSY, "another file system is mounted in it")
+        for name in files:
+            if here != tree or name != OWNER_FILE:
+                (here / name).unlink(missing_ok=True)
+        emptied.append(here)
+    for path in reversed(emptied[1:]):
+        path.rmdir()
+    (tree / OWNER_FILE).unlink(missing_ok=True)
+    tree.rmdir()
 
 
 def remove(files: list[Leftover]) -> list[Kept]:
@@ -126,7 +202,10 @@ def remove(files: list[Leftover]) -> list[Kept]:
     failed = []
     for file in files:
         try:
-            file.path.unlink()
+            if file.tree:
+                _remove_tree(file.path)
+            else:
+                file.path.unlink()
         except FileNotFoundError:
             continue
         except OSError as error:

@@ -94,6 +94,14 @@ class FileSet(Record):
     count: Count = 1
 
 
+class TreeSet(Record):
+    """Directories that a run makes with all that is in them: %d stands for indexes."""
+
+    directory: str = Field(min_length=1, max_length=4096)
+    name: str = Field(min_length=1, max_length=255)
+    counts: list[Count] = Field(max_length=16)
+
+
 class Manifest(Record):
     """What a run may create: the only names that `effio clean` touches."""
 
@@ -101,6 +109,9 @@ class Manifest(Record):
     keep: bool = False
     real: bool = True
     files: list[FileSet] = Field(max_length=100_000)
+    trees: list[TreeSet] = Field(default_factory=list, max_length=10_000)
+    # What the file .effio-owner in each tree of the run holds.
+    token: str = Field(default="", pattern="^([0-9a-f]{32})?$")
 
 
 class EngineRecord(Record):
