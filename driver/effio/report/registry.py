@@ -18,6 +18,7 @@ from effio.store.reader import Result
 # Benchmark as on the command line, module under effio.report.
 TELLERS: Mapping[str, str] = {
     "b-eff-io": "b_eff_io",
+    "mdtest": "mdtest",
 }
 
 

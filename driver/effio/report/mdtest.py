@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells of mdtest: rates by phase with their spread, times of single operations, which ranks were
+slow, and one directory for all against one for each. docs/benchmarks/mdtest.md says how to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from effio import text as fmt
+from effio.report.common.names import unique
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Finding,
+    Headline,
+    Panel,
+    Section,
+    Series,
+    Table,
+)
+from effio.store.reader import Result
+from effio.store.records import Figure as FigureRecord
+from effio.store.records import Measurement
+
+SHARED = "one tree for all ranks"
+OWN = "a tree for each rank"
+# A rank that takes so much longer than the mean is worth a sentence.
+_UNEVEN = 1.5
+# What people ask for first.
+_HEADLINES = ("File creation", "Directory creation", "File stat", "File read", "Tree creation")
+
+
+def _kind(record: Measurement | FigureRecord) -> str:
+    return OWN if record.where.get("unique") is True else SHARED
+
+
+def _phase(record: Measurement | FigureRecord) -> str:
+    return str(record.where.get("phase", "")) or "unknown"
+
+
+def _ranks(figure: FigureRecord) -> int:
+    ranks = figure.where.get("ranks")
+    return ranks if isinstance(ranks, int) else 0
+
+
+def _number(figure: FigureRecord, name: str) -> float | None:
+    value = figure.detail.get(name)
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def rates_of(result: Result) -> list[FigureRecord]:
+    """One a phase, number of ranks and kind of tree."""
+    return [f for f in result.figures if f.name == "rate"]
+
+
+def rate_table(rates: Sequence[FigureRecord]) -> Table:
+    rows: list[list[Cell]] = []
+    for f in rates:
+        numbers = [_number(f, n) for n in ("min", "max", "deviation", "confidence95")]
+        iterations = _number(f, "iterations")
+        remark = "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
+        head: list[Cell] = [_phase(f), _ranks(f), _kind(f), f.metric.value]
+        rows.append([*head, *numbers, int(iterations) if iterations else 0, remark])
+    return Table(
+        [
+            Column("phase"),
+            Column("ranks", "1"),
+            Column("trees"),
+            Column("mean", "op/s"),
+            Column("lowest", "op/s"),
+            Column("highest", "op/s"),
+            Column("standard deviation", "op/s"),
+            Column("± 95 %", "op/s"),
+            Column("iterations", "1"),
+            Column("remark"),
+        ],
+        rows,
+        "Rates",
+        "Operations of all ranks in a second; the time runs until the slowest rank is ready.",
+    )
+
+
+def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
+    known = [f for f in rates if f.metric.value]
+    if not known:
+        return None
+    variants = {}
+    for ranks in unique(str(_ranks(f)) for f in known):
+        of_ranks = [f for f in known if str(_ranks(f)) == ranks]
+        series = []
+        for style, kind in enumerate(unique(_kind(f) for f in of_ranks)):
+            some = [f for f in of_ranks if _kind(f) == kind]
+            highs = [_number(f, "max") for f in some]
+            series.append(
+                Series(
+                    kind, [_phase(f) for f in some], [f.metric.value for f in some], style, highs
+                )
+            )
+        variants[f"{ranks} ranks"] = [Panel("", series)]
+    return Figure(
+        "rates",
+        "Operations in a second, by phase",
+        "Bars are means over the iterations, whiskers reach to the best one. Phases that change"
+        " names wait for the storage; stat and read may be answered from memory.",
+        "bars",
+        Axis("phase"),
+        Axis("rate", "op/s", log=True, switch=True),
+        variants,
+        columns=1,
+        variant_title="ranks",
+        panel_height=420,
+    )
+
+
+def times_table(measurements: Sequence[Measurement]) -> Table:
+    rows: list[list[Cell]] = []
+    for m in measurements:
+        t = m.call_times
+        if t is None or not t.count:
+            continue
+        head: list[Cell] = [_phase(m), m.ranks, _kind(m), m.repetition, t.count]
+        rows.append([*head, t.p50, t.p90, t.p99, t.p999, t.max])
+    return Table(
+        [
+            Column("phase"),
+            Column("ranks", "1"),
+            Column("trees"),
+            Column("iteration"),
+            Column("operations", "1"),
+            *[Column(n, "s") for n in ("median", "90 %", "99 %", "99.9 %", "longest")],
+        ],
+        rows,
+        "Times of single operations",
+        "So many operations took at most so long.",
+        page_only=len(rows) > 40,
+    )
+
+
+def _unevenness(m: Measurement) -> float | None:
+    """The slowest rank's own work over the mean rank's."""
+    work = m.seconds.get("work")
+    return work.max / work.mean if work and work.mean > 0 else None
+
+
+def _slowest(m: Measurement) -> str:
+    told = m.detail.get("slowest_ranks")
+    if not isinstance(told, list):
+        return ""
+    return ", ".join(f"{s.get('rank')} ({s.get('host')})" for s in told[:3] if isinstance(s, dict))
+
+
+def balance_table(measurements: Sequence[Measurement]) -> Table:
+    rows: list[list[Cell]] = []
+    for m in measurements:
+        work = m.seconds.get("work")
+        if work is None or m.ranks < 2 or m.pattern == "tree":
+            continue
+        head: list[Cell] = [_phase(m), m.ranks, _kind(m), m.repetition]
+        rows.append([*head, work.min, work.mean, work.max, _unevenness(m), _slowest(m)])
+    return Table(
+        [
+            Column("phase"),
+            Column("ranks", "1"),
+            Column("trees"),
+            Column("iteration"),
+            Column("fastest rank", "s"),
+            Column("mean rank", "s"),
+            Column("slowest rank", "s"),
+            Column("slowest / mean", "1", digits=3),
+            Column("slowest ranks"),
+        ],
+        rows,
+        "Ranks against each other",
+        "Time of a rank from the common start to the end of its own last operation. The rate is set"
+        " by the slowest.",
+        page_only=len(rows) > 40,
+    )
+
+
+def _over_time(m: Measurement) -> Series | None:
+    told = m.detail.get("rate_over_time")
+    if not isinstance(told, dict):
+        return None
+    width, slices = told.get("slice_seconds"), told.get("operations")
+    if not isinstance(width, (int, float)) or width <= 0 or not isinstance(slices, list):
+        return None
+    amounts = [float(s) for s in slices if isinstance(s, (int, float))]
+    if len(amounts) < 3:
+        return None
+    # The last slice is cut short by the end.
+    end = min(width, max(m.total_seconds - width * (len(amounts) - 1), 1e-9))
+    lengths = [float(width)] * (len(amounts) - 1) + [end]
+    return Series(
+        f"iteration {m.repetition}",
+        [width * (i + 0.5) for i in range(len(amounts))],
+        [a / n for a, n in zip(amounts, lengths, strict=True)],
+        m.repetition,
+    )
+
+
+def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
+    panels: dict[str, list[Series]] = {}
+    for m in measurements:
+        if series := _over_time(m):
+            panels.setdefault(f"{_phase(m)}, {m.ranks} ranks, {_kind(m)}", []).append(series)
+    if not panels:
+        return None
+    return Figure(
+        "over-time",
+        "Rates over time",
+        "Operations in a second while a phase went on. A rate that sinks tells of caches that fill"
+        " or directories that grow.",
+        "curves",
+        Axis("time since the start of the phase", "s"),
+        Axis("rate", "op/s", low=0),
+        {"all": [Panel(name, some) for name, some in panels.items()]},
+        columns=2,
+    )
+
+
+def tree_findings(rates: Sequence[FigureRecord]) -> list[Finding]:
+    """One directory against directories of their own, where the run has both."""
+    findings = []
+    of = {(_phase(f), _ranks(f), _kind(f)): f.metric.value for f in rates if f.metric.value}
+    for phase, ranks, kind in of:
+        own = of.get((phase, ranks, OWN))
+        if kind != SHARED or own is None or phase not in ("File creation", "File removal"):
+            continue
+        shared = of[phase, ranks, SHARED]
+        assert shared is not None
+        times = own / shared
+        words = "times as fast" if own >= shared else "times as slow"
+        by = fmt.significant(max(times, 1 / times), 3)
+        findings.append(
+            Finding(
+                f"{fmt.plain(phase, 60)} with {ranks} ranks is {by} {words}"
+                f" in {OWN} ({fmt.quantity(own, 'op/s')}) as in {SHARED}"
+                f" ({fmt.quantity(shared, 'op/s')}).",
+                "rates",
+            )
+        )
+    return findings
+
+
+def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
+    by_phase: dict[str, list[float]] = {}
+    for m in measurements:
+        if m.valid and m.pattern != "tree" and m.ranks > 1 and (found := _unevenness(m)):
+            by_phase.setdefault(_phase(m), []).append(found)
+    worst = max(by_phase, key=lambda p: fmean(by_phase[p]), default=None)
+    if worst is None or fmean(by_phase[worst]) < _UNEVEN:
+        return []
+    by = fmt.significant(fmean(by_phase[worst]), 3)
+    return [
+        Finding(
+            f"The slowest rank of {worst} took {by} times as long as the mean rank; the others"
+            " waited.",
+            "balance",
+            "warn",
+            "limit",
+        )
+    ]
+
+
+class MdtestTeller:
+    def headline(self, result: Result) -> Headline:
+        rates = rates_of(result)
+        context = f"on {result.run.system.ranks} ranks"
+        if result.run.file_system is not None and result.run.file_system.type:
+            context += f", {result.run.file_system.type}"
+        ranked = [f for name in _HEADLINES for f in rates if _phase(f) == name] + list(rates)
+        if not ranked:
+            return Headline(
+                "mdtest", None, "op/s", context, False, missing="no phase was measured completely"
+            )
+        first = ranked[0]
+        return Headline(
+            _phase(first),
+            first.metric.value,
+            "op/s",
+            f"{context}, {_kind(first)}",
+            missing=first.metric.reason,
+            anchor="rates",
+        )
+
+    def findings(self, result: Result) -> Sequence[Finding]:
+        wrong = [f for f in result.figures if f.name == "on_disk" and f.valid is False]
+        findings = [
+            Finding(
+                f"On disk were {f.metric.value or 0:.0f}"
+                f" {fmt.plain(f.where.get('thing', ''), 20)} names,"
+                f" {fmt.plain(f.detail.get('expected', '?'), 30)} were expected.",
+                "rates",
+                "bad",
+            )
+            for f in wrong
+        ]
+        findings += tree_findings(rates_of(result))
+        return [*findings, *balance_findings(result.measurements)]
+
+    def sections(self, result: Result) -> Sequence[Section]:
+        rates = rates_of(result)
+        measured = result.measurements
+        sections = []
+        blocks: list[Block] = [b for b in (rate_figure(rates),) if b]
+        if rates:
+            sections.append(Section("rates-by-phase", "Rates", [*blocks, rate_table(rates)]))
+        times = times_table(measured)
+        if times.rows:
+            sections.append(Section("operations", "Times of operations", [times]))
+        balance = balance_table(measured)
+        if balance.rows:
+            sections.append(Section("balance", "Balance of the ranks", [balance]))
+        if over_time := time_figure(measured):
+            sections.append(Section("time-course", "Course of time", [over_time], show=False))
+        return sections
+
+
+TELLER = MdtestTeller()
