@@ -168,7 +168,7 @@ class SlurmCluster:
         self,
         words: Sequence[object],
         cwd: Path | None = None,
-        timeout: float = 60,
+        timeout: float = 200,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """A command as a user of the cluster calls it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -18,6 +19,9 @@ import pytest
 from engines import Engine
 from results import load
 from slurm_cluster import SlurmCluster
+
+# MPICH polls while it waits, and several tests may share the cores.
+pytestmark = pytest.mark.timeout(300)
 
 EFFIO = (sys.executable, "-m", "effio")
 MEMORY = ("--memory-per-rank", "256MiB")
@@ -60,11 +64,17 @@ def _nodes(run: Path) -> list[str]:
     return sorted(names)
 
 
+@pytest.mark.parametrize("way", ["salloc", "sbatch"])
 def test_inside_an_allocation_srun_starts_mpich_on_its_nodes(
-    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+    way: str, slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> None:
-    allocation = ["salloc", "--nodes=2", "--ntasks=2", "--ntasks-per-node=1"]
-    done = slurm.run([*allocation, *EFFIO, "run", *SIMULATED, "--quiet"], tmp_path, env=mpich)
+    size = ["--nodes=2", "--ntasks=2", "--ntasks-per-node=1"]
+    words = [*EFFIO, "run", *SIMULATED, "--quiet"]
+    if way == "sbatch":
+        command = ["sbatch", "--wait", *size, "--wrap", shlex.join(words)]
+    else:
+        command = ["salloc", *size, *words]
+    done = slurm.run(command, tmp_path, env=mpich)
     assert done.returncode == 0, done.stderr
     run = _only_run(tmp_path)
     command = _record(run)["command"]
@@ -84,6 +94,15 @@ def test_inside_an_allocation_open_mpi_starts_on_both_nodes(
     done = slurm.run([*allocation, *EFFIO, "run", *SIMULATED, "--quiet"], tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert len(_nodes(_only_run(tmp_path))) == 2
+
+
+def test_effio_started_by_srun_itself_refuses(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    done = slurm.run(["srun", "-N2", "-n2", *EFFIO, "run", *SIMULATED], tmp_path, env=mpich)
+    assert done.returncode == 6
+    assert "effio was started 2 times by a launcher" in done.stderr
+    assert not (tmp_path / "effio-runs").exists()
 
 
 def test_a_failed_launch_inside_an_allocation_offers_no_further_job(
@@ -131,7 +150,7 @@ def test_a_script_can_be_submitted_by_hand(
     script = tmp_path / written.stdout.strip()
     assert f"submit it with: sbatch {written.stdout.strip()}" in written.stderr
     # Jobs get the environment of the shell that submits; this one knows nothing of effio.
-    done = slurm.run(["sbatch", "--wait", script], tmp_path, timeout=90)
+    done = slurm.run(["sbatch", "--wait", script], tmp_path)
     assert done.returncode == 0, done.stderr
     run = script.parent
     assert len(_nodes(run)) == 2
@@ -173,7 +192,7 @@ def submitted(
 
 
 def _wait(what: str, true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not true():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, f"waited for {what}"
@@ -193,7 +212,7 @@ def test_a_lost_node_ends_the_run_and_what_was_measured_is_kept(
     lost = slurm.nodes_of(job)[1]
     slurm.lose(lost)
     slurm.notice_loss(lost)
-    _, errors = submitted.communicate(timeout=100)
+    _, errors = submitted.communicate(timeout=200)
     assert submitted.returncode == 6, errors
     assert "the job ended as NODE_FAIL" in errors
     # Slurm would start the job again where it may: over the first result.
@@ -212,7 +231,7 @@ def test_ctrl_c_asks_the_job_to_stop_and_to_clean_up(
     slurm: SlurmCluster, submitted: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     os.kill(submitted.pid, signal.SIGINT)
-    _, errors = submitted.communicate(timeout=60)
+    _, errors = submitted.communicate(timeout=200)
     assert submitted.returncode == 4, errors
     assert "asking the job to stop" in errors
     result = load(_only_run(tmp_path) / "result.jsonl")
