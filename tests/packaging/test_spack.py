@@ -49,7 +49,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Recipe:
         "depends_on": depends_on,
         "variant": variant,
         "extends": depends_on,
-        "version": lambda name, *, branch: found.others.append(f"version {name} {branch}"),
+        "version": lambda name: found.others.append(f"version {name}"),
         "license": lambda spdx: found.others.append(f"license {spdx}"),
         "conflicts": lambda spec, *, msg: found.others.append(f"conflicts {spec}: {msg}"),
         "when": lambda condition: nullcontext(),

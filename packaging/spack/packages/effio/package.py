@@ -7,12 +7,12 @@ class Effio(CMakePackage, PythonExtension):
     """What parallel I/O and communication really deliver: b_eff, b_eff_io, IOR, mdtest and more,
     with one result format and one report."""
 
-    homepage = "https://github.com/effio/effio"
-    git = "https://github.com/effio/effio.git"
+    # Published nowhere yet: `spack develop --path CHECKOUT effio@main` names the source.
+    manual_download = True
 
     license("BSD-3-Clause")
 
-    version("main", branch="main")
+    version("main")
 
     variant("driver", default=True, description="The driver `effio` beside the engine `effio-mpi`")
     variant("hdf5", default=True, description="Measure parallel HDF5")
