@@ -30,6 +30,12 @@ class Count:
                 self.passed += 1
 
 
+def settings() -> dict[str, str]:
+    """What set-up found."""
+    lines = (ROOT / ".deps/env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+
+
 def mpi_compilers() -> dict[str, str]:
     """Name and MPI compiler of each MPI to test with: Debian's two, else the one set-up found."""
     found = {
@@ -39,18 +45,15 @@ def mpi_compilers() -> dict[str, str]:
     }
     if found:
         return found
-    settings = dict(
-        line.split("=", 1)
-        for line in (ROOT / ".deps/env").read_text().splitlines()
-        if not line.startswith("#")
-    )
-    return {"site": settings["EFFIO_MPICC"]}
+    return {"site": settings()["EFFIO_MPICC"]}
 
 
 def main() -> int:
     count = Count()
     ok = True
     engines = []
+    # CMake as a wheel is not on PATH.
+    ctest = str(Path(settings()["EFFIO_CMAKE"]).with_name("ctest"))
     for name, mpicc in mpi_compilers().items():
         build = ROOT / "build" / f"test-{name}"
         print(f"== engine with {name} ({mpicc})", flush=True)
@@ -58,7 +61,7 @@ def main() -> int:
         engines.append(f"{name}={build}")
         report = build / "ctest.xml"
         report.unlink(missing_ok=True)
-        command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--output-junit"]
+        command = [ctest, "--test-dir", str(build), "--output-on-failure", "--output-junit"]
         environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1"}
         environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
         status = subprocess.run([*command, str(report), "-j", "2"], env=environment, check=False)
