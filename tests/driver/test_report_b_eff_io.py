@@ -243,6 +243,20 @@ def test_a_benchmark_without_a_teller_is_told_too(tmp_path: Path) -> None:
     assert len(_table(report, "Measurements").rows) == 77
 
 
+def test_messages_have_no_caches_and_each_value_has_its_unit(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[0] |= {"benchmark": "something-new", "file_system": None, "backend": None}
+    report = _told(tmp_path, lines)
+    assert not {"caches", "hints"} & {s.id for s in report.sections}
+    assert [c.title for c in cards(report)] == ["What limits it"]
+    table = _table(report, "Figures")
+    shown = {row[0]: table.columns[2].show(row[2]) for row in table.rows}
+    assert shown["b_eff_io"] == "300.0 MB/s"
+    assert shown["balance_time"] == "28.6 s"
+    page = render([report], ["told"])
+    assert 'data-v="28.6"' in page
+
+
 def test_several_runs_stand_side_by_side(tmp_path: Path) -> None:
     a = _told(tmp_path, made.b_eff_io())
     b = _told(tmp_path, made.two_partitions()[:-1])

@@ -62,7 +62,7 @@ def command(ctx: click.Context, as_json: bool, last: int | None) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     names = ("run", "state", "ranks", "figure", "valid", "where")
     for name in names:
-        table.add_column(name, no_wrap=name in ("run", "state"), overflow="fold")
+        table.add_column(name, no_wrap=name not in ("figure", "where"), overflow="fold")
     for row in rows:
         cells = [Text(fmt.plain(row[name])) for name in names]
         cells[1].stylize(_COLOURS.get(row["state"], "red"))

@@ -31,15 +31,23 @@ def _table(table: Table, everything: bool) -> RichTable:
         pad_edge=False,
         header_style="dim",
     )
-    for column in table.columns:
+    # A terminal is narrow: columns that say nothing are left to the page and to CSV.
+    used = [
+        i
+        for i, column in enumerate(table.columns)
+        if column.name != "unit in CSV" and any(row[i] not in (None, "") for row in table.rows)
+    ]
+    for i in used:
+        column = table.columns[i]
         shown.add_column(
             Text(fmt.plain(column.title)),
             justify="right" if column.is_number else "left",
             overflow="fold",
+            no_wrap=column.is_number and " " not in column.title,
         )
     rows = table.rows if everything else table.rows[:_LONGEST]
     for row in rows:
-        cells = zip(table.columns, row, strict=True)
+        cells = [(table.columns[i], row[i]) for i in used]
         shown.add_row(*(Text(fmt.plain(column.show(cell))) for column, cell in cells))
     return shown
 

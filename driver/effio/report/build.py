@@ -131,7 +131,7 @@ def _common_sections(
             sections.append(Section("calls", "Call times", blocks))
     if "roofline" not in told and (roof := common.roofline(result, ceilings)):
         sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
-    if cells:
+    if cells and result.run.file_system is not None:
         sections.append(common.cache_section(result))
         sections.append(common.hint_section(result))
     if errors := common.error_section(result):

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from effio.report.model import Cell, Column, Finding, Headline, Reason, Section, Table
+from effio.report import common
+from effio.report.model import Cell, Column, Finding, Headline, Quantity, Reason, Section, Table
 from effio.store.reader import Result
-from effio.store.records import Figure, Measurement
+from effio.store.records import Figure, Measurement, Metric
 
 
 def headline_of(figure: Figure | None, result: Result, context: str = "") -> Headline:
@@ -44,6 +45,10 @@ def criteria_of(figure: Figure) -> list[Reason]:
     return [Reason(reason, False) for reason in figure.reasons]
 
 
+def _quantity(metric: Metric) -> Quantity | None:
+    return None if metric.value is None else Quantity(metric.value, metric.unit)
+
+
 def measurement_table(measurements: Sequence[Measurement]) -> Table:
     rows: list[list[Cell]] = [
         [
@@ -55,7 +60,7 @@ def measurement_table(measurements: Sequence[Measurement]) -> Table:
             m.bytes,
             m.operations,
             m.total_seconds,
-            m.rate.value,
+            _quantity(m.rate),
             m.rate.unit,
             "" if m.valid else m.invalid_reason or "invalid",
         ]
@@ -71,8 +76,8 @@ def measurement_table(measurements: Sequence[Measurement]) -> Table:
             Column("data", "B"),
             Column("operations", "1"),
             Column("time", "s"),
-            Column("rate", "1", digits=5),
-            Column("unit of rate"),
+            Column("rate", "1"),
+            Column("unit in CSV"),
             Column("remark"),
         ],
         rows,
@@ -86,14 +91,14 @@ def figure_table(result: Result) -> Table:
         [
             f.name,
             ", ".join(f"{k} {v}" for k, v in f.where.items()),
-            f.metric.value,
+            _quantity(f.metric),
             f.metric.unit,
             f.valid,
             "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])]),
         ]
         for f in result.figures
     ]
-    columns = [Column("figure"), Column("of"), Column("value", "1"), Column("unit")]
+    columns = [Column("figure"), Column("of"), Column("value", "1"), Column("unit in CSV")]
     return Table([*columns, Column("valid"), Column("remark")], rows, "Figures")
 
 
@@ -103,7 +108,8 @@ class GenericTeller:
         return headline_of(last, result, f"on {result.run.system.ranks} ranks")
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        return []
+        limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
+        return [limit] if limit is not None else []
 
     def sections(self, result: Result) -> Sequence[Section]:
         blocks = []

@@ -14,7 +14,19 @@ from typing import Literal
 
 from effio import text as fmt
 
-Cell = str | float | int | bool | None
+
+@dataclass(frozen=True)
+class Quantity:
+    """A cell with a unit of its own, in a column whose rows differ in theirs."""
+
+    value: float
+    unit: str
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+Cell = str | float | int | bool | Quantity | None
 Level = Literal["good", "warn", "bad", "info"]
 
 
@@ -47,6 +59,8 @@ class Column:
             return "yes" if cell else "no"
         if isinstance(cell, str):
             return cell
+        if isinstance(cell, Quantity):
+            return fmt.quantity(cell.value, cell.unit)
         if not self.unit:
             return f"{cell:d}" if isinstance(cell, int) else fmt.significant(cell, self.digits)
         if self.shown:

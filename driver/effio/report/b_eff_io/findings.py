@@ -32,34 +32,6 @@ def time_splits(run: Run) -> list[common.TimeSplit]:
     return splits
 
 
-def _limit_finding(run: Run) -> Finding | None:
-    """What most of the time of writing and reading went into."""
-    splits = [s for s in time_splits(run) if s.total > 0]
-    total = sum(s.total for s in splits)
-    if total <= 0:
-        return None
-    shares: dict[str, float] = {}
-    for split in splits:
-        for part, seconds in split.parts.items():
-            shares[part] = shares.get(part, 0) + seconds / total
-    ranked = sorted(shares.items(), key=lambda item: -item[1])
-    meaning = {
-        "data calls": "the data calls themselves: storage, network or the MPI-IO library's copying",
-        "sync to storage": "flushing what was written to storage",
-        "waiting for the slowest rank": "waiting for the slowest rank: uneven service, or more "
-        "ranks than cores",
-        "stop votes": "agreeing when to stop, after each call: calls are shorter than a vote",
-        "open": "opening files",
-        "close": "closing and removing files",
-    }
-    first, share = ranked[0]
-    text = f"{fmt.percent(share)} of the time went into {meaning.get(first, first)}"
-    if len(ranked) > 1 and ranked[1][1] >= 0.1:
-        second = ranked[1][0]
-        text += f"; {fmt.percent(ranked[1][1])} into {meaning.get(second, second).split(':')[0]}"
-    return Finding(text + ".", "time", "info", "limit")
-
-
 def _small_chunk_finding(cells: Cells) -> Finding | None:
     """Small chunks where each call moves one chunk: the cost of a call shows."""
     worst: tuple[float, str, str, float, float] | None = None
@@ -198,7 +170,7 @@ def _cap_finding(run: Run) -> Finding | None:
 def findings_of(run: Run) -> list[Finding]:
     """The most important first."""
     found = [
-        _limit_finding(run),
+        common.limit_finding(time_splits(run)),
         _type_finding(run),
         _small_chunk_finding(run.best_cells),
         _alignment_finding(run.best_cells),

@@ -43,6 +43,8 @@ def cache_shares(result: Result) -> list[CacheShare]:
 
 
 def cache_findings(result: Result) -> list[Finding]:
+    if result.run.file_system is None and not result.run.clock.virtual:
+        return []  # messages only: nothing to cache
     shares = cache_shares(result)
     if result.run.clock.virtual:
         return [

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from effio import text as fmt
 from effio.report.common.names import cell_name, operation_bytes, unique
-from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+from effio.report.model import Axis, Cell, Column, Figure, Finding, Panel, Series, Table
 from effio.store.records import Measurement
 
 # Parts of a measurement's seconds that lie inside other parts.
-_INSIDE_OTHERS = frozenset({"total", "last_call", "last_vote"})
+_INSIDE_OTHERS = frozenset({"total", "last_call", "last_vote", "by_definition"})
 _PART_NAMES = {
     "calls": "data calls",
     "transfer": "data calls",
@@ -26,7 +26,13 @@ _PART_NAMES = {
     "view": "file view",
     "stamp": "stamping data",
     "check": "checking data",
+    "agree": "agreeing on the outcome",
+    "header": "writing headers",
 }
+# What the parts do not say.
+_OTHER = "other"
+_WHOLE = "measured as a whole"
+_UNTOLD = frozenset({_OTHER, _WHOLE})
 # One colour for a part everywhere.
 _PART_STYLES = {
     "data calls": 0,
@@ -69,8 +75,38 @@ def time_splits(
             told += spread.mean
         total = m.seconds["total"].mean if "total" in m.seconds else told
         if total > told * 1.01:
-            split.parts["other" if told else "measured as a whole"] += total - told
+            split.parts[_OTHER if told else _WHOLE] += total - told
     return list(splits.values())
+
+
+_MEANING = {
+    "data calls": "the data calls themselves: storage, network or the I/O library's copying",
+    "sync to storage": "flushing what was written to storage",
+    "waiting for the slowest rank": "waiting for the slowest rank: uneven service, or more ranks "
+    "than cores",
+    "stop votes": "agreeing when to stop, after each call: calls are shorter than a vote",
+    "open": "opening files",
+    "close": "closing and removing files",
+}
+
+
+def limit_finding(splits: Iterable[TimeSplit], anchor: str = "time") -> Finding | None:
+    """What most of the time went into; for the first screen. None if the parts do not say."""
+    timed = [s for s in splits if s.total > 0]
+    total = sum(s.total for s in timed)
+    shares: dict[str, float] = defaultdict(float)
+    for split in timed:
+        for part, seconds in split.parts.items():
+            shares[part] += seconds / total
+    ranked = sorted(shares.items(), key=lambda item: -item[1])
+    if not ranked or ranked[0][0] in _UNTOLD:
+        return None
+    first, share = ranked[0]
+    text = f"{fmt.percent(share)} of the time went into {_MEANING.get(first, first)}"
+    if len(ranked) > 1 and ranked[1][1] >= 0.1 and ranked[1][0] not in _UNTOLD:
+        second = ranked[1][0]
+        text += f"; {fmt.percent(ranked[1][1])} into {_MEANING.get(second, second).split(':')[0]}"
+    return Finding(text + ".", anchor, "info", "limit")
 
 
 def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
