@@ -103,8 +103,9 @@ bool launched_apart(int size) {
     return meant && *meant > 1 && size == 1;
 }
 
+/// `initialised`: Clock::monotonic_seconds just after MPI was.
 ExitCode run_in_session(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
-                        const Invocation& invocation, Session& session) {
+                        const Invocation& invocation, Session& session, double initialised) {
     Topology topology = find_topology(session.comm);
     std::unique_ptr<SimRoom> room;
     if (session.clock.is_virtual()) {
@@ -121,6 +122,7 @@ ExitCode run_in_session(Benchmark& benchmark, const JobOptions& options, const O
     const auto announce = [&](Json extra) {
         Json header = run_header(benchmark, table, invocation, session, topology);
         header["watchdog_seconds"] = options.watchdog.count;
+        header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
         session.results.recorder().run(std::move(header));
         announced = true;
@@ -213,6 +215,7 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
 ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
                  const Invocation& invocation) {
     const MpiRun mpi;
+    const double initialised = Clock::monotonic_seconds();
     Clock clock(benchmark.virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);
     Comm comm = Comm::world(clock);
     if (launched_apart(comm.size())) {
@@ -240,7 +243,7 @@ ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTa
     settings.hang_limit_seconds = options.watchdog.count;
     if (comm.is_root()) settings.show = make_show(mode, console);
     const Sentinel sentinel(session, stop, std::move(settings));
-    return run_in_session(benchmark, options, table, invocation, session);
+    return run_in_session(benchmark, options, table, invocation, session, initialised);
 }
 
 }  // namespace effio

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <ctime>
+#include <filesystem>
 #include <limits>
 #include <random>
 
@@ -51,6 +53,33 @@ std::string new_token() {
 bool exists(const std::string& path) {
     struct stat info{};
     return lstat(path.c_str(), &info) == 0;
+}
+
+/// Whether the set has a file of that name, relative to its directory. Told by the stem alone where
+/// files are indexed.
+bool may_hold(const FileSet& set, const std::string& name) {
+    return set.indexed ? name.starts_with(set.stem) : name == set.name(0);
+}
+
+/// Removes what ROMIO keeps beside a file for its shared pointer (".NAME.shfp.…") and leaves there
+/// if the file is never closed. Only of names of the sets, and only such as are not older than
+/// `since`.
+void remove_side_files(const std::string& directory, std::span<const FileSet> files,
+                       std::time_t since) {
+    std::error_code failed;
+    for (std::filesystem::directory_iterator at(directory, failed), end; !failed && at != end;
+         at.increment(failed)) {
+        const std::string side = at->path().filename();
+        const auto mark = side.find(".shfp.");
+        if (!side.starts_with('.') || mark == std::string::npos) continue;
+        const std::string name = side.substr(1, mark - 1);
+        struct stat info{};
+        if (lstat(at->path().c_str(), &info) != 0 || info.st_mtime < since) continue;
+        if (std::any_of(files.begin(), files.end(),
+                        [&](const FileSet& set) { return may_hold(set, name); })) {
+            ::unlink(at->path().c_str());
+        }
+    }
 }
 
 Error refuse(const std::string& path, std::string why) {
@@ -178,6 +207,7 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     target.real_ = real_files;
     if (session.comm.is_root()) target.token_ = new_token();
     session.comm.broadcast(target.token_);
+    target.prepared_ = std::time(nullptr) - 5;
     target.rank_ = session.comm.rank();
     target.ranks_ = session.comm.size();
     const auto& r = target.request_;
@@ -346,6 +376,10 @@ Status Target::remove_files(Session& session, Storage& storage,
             mine.fail(system_error("rmdir", directory, errno));
         }
     });
+    if (session.comm.is_root() && real_ && !request_.keep) {
+        // A close that failed leaves them too.
+        for (const auto& directory : directories()) remove_side_files(directory, files, prepared_);
+    }
     const auto agreed = agree(session, session.comm, mine);
     if (agreed.failed()) return *agreed.error;
     return {};
@@ -364,6 +398,9 @@ void Target::remove_all_quietly() const {
         }
     });
     if (request_.keep || request_.adopt_trees) return;
+    for (const auto& directory : directories()) {
+        remove_side_files(directory, request_.files, prepared_);
+    }
     for (const auto& set : request_.trees) {
         for (std::int64_t i = 0; i < set.count(); ++i) (void)remove_own_tree(set.path(i), token_);
     }

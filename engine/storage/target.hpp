@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <set>
 #include <span>
@@ -144,6 +145,7 @@ class Target {
     std::int64_t existing_ = 0;
     bool all_ours_ = true;            ///< no name of any rank's share existed before
     std::set<std::string> not_ours_;  ///< files and directories of this rank's share
+    std::time_t prepared_ = 0;        ///< just before; clocks of file servers differ by a little
     int rank_ = 0;
     int ranks_ = 1;
 };

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a killed run left behind: found through the manifest in its result file, and removed.
 
-Only names of the manifest, only inside its directory, only plain files, only such as were written
-while the run lasted. Trees are removed whole, but only those that hold the run's token. Links are
-never followed, and what is mounted in a tree is left alone.
+Only names of the manifest and what MPI libraries keep beside them, only inside its directory, only
+plain files, only such as were written while the run lasted. Trees are removed whole, but only those
+that hold the run's token. Links are never followed, and what is mounted in a tree is left alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import chain
 from pathlib import Path
 
 from effio import text as fmt
@@ -27,6 +28,8 @@ from effio.store.records import Manifest, TreeSet
 _INDEX = re.compile(r"%0(\d{1,2})d$")
 # In the root of each tree: the token of the run that made it (engine/storage/own_tree.hpp).
 OWNER_FILE = ".effio-owner"
+# What ROMIO keeps beside a file for its shared pointer.
+_SIDE_FILE = re.compile(r"\.(.+)\.shfp\.[\d.]+")
 _MAX_NAMES = 50_000_000
 # Clocks of file servers differ from ours by a little.
 _SKEW_SECONDS = 5.0
@@ -65,6 +68,24 @@ def names_of(manifest: Manifest) -> Iterator[str]:
         stem, width = entry.name[: found.start()], int(found.group(1))
         for index in range(entry.count):
             yield f"{stem}{index:0{width}d}"
+
+
+def side_files(manifest: Manifest, directory: Path) -> Iterator[str]:
+    """Files that MPI libraries put beside those of the manifest and leave there when killed."""
+    stems = []
+    for entry in manifest.files:
+        found = _INDEX.search(entry.name)
+        text = re.escape(entry.name if found is None else entry.name[: found.start()])
+        stems.append(text if found is None else text + r"\d+")
+    ours = re.compile("|".join(stems))
+    try:
+        names = [path.name for path in directory.iterdir()]
+    except OSError:
+        return
+    for name in names:
+        side = _SIDE_FILE.fullmatch(name)
+        if side is not None and ours.fullmatch(side.group(1)):
+            yield name
 
 
 def directory_of(result: Result, folder: RunFolder | None) -> Path:
@@ -108,7 +129,7 @@ def leftovers(
     root = directory.resolve()
     found: list[Leftover] = []
     kept: list[Kept] = []
-    for name in names_of(manifest):
+    for name in chain(names_of(manifest), side_files(manifest, directory)):
         path = directory / name
         try:
             info = path.lstat()

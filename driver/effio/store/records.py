@@ -180,6 +180,7 @@ class Run(BaseModel):
     clock: Clock = Clock()
     system: System
     watchdog_seconds: Number = 60.0
+    setup_seconds: Number | None = None
     backend: Backend | None = None
     file_system: FileSystem | None = None
     manifest: Manifest | None = None

@@ -140,12 +140,19 @@ Ending Runner::run() {
         if (errors > 0) {
             ending.status = ExitCode::data_errors;
             ending.reason = fmt::format("{} errors in the data read back", errors);
+            if (data_error_) {
+                ending.reason += "; the first: " + data_error_->text();
+                ending.errors.push_back(*data_error_);
+            }
         }
     }
     return ending;
 }
 
 bool Runner::note(const Agreed& agreed) {
+    if (agreed.failed() && !data_error_ && agreed.error->exit_code == ExitCode::data_errors) {
+        data_error_ = agreed.error;
+    }
     if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
         fatal_.error = agreed.error;
         stopping_ = true;

@@ -112,7 +112,8 @@ class Runner {
     Buffers buffers_;
     std::vector<Partition> partitions_;
     RunResult result_;
-    Outcome fatal_;  ///< what stops the run, known to this rank
+    Outcome fatal_;                    ///< what stops the run, known to this rank
+    std::optional<Error> data_error_;  ///< the first wrong data that this rank knows of
     bool stopping_ = false;
     int units_done_ = 0;
     int units_total_ = 0;

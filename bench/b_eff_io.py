@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""b_eff_io against a bare MPI-IO program with the definition's calls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from harness import Figures, Kit, Pair
+
+MIB = 1 << 20
+LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
+UNITS = 150  # of time in a run without --rewrite
+# Rows of the definition: separated files, one call a chunk.
+ROWS = {21: "1 KiB", 19: "1 MiB"}
+# A little program that runs another one and says what memory it had at most.
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL).returncode
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+open(sys.argv[1], "a").write(f"{peak}\\n")
+sys.exit(code)
+"""
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def engine_words(kit: Kit, place: Path, seconds: float, *words: str) -> list[object]:
+    return [
+        *(kit.engine, "b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--quiet"),
+        *("--time", f"{seconds}s", "--dir", place, "-o", place / "r.jsonl", *words),
+    ]
+
+
+def rates_of_engine(kit: Kit, unit: float) -> Figures:
+    with kit.place() as place:
+        # Without the histogram of call times: the bare program has none.
+        kit.launch(engine_words(kit, place, unit * UNITS, "--call-times", "off"))
+        return {
+            f"{m['access']} {ROWS[m['where']['row']]}": m["rate"]["value"] / 1e6
+            for m in lines(place / "r.jsonl")
+            if m["kind"] == "measurement" and m["where"]["row"] in ROWS
+        }
+
+
+def rates_of_bare(kit: Kit, unit: float) -> Figures:
+    with kit.place() as place:
+        text = kit.launch([kit.bare("bare_b_eff_io"), place, unit, LMAX])
+    rates = {}
+    for access, row, rate in (line.split() for line in text.splitlines()):
+        if int(row) in ROWS:
+            rates[f"{access} {ROWS[int(row)]}"] = float(rate) / 1e6
+    return rates
+
+
+def setup_of_engine(kit: Kit) -> Figures:
+    with kit.place() as place:
+        kit.launch(engine_words(kit, place, 0))
+        return {"set-up": lines(place / "r.jsonl")[0]["setup_seconds"] * 1e3}
+
+
+def peak(kit: Kit, words: list[object], place: Path) -> Figures:
+    kit.launch(["python3", "-c", PEAK, place / "peak", *words])
+    peaks = [int(line) / 1024 for line in (place / "peak").read_text().split()]
+    return {"memory per rank": max(peaks)}
+
+
+def peak_of_engine(kit: Kit) -> Figures:
+    with kit.place() as place:
+        return peak(kit, engine_words(kit, place, 0), place)
+
+
+def peak_of_bare(kit: Kit) -> Figures:
+    with kit.place() as place:
+        return peak(kit, [kit.bare("bare_b_eff_io"), place, 0, 8], place)
+
+
+def pairs(kit: Kit) -> list[Pair]:
+    unit = 0.2
+    return [
+        Pair(
+            "b_eff_io rates",
+            "separated files on tmpfs, 2 ranks; what does the engine cost beside the calls?",
+            lambda: rates_of_engine(kit, unit),
+            lambda: rates_of_bare(kit, unit),
+            "MB/s",
+            at_least=0.98,
+        ),
+        Pair(
+            "b_eff_io set-up",
+            "from MPI_Init to the first line of the result, 2 ranks",
+            lambda: setup_of_engine(kit),
+            lambda: {"set-up": 0.0},
+            "ms",
+            at_most=50,
+            rounds=5,
+        ),
+        Pair(
+            "b_eff_io memory",
+            f"peak of a rank beyond a bare program's; two buffers of Lmax are {2 * LMAX / MIB} MiB",
+            lambda: peak_of_engine(kit),
+            lambda: peak_of_bare(kit),
+            "MiB",
+            at_most=2 * LMAX / MIB + 16,
+            rounds=3,
+        ),
+    ]

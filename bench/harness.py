@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs measured side by side: A, B, B, A, … in one run, so that what else the machine does hits
+both. What counts is the ratio of each round, its median and its spread; never a lone number."""
+
+from __future__ import annotations
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Figures of one launch by name, e.g. {"write 1 KiB": 2.1e8}. In each pair the names are the same.
+Figures = Mapping[str, float]
+
+
+class BenchError(Exception):
+    """A bench that cannot be done here, with the reason."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ways to the same thing. `ours` and `theirs` each make one launch. A figure passes if the
+    median of ours / theirs is at least `at_least` (for rates) or ours - theirs at most `at_most`
+    (for costs); with neither it is only shown."""
+
+    name: str
+    question: str
+    ours: Callable[[], Figures]
+    theirs: Callable[[], Figures]
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+    rounds: int = 7
+
+
+@dataclass
+class Kit:
+    """What a bench needs to launch: the engine, its launcher, bare programs, a place in memory."""
+
+    build: Path
+    mpiexec: str
+    memory: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def engine(self) -> Path:
+        return self.build / "engine" / "effio-mpi"
+
+    def bare(self, name: str) -> Path:
+        """bench/NAME.cpp, built."""
+        program = self.build / "bench" / name
+        if not program.exists():
+            raise BenchError(f"{program} is not built")
+        return program
+
+    def launch(self, words: Sequence[object], ranks: int = 2, timeout: float = 300) -> str:
+        """Runs `words` with so many ranks in the memory directory; returns its stdout."""
+        command = [str(w) for w in [self.mpiexec, "-n", ranks, *words]]
+        done = subprocess.run(
+            command,
+            cwd=self.memory,
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise BenchError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    @contextmanager
+    def place(self) -> Iterator[Path]:
+        """An empty directory in memory, gone afterwards."""
+        with tempfile.TemporaryDirectory(dir=self.memory) as path:
+            yield Path(path)
+
+
+def _cached(build: Path, name: str) -> str:
+    found = re.search(rf"^{name}:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+    if found is None:
+        raise BenchError(f"{build} is no build of the engine: {name} is not in its cache")
+    return found[1]
+
+
+def make_kit(build: Path, memory: Path) -> Kit:
+    kit = Kit(build, _cached(build, "MPIEXEC_EXECUTABLE"), memory)
+    version = subprocess.run(
+        [kit.mpiexec, "--version"], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    if "Open MPI" in version or "OpenRTE" in version:
+        # As the driver does: root is allowed, and ranks that wait leave the cores to others.
+        kit.environment = {
+            "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "OMPI_MCA_hwloc_base_binding_policy": "none",
+        }
+    return kit
+
+
+def rounds(pair: Pair) -> Iterator[tuple[Figures, Figures]]:
+    """Ours and theirs, round by round; who begins changes each time."""
+    for number in range(pair.rounds):
+        if number % 2 == 0:
+            ours = pair.ours()
+            theirs = pair.theirs()
+        else:
+            theirs = pair.theirs()
+            ours = pair.ours()
+        if ours.keys() != theirs.keys():
+            raise BenchError(f"{pair.name}: {sorted(ours)} is compared with {sorted(theirs)}")
+        yield ours, theirs
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one figure of a pair."""
+
+    pair: Pair
+    figure: str
+    ours: list[float]
+    theirs: list[float]
+
+    @property
+    def scores(self) -> list[float]:
+        """By round: ratios, or differences where the pair limits a cost."""
+        pairs = zip(self.ours, self.theirs, strict=True)
+        if self.pair.at_most is not None:
+            return [a - b for a, b in pairs]
+        return [a / b for a, b in pairs]
+
+    @property
+    def passed(self) -> bool | None:
+        middle = statistics.median(self.scores)
+        if self.pair.at_least is not None:
+            return middle >= self.pair.at_least
+        if self.pair.at_most is not None:
+            return middle <= self.pair.at_most
+        return None
+
+    def line(self) -> str:
+        s = self.scores
+        what = "ratio" if self.pair.at_most is None else "difference"
+        limit = {
+            None: "",
+            True: "  ok",
+            False: "  MISSED",
+        }[self.passed]
+        if self.pair.at_least is not None:
+            limit += f" (at least {self.pair.at_least:g})"
+        if self.pair.at_most is not None:
+            limit += f" (at most {self.pair.at_most:g} {self.pair.unit})"
+        return (
+            f"  {self.figure:<24} effio {statistics.median(self.ours):>11.4g}"
+            f"  bare {statistics.median(self.theirs):>11.4g} {self.pair.unit:<5}"
+            f" {what} {statistics.median(s):.4g} [{min(s):.4g} … {max(s):.4g}]{limit}"
+        )
+
+
+def run(pair: Pair) -> list[Verdict]:
+    """Measures a pair and prints what came out."""
+    print(f"{pair.name}: {pair.question}", flush=True)
+    taken = list(rounds(pair))
+    verdicts = [
+        Verdict(
+            pair, name, [ours[name] for ours, _ in taken], [theirs[name] for _, theirs in taken]
+        )
+        for name in taken[0][0]
+    ]
+    for verdict in verdicts:
+        print(verdict.line(), flush=True)
+    return verdicts
+
+
+def main(collect: Callable[[Kit], list[Pair]], wanted: Sequence[str], kit: Kit) -> int:
+    missed = 0
+    for pair in collect(kit):
+        if wanted and not any(word in pair.name for word in wanted):
+            continue
+        try:
+            missed += sum(verdict.passed is False for verdict in run(pair))
+        except (BenchError, subprocess.TimeoutExpired) as error:
+            print(f"  not measured: {error}", file=sys.stderr, flush=True)
+            missed += 1
+    return 1 if missed else 0

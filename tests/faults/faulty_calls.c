@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Loaded before libc (LD_PRELOAD): makes the calls of a program on its data files go wrong. MPI
+ * libraries do their file I/O through these calls.
+ *
+ *   EFFIO_FAULT=CALL,FAULT[,file=TEXT][,rank=R][,nth=N|,from=N]
+ *     CALL   write, read, sync, or ordered (MPI_File_write_ordered)
+ *     FAULT  error=ERRNO   the call fails
+ *            short         half of the bytes are moved, as the count says
+ *            lost          half of the bytes are moved, the count claims all
+ *            flip=OFFSET   the byte there in the file is inverted on its way
+ *     file   only files whose path ends like this (MPI libraries have files of like names)
+ *     rank   only this rank of MPI_COMM_WORLD
+ *     nth    only the N-th such call of a process (from 1), or all from the N-th on
+ *   EFFIO_FAULT_LOG=FILE gets a line for each call that went wrong.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum kind { NONE, ERROR, SHORT, LOST, FLIP };
+
+struct fault {
+    char call[16];
+    enum kind kind;
+    int error;
+    off_t offset;
+    char file[256];
+    int rank;
+    long nth, from;
+};
+
+static struct fault fault = {.rank = -1};
+static long calls;
+
+static int my_rank(void) {
+    const char *names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+    for (int i = 0; i < 2; ++i) {
+        const char *value = getenv(names[i]);
+        if (value) return atoi(value);
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void read_fault(void) {
+    const char *text = getenv("EFFIO_FAULT");
+    if (!text) return;
+    char *words = strdup(text), *rest = words, *word;
+    while ((word = strsep(&rest, ","))) {
+        if (!fault.call[0]) {
+            snprintf(fault.call, sizeof fault.call, "%s", word);
+        } else if (sscanf(word, "error=%d", &fault.error) == 1) {
+            fault.kind = ERROR;
+        } else if (!strcmp(word, "short")) {
+            fault.kind = SHORT;
+        } else if (!strcmp(word, "lost")) {
+            fault.kind = LOST;
+        } else if (sscanf(word, "flip=%ld", &fault.offset) == 1) {
+            fault.kind = FLIP;
+        } else if (sscanf(word, "file=%255s", fault.file) == 1 ||
+                   sscanf(word, "rank=%d", &fault.rank) == 1 ||
+                   sscanf(word, "nth=%ld", &fault.nth) == 1 ||
+                   sscanf(word, "from=%ld", &fault.from) == 1) {
+            continue;
+        } else {
+            fprintf(stderr, "EFFIO_FAULT: what is %s?\n", word);
+            _exit(127);
+        }
+    }
+    free(words);
+}
+
+#define REAL(name)                                                        \
+    static __typeof__(&name) real;                                        \
+    if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+static void note(const char *what, off_t begin, size_t bytes) {
+    const char *log = getenv("EFFIO_FAULT_LOG");
+    if (!log) return;
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
+    dprintf(fd, "%s rank %d: %zu bytes at %lld\n", what, my_rank(), bytes, (long long)begin);
+    close(fd);
+}
+
+/* Whether this call goes wrong. `begin` and `bytes` say what it moves; only a flip asks for it. */
+static int strikes(const char *call, int fd, off_t begin, size_t bytes) {
+    if (fault.kind == NONE || strcmp(call, fault.call) != 0) return 0;
+    if (fault.rank >= 0 && fault.rank != my_rank()) return 0;
+    if (fault.file[0] && fd >= 0) {
+        char link[64], path[4096];
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t n = readlink(link, path, sizeof path), tail = (ssize_t)strlen(fault.file);
+        if (n < tail || memcmp(path + n - tail, fault.file, (size_t)tail) != 0) return 0;
+    }
+    if (fault.kind == FLIP && (fault.offset < begin || fault.offset >= begin + (off_t)bytes))
+        return 0;
+    long n = __sync_add_and_fetch(&calls, 1);
+    if (fault.nth && n != fault.nth) return 0;
+    if (n < fault.from) return 0;
+    note(call, begin, bytes);
+    return 1;
+}
+
+static off_t here(int fd) { return lseek(fd, 0, SEEK_CUR); }
+
+/* One transfer that goes wrong. `at` < 0: at the file's own position. */
+static ssize_t bad_transfer(int writing, int fd, void *data, size_t bytes, off_t at) {
+    ssize_t n;
+    off_t begin = at < 0 ? here(fd) : at;
+    unsigned char *copy = NULL;
+    if (fault.kind == ERROR) {
+        errno = fault.error;
+        return -1;
+    }
+    size_t part = fault.kind == FLIP ? bytes : bytes / 2;
+    if (writing) {
+        copy = malloc(bytes + 1);
+        memcpy(copy, data, bytes);
+        if (fault.kind == FLIP) copy[fault.offset - begin] ^= 0xff;
+        REAL(pwrite);
+        n = real(fd, copy, part, begin);
+    } else {
+        REAL(pread);
+        n = real(fd, data, part, begin);
+        if (fault.kind == FLIP && fault.offset < begin + n)
+            ((unsigned char *)data)[fault.offset - begin] ^= 0xff;
+    }
+    free(copy);
+    if (n >= 0 && fault.kind == LOST) n = (ssize_t)bytes;
+    if (n > 0 && at < 0) lseek(fd, begin + n, SEEK_SET);
+    return n;
+}
+
+static ssize_t bad_vector(int writing, int fd, const struct iovec *v, int count, off_t at) {
+    size_t bytes = 0, done = 0;
+    for (int i = 0; i < count; ++i) bytes += v[i].iov_len;
+    unsigned char *flat = calloc(1, bytes + 1);
+    for (int i = 0; writing && i < count; done += v[i++].iov_len)
+        memcpy(flat + done, v[i].iov_base, v[i].iov_len);
+    ssize_t n = bad_transfer(writing, fd, flat, bytes, at);
+    int code = errno;
+    done = 0;
+    for (int i = 0; !writing && i < count && (ssize_t)done < n; done += v[i++].iov_len)
+        memcpy(v[i].iov_base, flat + done, v[i].iov_len);
+    free(flat);
+    errno = code;
+    return n;
+}
+
+static size_t bytes_of(const struct iovec *v, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; ++i) bytes += v[i].iov_len;
+    return bytes;
+}
+
+ssize_t write(int fd, const void *data, size_t bytes) {
+    REAL(write);
+    if (fault.kind == NONE || fd < 3 || !strikes("write", fd, here(fd), bytes))
+        return real(fd, data, bytes);
+    return bad_transfer(1, fd, (void *)data, bytes, -1);
+}
+ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at) {
+    REAL(pwrite);
+    if (!strikes("write", fd, at, bytes)) return real(fd, data, bytes, at);
+    return bad_transfer(1, fd, (void *)data, bytes, at);
+}
+ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) {
+    return pwrite(fd, data, bytes, at);
+}
+ssize_t writev(int fd, const struct iovec *v, int count) {
+    REAL(writev);
+    if (fault.kind == NONE || fd < 3 || !strikes("write", fd, here(fd), bytes_of(v, count)))
+        return real(fd, v, count);
+    return bad_vector(1, fd, v, count, -1);
+}
+ssize_t pwritev(int fd, const struct iovec *v, int count, off_t at) {
+    REAL(pwritev);
+    if (!strikes("write", fd, at, bytes_of(v, count))) return real(fd, v, count, at);
+    return bad_vector(1, fd, v, count, at);
+}
+ssize_t pwritev64(int fd, const struct iovec *v, int count, off_t at) {
+    return pwritev(fd, v, count, at);
+}
+ssize_t read(int fd, void *data, size_t bytes) {
+    REAL(read);
+    if (fault.kind == NONE || fd < 3 || !strikes("read", fd, here(fd), bytes))
+        return real(fd, data, bytes);
+    return bad_transfer(0, fd, data, bytes, -1);
+}
+ssize_t pread(int fd, void *data, size_t bytes, off_t at) {
+    REAL(pread);
+    if (!strikes("read", fd, at, bytes)) return real(fd, data, bytes, at);
+    return bad_transfer(0, fd, data, bytes, at);
+}
+ssize_t pread64(int fd, void *data, size_t bytes, off_t at) { return pread(fd, data, bytes, at); }
+ssize_t readv(int fd, const struct iovec *v, int count) {
+    REAL(readv);
+    if (fault.kind == NONE || fd < 3 || !strikes("read", fd, here(fd), bytes_of(v, count)))
+        return real(fd, v, count);
+    return bad_vector(0, fd, v, count, -1);
+}
+ssize_t preadv(int fd, const struct iovec *v, int count, off_t at) {
+    REAL(preadv);
+    if (!strikes("read", fd, at, bytes_of(v, count))) return real(fd, v, count, at);
+    return bad_vector(0, fd, v, count, at);
+}
+ssize_t preadv64(int fd, const struct iovec *v, int count, off_t at) {
+    return preadv(fd, v, count, at);
+}
+int fsync(int fd) {
+    REAL(fsync);
+    if (!strikes("sync", fd, 0, 0)) return real(fd);
+    errno = fault.error;
+    return -1;
+}
+int fdatasync(int fd) {
+    REAL(fdatasync);
+    if (!strikes("sync", fd, 0, 0)) return real(fd);
+    errno = fault.error;
+    return -1;
+}
+int MPI_File_write_ordered(MPI_File file, const void *data, int count, MPI_Datatype type,
+                           MPI_Status *status) {
+    if (!strikes("ordered", -1, 0, 0)) return PMPI_File_write_ordered(file, data, count, type, status);
+    return MPI_ERR_OTHER;
+}

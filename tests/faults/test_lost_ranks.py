@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that are killed or stand still, and runs that are killed as a whole: the launcher comes
+back, and the result file holds every measurement that was finished."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engines import ROOT, Engine, Job, Run
+
+# Rows of 0.2 s and 0.4 s.
+LONG = (
+    *("b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--time", "15s", "--quiet"),
+    *("--agree-deadline", "3s", "--max-bytes", "20GiB"),
+)
+
+
+def started(engine: Engine, tmp_path: Path, data: Path, *words: str) -> Job:
+    job = engine.start([*LONG, *words, "--dir", data], tmp_path)
+    job.wait_for_measurements(2)
+    return job
+
+
+def check_what_was_measured(run: Run) -> None:
+    """results.load has held every line against the schema; a last line may be torn."""
+    rows = [m["where"]["row"] for m in run.result.measurements]
+    assert rows == list(range(len(rows)))
+    assert 2 <= len(rows) < 43
+    assert all(m["valid"] for m in run.result.measurements)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_killed_rank(engine: Engine, tmp_path: Path, data: Path, rank: int) -> None:
+    """The launcher notices and kills the others. What they created stays: nobody was left to
+    remove it, and `effio clean` knows it from the result."""
+    job = started(engine, tmp_path, data)
+    os.kill(job.ranks()[rank], signal.SIGKILL)
+    run = job.finish(30)
+    assert run.code != 0, run
+    check_what_was_measured(run)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_frozen_rank(any_engine: Engine, tmp_path: Path, data: Path, rank: int) -> None:
+    """As on a node whose file system hangs: the watchdog of another rank ends the job."""
+    job = started(any_engine, tmp_path, data, "--watchdog", "4s")
+    frozen = job.ranks()[rank]
+    os.kill(frozen, signal.SIGSTOP)
+    try:
+        run = job.finish(60)
+    finally:
+        if frozen in job.members():
+            os.kill(frozen, signal.SIGKILL)
+    check_what_was_measured(run)
+    result = run.result
+    assert result.status == "hung", run
+    assert result.end is not None
+    (error,) = result.end["errors"]
+    assert error["rank"] == 1 - rank
+    assert "no progress for" in error["cause"]
+    assert error["operation"], "the call it hangs in"
+    assert list(data.iterdir()) == [], run
+
+
+def test_the_whole_run_is_killed(engine: Engine, tmp_path: Path, data: Path) -> None:
+    job = started(engine, tmp_path, data)
+    job.kill()
+    run = job.finish(30)
+    check_what_was_measured(run)
+    assert run.result.end is None
+    # The driver removes what stayed, by the list in the result file, and nothing else.
+    (data / "mine").write_text("x")
+    clean = subprocess.run(
+        [sys.executable, "-m", "effio", "clean", str(run.result.path)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "driver")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert clean.returncode == 0, clean.stdout + clean.stderr
+    assert [p.name for p in data.iterdir()] == ["mine"], clean.stdout
