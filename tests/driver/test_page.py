@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, Dialog, Page
 
 from driver import made
 from effio.report import static
-from effio.report.build import write_report
+from effio.report.build import render, write_report
+from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
 
 WIDE = {"width": 1280, "height": 900}
 PAGE = Path(static.__file__).parent / "page"
@@ -310,3 +311,67 @@ def test_curves_stand_out_from_their_ground_and_differ_in_shape() -> None:
     symbols = re.search(r"const symbols = \[(.*?)\]", script)
     assert symbols is not None
     assert len(set(symbols[1].split(","))) == 8
+
+
+def _every_kind() -> Report:
+    """One figure of each kind that a teller may use."""
+    ranks = [f"rank {i}" for i in range(4)]
+    moments = [f"{s} s" for s in range(6)]
+    values = [[None if r == s else 1e6 * (r + 1) * (s + 1) for s in range(6)] for r in range(4)]
+    heat = Figure(
+        "heat", "Rate of each rank over time", "Dark is slow.", "heatmap", Axis("time"),
+        Axis("rank", "B/s"),
+        {
+            "": [
+                Panel("write", [], moments, ranks, values),
+                Panel("read", [], moments, ranks, [[v and 10 * v for v in row] for row in values]),
+            ]
+        },
+        columns=2,
+    )  # fmt: skip
+    names = ["x", "y"]
+    bars = Figure(
+        "bars", "Methods", "Taller is better.", "bars", Axis("method"), Axis("bandwidth", "B/s"),
+        {"": [Panel("", [Series("a", names, [1e9, None]), Series("b", names, [2e9, 3e9], 1)])]},
+        columns=1,
+    )  # fmt: skip
+    seconds = [float(s) for s in range(60)]
+    course = Figure(
+        "course", "Rate over time", "One point a second.", "curves", Axis("time", "s"),
+        Axis("rate", "B/s", log=True, switch=True),
+        {"": [Panel("", [Series("write", seconds, [1e8 + 1e6 * s for s in seconds], 10)])]},
+        columns=1,
+    )  # fmt: skip
+    section = Section("kinds", "Every kind", [heat, bars, course])
+    return Report("made", "made", Headline("made", 1e9, "B/s"), [], [section])
+
+
+def test_every_kind_of_figure_is_drawn(show: Open, tmp_path: Path) -> None:
+    target = tmp_path / "kinds.html"
+    target.write_text(render([_every_kind()], ["made"]))
+    page = show(target).page
+    assert page.locator("#r1-heat .plot .heatmaplayer image").count() == 2
+    scales = page.evaluate(
+        "document.querySelector('#r1-heat .plot').data.map(t => [t.zmin, t.zmax])"
+    )
+    # The least is rank 0 after a second, the most rank 3 after five, reading: one scale for both.
+    assert scales == [[2e6, 240e6]] * 2
+    tallest = "Math.max(...document.querySelector('#r1-bars .plot').data.flatMap(t => t.y))"
+    assert page.evaluate(tallest) == 3e9
+    assert page.locator("#r1-course .plot .scatterlayer .point").count() == 60
+    labels = page.locator("#r1-heat .plot .yaxislayer-above .ytick").all_text_contents()
+    assert sorted(filter(None, labels)) == ["rank 0", "rank 1", "rank 2", "rank 3"]
+    for name in ("heat", "bars", "course"):
+        page.locator(f"#r1-{name}").get_by_role("button", name="Table").click()
+    cells = page.locator("#r1-heat table tbody tr").nth(1).locator("td").all_text_contents()
+    assert cells == ["write", "rank 0", "1 s", "2.000 MB/s"]
+    page.locator("#theme").click()
+
+
+def test_every_kind_of_figure_is_drawn_for_papers(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for figure in _every_kind().figures():
+        for kind in ("png", "pdf"):
+            target = tmp_path / f"{figure.id}.{kind}"
+            static.draw(figure, target, kind, "made")
+            assert target.stat().st_size > 5000

@@ -79,6 +79,13 @@ def _draw_curve(axes: Axes, series: Series) -> None:
         xs, ys, linestyle=line, marker=_MARKERS[index], markersize=4, linewidth=1.2,
         color=_COLOURS[index], label=_literal(series.name),
     )  # fmt: skip
+    for i, faulty in enumerate(series.faulty):
+        x, y = series.x[i], series.y[i]
+        if faulty and y is not None and not isinstance(x, str):
+            axes.plot(
+                x, y, linestyle="none", marker=_MARKERS[index], markersize=4,
+                color=_COLOURS[index], markerfacecolor="white",
+            )  # fmt: skip
     whiskers = [(x, y, h) for x, y, h in points if h is not None]
     if whiskers:
         axes.vlines(
@@ -113,14 +120,21 @@ def _draw_bars(axes: Axes, panel: Panel, stacked: bool) -> None:
         axes.set_xticks(range(len(names)), labels)
 
 
-def _draw_heat(axes: Axes, panel: Panel) -> None:
+def _draw_heat(axes: Axes, figure: Figure, panel: Panel) -> None:
+    """One scale of colours for all panels of the figure."""
+    from matplotlib.ticker import EngFormatter
+
+    panels = next(iter(figure.variants.values()))
+    told = [v for p in panels for row in p.values for v in row if v is not None]
     grid = [[float("nan") if v is None else v for v in row] for row in panel.values]
-    image = axes.imshow(grid, aspect="auto", cmap="cividis")
+    low, high = (min(told), max(told)) if told else (0.0, 1.0)
+    image = axes.imshow(grid, aspect="auto", cmap="cividis", vmin=low, vmax=high)
     axes.set_xticks(range(len(panel.x_labels)), [_literal(x) for x in panel.x_labels])
     axes.set_yticks(range(len(panel.y_labels)), [_literal(y) for y in panel.y_labels])
-    figure = axes.get_figure()
-    assert figure is not None
-    figure.colorbar(image, ax=axes)
+    canvas = axes.get_figure()
+    assert canvas is not None
+    unit = figure.y.unit if figure.y.unit != "1" else ""
+    canvas.colorbar(image, ax=axes, format=EngFormatter(unit=unit))
 
 
 def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
@@ -181,7 +195,7 @@ def _draw_panel(figure: Figure, panel: Panel, axes: Axes, first: bool) -> None:
             _draw_curve(axes, series)
         axes.grid(True, linewidth=0.3)
     elif figure.kind == "heatmap":
-        _draw_heat(axes, panel)
+        _draw_heat(axes, figure, panel)
     else:
         _draw_bars(axes, panel, figure.kind == "stacked")
     if figure.kind == "stacked":

@@ -98,12 +98,14 @@
     };
   }
 
-  function heatTrace(panel, first) {
+  /** `range` is that of all panels of the figure: equal colours are equal values. */
+  function heatTrace(figure, panel, range, first) {
     return {
       type: "heatmap", colorscale: "Cividis", z: panel.values, showscale: first,
+      zmin: range[0], zmax: range[1],
       x: panel.xLabels.map(escape), y: panel.yLabels.map(escape),
       text: panel.hover.map((row) => row.map(escape)), hoverinfo: "text", xgap: 1, ygap: 1,
-      colorbar: { thickness: 12, tickformat: "~s" },
+      colorbar: { thickness: 12, tickformat: "~s", ticksuffix: figure.y.unit === "1" ? "" : figure.y.unit },
     };
   }
 
@@ -114,7 +116,8 @@
     const rows = rowsOf(figure, panels, width);
     const scaleY = figure.y.switch ? state.scale : figure.y.log ? "log" : "linear";
     const x = { ...figure.x, scale: figure.x.log ? "log" : figure.kind === "curves" ? "linear" : "category" };
-    const y = { ...figure.y, scale: scaleY };
+    // The unit of a heat map is that of its colours, not of its rows.
+    const y = { ...figure.y, scale: scaleY, ...(figure.kind === "heatmap" ? { unit: "1" } : {}) };
     const stacked = figure.kind === "stacked";
     const gapY = figure.bands.length || panels.some((p) => p.title) ? 78 : 60;
     const margin = { l: 8, r: 12, t: figure.bands.length ? 44 : 26, b: 8 };
@@ -128,6 +131,8 @@
       annotations: [],
     };
     const traces = [];
+    const told = panels.flatMap((p) => p.values.flat()).filter((v) => v !== null);
+    const colours = [told.reduce((a, b) => Math.min(a, b), Infinity), told.reduce((a, b) => Math.max(a, b), -Infinity)];
     const innerWidth = width - 20;
     const longest = stacked || figure.kind === "heatmap"
       ? Math.max(0, ...panels.flatMap((p) => [...p.yLabels, ...p.series.flatMap((s) => (stacked ? s.x : []))]).map((t) => String(t).length))
@@ -173,7 +178,7 @@
           });
         }
         const here = { xaxis: `x${id}`, yaxis: `y${id}` };
-        if (figure.kind === "heatmap") traces.push({ ...heatTrace(panel, number === 1), ...here });
+        if (figure.kind === "heatmap") traces.push({ ...heatTrace(figure, panel, colours, number === 1), ...here });
         panel.series.forEach((series, i) => {
           const trace = figure.kind === "curves"
             ? curveTraces(figure, series, i, state.hidden) : barTrace(figure, series, state.hidden);
