@@ -3,6 +3,7 @@
 
 #include "classic/b_eff_io.hpp"
 #include "classic/flash_io.hpp"
+#include "classic/mdtest.hpp"
 
 namespace effio {
 
@@ -11,6 +12,8 @@ const std::vector<ClassicProgram>& classic_programs() {
         {"b_eff_io", "b_eff_io 2.1: writes PREFIX.prot and PREFIX.sum", translate_b_eff_io},
         {"flash_benchmark_io", "FLASH I/O's PnetCDF port: the report on stdout",
          translate_flash_io},
+        {"mdtest", "mdtest's options and SUMMARY tables, with the units they name",
+         translate_mdtest},
     };
     return programs;
 }

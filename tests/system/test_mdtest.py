@@ -422,3 +422,121 @@ def test_plan_counts_what_a_run_does(any_engine: Engine, tmp_path: Path, data: P
     run = any_engine.run([*QUICK, *words], tmp_path)
     assert run.code == 0, run
     assert operations(run) == planned
+
+
+def classic(engine: Engine, words: Sequence[object], cwd: Path) -> Run:
+    """Under the original's name, as bin/mdtest is linked."""
+    link = cwd / "mdtest"
+    if not link.exists():
+        link.symlink_to(engine.program)
+    return engine.run(words, cwd, program=link)
+
+
+def table_of(run: Run, title: str = "SUMMARY rate") -> dict[str, list[float]]:
+    """The rows of a classic table as parsers read them."""
+    rows = {}
+    lines = run.stdout.split(title, 1)[1].splitlines()[3:]
+    for line in lines:
+        words = line.split()
+        if len(words) < 5:
+            break
+        rows[" ".join(words[:2])] = [float(w) for w in words[2:6]]
+    return rows
+
+
+# The lines of the Blue Waters benchmarks (NCSA, 2017), with fewer items.
+BLUE_WATERS = (
+    ("-b", "3", "-v", "-z", "3", "-u", "-I", "2", "-k", "-i", "4"),
+    ("-i", "20", "-v", "-u", "-n", "11"),
+)
+
+
+@pytest.mark.parametrize("line", BLUE_WATERS)
+def test_blue_waters_lines_as_root(any_engine: Engine, tmp_path: Path, line: Sequence[str]) -> None:
+    run = classic(any_engine, [*line, "-d", tmp_path / "out"], tmp_path)
+    assert run.code == 0, run
+    table = table_of(run)
+    assert list(table) == [
+        "Directory creation",
+        "Directory stat",
+        "Directory rename",
+        "Directory removal",
+        "File creation",
+        "File stat",
+        "File read",
+        "File removal",
+        "Tree creation",
+        "Tree removal",
+    ]
+    for highest, lowest, mean, deviation in table.values():
+        assert highest >= mean >= lowest > 0
+        assert deviation > 0  # of 4 and of 20 iterations
+    if "-k" in line:
+        assert "--as-of-2017" in run.stderr
+        # 40 directories in each tree, 2 files in each, 2 tasks.
+        assert operations(run)["File creation"] == 2 * 40 * 2
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("line", BLUE_WATERS)
+def test_blue_waters_lines_as_another_user(
+    any_engine: Engine, elsewhere: Path, line: Sequence[str]
+) -> None:
+    link = elsewhere / "mdtest"
+    link.symlink_to(any_engine.program)
+    run = as_nobody(any_engine, [*line, "-d", elsewhere / "out"], elsewhere, program=link)
+    assert run.code == 0, run
+    assert table_of(run)["File read"][2] > 0
+    assert not (elsewhere / "out").exists()
+
+
+def test_classic_phases_over_several_runs(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "20", "-F", "-x", "status", "-N", "1", "-d", tmp_path / "out"]
+    created = classic(any_engine, [*words, "-C", "-W", "60"], tmp_path)
+    assert created.code == 0, created
+    assert (tmp_path / "status").read_text() == "20\n"
+    assert len(list((tmp_path / "out").rglob("file.mdtest.*"))) == 40
+    found = classic(any_engine, [*words, "-T", "-E"], tmp_path)
+    assert found.code == 0, found
+    table = table_of(found)
+    assert table["File stat"][0] > 0
+    assert table["File creation"] == [0, 0, 0, 0]  # skipped
+    assert classic(any_engine, [*words, "-r"], tmp_path).code == 0
+    assert left_in(tmp_path / "out") == []
+
+
+def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_path: Path) -> None:
+    run = any_engine.run(
+        ["mdtest", "-n", "20", "--backend", "sim", "--backend-options", "metadata=3ms"], tmp_path
+    )
+    assert run.code == 0, run
+    words = ["-n", "5", "-F", "-a", "NULL", "-P"]
+    table = table_of(classic(any_engine, words, tmp_path), "SUMMARY time (in ms/op)")
+    rates_ = table_of(classic(any_engine, words, tmp_path))
+    assert 0 < table["File stat"][0] < 1000
+    assert rates_["File stat"][0] > 0
+
+
+def test_files_are_opened_for_reading_only(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """The original opens them for reading and writing."""
+    if os.geteuid() != 0:
+        pytest.skip("becoming another user needs root")
+    words = [*QUICK, "-n", "3", "--things", "files", "-d", data, "-w", "10"]
+    assert any_engine.run([*words, "--phases", "create", "--keep"], tmp_path).code == 0
+    before = {p: p.stat().st_mtime_ns for p in data.rglob("file.mdtest.*")}
+    trace = tmp_path / "trace"
+    if subprocess.run(["which", "strace"], capture_output=True, check=False).returncode != 0:
+        for file in before:
+            file.chmod(0o444)
+        run = any_engine.run([*words, "--phases", "read"], tmp_path)
+    else:
+        run = any_engine.run(
+            [*words, "--phases", "read"],
+            tmp_path,
+            prefix=("strace", "-f", "-o", trace, "-e", "trace=openat,open"),
+        )
+        opened = [x for x in trace.read_text().splitlines() if "file.mdtest." in x]
+        assert opened
+        assert all("O_RDONLY" in x for x in opened)
+    assert run.code == 0, run
+    assert {p: p.stat().st_mtime_ns for p in before} == before

@@ -153,6 +153,7 @@ Ending Mdtest::run(Job& job) {
     auto target = Target::prepare(session, real, request(setup->workload));
     if (!target) return Ending::from(target.error());
     if (auto fit = fits(*target, *setup); !fit) return Ending::from(fit.error());
+    setup->file_system = target->file_system();
 
     // Before anything is created: what a killed run leaves is found through this line.
     Json extra;

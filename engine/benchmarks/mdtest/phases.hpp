@@ -35,10 +35,10 @@ enum class Action {
 struct Phase {
     Thing thing;
     Action action;
-    const char* access;       ///< in results, e.g. "create"
-    std::string_view title;   ///< "File creation"
-    std::string_view word;    ///< of --phases or --also; empty: always or by other options
-    int shift = 0;            ///< whose items: so many times the rank shift further on
+    const char* access;      ///< in results, e.g. "create"
+    std::string_view title;  ///< "File creation"
+    std::string_view word;   ///< of --phases or --also; empty: always or by other options
+    int shift = 0;           ///< whose items: so many times the rank shift further on
     bool may_shuffle = false;
 };
 

@@ -13,6 +13,7 @@
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
+#include "parallel/file_system.hpp"
 #include "parallel/over_ranks.hpp"
 #include "parallel/pace.hpp"
 
@@ -26,6 +27,7 @@ struct Setup {
     int nodes = 1;
     std::string host;
     std::string date;
+    std::optional<FileSystem> file_system;  ///< of the first directory
     std::vector<std::string> notes;  ///< what people should know before they read the numbers
 };
 

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The classic command line of mdtest, translated.
+#include "classic/mdtest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
+
+#include "benchmarks/mdtest/mdtest.hpp"
+#include "parallel/system.hpp"
+
+namespace effio {
+namespace {
+
+constexpr const char* help_text =
+    R"(mdtest measures how many files and directories a file system creates, finds, reads and removes.
+
+  mpirun -np NP mdtest -n items | -I items-per-directory [options]
+
+  -a S   POSIX, NULL (keeps nothing) or SIM (virtual time) [POSIX]
+  -b N   branching factor of the tree [1]         -z N   depth of the tree [0]
+  -n N   items of each task                       -I N   items of each task in each directory
+  -u     a tree for each task                     -L     items at the lowest level only
+  -D     directories only                         -F     files only
+  -C -T -E -U -r   only create, stat, read, rename directories, remove (together as given)
+  -d P   base directory, or several: P1@P2 with -u [./out]
+  -i N   iterations [1]
+  -w N   bytes to write into each file            -e N   bytes to read from each file
+  -X, --verify-read, --verify-write   compare what was written, in a pass of its own
+  -N N   each task on the items of the Nth next node (stat), of twice, of three times as many
+  -R, --random-seed N   stat and read in random order       -G N   seed of the data
+  -W N   stop creating files after N seconds, go on to the count of the fastest
+  -x F   file that the count is written to and read from
+  -y     fsync each file                          -Y     sync the file system after each phase
+  -c     task 0 creates and removes everything    -S     all tasks share the same files
+  -k     create files by mknod(2); see --as-of-2017
+  -f N -l N -s N   numbers of tasks from, to, stride
+  -B     no barriers between phases               -t     count the first look-up of the own tree
+  -p N   pause before directories and files       -g     (Lustre layout; accepted)
+  -P     rates and times     -Z  times only       -v, -V N   a line after each phase
+  --print-all-procs, --showRankStatistics         times of the ranks
+  --as-of-2017     read the line as mdtest of 2017 did: -k did nothing then, and directories
+                   were not renamed
+  --overwrite      replace a tree that an earlier run left
+)";
+
+/// How an option takes its value.
+enum class Value { none, optional, needed };
+
+struct Known {
+    const char* name;  ///< one letter, or a long name
+    Value value;
+};
+constexpr std::array known{
+    Known{"a", Value::needed},
+    Known{"b", Value::needed},
+    Known{"B", Value::optional},
+    Known{"c", Value::none},
+    Known{"C", Value::none},
+    Known{"d", Value::needed},
+    Known{"D", Value::none},
+    Known{"e", Value::needed},
+    Known{"E", Value::none},
+    Known{"f", Value::needed},
+    Known{"F", Value::none},
+    Known{"g", Value::none},
+    Known{"G", Value::needed},
+    Known{"h", Value::none},
+    Known{"i", Value::needed},
+    Known{"I", Value::needed},
+    Known{"k", Value::none},
+    Known{"l", Value::needed},
+    Known{"L", Value::none},
+    Known{"n", Value::needed},
+    Known{"N", Value::needed},
+    Known{"p", Value::needed},
+    Known{"P", Value::none},
+    Known{"r", Value::none},
+    Known{"R", Value::none},
+    Known{"s", Value::needed},
+    Known{"S", Value::none},
+    Known{"t", Value::none},
+    Known{"T", Value::none},
+    Known{"u", Value::none},
+    Known{"U", Value::none},
+    Known{"v", Value::none},
+    Known{"V", Value::needed},
+    Known{"w", Value::needed},
+    Known{"W", Value::needed},
+    Known{"x", Value::needed},
+    Known{"X", Value::none},
+    Known{"y", Value::none},
+    Known{"Y", Value::none},
+    Known{"z", Value::needed},
+    Known{"Z", Value::none},
+    Known{"help", Value::none},
+    Known{"verify-read", Value::none},
+    Known{"verify-write", Value::none},
+    Known{"random-seed", Value::needed},
+    Known{"print-all-procs", Value::none},
+    Known{"showRankStatistics", Value::none},
+    Known{"dataPacketType", Value::needed},
+    Known{"warningAsErrors", Value::none},
+    Known{"as-of-2017", Value::none},
+    Known{"overwrite", Value::none},
+};
+
+const Known* find_known(const std::string& name) {
+    const auto* it =
+        std::find_if(known.begin(), known.end(), [&](const Known& k) { return name == k.name; });
+    return it == known.end() ? nullptr : it;
+}
+
+bool is_number(const std::string& text) {
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+/// "4k", "3901", "1m": binary multiples, as the original reads them.
+std::optional<std::int64_t> size_of_text(std::string text) {
+    std::int64_t unit = 1;
+    if (!text.empty()) {
+        const auto at = std::string("kmgt").find(
+            static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
+        if (at != std::string::npos) {
+            for (std::size_t i = 0; i <= at; ++i) unit *= 1024;
+            text.pop_back();
+        }
+    }
+    const auto number = parse_integer(text);
+    if (!number || *number < 0 || *number > (std::int64_t{1} << 62) / unit) return {};
+    return *number * unit;
+}
+
+/// One command line while it is read.
+class Reader {
+  public:
+    explicit Reader(const std::vector<std::string>& words) : words_(words) { view_.words = words; }
+
+    void read() {
+        while (at_ < words_.size()) {
+            const std::string word = words_[at_++];
+            if (word.starts_with("--") && word.size() > 2) {
+                const auto equals = word.find('=');
+                const auto value = equals == std::string::npos
+                                       ? std::optional<std::string>()
+                                       : std::optional(word.substr(equals + 1));
+                take(word.substr(2, equals == std::string::npos ? equals : equals - 2), value);
+            } else if (word.starts_with("-") && word.size() > 1) {
+                bundle(word);
+            } else {
+                complain(fmt::format("'{}' is not an option", word));
+            }
+        }
+        finish();
+    }
+
+    bool help() const { return help_; }
+    const std::string& complaints() const { return complaints_; }
+    const std::vector<std::string>& translated() const { return out_; }
+    const ClassicMdtest& view() const { return view_; }
+
+  private:
+    void complain(const std::string& line) { complaints_ += "mdtest: " + line + "\n"; }
+
+    /// "-b3", "-b=3", "-CTr", "-R12".
+    void bundle(const std::string& word) {
+        for (std::size_t i = 1; i < word.size(); ++i) {
+            const std::string name(1, word[i]);
+            const Known* option = find_known(name);
+            std::string rest = word.substr(i + 1);
+            if (rest.starts_with("=")) rest.erase(0, 1);
+            const bool seeded = name == "R" && is_number(rest);
+            if ((option != nullptr && option->value != Value::none && !rest.empty()) || seeded) {
+                take(seeded ? "random-seed" : name, rest);
+                return;
+            }
+            take(name, {});
+        }
+    }
+
+    void take(const std::string& name, std::optional<std::string> value) {
+        const Known* option = find_known(name);
+        const std::string shown = (name.size() == 1 ? "-" : "--") + name;
+        if (option == nullptr) {
+            complain(fmt::format("{}: no such option here; --help shows all", shown));
+            return;
+        }
+        if (!value && option->value != Value::none) {
+            const bool more = at_ < words_.size();
+            if (option->value == Value::needed && !more) {
+                complain(fmt::format("{}: needs a value", shown));
+                return;
+            }
+            if (option->value == Value::needed || (more && is_number(words_[at_]))) {
+                value = words_[at_++];
+            }
+        }
+        apply(name, value.value_or(""));
+    }
+
+    void number(const std::string& letter, const std::string& text, const std::string& ours) {
+        const auto n = parse_integer(text);
+        if (!n || *n < 0) {
+            complain(fmt::format("-{}: '{}' is not a number from 0 on", letter, text));
+        } else {
+            out_.push_back(fmt::format("--{}={}", ours, *n));
+        }
+    }
+    /// 0 means that the option was not given.
+    void count(const std::string& letter, const std::string& text, const std::string& ours) {
+        if (text != "0") number(letter, text, ours);
+    }
+    void bytes(const std::string& letter, const std::string& text, std::int64_t& target) {
+        const auto n = size_of_text(text);
+        if (!n) complain(fmt::format("-{}: '{}' is not a size", letter, text));
+        target = n.value_or(0);
+    }
+    void flag(const std::string& ours) { out_.push_back("--" + ours); }
+
+    void apply(const std::string& name, const std::string& value) {
+        if (name.size() > 1) return apply_long(name, value);
+        switch (name[0]) {
+            case 'a':
+                return backend(value);
+            case 'b':
+                return number(name, value, "branching");
+            case 'z':
+                return number(name, value, "depth");
+            case 'B':
+                if (value != "0") flag("no-barriers");
+                return;
+            case 'c':
+                return flag("by-root");
+            case 'C':
+                phases_.insert("create");
+                return;
+            case 'T':
+                phases_.insert("stat");
+                return;
+            case 'E':
+                phases_.insert("read");
+                return;
+            case 'U':
+                phases_.insert("rename");
+                return;
+            case 'r':
+                phases_.insert("remove");
+                return;
+            case 'd':
+                directory_ = value;
+                return;
+            case 'D':
+                directories_ = true;
+                return;
+            case 'F':
+                files_ = true;
+                return;
+            case 'e':
+                return bytes(name, value, read_bytes_);
+            case 'w':
+                return bytes(name, value, write_bytes_);
+            case 'f':
+                return sweep(name, value, first_);
+            case 'l':
+                return sweep(name, value, last_);
+            case 's':
+                return sweep(name, value, stride_);
+            case 'g':
+                view_.notes.emplace_back("-g: the layout of directories is left as it is");
+                return;
+            case 'G':
+                seed_ = value;
+                return;
+            case 'h':
+                help_ = true;
+                return;
+            case 'i':
+                return number(name, value, "iterations");
+            case 'I':
+                return count(name, value, "items-per-directory");
+            case 'n':
+                return count(name, value, "items");
+            case 'k':
+                mknod_ = true;
+                return;
+            case 'L':
+                return flag("leaf-only");
+            case 'N':
+                return number(name, value, "rank-shift");
+            case 'p':
+                return number(name, value, "delay");
+            default:
+                return apply_more(name[0], value);
+        }
+    }
+
+    void apply_more(char letter, const std::string& value) {
+        switch (letter) {
+            case 'P':
+                view_.times = true;
+                return;
+            case 'Z':
+                view_.times = true;
+                view_.rates = false;
+                return;
+            case 'R':
+                random_order_ = true;
+                return;
+            case 'S':
+                files_ = true;
+                return flag("shared-files");
+            case 't':
+                entry_ = true;
+                return;
+            case 'u':
+                unique_ = true;
+                return;
+            case 'v':
+                view_.each_phase = true;
+                return;
+            case 'V':
+                view_.each_phase = view_.each_phase || value != "0";
+                return;
+            case 'W':
+                return number("W", value, "stonewall");
+            case 'x':
+                out_.push_back("--stonewall-file=" + value);
+                return;
+            case 'X':
+                verify_ = true;
+                return;
+            case 'y':
+                return flag("sync-files");
+            case 'Y':
+                return flag("sync-phases");
+            default:
+                return;
+        }
+    }
+
+    void apply_long(const std::string& name, const std::string& value) {
+        if (name == "help") {
+            help_ = true;
+        } else if (name.starts_with("verify")) {
+            verify_ = true;
+        } else if (name == "random-seed") {
+            random_order_ = true;
+            seed_ = value;
+        } else if (name == "as-of-2017") {
+            as_of_2017_ = true;
+        } else if (name == "overwrite") {
+            flag("overwrite");
+        } else if (name == "dataPacketType") {
+            view_.notes.emplace_back(
+                "--dataPacketType: data are always such that neither compression nor "
+                "deduplication gains, and that tell a misplaced file");
+        } else if (name != "warningAsErrors") {
+            view_.rank_statistics = true;
+        }
+    }
+
+    void backend(std::string value) {
+        std::transform(value.begin(), value.end(), value.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        if (value == "dummy") value = "null";
+        if (value != "posix" && value != "null" && value != "sim") {
+            complain(fmt::format("-a: {} does not serve names; POSIX, NULL or SIM do", value));
+            return;
+        }
+        out_.push_back("--backend=" + value);
+    }
+
+    void sweep(const std::string& letter, const std::string& value, std::int64_t& target) {
+        const auto n = parse_integer(value);
+        if (!n || *n < 0) {
+            complain(fmt::format("-{}: '{}' is not a number of tasks", letter, value));
+            return;
+        }
+        target = *n;
+    }
+
+    void finish() {
+        if (directories_ != files_) flag(files_ ? "things=files" : "things=directories");
+        if (phases_.empty()) {
+            phases_ = {"create", "stat", "read", "rename", "remove"};
+            if (as_of_2017_) phases_.erase("rename");
+        }
+        flag(fmt::format("phases={}", fmt::join(phases_, ",")));
+        // The original leaves what it was not told to remove.
+        if (!phases_.contains("remove")) flag("keep");
+        base_directories();
+        if (unique_) flag("unique");
+        if (entry_ && unique_) flag("time-entry");
+        if (random_order_) flag("random-order");
+        if (seed_) number("G", *seed_, "seed");
+        flag(fmt::format("write-bytes={}", write_bytes_));
+        flag(fmt::format("read-bytes={}", read_bytes_));
+        if (verify_ && read_bytes_ == 0 && write_bytes_ == 0) {
+            complain("there are no bytes to verify: give -w and -e");
+        } else if (verify_) {
+            flag("verify");
+        }
+        if (mknod_) made_by_mknod();
+        ranks();
+        for (const char* own : {"quiet", "progress=none", "make-dir"}) flag(own);
+    }
+
+    void base_directories() {
+        std::string rest = directory_;
+        for (bool first = true;; first = false) {
+            const auto at = rest.find('@');
+            out_.push_back((first ? "--dir=" : "--also-dir=") + rest.substr(0, at));
+            if (at == std::string::npos) return;
+            rest.erase(0, at + 1);
+        }
+    }
+
+    void made_by_mknod() {
+        if (as_of_2017_) {
+            view_.notes.emplace_back(
+                "-k: did nothing in the mdtest that the documents of 2017 used, and does nothing "
+                "now; files are created by open");
+            return;
+        }
+        view_.notes.emplace_back(
+            "-k: files are created by mknod(2), without open and close, so the rate of creation "
+            "does not compare with that of documents before 2018, where -k did nothing: for those "
+            "give --as-of-2017 or leave -k out");
+        flag("create=mknod");
+    }
+
+    void ranks() {
+        if (first_ == 0 && last_ == 0) return;
+        const std::int64_t size = launcher_size().value_or(1);
+        const std::int64_t last = last_ > 0 ? std::min(last_, size) : size;
+        const std::int64_t first = first_ > 0 ? first_ : size;
+        std::string list;
+        for (std::int64_t n = first; n <= last; n += std::max<std::int64_t>(stride_, 1)) {
+            list += fmt::format("{}{}", list.empty() ? "" : ",", n);
+        }
+        if (list.empty()) {
+            complain(fmt::format("-f {} -l {}: no number of tasks is left", first, last));
+        } else {
+            flag("ranks=" + list);
+        }
+    }
+
+    const std::vector<std::string>& words_;
+    std::size_t at_ = 0;
+    std::string complaints_;
+    std::vector<std::string> out_;
+    ClassicMdtest view_;
+    std::set<std::string> phases_;
+    std::string directory_ = "./out";
+    std::int64_t read_bytes_ = 0;
+    std::int64_t write_bytes_ = 0;
+    std::int64_t first_ = 0;
+    std::int64_t last_ = 0;
+    std::int64_t stride_ = 1;
+    std::optional<std::string> seed_;
+    bool random_order_ = false;
+    bool help_ = false;
+    bool directories_ = false;
+    bool files_ = false;
+    bool unique_ = false;
+    bool entry_ = false;
+    bool verify_ = false;
+    bool mknod_ = false;
+    bool as_of_2017_ = false;
+};
+
+}  // namespace
+
+Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words) {
+    Reader reader(words);
+    reader.read();
+    ClassicProgram::Translation translation;
+    if (reader.help()) {
+        translation.message = help_text;
+        return translation;
+    }
+    if (!reader.complaints().empty()) return usage_error(reader.complaints());
+    translation.benchmark = mdtest::make_benchmark(make_classic_mdtest_view(reader.view()));
+    translation.arguments = reader.translated();
+    return translation;
+}
+
+}  // namespace effio

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The classic mdtest: today's command line and SUMMARY tables (spec/ior_mdtest.md, section 9), with
+// units that are what the headings say.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/mdtest/result.hpp"
+#include "classic/classic.hpp"
+
+namespace effio {
+
+Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words);
+
+/// What the classic output depends on beside the results.
+struct ClassicMdtest {
+    std::vector<std::string> words;  ///< the command line
+    std::vector<std::string> notes;  ///< for stderr: what is meant by options of old
+    bool rates = true;
+    bool times = false;
+    bool each_phase = false;  ///< -v: a line after each phase
+    bool rank_statistics = false;
+};
+
+/// The tables of one number of tasks; phases that were not run are 0.000, as in the original.
+std::string classic_mdtest_summary(const ClassicMdtest& settings, const mdtest::RunResult& run,
+                                   int ranks);
+
+/// Prints on stdout.
+std::unique_ptr<mdtest::Observer> make_classic_mdtest_view(ClassicMdtest settings);
+
+}  // namespace effio

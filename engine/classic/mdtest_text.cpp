@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The classic output of mdtest.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+#include "classic/mdtest.hpp"
+
+namespace effio {
+namespace {
+
+using mdtest::Action;
+using mdtest::Observer;
+using mdtest::Phase;
+using mdtest::PhaseResult;
+using mdtest::PhaseSummary;
+using mdtest::RunResult;
+using mdtest::Setup;
+using mdtest::Thing;
+
+/// A row of the table, in the original's order.
+struct Row {
+    Thing thing;
+    Action action;
+    const char* title;
+};
+constexpr std::array rows{Row{Thing::directory, Action::create, "Directory creation"},
+                          Row{Thing::directory, Action::stat, "Directory stat"},
+                          Row{Thing::directory, Action::rename, "Directory rename"},
+                          Row{Thing::directory, Action::remove, "Directory removal"},
+                          Row{Thing::file, Action::create, "File creation"},
+                          Row{Thing::file, Action::stat, "File stat"},
+                          Row{Thing::file, Action::read, "File read"},
+                          Row{Thing::file, Action::remove, "File removal"},
+                          Row{Thing::tree, Action::create, "Tree creation"},
+                          Row{Thing::tree, Action::remove, "Tree removal"}};
+
+bool has_row(const mdtest::Parameters& p, const Row& row) {
+    if (row.thing == Thing::tree || p.things == "both") return true;
+    return p.things == (row.thing == Thing::file ? "files" : "directories");
+}
+
+std::string table(const RunResult& run, int ranks, const char* heading,
+                  const Samples PhaseSummary::* samples) {
+    std::string text =
+        fmt::format("{} (of {} iterations)\n", heading, run.setup.parameters.iterations);
+    text +=
+        "   Operation                     Max            Min           Mean        Std Dev\n"
+        "   ---------                     ---            ---           ----        -------\n";
+    for (const Row& row : rows) {
+        if (!has_row(run.setup.parameters, row)) continue;
+        const auto it =
+            std::find_if(run.phases.begin(), run.phases.end(), [&](const PhaseSummary& s) {
+                return s.ranks == ranks && s.phase->thing == row.thing &&
+                       s.phase->action == row.action;
+            });
+        const bool known = it != run.phases.end() && ((*it).*samples).count() > 0;
+        const Samples found = known ? (*it).*samples : samples_of(std::array{0.0});
+        text += fmt::format("   {:<22} {:14.3f} {:14.3f} {:14.3f} {:14.3f}{}\n", row.title,
+                            found.max(), found.min(), found.mean(), found.deviation(),
+                            it != run.phases.end() && it->invalid > 0 ? "   INVALID" : "");
+    }
+    return text;
+}
+
+std::string now_text() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    std::array<char, 32> text{};
+    const auto n = std::strftime(text.data(), text.size(), "%m/%d/%Y %H:%M:%S", &local);
+    return {text.data(), n};
+}
+
+class TextView : public Observer {
+  public:
+    explicit TextView(ClassicMdtest settings) : settings_(std::move(settings)) {}
+
+    void start(const Setup& s) override {
+        for (const auto& note : settings_.notes) {
+            std::fputs(("mdtest: note: " + note + "\n").c_str(), stderr);
+        }
+        std::string command = "mdtest";
+        for (const auto& word : settings_.words) command += fmt::format(" '{}'", word);
+        print(
+            fmt::format("-- started at {} --\n\n"
+                        "mdtest (effio) was launched with {} total task(s) on {} node(s)\n"
+                        "Command line used: {}\n",
+                        now_text(), s.ranks, s.nodes, command));
+        print(fmt::format("Path                : {}\n", fmt::join(s.parameters.bases(), "@")));
+        if (s.file_system) print(space(*s.file_system));
+        const bool both = s.parameters.things == "both";
+        for (const std::int64_t n : sizes(s)) {
+            const std::int64_t all = s.files * (s.parameters.shared_files ? 1 : n);
+            print(fmt::format("{} tasks, {} {}\n", n, all,
+                              both ? "files/directories" : s.parameters.things));
+        }
+        for (const auto& note : s.notes) print("note: " + note + "\n");
+        print("\n");
+    }
+
+    void phase(const PhaseResult& r) override {
+        if (r.wall && r.wall->timed_out > 0) {
+            print(fmt::format("Continue stonewall hit min: {} max: {} avg: {:.1f}\n",
+                              r.wall->min_done, r.wall->max_done, r.wall->mean_done));
+        }
+        if (settings_.each_phase && r.valid) {
+            print(fmt::format("   {:<22}: {:14.3f} sec, {:14.3f} ops/sec\n", r.phase->title,
+                              r.total_seconds(), r.total_seconds() > 0 ? r.rate() : 0.0));
+        }
+        if (!r.valid) {
+            print(fmt::format("   {:<22}: INVALID: {}\n", r.phase->title, r.invalid_reason));
+        }
+        if (!settings_.rank_statistics) return;
+        const Spread& work = r.seconds[1].second;
+        std::string slowest;
+        for (const auto& one : r.slowest) {
+            slowest += fmt::format(" {} ({}, {:.6f})", one.rank, one.host, one.value);
+        }
+        print(
+            fmt::format("   {:<22}: seconds of a rank min {:.6f} mean {:.6f} max {:.6f}; slowest "
+                        "ranks:{}\n",
+                        r.phase->title, work.min, work.mean, work.max, slowest));
+    }
+
+    void end(const RunResult& run) override {
+        for (const std::int64_t n : sizes(run.setup)) {
+            print(classic_mdtest_summary(settings_, run, static_cast<int>(n)));
+        }
+        print(fmt::format("-- finished at {} --\n", now_text()));
+    }
+
+  private:
+    static void print(const std::string& text) {
+        std::fputs(text.c_str(), stdout);
+        std::fflush(stdout);
+    }
+    static std::vector<std::int64_t> sizes(const Setup& s) {
+        if (s.parameters.ranks.empty()) return {s.ranks};
+        return s.parameters.ranks;
+    }
+    static std::string space(const FileSystem& fs) {
+        const auto used = [](std::int64_t free, std::int64_t total) {
+            return total > 0 ? 100.0 * (1 - static_cast<double>(free) / static_cast<double>(total))
+                             : 0.0;
+        };
+        constexpr double mebi = 1024.0 * 1024.0;
+        return fmt::format(
+            "FS                  : {}   Used FS: {:.1f}%   Inodes: {:.1f} Mi   Used Inodes: "
+            "{:.1f}%\n",
+            format_size(static_cast<double>(fs.total_bytes)), used(fs.free_bytes, fs.total_bytes),
+            static_cast<double>(fs.total_inodes) / mebi, used(fs.free_inodes, fs.total_inodes));
+    }
+
+    ClassicMdtest settings_;
+};
+
+}  // namespace
+
+std::string classic_mdtest_summary(const ClassicMdtest& settings, const RunResult& run, int ranks) {
+    std::string text;
+    if (run.setup.parameters.ranks.size() > 1) text += fmt::format("{} tasks\n", ranks);
+    if (settings.rates) {
+        text += table(run, ranks, "SUMMARY rate (in ops/sec):", &PhaseSummary::rates) + "\n";
+    }
+    if (settings.times) {
+        text += table(run, ranks, "SUMMARY time (in ms/op):", &PhaseSummary::milliseconds);
+        text += "   ms/op: milliseconds that one operation took one task\n\n";
+    }
+    return text;
+}
+
+std::unique_ptr<Observer> make_classic_mdtest_view(ClassicMdtest settings) {
+    return std::make_unique<TextView>(std::move(settings));
+}
+
+}  // namespace effio

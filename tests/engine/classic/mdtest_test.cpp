@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// mdtest's command lines as they are translated, and its tables from numbers that are known.
+#include "classic/mdtest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace effio {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words translated(const Words& words) {
+    auto t = translate_mdtest(words);
+    EXPECT_TRUE(t) << t.error().cause;
+    return t ? t->arguments : Words{};
+}
+
+bool has(const Words& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string complaint(const Words& words) {
+    const auto t = translate_mdtest(words);
+    return t ? "accepted" : t.error().cause;
+}
+
+TEST(ClassicMdtest, options_may_be_bundled_attached_or_apart) {
+    for (const Words& words :
+         {Words{"-b", "3", "-z", "3", "-u", "-I", "900"}, Words{"-b3", "-z3", "-uI900"},
+          Words{"-b=3", "-z=3", "-u", "-I=900"}}) {
+        const auto out = translated(words);
+        EXPECT_TRUE(has(out, "--branching=3"));
+        EXPECT_TRUE(has(out, "--depth=3"));
+        EXPECT_TRUE(has(out, "--unique"));
+        EXPECT_TRUE(has(out, "--items-per-directory=900"));
+        EXPECT_TRUE(has(out, "--phases=create,read,remove,rename,stat"));
+        EXPECT_TRUE(has(out, "--dir=./out"));
+        EXPECT_FALSE(has(out, "--keep"));
+    }
+}
+
+TEST(ClassicMdtest, single_phases_keep_what_they_do_not_remove) {
+    const auto create = translated({"-n", "5", "-FCT"});
+    EXPECT_TRUE(has(create, "--phases=create,stat"));
+    EXPECT_TRUE(has(create, "--keep"));
+    EXPECT_TRUE(has(create, "--things=files"));
+    const auto remove = translated({"-n", "5", "-D", "-r"});
+    EXPECT_TRUE(has(remove, "--phases=remove"));
+    EXPECT_FALSE(has(remove, "--keep"));
+    EXPECT_TRUE(has(remove, "--things=directories"));
+}
+
+TEST(ClassicMdtest, sizes_directories_shifts_and_the_wall) {
+    const auto out =
+        translated({"-n10", "-w", "4k", "-e", "100", "-d", "/a@/b", "-u", "-N", "1",  "-W", "30",
+                    "-x",   "f",  "-R", "-G", "7",   "-y", "-Y",    "-t", "-X", "-L", "-i2"});
+    for (const char* word :
+         {"--write-bytes=4096", "--read-bytes=100", "--dir=/a", "--also-dir=/b", "--rank-shift=1",
+          "--stonewall=30", "--stonewall-file=f", "--random-order", "--seed=7", "--sync-files",
+          "--sync-phases", "--time-entry", "--verify", "--leaf-only", "--iterations=2"}) {
+        EXPECT_TRUE(has(out, word)) << word;
+    }
+}
+
+TEST(ClassicMdtest, no_barriers_with_and_without_a_number) {
+    EXPECT_TRUE(has(translated({"-u", "-B", "-n", "5"}), "--no-barriers"));
+    EXPECT_TRUE(has(translated({"-u", "-B", "1", "-n", "5"}), "--no-barriers"));
+    EXPECT_FALSE(has(translated({"-u", "-B", "0", "-n", "5"}), "--no-barriers"));
+}
+
+TEST(ClassicMdtest, k_is_mknod_unless_the_line_is_read_as_in_2017) {
+    EXPECT_TRUE(has(translated({"-n", "5", "-k"}), "--create=mknod"));
+    const auto old = translated({"-n", "5", "-k", "--as-of-2017"});
+    EXPECT_FALSE(has(old, "--create=mknod"));
+    EXPECT_TRUE(has(old, "--phases=create,read,remove,stat"));
+}
+
+TEST(ClassicMdtest, faults_are_named) {
+    EXPECT_NE(complaint({"-q"}).find("-q"), std::string::npos);
+    EXPECT_NE(complaint({"-n"}).find("-n: needs a value"), std::string::npos);
+    EXPECT_NE(complaint({"-n", "x"}).find("'x'"), std::string::npos);
+    EXPECT_NE(complaint({"-n", "5", "-w", "4q"}).find("'4q' is not a size"), std::string::npos);
+    EXPECT_NE(complaint({"-n", "5", "-a", "MPIIO"}).find("mpiio"), std::string::npos);
+    EXPECT_NE(complaint({"-n", "5", "stray"}).find("stray"), std::string::npos);
+    EXPECT_NE(complaint({"-n", "5", "--run-cmd-before-phase=true"}).find("run-cmd"),
+              std::string::npos);
+    EXPECT_FALSE(translate_mdtest({"--help"})->message.empty());
+}
+
+const mdtest::Phase& phase_of(mdtest::Thing thing, mdtest::Action action) {
+    const auto all = mdtest::all_phases();
+    return *std::find_if(all.begin(), all.end(), [&](const mdtest::Phase& p) {
+        return p.thing == thing && p.action == action;
+    });
+}
+
+mdtest::PhaseResult result_of(mdtest::Thing thing, mdtest::Action action, double seconds,
+                              std::int64_t operations) {
+    mdtest::PhaseResult r;
+    r.phase = &phase_of(thing, action);
+    r.ranks = 2;
+    r.operations = operations;
+    r.seconds = {{"total", {seconds, seconds, seconds}}};
+    return r;
+}
+
+TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
+    mdtest::RunResult run;
+    run.setup.parameters.things = "files";
+    run.setup.parameters.iterations = 2;
+    using enum mdtest::Thing;
+    using enum mdtest::Action;
+    // 100 operations of 2 tasks in 0.5 s, then in 1 s: 200 and 100 a second, mean 150, deviation
+    // 70.711 with n - 1; each task did 50, in 10 and in 20 ms each.
+    run.add(result_of(file, create, 0.5, 100));
+    run.add(result_of(file, create, 1.0, 100));
+    run.add(result_of(tree, create, 0.25, 1));
+    auto failed = result_of(file, stat, 1.0, 99);
+    failed.valid = false;
+    run.add(failed);
+    ClassicMdtest settings;
+    settings.times = true;
+    EXPECT_EQ(
+        classic_mdtest_summary(settings, run, 2),
+        "SUMMARY rate (in ops/sec): (of 2 iterations)\n"
+        "   Operation                     Max            Min           Mean        Std Dev\n"
+        "   ---------                     ---            ---           ----        -------\n"
+        "   File creation                 200.000        100.000        150.000         70.711\n"
+        "   File stat                       0.000          0.000          0.000          0.000   "
+        "INVALID\n"
+        "   File read                       0.000          0.000          0.000          0.000\n"
+        "   File removal                    0.000          0.000          0.000          0.000\n"
+        "   Tree creation                   4.000          4.000          4.000          0.000\n"
+        "   Tree removal                    0.000          0.000          0.000          0.000\n"
+        "\n"
+        "SUMMARY time (in ms/op): (of 2 iterations)\n"
+        "   Operation                     Max            Min           Mean        Std Dev\n"
+        "   ---------                     ---            ---           ----        -------\n"
+        "   File creation                  20.000         10.000         15.000          7.071\n"
+        "   File stat                       0.000          0.000          0.000          0.000   "
+        "INVALID\n"
+        "   File read                       0.000          0.000          0.000          0.000\n"
+        "   File removal                    0.000          0.000          0.000          0.000\n"
+        "   Tree creation                 500.000        500.000        500.000          0.000\n"
+        "   Tree removal                    0.000          0.000          0.000          0.000\n"
+        "   ms/op: milliseconds that one operation took one task\n\n");
+}
+
+}  // namespace
+}  // namespace effio
