@@ -168,7 +168,7 @@ std::string classic_mdtest_summary(const ClassicMdtest& settings, const RunResul
     }
     if (settings.times) {
         text += table(run, ranks, "SUMMARY time (in ms/op):", &PhaseSummary::milliseconds);
-        text += "   ms/op: milliseconds that one operation took one task\n\n";
+        text += "\n(ms/op: milliseconds that one operation took one task)\n\n";
     }
     return text;
 }

@@ -506,37 +506,40 @@ def test_classic_phases_over_several_runs(any_engine: Engine, tmp_path: Path) ->
 
 
 def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "5", "-F", "-y", "-P", "-d", tmp_path / "out"]
+    run = classic(any_engine, words, tmp_path)
+    assert run.code == 0, run
+    rate = table_of(run)["File creation"][2]
+    milliseconds = table_of(run, "SUMMARY time (in ms/op)")["File creation"][2]
+    # Each of 2 tasks did half of the operations; the table has three digits.
+    assert milliseconds == pytest.approx(2 * 1000 / rate, rel=1e-3, abs=1e-3)
+
+
+def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) -> None:
+    """The original opens them for reading and writing, which somebody else may not."""
+    common = [*QUICK, "-n", "3", "--things", "files", "-w", "10", "-d", elsewhere]
+    made = any_engine.run([*common, "--phases", "create", "--keep"], elsewhere)
+    assert made.code == 0, made
+    for file in elsewhere.rglob("file.mdtest.*"):
+        file.chmod(0o644)
+    run = as_nobody(any_engine, [*common, "--phases", "read"], elsewhere)
+    assert run.code == 0, run
+    assert operations(run) == {"File read": 6}
+
+
+def test_one_run_compares_a_shared_tree_with_own_trees(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
     run = any_engine.run(
-        ["mdtest", "-n", "20", "--backend", "sim", "--backend-options", "metadata=3ms"], tmp_path
+        [*QUICK, "-n", "6", "-b", "2", "-z", "1", "--compare-trees", "-i", "2", "-d", data],
+        tmp_path,
     )
     assert run.code == 0, run
-    words = ["-n", "5", "-F", "-a", "NULL", "-P"]
-    table = table_of(classic(any_engine, words, tmp_path), "SUMMARY time (in ms/op)")
-    rates_ = table_of(classic(any_engine, words, tmp_path))
-    assert 0 < table["File stat"][0] < 1000
-    assert rates_["File stat"][0] > 0
-
-
-def test_files_are_opened_for_reading_only(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """The original opens them for reading and writing."""
-    if os.geteuid() != 0:
-        pytest.skip("becoming another user needs root")
-    words = [*QUICK, "-n", "3", "--things", "files", "-d", data, "-w", "10"]
-    assert any_engine.run([*words, "--phases", "create", "--keep"], tmp_path).code == 0
-    before = {p: p.stat().st_mtime_ns for p in data.rglob("file.mdtest.*")}
-    trace = tmp_path / "trace"
-    if subprocess.run(["which", "strace"], capture_output=True, check=False).returncode != 0:
-        for file in before:
-            file.chmod(0o444)
-        run = any_engine.run([*words, "--phases", "read"], tmp_path)
-    else:
-        run = any_engine.run(
-            [*words, "--phases", "read"],
-            tmp_path,
-            prefix=("strace", "-f", "-o", trace, "-e", "trace=openat,open"),
-        )
-        opened = [x for x in trace.read_text().splitlines() if "file.mdtest." in x]
-        assert opened
-        assert all("O_RDONLY" in x for x in opened)
-    assert run.code == 0, run
-    assert {p: p.stat().st_mtime_ns for p in before} == before
+    made = run.result.rows(pattern="tree", access="create")
+    # 3 directories for all, then 3 for each of 2 ranks; twice each.
+    found = [(m["where"]["unique"], m["operations"]) for m in made]
+    assert found == [(False, 3)] * 2 + [(True, 6)] * 2
+    for unique in (False, True):
+        figure = run.result.figure("rate", phase="File stat", unique=unique)
+        assert figure["detail"]["iterations"] == 2
+    assert left_in(data) == []

@@ -22,13 +22,16 @@ class ConsoleView : public Observer {
         : console_(console), result_path_(std::move(result_path)) {}
 
     void start(const Setup& s) override {
+        compares_ = s.parameters.compare_trees;
         const Workload& w = s.workload;
         std::string text = fmt::format(
             "mdtest: {} ranks, {} items each ({} in each of {} directories of a tree of {}{}), {}\n"
             "data in {}\n",
             s.ranks, s.files, w.per_directory, w.holders(), w.tree.directories(),
             w.loops > 1 ? fmt::format(", {} trees", w.loops) : "",
-            w.unique ? "a tree for each rank" : "one tree for all ranks",
+            w.unique                     ? "a tree for each rank"
+            : s.parameters.compare_trees ? "one tree for all ranks, then one for each (own)"
+                                         : "one tree for all ranks",
             fmt::join(s.parameters.bases(), ", "));
         for (const auto& note : s.notes) text += fmt::format("note: {}\n", note);
         console_.print(text + fmt::format("results in {}\n\n", result_path_));
@@ -49,7 +52,7 @@ class ConsoleView : public Observer {
                                   r.wall->max_done, r.wall->max_done);
         }
         console_.print(
-            fmt::format(live_format, r.phase->title, r.iteration, r.operations,
+            fmt::format(live_format, title(*r.phase, r.unique), r.iteration, r.operations,
                         format_duration(r.total_seconds()),
                         r.valid && r.total_seconds() > 0 ? fmt::format("{:.1f}", r.rate()) : "-",
                         time_cell(r.call_times, 0.5), time_cell(r.call_times, 0.99),
@@ -63,7 +66,10 @@ class ConsoleView : public Observer {
     }
 
     void end(const RunResult& run) override {
-        if (run.setup.parameters.iterations < 2 && run.setup.parameters.ranks.size() < 2) return;
+        if (run.setup.parameters.iterations < 2 && run.setup.parameters.ranks.size() < 2 &&
+            !run.setup.parameters.compare_trees) {
+            return;
+        }
         Table table({{"phase", Table::Align::left},
                      {"ranks"},
                      {"mean op/s"},
@@ -76,7 +82,7 @@ class ConsoleView : public Observer {
             const auto cell = [&](double value) {
                 return s.rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
             };
-            table.row({std::string(s.phase->title), std::to_string(s.ranks), cell(s.rates.mean()),
+            table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(s.rates.mean()),
                        cell(s.rates.min()), cell(s.rates.max()), cell(s.rates.deviation()),
                        cell(s.rates.confidence95()),
                        fmt::format("{}{}", s.rates.count(),
@@ -86,8 +92,13 @@ class ConsoleView : public Observer {
     }
 
   private:
+    std::string title(const Phase& phase, bool unique) const {
+        return std::string(phase.title) + (compares_ && unique ? " (own)" : "");
+    }
+
     Console& console_;
     std::string result_path_;
+    bool compares_ = false;
 };
 
 }  // namespace

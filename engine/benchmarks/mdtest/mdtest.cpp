@@ -174,7 +174,8 @@ Ending Mdtest::run(Job& job) {
     if (!parameters_.adopts()) {
         Progress::Step step;
         step.title = "remove what is left";
-        step.allowance_seconds = 10 + 2e-3 * static_cast<double>(setup->files) * setup->ranks;
+        const std::int64_t each = 2 * setup->files + parameters_.populate;
+        step.allowance_seconds = 10 + 1e-3 * static_cast<double>(each) * setup->ranks;
         session.progress.begin(step);
         if (auto removed = target->remove_trees(session); !removed) {
             ending.errors.push_back(removed.error());

@@ -113,6 +113,7 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     r.iteration = scene.iteration;
     r.ranks = comm.size();
     r.nodes = nodes;
+    r.unique = scene.parameters.unique;
     std::array<std::int64_t, 5> sums{local.operations, local.failed, local.bytes, local.entries,
                                      local.verified_bytes};
     comm.sum(std::span<std::int64_t>(sums));
@@ -168,6 +169,7 @@ Result<std::int64_t> count_on_disk(const Scene& scene, Thing thing) {
             });
         if (!counted) mine.fail(scene.session.signed_error(counted.error()));
     }
+    comm.barrier();  // in `agree` a rank with an error would not wait for long
     const Agreed agreed = agree(scene.session, comm, mine);
     if (agreed.failed()) return *agreed.error;
     return comm.sum(found);

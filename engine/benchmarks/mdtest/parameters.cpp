@@ -34,6 +34,8 @@ void Parameters::declare(OptionTable& table) {
     table.add("depth", depth, "levels of the tree below its root").letter('z').range(0, 2147483647);
     table.flag("leaf-only", leaf_only, "items in the lowest directories only").letter('L');
     table.flag("unique", unique, "each rank has a tree of its own, else all share one").letter('u');
+    table.flag("compare-trees", compare_trees,
+               "measure in one tree for all ranks, then in a tree for each rank");
     table.add("things", things, "what is created and so on: files, directories, or both in turn")
         .choices({"both", "files", "directories"});
     table.add("write-bytes", write_bytes, "bytes written into each file, in one call")
@@ -158,6 +160,14 @@ Status Parameters::check_combinations() const {
     }
     if (!unique && !more_directories.empty()) {
         return refuse("--also-dir: several base directories need --unique");
+    }
+    if (compare_trees && (unique || shared_files || !(has("create") && has("remove")))) {
+        return refuse(
+            "--compare-trees: makes and removes trees of both kinds itself (not with "
+            "--unique or --shared-files; needs create and remove in --phases)");
+    }
+    if (compare_trees && items && per_directory) {
+        return refuse("--compare-trees: not with both --items and --items-per-directory");
     }
     if (time_entry && !unique) return refuse("--time-entry: only with --unique");
     if (shared_files) {

@@ -18,6 +18,7 @@ struct Parameters {
     std::int64_t depth = 0;
     bool leaf_only = false;
     bool unique = false;
+    bool compare_trees = false;
     std::optional<std::int64_t> items;
     std::optional<std::int64_t> per_directory;
     std::string things = "both";

@@ -7,8 +7,9 @@ namespace {
 
 constexpr const char* per_second = "op/s";
 
-Json place_of(const Phase& phase, int ranks) {
-    return Json{{"thing", name(phase.thing)}, {"phase", phase.title}, {"ranks", ranks}};
+Json place_of(const Phase& phase, int ranks, bool unique) {
+    return Json{
+        {"thing", name(phase.thing)}, {"phase", phase.title}, {"ranks", ranks}, {"unique", unique}};
 }
 
 Json detail_of(const PhaseResult& r) {
@@ -46,6 +47,7 @@ class RecordView : public Observer {
         f.where = Json{{"thing", name(c.thing)},
                        {"iteration", c.iteration},
                        {"ranks", c.ranks},
+                       {"unique", c.unique},
                        {"after_removal", c.after_removal}};
         f.metric = {static_cast<double>(c.found), "1", true, {}};
         f.valid = c.right();
@@ -59,7 +61,7 @@ class RecordView : public Observer {
             Figure f;
             f.benchmark = "mdtest";
             f.name = "rate";
-            f.where = place_of(*s.phase, s.ranks);
+            f.where = place_of(*s.phase, s.ranks, s.unique);
             f.where["access"] = s.phase->access;
             f.valid = s.invalid == 0;
             if (s.invalid > 0) {
@@ -91,7 +93,7 @@ Measurement to_measurement(const PhaseResult& r) {
     m.benchmark = "mdtest";
     m.pattern = name(r.phase->thing);
     m.access = r.phase->access;
-    m.where = place_of(*r.phase, r.ranks);
+    m.where = place_of(*r.phase, r.ranks, r.unique);
     m.ranks = r.ranks;
     m.nodes = r.nodes;
     m.repetition = r.iteration;

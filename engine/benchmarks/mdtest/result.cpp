@@ -7,10 +7,11 @@ namespace effio::mdtest {
 
 void RunResult::add(const PhaseResult& result) {
     auto it = std::find_if(phases.begin(), phases.end(), [&](const PhaseSummary& s) {
-        return s.phase == result.phase && s.ranks == result.ranks;
+        return s.phase == result.phase && s.ranks == result.ranks && s.unique == result.unique;
     });
     if (it == phases.end()) {
-        it = phases.insert(phases.end(), PhaseSummary{result.phase, result.ranks, {}, {}, {}, 0});
+        it = phases.insert(phases.end(),
+                           PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, 0});
     }
     const double seconds = result.total_seconds();
     if (!result.valid || seconds <= 0 || result.operations == 0) {

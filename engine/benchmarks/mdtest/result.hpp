@@ -37,6 +37,7 @@ struct PhaseResult {
     std::int64_t iteration = 0;
     int ranks = 1;
     int nodes = 1;
+    bool unique = false;          ///< in a tree for each rank
     std::int64_t operations = 0;  ///< without an error
     std::int64_t failed = 0;
     std::int64_t bytes = 0;
@@ -66,6 +67,7 @@ struct DiskCount {
     Thing thing = Thing::file;
     std::int64_t iteration = 0;
     int ranks = 1;
+    bool unique = false;
     bool after_removal = false;
     std::int64_t expected = 0;
     std::int64_t found = 0;
@@ -76,6 +78,7 @@ struct DiskCount {
 struct PhaseSummary {
     const Phase* phase = nullptr;
     int ranks = 1;
+    bool unique = false;
     Samples rates;    ///< of the valid ones, 1/s
     Samples seconds;  ///< theirs
     /// Milliseconds that one operation took a rank, theirs.

@@ -62,26 +62,18 @@ Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
         std::count_if(all_phases().begin(), all_phases().end(),
                       [&](const Phase& phase) { return setup_.parameters.runs(phase); });
     const auto sizes = std::max<std::size_t>(setup_.parameters.ranks.size(), 1);
-    phases_planned_ = std::max(
-        1, static_cast<int>(runs * setup_.parameters.iterations) * static_cast<int>(sizes));
+    phases_planned_ =
+        std::max(1, static_cast<int>(runs * setup_.parameters.iterations) *
+                        (setup_.parameters.compare_trees ? 2 : 1) * static_cast<int>(sizes));
 }
 
 Ending Runner::run() {
     notify([&](Observer& o) { o.start(setup_); });
-    auto sizes = setup_.parameters.ranks;
-    if (sizes.empty()) sizes.push_back(session_.comm.size());
-    for (const std::int64_t size : sizes) {
-        const bool member = session_.comm.rank() < size;
-        const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
-        if (comm) {
-            measure(*comm);
-        } else {
-            Progress::Step step;
-            step.title = fmt::format("waiting for {} ranks", size);
-            step.allowance_seconds = 1e9;
-            session_.progress.begin(step);
-        }
-        if (together(session_.comm, {})) break;
+    measure_sizes();
+    if (setup_.parameters.compare_trees && !stopping_) {
+        setup_.parameters.unique = true;
+        setup_.workload = setup_.parameters.workload();
+        measure_sizes();
     }
     notify([&](Observer& o) { o.end(result_); });
     Ending ending;
@@ -95,6 +87,25 @@ Ending Runner::run() {
     return ending;
 }
 
+void Runner::measure_sizes() {
+    auto sizes = setup_.parameters.ranks;
+    if (sizes.empty()) sizes.push_back(session_.comm.size());
+    for (const std::int64_t size : sizes) {
+        const bool member = session_.comm.rank() < size;
+        const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+        if (comm) {
+            measure(*comm);
+        } else {
+            Progress::Step step;
+            step.title = fmt::format("waiting for {} ranks", size);
+            step.allowance_seconds = 1e9;
+            session_.progress.begin(step);
+        }
+        tell_those_who_waited();
+        if (stopping_) return;
+    }
+}
+
 void Runner::note(const Error& error) {
     if (error_ && graver(error_->exit_code, error.exit_code) == error_->exit_code) return;
     error_ = error;
@@ -103,9 +114,9 @@ void Runner::note(const Error& error) {
 bool Runner::together(const Comm& comm, const Status& mine) {
     Outcome outcome;
     if (!mine) outcome.fail(session_.signed_error(mine.error()));
-    // What ranks that waited do not know yet.
-    if (!outcome.error && error_) outcome.error = error_;
     outcome.interrupted = session_.interrupted.load() || interrupted_;
+    // A rank that has an error waits in `agree` for a while only; the others may be at work still.
+    comm.barrier();
     const Agreed agreed = agree(session_, comm, outcome);
     if (agreed.interrupted) interrupted_ = stopping_ = true;
     if (agreed.failed()) {
@@ -114,6 +125,18 @@ bool Runner::together(const Comm& comm, const Status& mine) {
         note(*agreed.error);
     }
     return stopping_;
+}
+
+void Runner::tell_those_who_waited() {
+    const Comm& all = session_.comm;
+    all.barrier();
+    Outcome outcome;
+    outcome.error = error_;
+    outcome.interrupted = interrupted_;
+    const Agreed agreed = agree(session_, all, outcome);
+    if (agreed.failed()) note(*agreed.error);
+    if (agreed.interrupted) interrupted_ = true;
+    stopping_ = all.max(stopping_ || interrupted_ ? 1 : 0) > 0;
 }
 
 void Runner::measure(const Comm& comm) {
@@ -268,8 +291,9 @@ void Runner::count(Group& group, Round& round, Thing thing, bool after_removal) 
         note(found.error());
         return;
     }
-    const DiskCount counted{thing,         round.scene.iteration, group.comm.size(),
-                            after_removal, round.created[i],      *found};
+    const DiskCount counted{thing,    round.scene.iteration, group.comm.size(),
+                            p.unique, after_removal,         round.created[i],
+                            *found};
     notify([&](Observer& o) { o.counted(counted); });
     if (counted.right()) return;
     Error error =

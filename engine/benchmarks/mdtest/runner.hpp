@@ -38,6 +38,7 @@ class Runner {
         bool count_holds[3] = {true, true, true};  ///< nothing failed that would upset the count
     };
 
+    void measure_sizes();
     void measure(const Comm& comm);
     void iteration(Group& group, std::int64_t number);
     void phase(Group& group, Round& round, const Phase& phase);
@@ -50,8 +51,9 @@ class Runner {
     Status prepare_move(const Group& group, const Round& round, bool before);
     /// True if all must stop.
     bool together(const Comm& comm, const Status& mine);
+    /// Collective over the session: what ranks that did not measure do not know yet.
+    void tell_those_who_waited();
     void note(const Error& error);
-    void share_stonewall(const Wall& wall, const Comm& comm);
     template <class Tell>
     void notify(Tell&& tell) {
         for (Observer* observer : observers_) tell(*observer);

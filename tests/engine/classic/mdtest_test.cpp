@@ -145,7 +145,7 @@ TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
         "   File removal                    0.000          0.000          0.000          0.000\n"
         "   Tree creation                 500.000        500.000        500.000          0.000\n"
         "   Tree removal                    0.000          0.000          0.000          0.000\n"
-        "   ms/op: milliseconds that one operation took one task\n\n");
+        "\n(ms/op: milliseconds that one operation took one task)\n\n");
 }
 
 }  // namespace
