@@ -48,6 +48,21 @@ def test_what_the_manifest_names_is_removed_and_nothing_else(effio: Effio, left:
     assert there == ["mine.txt", "sub/r003"]
 
 
+def test_files_of_shared_pointers_go_with_theirs(effio: Effio, left: Path) -> None:
+    """ROMIO keeps one beside a file that is open; nobody closed it."""
+    for name in (".i00.shfp.4711.123", ".mine.txt.shfp.4711.123", ".i001.shfp.1.2", ".i00.shfp.x"):
+        (left / name).write_text("x")
+    result = _killed(effio.cwd / "effio-runs/killed", left)
+    done = effio.call("clean", result)
+    assert done.returncode == 0, done.stderr
+    assert not (left / ".i00.shfp.4711.123").exists()
+    assert sorted(p.name for p in left.glob(".*")) == [
+        ".i00.shfp.x",
+        ".i001.shfp.1.2",
+        ".mine.txt.shfp.4711.123",
+    ]
+
+
 def test_a_dry_run_removes_nothing(effio: Effio, left: Path) -> None:
     _killed(effio.cwd / "effio-runs/killed", left)
     done = effio.call("clean", "--dry-run")

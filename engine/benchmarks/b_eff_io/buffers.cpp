@@ -4,12 +4,21 @@
 #include "core/pattern.hpp"
 
 namespace effio::b_eff_io {
+namespace {
+
+std::span<double> as_doubles(Buffer& buffer) {
+    return {reinterpret_cast<double*>(buffer.bytes().data()), buffer.size() / sizeof(double)};
+}
+
+}  // namespace
 
 Buffers::Buffers(std::int64_t bytes, Fill fill, int rank)
     : fill_(fill),
       rank_(rank),
-      write_(static_cast<std::size_t>(bytes / 8)),
-      read_(static_cast<std::size_t>(bytes / 8)) {
+      write_memory_(static_cast<std::size_t>(bytes)),
+      read_memory_(static_cast<std::size_t>(bytes)),
+      write_(as_doubles(write_memory_)),
+      read_(as_doubles(read_memory_)) {
     initialize(write_, fill, rank, 0);
     initialize(read_, Fill::definition, rank, 1);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "benchmarks/b_eff_io/definition.hpp"
+#include "core/buffer.hpp"
 
 namespace effio::b_eff_io {
 
@@ -32,10 +33,10 @@ class Buffers {
     Buffers(std::int64_t bytes, Fill fill, int rank);
 
     std::span<const std::byte> to_write(const Row& row) const {
-        return std::as_bytes(std::span(write_)).first(static_cast<std::size_t>(row.memory));
+        return std::as_bytes(write_).first(static_cast<std::size_t>(row.memory));
     }
     std::span<std::byte> to_read(const Row& row) {
-        return std::as_writable_bytes(std::span(read_)).first(static_cast<std::size_t>(row.memory));
+        return std::as_writable_bytes(read_).first(static_cast<std::size_t>(row.memory));
     }
 
     /// Stores the marks of call number `call` of `row` in the write buffer.
@@ -68,8 +69,10 @@ class Buffers {
 
     Fill fill_;
     int rank_;
-    std::vector<double> write_;
-    std::vector<double> read_;
+    Buffer write_memory_;
+    Buffer read_memory_;
+    std::span<double> write_;  ///< the same as numbers
+    std::span<double> read_;
     std::vector<Written> history_;
 };
 

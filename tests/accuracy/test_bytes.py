@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What b_eff_io says it moved, held against what the kernel counted on a device of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+
+MIB = 1 << 20
+SECTOR = 512  # of /sys/block/*/stat, whatever the device has
+
+
+@dataclass(frozen=True)
+class Device:
+    place: Path
+    name: str
+
+    def counted(self) -> tuple[int, int]:
+        """Bytes read and written since the device was set up."""
+        words = Path(f"/sys/block/{self.name}/stat").read_text().split()
+        return int(words[2]) * SECTOR, int(words[6]) * SECTOR
+
+
+@pytest.fixture
+def device(tmp_path: Path, mount: Callable[..., Path]) -> Device:
+    """An ext4 on a loop device that nobody else uses."""
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(512 * MIB)
+    made = subprocess.run(
+        ["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(image)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode != 0:
+        pytest.skip(f"mkfs.ext4 does not work here: {made.stderr.strip()}")
+    place = mount("-o", "loop,noatime", str(image))
+    number = place.stat().st_dev
+    sys = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not (sys / "stat").exists():
+        pytest.skip("this kernel keeps no counters of loop devices")
+    return Device(place, sys.resolve().name)
+
+
+def test_written_bytes_reach_the_device(engine: Engine, tmp_path: Path, device: Device) -> None:
+    """Each row ends with a sync, so the device has counted all of it when the run is over; beside
+    the data there are only the file system's own blocks. Reads come from memory, and say so."""
+    words = ["b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--time", "0s"]
+    os.sync()
+    read, written = device.counted()
+    run = engine.run([*words, "--quiet", "--dir", device.place], tmp_path)
+    assert run.code == 0, run
+    read, written = (
+        now - then for now, then in zip(device.counted(), (read, written), strict=True)
+    )
+    result = run.result
+    sent = [m for m in result.measurements if m["access"] != "read"]
+    data = sum(m["bytes"] for m in sent)
+    assert data > 80 * MIB
+    # Rows of a few KiB dirty whole blocks again that rows before them have written.
+    assert data <= written <= 1.15 * data + 8 * MIB
+    told = sum(m["cache"]["device_written_bytes"] for m in sent)
+    assert data <= told <= written
+    fetched = result.rows(access="read")
+    assert sum(m["cache"]["device_read_bytes"] for m in fetched) <= read <= 2 * MIB
+    large = [m for m in fetched if m["bytes"] >= MIB]
+    assert {m["cache"]["verdict"] for m in large} == {"cache"}
+    assert all(m["cache"]["resident_before_fraction"] > 0.99 for m in large)
+
+
+def test_bytes_that_bypass_the_cache_come_from_the_device(
+    any_engine: Engine, tmp_path: Path, device: Device
+) -> None:
+    """Lengths that fit no block are transferred through the cache; those that fit are not."""
+    words = ["b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--time", "0s"]
+    words += ["--backend", "direct", "--backend-options", "unaligned=buffered", "--quiet"]
+    read, _ = device.counted()
+    run = any_engine.run([*words, "--dir", device.place], tmp_path)
+    assert run.code == 0, run
+    read = device.counted()[0] - read
+    large = [m for m in run.result.rows(access="read") if m["where"]["chunk_bytes"] == 2 * MIB]
+    assert len(large) == 5
+    for m in large:
+        assert m["cache"]["verdict"] == "device", m
+        assert m["bytes"] <= m["cache"]["device_read_bytes"] <= 1.1 * m["bytes"] + MIB
+    assert sum(m["bytes"] for m in large) <= read
+
+
+@pytest.fixture
+def throttle(device: Device) -> Iterator[Callable[[int], Path]]:
+    """throttle(bytes per second) limits what a control group may move to and from the device, and
+    returns the file that takes processes into it."""
+    root = Path("/sys/fs/cgroup/blkio")
+    if not (root / "blkio.throttle.write_bps_device").exists():
+        pytest.skip("no control groups of version 1 that limit block devices here")
+    group = root / f"effio-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"control groups cannot be made here: {error}")
+    number = (Path("/sys/block") / device.name / "dev").read_text().strip()
+
+    def limit(rate: int) -> Path:
+        for way in ("read", "write"):
+            (group / f"blkio.throttle.{way}_bps_device").write_text(f"{number} {rate}")
+        return group / "cgroup.procs"
+
+    yield limit
+    deadline = time.monotonic() + 10
+    while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    group.rmdir()
+
+
+@pytest.mark.parametrize("rate", [50_000_000, 150_000_000])
+def test_a_disk_of_known_rate(
+    any_engine: Engine,
+    tmp_path: Path,
+    device: Device,
+    throttle: Callable[[int], Path],
+    rate: int,
+) -> None:
+    """Rows of 16 MiB past the page cache to a device that moves so many bytes a second and no
+    more. On a busy machine they may be slower; faster they cannot be, but for what the kernel lets
+    through at the begin of a slice of 0.1 s."""
+    procs = throttle(rate)
+    words = ["b-eff-io", "--memory-per-rank", "1GiB", "--partitions", "2", "--time", "0s"]
+    words += ["--backend", "direct", "--backend-options", "unaligned=buffered", "--quiet"]
+    prefix = ["sh", "-c", f'echo $$ > {procs}; exec "$0" "$@"']
+    run = any_engine.run([*words, "--dir", device.place], tmp_path, prefix=prefix, timeout=100)
+    assert run.code == 0, run
+    for access in ("write", "read"):
+        rows = run.result.rows(access=access, is_lmax=True)
+        assert [m["bytes"] for m in rows] == [16 * MIB] * 5
+        seconds = sum(m["seconds"]["total"]["max"] for m in rows)
+        measured = sum(m["bytes"] for m in rows) / seconds
+        assert 0.5 * rate < measured < 1.15 * rate, (access, measured)
+
+
+def test_memory_of_a_rank_is_that_of_the_node_over_its_ranks(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Four ranks share the node, of which one measures: the largest chunk follows from that."""
+    words = ["b-eff-io", "--time", "0s", "--quiet", "--partitions", "1", "--dir", data]
+    ranks = min(4, any_engine.max_ranks)
+    run = any_engine.run(words, tmp_path, ranks)
+    assert run.code == 0, run
+    total = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
+    found = run.result.run["b_eff_io"]
+    assert found["total_memory_mib"] == total // MIB
+    assert found["memory_per_rank_mib"] == total // ranks // MIB
+    # 1/128 of the memory, from 2 MiB to 1 GiB.
+    per_rank = max(256, min(total // ranks // MIB, 131072))
+    assert found["lmax_bytes"] == 8192 * per_rank
+    (row,) = run.result.rows(access="write", row=1)
+    assert row["where"]["chunk_bytes"] == 8192 * per_rank
