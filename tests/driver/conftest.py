@@ -33,7 +33,7 @@ class Effio:
         return [sys.executable, "-m", "effio", *map(str, words)]
 
     def run(
-        self, *words: object, timeout: float = 60, env: Mapping[str, str] | None = None
+        self, *words: object, timeout: float = 100, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*words),
