@@ -11,12 +11,9 @@ namespace effio {
 
 const std::vector<BenchmarkFactory>& benchmark_registry() {
     static const std::vector<BenchmarkFactory> all{
-        [] { return b_eff_io::make_benchmark(); },
-        [] { return b_eff::make_benchmark(); },
-        [] { return rings::make_benchmark(); },
-        [] { return ior::make_benchmark(); },
-        [] { return flash_io::make_benchmark(); },
-        [] { return mdtest::make_benchmark(); },
+        [] { return b_eff_io::make_benchmark(); }, [] { return b_eff::make_benchmark(); },
+        [] { return rings::make_benchmark(); },    [] { return ior::make_benchmark(); },
+        [] { return flash_io::make_benchmark(); }, [] { return mdtest::make_benchmark(); },
     };
     return all;
 }
