@@ -88,10 +88,9 @@ class RecordView : public Observer {
 }  // namespace
 
 Measurement to_measurement(const FileRun& run, const Setup& setup) {
-    Measurement m;
+    Measurement m = run.to_measurement();
     m.benchmark = "flash_io";
     m.pattern = name(run.file);
-    m.access = run.write ? "write" : "read";
     m.where = Json{{"backend", setup.parameters.storage.backend.name},
                    {"dump", run.dump},
                    {"cells", setup.parameters.cells},
@@ -99,28 +98,6 @@ Measurement to_measurement(const FileRun& run, const Setup& setup) {
     m.ranks = setup.ranks;
     m.nodes = setup.nodes;
     m.repetition = run.repetition;
-    m.bytes = run.bytes;
-    m.operations = run.calls;
-    m.seconds = run.seconds;
-    m.valid = run.valid;
-    if (run.valid) {
-        m.rate = Metric::rate(run.rate());
-    } else {
-        m.invalid_reason = run.errors.empty() ? "failed" : run.errors.front().text();
-        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
-    }
-    m.stopped_by = run.valid ? "count" : "error";
-    m.call_times = run.call_times;
-    m.hints_asked = run.asked.to_json();
-    m.hints_granted = run.granted.to_json();
-    m.verified_bytes = run.verified_bytes;
-    m.error_count = run.error_count;
-    m.errors = run.errors;
-    m.cache = run.cache;
-    m.detail = Json{{"file", run.path}, {"data_bytes", run.data_bytes}, {"library", run.library}};
-    if (run.write && setup.parameters.syncs()) {
-        m.detail["synced_bandwidth_bytes_per_second"] = run.synced_rate();
-    }
     return m;
 }
 

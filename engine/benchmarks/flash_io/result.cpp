@@ -10,21 +10,6 @@ double over(std::int64_t bytes, double seconds) {
 
 }  // namespace
 
-double FileRun::longest(std::string_view part) const {
-    for (const auto& [name, spread] : seconds) {
-        if (name == part) return spread.max;
-    }
-    return 0;
-}
-
-double FileRun::rate() const {
-    return over(bytes, longest(write ? "by_definition" : "total"));
-}
-
-double FileRun::synced_rate() const {
-    return over(bytes, longest("total"));
-}
-
 void Repetition::add(const FileRun& run) {
     verified_bytes += run.verified_bytes;
     if (!run.write) {

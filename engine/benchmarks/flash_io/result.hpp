@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/array_run.hpp"
 #include "benchmarks/flash_io/parameters.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
@@ -29,34 +30,10 @@ struct Setup {
 };
 
 /// One file written or read.
-struct FileRun {
+struct FileRun : ArrayRun {
     File file = File::checkpoint;
-    bool write = true;
     std::int64_t repetition = 0;
     std::int64_t dump = 0;
-    std::string path;
-    std::int64_t data_bytes = 0;  ///< of all ranks
-    std::int64_t bytes = 0;       ///< with headers and record marks
-    std::int64_t calls = 0;
-    /// Over ranks; "total" first. "by_definition" is the total without the sync.
-    std::vector<std::pair<std::string, Spread>> seconds;
-    std::optional<Histogram> call_times;
-    Hints asked;
-    Hints granted;
-    CacheEvidence cache;
-    std::int64_t verified_bytes = 0;
-    std::int64_t error_count = 0;
-    std::vector<Error> errors;
-    bool valid = true;
-    Json library = Json::object();  ///< what it tells of its calls and of the file
-
-    /// The slowest rank's seconds of a part; 0 if there is no such part.
-    double longest(std::string_view part) const;
-    /// Bytes per second by the definition: from the call of the routine to the close of the file,
-    /// the sync apart. Reading: the whole time.
-    double rate() const;
-    /// The same with the sync.
-    double synced_rate() const;
 };
 
 /// What the definition's report shows, summed over the dumps of a repetition.

@@ -7,8 +7,6 @@
 #include <cstring>
 
 #include "parallel/pace.hpp"
-#include "storage/cache_watch.hpp"
-#include "storage/posix_calls.hpp"
 
 namespace effio::flash_io {
 namespace {
@@ -73,7 +71,6 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
       comm_(job.session.comm),
       setup_(setup),
       library_(library),
-      can_(library.capabilities()),
       target_(target),
       rules_(rules),
       observers_(std::move(observers)),
@@ -161,95 +158,49 @@ void Runner::compute() {
 }
 
 Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::int64_t dump) const {
-    const std::string name =
-        file_name(setup_.parameters.prefix, library_.name(), file, static_cast<int>(dump));
+    const auto& p = setup_.parameters;
+    const std::string name = file_name(p.prefix, library_.name(), file, static_cast<int>(dump));
     const int owner = write ? comm_.rank() : partner_;
     const FileSet files = library_.files(name, comm_.size());
-    Task t{file,
-           write,
-           repetition,
-           dump,
-           target_.path(name),
-           definitions_[index(file)],
-           {},
-           owner,
-           target_.path(files, files.indexed ? owner : 0)};
-    if (library_.name() == "pnetcdf" && setup_.parameters.kernel_hints == "on") {
-        const bool together = setup_.parameters.access == "collective";
-        t.hints.set("romio_no_indep_rw", together ? "true" : "false");
-        t.hints.set("romio_ds_write", "disable");
-        t.hints.set("nc_var_align_size", "1");
+    const FileDefinition& definition = definitions_[index(file)];
+    ArrayTransfer transfer{library_, {target_.path(name), definition.schema, {}, p.array_access()}};
+    transfer.write = write;
+    transfer.sync = p.syncs();
+    transfer.drop_cache = p.drop_cache;
+    transfer.time_calls = p.storage.times_calls();
+    transfer.own_path = target_.path(files, files.indexed ? owner : 0);
+    Hints& hints = transfer.request.hints;
+    if (library_.name() == "pnetcdf" && p.kernel_hints == "on") {
+        hints.set("romio_no_indep_rw", p.access == "collective" ? "true" : "false");
+        hints.set("romio_ds_write", "disable");
+        hints.set("nc_var_align_size", "1");
     }
     const HintRules::Cell cell{comm_.size(), write ? "write" : "read",
                                std::string(flash_io::name(file))};
-    for (const auto& [key, value] : rules_.for_open(cell)) t.hints.set(key, value);
-    return t;
-}
-
-Values Runner::values(const Task& t) const {
-    const auto& p = setup_.parameters;
-    return {geometry_, p.fill_in_force(), t.repetition * p.dumps + t.dump};
-}
-
-void Runner::begin_step(const Task& t) {
-    Progress::Step step;
-    step.title =
-        fmt::format("{} {} {:04d}", t.write ? "write" : "read", flash_io::name(t.file), t.dump);
-    step.path = t.path;
-    step.allowance_seconds = static_cast<double>(t.definition.schema.bytes()) / slowest_storage;
-    step.plan_done = static_cast<double>(files_done_++) / static_cast<double>(files_total_);
-    step.ranks = comm_.size();
-    session_.progress.begin(step);
+    for (const auto& [key, value] : rules_.for_open(cell)) hints.set(key, value);
+    return {file, repetition, dump, definition, owner, std::move(transfer)};
 }
 
 void Runner::write_file(std::int64_t repetition, std::int64_t dump, File file) {
     Task t = task(file, true, repetition, dump);
-    begin_step(t);
-    Histogram times;
-    CacheWatch watch(comm_, job_.topology, target_.file_system());
-    watch.begin();
-    const bool timed = setup_.parameters.storage.times_calls();
-    Phases phases(session_, comm_);
-    bool fine = phases.part("header", [&] { return put_header(t, timed ? &times : nullptr); }) &&
-                phases.part("unknown", [&] { return put_unknowns(t); });
-    if (fine && setup_.parameters.syncs()) {
-        fine = phases.part("sync", [&] {
-            session_.progress.call("sync");
-            return t.open->sync();
-        });
-    }
-    if (fine) {
-        note_library(t);
-        fine = phases.part("close", [&] { return t.open->close(); });
-    }
-    FileRun result;
-    Outcome mine;
-    std::int64_t overhead = 0;
-    if (fine) {
-        // MPI libraries return success for data that never arrived (full disks).
-        if (auto sized = check_size(t); !sized) mine.fail(session_.signed_error(sized.error()));
-        if (const auto beside = t.open->overhead_bytes(); beside) overhead = *beside;
-    }
-    result.data_bytes = comm_.sum(t.open ? t.open->totals().bytes : std::int64_t{0});
-    result.bytes = result.data_bytes + comm_.sum(overhead);
-    auto cache = watch.end(result.bytes, false);
-    finish(t, phases, times, std::move(cache), std::move(mine), std::move(result));
+    t.transfer.opening = "header";
+    t.transfer.moving = "unknown";
+    t.transfer.opened = [&](ArrayFile& open) { return put_header(t, open); };
+    t.transfer.move = [&](ArrayFile& open) { return put_unknowns(t, open); };
+    carry_out(t);
 }
 
-Status Runner::put_header(Task& t, Histogram* times) {
+Status Runner::put_header(const Task& t, ArrayFile& open) {
     // Where this rank's blocks begin; each rank of the original knows the numbers of all.
     const std::int64_t first = comm_.sum_below(geometry_.blocks_of(comm_.rank()));
-    const std::vector<std::int32_t> ids = mesh_.global_ids();
-    auto made = library_.create(
-        comm_, {t.path, t.definition.schema, t.hints, setup_.parameters.array_access(), false});
-    if (!made) return made.error();
-    t.open = std::move(*made);
-    t.open->time_calls_into(times);
+    if (first != geometry_.first_block(comm_.rank())) {
+        return io_error("count blocks", open.path(), "the ranks do not agree on their blocks");
+    }
     posted_.clear();
     if (buffered(t)) {
         const std::int64_t each = mesh_.elements(t.file) * 4;
         const auto count = static_cast<std::int64_t>(variables_of(t.file).size());
-        if (auto attached = t.open->attach_buffer(each * count); !attached) return attached;
+        if (auto attached = open.attach_buffer(each * count); !attached) return attached;
     }
     for (std::size_t v = 0; v < t.definition.contents.size(); ++v) {
         const Field field = t.definition.contents[v].field;
@@ -258,19 +209,18 @@ Status Runner::put_header(Task& t, Histogram* times) {
         if (is_header(field)) {
             posted_.push_back(header_bytes(t.definition, v, geometry_));
         } else if (field == Field::global_ids) {
-            posted_.push_back(bytes_of_list(ids));
+            posted_.push_back(bytes_of_list(mesh_.global_ids()));
         } else if (type == ArrayType::int32) {
             posted_.push_back(bytes_of_list(mesh_.whole(field)));
         } else {
             posted_.push_back(reals(mesh_.real(field), type));
         }
-        if (auto put = put_variable(t, v, posted_.back()); !put) return put;
+        if (auto put = put_variable(t, open, v, posted_.back()); !put) return put;
     }
-    if (first == geometry_.first_block(comm_.rank())) return {};
-    return io_error("count blocks", t.path, "the ranks do not agree on their blocks");
+    return {};
 }
 
-Status Runner::put_unknowns(Task& t) {
+Status Runner::put_unknowns(const Task& t, ArrayFile& open) {
     std::size_t slot = 0;
     const std::int64_t elements = mesh_.elements(t.file);
     const auto bytes = static_cast<std::size_t>(elements * bytes_of(real_of(t.file)));
@@ -279,8 +229,8 @@ Status Runner::put_unknowns(Task& t) {
         if (field != Field::unknown) continue;
         if (in_place(t)) {
             const Slab share = t.definition.schema.share(v, comm_.rank());
-            const auto put = t.open->put_from(v, share, std::as_bytes(mesh_.unknowns()),
-                                              mesh_.interior(unknown));
+            const auto put =
+                open.put_from(v, share, std::as_bytes(mesh_.unknowns()), mesh_.interior(unknown));
             if (!put) return put;
             continue;
         }
@@ -298,163 +248,83 @@ Status Runner::put_unknowns(Task& t) {
                 mesh_.interpolate(unknown, as<float>(memory, elements));
                 break;
         }
-        if (auto put = put_variable(t, v, memory); !put) return put;
+        if (auto put = put_variable(t, open, v, memory); !put) return put;
     }
     if (!setup_.nonblocking) return {};
-    if (auto waited = t.open->wait(); !waited) return waited;
-    return buffered(t) ? t.open->detach_buffer() : Status{};
+    if (auto waited = open.wait(); !waited) return waited;
+    return buffered(t) ? open.detach_buffer() : Status{};
 }
 
-Status Runner::put_variable(Task& t, std::size_t variable, std::span<const std::byte> data) {
+Status Runner::put_variable(const Task& t, ArrayFile& open, std::size_t variable,
+                            std::span<const std::byte> data) {
     const Slab share = t.definition.schema.share(variable, comm_.rank());
-    if (!setup_.nonblocking) return t.open->put(variable, share, data);
+    if (!setup_.nonblocking) return open.put(variable, share, data);
     const bool unknown = t.definition.contents[variable].field == Field::unknown;
-    return t.open->post_put(variable, share, data,
-                            unknown && buffered(t) ? Posted::buffered : Posted::borrowed);
-}
-
-Status Runner::check_size(const Task& t) const {
-    if (!can_.real_files) return {};
-    std::int64_t least = 0;
-    if (!can_.shared_file) {
-        least = t.definition.schema.share_bytes(comm_.rank());
-    } else if (comm_.is_root()) {
-        least = t.definition.schema.bytes();
-    } else {
-        return {};
-    }
-    const auto size = size_of(t.own_path);
-    if (!size) return size.error();
-    return *size < least ? too_short(t.own_path, *size, least) : Status{};
+    return open.post_put(variable, share, data,
+                         unknown && buffered(t) ? Posted::buffered : Posted::borrowed);
 }
 
 void Runner::read_file(std::int64_t repetition, std::int64_t dump, File file) {
     Task t = task(file, false, repetition, dump);
-    begin_step(t);
-    std::optional<double> resident;
-    if (can_.real_files) {
-        if (setup_.parameters.drop_cache && (job_.topology.is_node_leader() || !can_.shared_file)) {
-            drop_from_cache(t.own_path);
-        }
-        comm_.barrier();
-        resident = resident_fraction(t.own_path);
-    }
-    Histogram times;
-    CacheWatch watch(comm_, job_.topology, target_.file_system());
-    watch.begin();
-    const auto memory = memory_.bytes();
-    Phases phases(session_, comm_);
-    bool fine = phases.part("open", [&]() -> Status {
-        auto opened = library_.open(
-            comm_, {t.path, t.definition.schema, t.hints, setup_.parameters.array_access(), false});
-        if (!opened) return opened.error();
-        t.open = std::move(*opened);
-        if (setup_.parameters.storage.times_calls()) t.open->time_calls_into(&times);
-        return {};
-    });
-    fine = fine && phases.part("data", [&] { return get_all(t, memory); });
-    if (fine) {
-        note_library(t);
-        fine = phases.part("close", [&] { return t.open->close(); });
-    }
-    FileRun result;
-    result.data_bytes = comm_.sum(t.open ? t.open->totals().bytes : std::int64_t{0});
-    result.bytes = result.data_bytes;
-    auto cache = watch.end(result.bytes, true);
-    cache.resident_before = mean_over(comm_, resident);
-    Outcome mine;
-    if (fine) verify(t, memory, result, mine);
-    finish(t, phases, times, std::move(cache), std::move(mine), std::move(result));
+    // What is not read must not look right.
+    std::memset(memory_.bytes().data(), 0, memory_.size());
+    t.transfer.move = [&](ArrayFile& open) { return get_all(t, open); };
+    t.transfer.verify = [&](Outcome& mine) { return verify(t, mine); };
+    carry_out(t);
 }
 
-Status Runner::get_all(Task& t, std::span<std::byte> memory) {
+Status Runner::get_all(const Task& t, ArrayFile& open) {
+    auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {
         const Slab slab = schema.shared_out(v) ? schema.share(v, t.owner) : schema.whole(v);
         const auto bytes = static_cast<std::size_t>(schema.bytes(v, slab));
         const auto piece = memory.first(bytes);
         const auto got =
-            setup_.nonblocking ? t.open->post_get(v, slab, piece) : t.open->get(v, slab, piece);
+            setup_.nonblocking ? open.post_get(v, slab, piece) : open.get(v, slab, piece);
         if (!got) return got;
         memory = memory.subspan(bytes);
     }
-    return setup_.nonblocking ? t.open->wait() : Status{};
+    return setup_.nonblocking ? open.wait() : Status{};
 }
 
-void Runner::verify(const Task& t, std::span<const std::byte> memory, FileRun& result,
-                    Outcome& mine) {
+std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     session_.progress.call("verify");
+    auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
-    const Values right = values(t);
+    const auto& p = setup_.parameters;
+    const Values right(geometry_, p.fill_in_force(), t.repetition * p.dumps + t.dump);
+    std::int64_t verified = 0;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {
         const Slab slab = schema.shared_out(v) ? schema.share(v, t.owner) : schema.whole(v);
         const auto bytes = static_cast<std::size_t>(schema.bytes(v, slab));
         const auto wrong = flash_io::check(t.definition, v, geometry_, right,
                                            geometry_.first_block(t.owner), memory.first(bytes));
-        if (wrong) {
-            Error error = io_error("verify", t.own_path, wrong->first);
-            error.exit_code = ExitCode::data_errors;
-            mine.fail(session_.signed_error(std::move(error)));
-            mine.error_count += wrong->elements - 1;
-        }
-        result.verified_bytes += static_cast<std::int64_t>(bytes);
+        if (wrong) note_wrong(mine, session_, t.transfer.own_path, wrong->first, wrong->elements);
+        verified += static_cast<std::int64_t>(bytes);
         memory = memory.subspan(bytes);
         session_.progress.beat();
     }
+    return verified;
 }
 
-void Runner::note_library(Task& t) const {
-    t.granted = t.open->granted_hints();
-    t.library = t.open->describe();
-}
+void Runner::carry_out(Task& t) {
+    Progress::Step step;
+    step.title = fmt::format("{} {} {:04d}", t.transfer.write ? "write" : "read",
+                             flash_io::name(t.file), t.dump);
+    step.path = t.transfer.request.path;
+    step.allowance_seconds = static_cast<double>(t.definition.schema.bytes()) / slowest_storage;
+    step.plan_done = static_cast<double>(files_done_++) / static_cast<double>(files_total_);
+    step.ranks = comm_.size();
+    session_.progress.begin(step);
 
-void Runner::finish(Task& t, const Phases& phases, const Histogram& times, CacheEvidence cache,
-                    Outcome mine, FileRun result) {
-    result.file = t.file;
-    result.write = t.write;
-    result.repetition = t.repetition;
-    result.dump = t.dump;
-    result.path = t.path;
-    result.asked = t.hints;
-    result.granted = t.granted;
-    result.cache = std::move(cache);
-    auto parts = phases.seconds();
-    if (t.write) parts.emplace_back("by_definition", phases.total_without("sync"));
-    result.seconds = spread_over(comm_, parts);
-    result.verified_bytes = comm_.sum(result.verified_bytes);
-    if (setup_.parameters.storage.times_calls()) result.call_times = merged_over(comm_, times);
-
-    std::int64_t collective = 0;
-    std::int64_t done = -1;
-    if (t.open) {
-        const ArrayTotals& totals = t.open->totals();
-        result.calls = totals.calls;
-        collective = totals.collective_calls;
-        done = totals.done_collectively.value_or(-1);
-        for (const auto& [mode, count] : totals.modes) t.library["modes"][mode] = count;
-    }
-    result.calls = comm_.sum(result.calls);
-    t.library["collective_calls"] = comm_.sum(collective);
-    if (comm_.min(done) >= 0) t.library["done_collectively"] = comm_.sum(done);
-    result.library = std::move(t.library);
-
-    Agreed agreed = phases.agreed();
-    if (!agreed.failed()) {
-        mine.interrupted = agreed.interrupted;
-        agreed = agree(session_, comm_, mine);
-        result.error_count = agreed.error_count;
+    auto [run, agreed] = effio::carry_out(job_, comm_, target_.file_system(), t.transfer);
+    const FileRun result{std::move(run), t.file, t.repetition, t.dump};
+    if (!result.valid) {
+        fatal_.error = agreed.error;
+        stopping_ = true;
     } else {
-        result.error_count = std::max<std::int64_t>(agreed.error_count, 1);
-    }
-    if (agreed.error) {
-        result.errors.push_back(*agreed.error);
-        if (agreed.error->exit_code == ExitCode::data_errors) {
-            data_errors_ += agreed.error_count;
-        } else {
-            result.valid = false;
-            fatal_.error = agreed.error;
-            stopping_ = true;
-        }
+        data_errors_ += result.error_count;
     }
     if (agreed.interrupted) {
         fatal_.interrupted = true;

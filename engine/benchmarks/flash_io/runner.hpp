@@ -9,7 +9,6 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
 #include "benchmarks/flash_io/result.hpp"
-#include "benchmarks/phases.hpp"
 #include "core/buffer.hpp"
 #include "storage/array_file.hpp"
 #include "storage/hints.hpp"
@@ -25,38 +24,28 @@ class Runner {
     Ending run();
 
   private:
-    /// One file while it is written or read.
+    /// One file to be written or read.
     struct Task {
         File file;
-        bool write;
         std::int64_t repetition;
         std::int64_t dump;
-        std::string path;
         const FileDefinition& definition;
-        Hints hints;
-        int owner;             ///< the rank whose blocks this one moves
-        std::string own_path;  ///< of the file that holds them
-        std::unique_ptr<ArrayFile> open = nullptr;
-        Hints granted = {};
-        Json library = Json::object();
+        int owner;  ///< the rank whose blocks this one moves
+        ArrayTransfer transfer;
     };
     Task task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
-    Values values(const Task& t) const;
 
     void run_repetition(std::int64_t number);
     void compute();
     void write_file(std::int64_t repetition, std::int64_t dump, File file);
-    Status put_header(Task& t, Histogram* times);
-    Status put_unknowns(Task& t);
-    Status put_variable(Task& t, std::size_t variable, std::span<const std::byte> data);
+    Status put_header(const Task& t, ArrayFile& open);
+    Status put_unknowns(const Task& t, ArrayFile& open);
+    Status put_variable(const Task& t, ArrayFile& open, std::size_t variable,
+                        std::span<const std::byte> data);
     void read_file(std::int64_t repetition, std::int64_t dump, File file);
-    Status get_all(Task& t, std::span<std::byte> memory);
-    void verify(const Task& t, std::span<const std::byte> memory, FileRun& result, Outcome& mine);
-    Status check_size(const Task& t) const;
-    void begin_step(const Task& t);
-    void note_library(Task& t) const;
-    void finish(Task& t, const Phases& phases, const Histogram& times, CacheEvidence cache,
-                Outcome mine, FileRun result);
+    Status get_all(const Task& t, ArrayFile& open);
+    std::int64_t verify(const Task& t, Outcome& mine) const;
+    void carry_out(Task& t);
     bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
     bool in_place(const Task& t) const {
         return setup_.parameters.memory == "in-place" && t.file == File::checkpoint;
@@ -73,7 +62,6 @@ class Runner {
     const Comm& comm_;
     const Setup& setup_;
     ArrayLibrary& library_;
-    ArrayCapabilities can_;
     const Target& target_;
     const HintRules& rules_;
     std::vector<Observer*> observers_;

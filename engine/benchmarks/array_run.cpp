@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/array_run.hpp"
+
+#include <algorithm>
+
+#include "benchmarks/phases.hpp"
+#include "storage/cache_watch.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio {
+namespace {
+
+double over(std::int64_t bytes, double seconds) {
+    return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
+}
+
+/// MPI libraries return success for data that never arrived (full disks): the file must be as long
+/// as its data at least.
+Status check_size(const Comm& comm, const ArrayTransfer& t) {
+    const ArrayCapabilities can = t.library.capabilities();
+    if (!can.real_files || (can.shared_file && !comm.is_root())) return {};
+    const ArraySchema& schema = t.request.schema;
+    const std::int64_t least = can.shared_file ? schema.bytes() : schema.share_bytes(comm.rank());
+    const auto size = size_of(t.own_path);
+    if (!size) return size.error();
+    return *size < least ? too_short(t.own_path, *size, least) : Status{};
+}
+
+std::optional<double> prepare_cache(Job& job, const Comm& comm, const ArrayTransfer& t) {
+    const ArrayCapabilities can = t.library.capabilities();
+    if (t.write || !can.real_files) return {};
+    if (t.drop_cache && (job.topology.is_node_leader() || !can.shared_file)) {
+        drop_from_cache(t.own_path);
+    }
+    comm.barrier();
+    return resident_fraction(t.own_path);
+}
+
+/// What the library says of its calls, summed over the ranks.
+void add_totals(const Comm& comm, const ArrayFile* file, ArrayRun& run) {
+    const ArrayTotals totals = file != nullptr ? file->totals() : ArrayTotals{};
+    run.calls = comm.sum(totals.calls);
+    run.data_bytes = comm.sum(totals.bytes);
+    run.library["collective_calls"] = comm.sum(totals.collective_calls);
+    const std::int64_t done = totals.done_collectively.value_or(-1);
+    if (comm.min(done) >= 0) run.library["done_collectively"] = comm.sum(done);
+    for (const auto& [mode, count] : totals.modes) run.library["modes"][mode] = count;
+}
+
+}  // namespace
+
+double ArrayRun::longest(std::string_view part) const {
+    for (const auto& [name, spread] : seconds) {
+        if (name == part) return spread.max;
+    }
+    return 0;
+}
+
+double ArrayRun::rate() const {
+    return over(bytes, counted_seconds());
+}
+
+double ArrayRun::synced_rate() const {
+    return over(bytes, longest("total"));
+}
+
+Measurement ArrayRun::to_measurement() const {
+    Measurement m;
+    m.access = write ? "write" : "read";
+    m.bytes = bytes;
+    m.operations = calls;
+    m.seconds = seconds;
+    m.valid = valid;
+    if (valid) {
+        m.rate = Metric::rate(rate());
+    } else {
+        m.invalid_reason = errors.empty() ? "failed" : errors.front().text();
+        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
+    }
+    m.stopped_by = valid ? "count" : "error";
+    m.call_times = call_times;
+    m.hints_asked = asked.to_json();
+    m.hints_granted = granted.to_json();
+    m.verified_bytes = verified_bytes;
+    m.error_count = error_count;
+    m.errors = errors;
+    m.cache = cache;
+    m.detail = Json{{"file", path}, {"data_bytes", data_bytes}, {"library", library}};
+    if (longest("sync") > 0) m.detail["synced_bandwidth_bytes_per_second"] = synced_rate();
+    return m;
+}
+
+std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
+                                      const std::optional<FileSystem>& file_system,
+                                      const ArrayTransfer& t) {
+    Session& session = job.session;
+    ArrayRun run;
+    run.path = t.request.path;
+    run.write = t.write;
+    run.asked = t.request.hints;
+    const auto resident = prepare_cache(job, comm, t);
+    Histogram times;
+    std::unique_ptr<ArrayFile> file;
+    CacheWatch watch(comm, job.topology, file_system);
+    watch.begin();
+    Phases phases(session, comm);
+    bool fine = phases.part(t.opening, [&]() -> Status {
+        auto made = t.write ? t.library.create(comm, t.request) : t.library.open(comm, t.request);
+        if (!made) return made.error();
+        file = std::move(*made);
+        if (t.time_calls) file->time_calls_into(&times);
+        return t.opened ? t.opened(*file) : Status{};
+    });
+    fine = fine && phases.part(t.moving, [&] { return t.move(*file); });
+    if (fine && t.write && t.sync) {
+        fine = phases.part("sync", [&] {
+            session.progress.call("sync");
+            return file->sync();
+        });
+    }
+    if (fine) {
+        run.granted = file->granted_hints();
+        run.library = file->describe();
+        fine = phases.part("close", [&] { return file->close(); });
+    }
+
+    Outcome mine;
+    std::int64_t beside = 0;
+    if (fine && t.write) {
+        if (auto sized = check_size(comm, t); !sized) {
+            mine.fail(session.signed_error(std::move(sized.error())));
+        } else if (const auto overhead = file->overhead_bytes(); overhead) {
+            beside = *overhead;
+        } else {
+            mine.fail(session.signed_error(overhead.error()));
+        }
+    }
+    add_totals(comm, file.get(), run);
+    run.bytes = run.data_bytes + comm.sum(beside);
+    run.cache = watch.end(run.bytes, !t.write);
+    if (!t.write) run.cache.resident_before = mean_over(comm, resident);
+    if (fine && t.verify) run.verified_bytes = t.verify(mine);
+    run.verified_bytes = comm.sum(run.verified_bytes);
+    auto parts = phases.seconds();
+    if (t.write) parts.emplace_back("by_definition", phases.total_without("sync"));
+    run.seconds = spread_over(comm, parts);
+    if (t.time_calls) run.call_times = merged_over(comm, times);
+
+    Agreed agreed = phases.agreed();
+    if (!agreed.failed()) {
+        mine.interrupted = agreed.interrupted;
+        agreed = agree(session, comm, mine);
+    }
+    run.error_count = agreed.error_count;
+    if (agreed.error) {
+        run.errors.push_back(*agreed.error);
+        run.valid = agreed.error->exit_code == ExitCode::data_errors;
+    }
+    return {std::move(run), std::move(agreed)};
+}
+
+void note_wrong(Outcome& outcome, const Session& session, const std::string& path,
+                const std::string& first, std::int64_t elements) {
+    Error error = io_error("verify", path, first);
+    error.exit_code = ExitCode::data_errors;
+    outcome.fail(session.signed_error(std::move(error)));
+    outcome.error_count += elements - 1;
+}
+
+}  // namespace effio

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The comparison for people.
+#include <fmt/format.h>
+
+#include "benchmarks/libraries/views.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+
+namespace effio::libraries {
+namespace {
+
+std::string percent(const std::optional<double>& share) {
+    return share ? fmt::format("{:+.0f} %", 100 * *share) : "-";
+}
+
+class ConsoleView : public Observer {
+  public:
+    ConsoleView(Console& console, const Parameters& parameters, const Field& field,
+                const std::string& result_path)
+        : console_(console), parameters_(parameters) {
+        std::string names;
+        for (const auto& c : field.contenders) {
+            if (c.set->name != "none") continue;
+            const std::string version = c.made->version();
+            names += (names.empty() ? "" : ", ") + (version.empty() ? c.library : version);
+        }
+        console_.print(fmt::format("Libraries, {} scaling: {}\nresults in {}\n", parameters.scaling,
+                                   names, result_path));
+        for (const auto& why : field.left_out) console_.print("left out: " + why + "\n");
+        console_.print("\n" + fmt::format(format, "access", "library", "hints", "edge", "processes",
+                                          "size", "time", "rate", "with sync", ""));
+    }
+
+    void cell(const Cell& c) override {
+        const ArrayRun& r = c.run;
+        std::string remark;
+        if (!r.valid) {
+            remark = "INVALID: " + (r.errors.empty() ? "" : r.errors.front().text());
+        } else if (r.error_count > 0) {
+            remark = fmt::format("{} WRONG VALUES, {}", r.error_count, r.errors.front().text());
+        } else if (!r.write) {
+            remark = r.cache.verdict == "cache" ? "verified, from cache" : "verified";
+        }
+        console_.print(fmt::format(
+            format, r.write ? "write" : "read", c.point.library, c.point.hints, c.point.edge,
+            c.point.processes, format_size(static_cast<double>(r.bytes)),
+            format_duration(r.counted_seconds()), r.valid ? format_rate(r.rate()) : "-",
+            r.write && r.longest("sync") > 0 ? format_rate(r.synced_rate()) : "-", remark));
+    }
+
+    void end(const Comparison& all) override {
+        for (const auto edge : parameters_.edges) {
+            for (const bool write : {true, false}) table(all, edge, write);
+            layers(all, edge);
+        }
+    }
+
+  private:
+    static constexpr const char* format =
+        "  {:<6} {:<12} {:<11} {:>5} {:>9} {:>10} {:>10} {:>12} {:>12}  {}\n";
+
+    /// Rates by number of processes; overhead and gain at the largest.
+    void table(const Comparison& all, std::int64_t edge, bool write) {
+        std::vector<std::int64_t> counts;
+        std::vector<Point> rows;
+        for (const auto& s : all.series()) {
+            if (s.write != write || s.point.edge != edge) continue;
+            if (std::find(counts.begin(), counts.end(), s.point.processes) == counts.end()) {
+                counts.push_back(s.point.processes);
+            }
+            Point row = s.point;
+            row.processes = 0;
+            if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+        }
+        if (rows.empty()) return;
+        std::vector<Table::Column> columns{{"library", Table::Align::left},
+                                           {"hints", Table::Align::left}};
+        for (const auto count : counts) columns.push_back({fmt::format("{} MB/s", count)});
+        columns.push_back({"over file per process"});
+        columns.push_back({"gain by hints"});
+        Table table(columns);
+        for (Point row : rows) {
+            std::vector<std::string> cells{row.library, row.hints};
+            const Series* last = nullptr;
+            for (const auto count : counts) {
+                row.processes = count;
+                const Series* s = all.find(row, write);
+                cells.push_back(s != nullptr ? fmt::format("{:.1f}", s->rate() / MB_per_s) : "-");
+                if (s != nullptr) last = s;
+            }
+            cells.push_back(last != nullptr ? percent(all.overhead(*last)) : "-");
+            cells.push_back(percent(all.mean_hint_gain(row, write)));
+            table.row(std::move(cells));
+        }
+        console_.print(fmt::format("\n{}, {}^3 cells, MB/s by number of processes\n{}",
+                                   write ? "Write" : "Read", edge, table.text(2)));
+    }
+
+    void layers(const Comparison& all, std::int64_t edge) {
+        Table table({{"library", Table::Align::left},
+                     {"access", Table::Align::left},
+                     {"processes"},
+                     {"time s"},
+                     {"own s"},
+                     {"rest in", Table::Align::left}});
+        bool any = false;
+        for (const auto& s : all.series()) {
+            if (s.point.edge != edge) continue;
+            const auto layer = all.layer(s);
+            if (!layer) continue;
+            any = true;
+            table.row({layer->library, s.write ? "write" : "read",
+                       std::to_string(s.point.processes), fmt::format("{:.4f}", layer->seconds),
+                       fmt::format("{:.4f}", layer->own_seconds),
+                       layer->below.empty() ? "(system)" : layer->below});
+        }
+        if (any)
+            console_.print(
+                "\nCost by layer, the same bytes at each (below zero: the layer below did worse "
+                "alone)\n" +
+                table.text(2));
+    }
+
+    Console& console_;
+    const Parameters& parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,
+                                            const Field& field, const std::string& result_path) {
+    return std::make_unique<ConsoleView>(console, parameters, field, result_path);
+}
+
+}  // namespace effio::libraries

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/libraries/definition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/pattern.hpp"
+
+namespace effio::libraries {
+namespace {
+
+constexpr std::int64_t value_of(std::uint64_t key, std::size_t cell) {
+    return 1 + static_cast<std::int64_t>(mix64(key + cell) >> 12);
+}
+
+/// Name and text. The first two are those of the study; the others are today's knobs.
+constexpr std::string_view known_texts[] = {
+    "none:",
+    "largeblock:IBM_largeblock_io=true",
+    "cb-on:romio_cb_write=enable,romio_cb_read=enable",
+    "cb-off:romio_cb_write=disable,romio_cb_read=disable",
+    "ds-off:romio_ds_write=disable,romio_ds_read=disable",
+    "cb-64m:cb_buffer_size=67108864",
+    "aligned:hdf5.alignment=1MiB,hdf5.alignment-threshold=64KiB,nc_var_align_size=1048576,"
+    "nc_header_align_size=1048576",
+    "metadata:hdf5.collective-metadata=on,hdf5.metadata-block=1MiB",
+    "independent:access=independent",
+};
+
+}  // namespace
+
+ArraySchema schema_of(const Volume& volume) {
+    ArraySchema s;
+    s.dimensions = {
+        {"process", volume.cubes}, {"z", volume.edge}, {"y", volume.edge}, {"x", volume.edge}};
+    for (int v = 0; v < volume.variables; ++v) {
+        s.variables.push_back({fmt::format("var{}", v + 1), ArrayType::real64, {0, 1, 2, 3}});
+    }
+    s.shares = {0, volume.processes, [volume](int p) { return volume.first_cube(p); }};
+    return s;
+}
+
+std::uint64_t Values::key(int variable, std::int64_t cube) const {
+    return mix64(
+        mix64(static_cast<std::uint64_t>(run_) * 1024 + static_cast<std::uint64_t>(variable)) +
+        static_cast<std::uint64_t>(cube));
+}
+
+void Values::fill(std::span<double> out, int variable, std::int64_t cube) const {
+    const std::uint64_t k = key(variable, cube);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(value_of(k, i));
+}
+
+std::optional<Values::Wrong> Values::check(std::span<const double> found, int variable,
+                                           std::int64_t cube) const {
+    const std::uint64_t k = key(variable, cube);
+    Wrong wrong;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto right = static_cast<double>(value_of(k, i));
+        if (found[i] == right) continue;
+        if (wrong.elements++ == 0) {
+            wrong.first = fmt::format("variable var{}, process {}, cell {}: expected {}, found {}",
+                                      variable + 1, cube, i, right, found[i]);
+        }
+    }
+    if (wrong.elements == 0) return {};
+    return wrong;
+}
+
+Result<HintSet> HintSet::parse(const std::string& text) {
+    HintSet set;
+    const auto colon = text.find(':');
+    set.name = text.substr(0, colon);
+    if (set.name.empty() || colon == std::string::npos) {
+        return usage_error(fmt::format("hint set '{}': expected name:key=value,…", text));
+    }
+    std::string_view rest = std::string_view(text).substr(colon + 1);
+    while (!rest.empty()) {
+        const auto comma = std::min(rest.find(','), rest.size());
+        const std::string pair(rest.substr(0, comma));
+        rest.remove_prefix(std::min(comma + 1, rest.size()));
+        const auto equals = pair.find('=');
+        if (equals == 0 || equals == std::string::npos) {
+            return usage_error(fmt::format("hint set '{}': '{}' is not key=value", set.name, pair));
+        }
+        const std::string key = pair.substr(0, equals);
+        const std::string value = pair.substr(equals + 1);
+        if (const auto dot = key.find('.'); dot != std::string::npos) {
+            set.settings.push_back({key.substr(0, dot), pair.substr(dot + 1)});
+        } else if (key != "access") {
+            set.hints.set(key, value);
+        } else if (value == "collective" || value == "independent") {
+            set.access = value == "collective" ? ArrayAccess::collective : ArrayAccess::independent;
+        } else {
+            return usage_error(
+                fmt::format("hint set '{}': access is collective or independent", set.name));
+        }
+    }
+    return set;
+}
+
+std::string HintSet::settings_of(std::string_view backend) const {
+    std::string pairs;
+    for (const auto& setting : settings) {
+        if (setting.backend == backend) pairs += (pairs.empty() ? "" : ",") + setting.pair;
+    }
+    return pairs;
+}
+
+std::string HintSet::idle_for(std::string_view backend, const ArrayCapabilities& can) const {
+    if (hints.empty() && settings.empty() && !access) return {};
+    if (!settings_of(backend).empty()) return {};
+    if (access && can.collective) return {};
+    // Keys of PnetCDF's own mean nothing to others.
+    const bool reaches = std::any_of(hints.begin(), hints.end(), [&](const auto& pair) {
+        return backend == "pnetcdf" || !pair.first.starts_with("nc_");
+    });
+    if (can.hints && reaches) return {};
+    return fmt::format("nothing in the set '{}' reaches {}", name, backend);
+}
+
+const std::vector<HintSet>& known_hint_sets() {
+    static const std::vector<HintSet> sets = [] {
+        std::vector<HintSet> all;
+        for (const auto text : known_texts) all.push_back(*HintSet::parse(std::string(text)));
+        return all;
+    }();
+    return sets;
+}
+
+std::string_view layer_below(std::string_view backend) {
+    if (backend == "netcdf4") return "hdf5";
+    if (backend == "hdf5" || backend == "pnetcdf") return "mpiio";
+    if (backend == "mpiio") return "posix";
+    return {};
+}
+
+std::vector<std::int64_t> default_processes(int ranks) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t n = 1; n < ranks; n *= 2) list.push_back(n);
+    list.push_back(ranks);
+    return list;
+}
+
+}  // namespace effio::libraries

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The comparison of I/O libraries as NERSC made it (spec/app_kernels.md, section 2): nine
+// variables, each one four-dimensional array of doubles (x, y, z, process), and sets of hints to
+// compare.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "storage/array_file.hpp"
+
+namespace effio::libraries {
+
+inline constexpr int default_variables = 9;
+
+/// What the processes of one measured point write. A cube is one process's part of each variable in
+/// weak scaling; in strong scaling the number of cubes is fixed and shared out.
+struct Volume {
+    std::int64_t edge = 96;
+    std::int64_t cubes = 1;
+    int processes = 1;
+    int variables = default_variables;
+
+    std::int64_t cells() const { return edge * edge * edge; }
+    /// First cube of a process; all cubes for process = `processes`.
+    std::int64_t first_cube(int process) const { return cubes * process / processes; }
+    std::int64_t bytes() const { return cubes * cells() * 8 * variables; }
+};
+
+/// Shape [cubes][z][y][x], cubes shared out over the processes.
+ArraySchema schema_of(const Volume& volume);
+
+/// What the element should be: whole numbers below 2^52 that depend on the run, the variable, the
+/// cube and the cell.
+class Values {
+  public:
+    explicit Values(std::int64_t run) : run_(run) {}
+    /// The cube of one variable.
+    void fill(std::span<double> out, int variable, std::int64_t cube) const;
+    struct Wrong {
+        std::int64_t elements = 0;
+        std::string first;
+    };
+    std::optional<Wrong> check(std::span<const double> found, int variable,
+                               std::int64_t cube) const;
+
+  private:
+    std::uint64_t key(int variable, std::int64_t cube) const;
+    std::int64_t run_;
+};
+
+/// One way to tune: MPI-IO hints, settings of libraries, and the kind of access.
+struct HintSet {
+    std::string name;
+    Hints hints;
+    struct Setting {
+        std::string backend;
+        std::string pair;  ///< "key=value"
+    };
+    std::vector<Setting> settings;
+    std::optional<ArrayAccess> access;
+
+    /// "name:key=value,…": a key of MPI-IO, "<backend>.<setting>", or "access".
+    static Result<HintSet> parse(const std::string& text);
+    /// The settings for a backend as --backend-options takes them.
+    std::string settings_of(std::string_view backend) const;
+    /// Why the set changes nothing for a library; empty if it does (or is "none").
+    std::string idle_for(std::string_view backend, const ArrayCapabilities& can) const;
+};
+
+/// Sets that can be named without giving them: "none", "largeblock", …
+const std::vector<HintSet>& known_hint_sets();
+
+/// Where the time of a library goes: what stands below it moves the same bytes, too. Empty for the
+/// lowest.
+std::string_view layer_below(std::string_view backend);
+
+/// Numbers of processes that are measured by default: powers of two, and all.
+std::vector<std::int64_t> default_processes(int ranks);
+
+}  // namespace effio::libraries

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/libraries/libraries.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/libraries/runner.hpp"
+#include "benchmarks/libraries/views.hpp"
+#include "core/table.hpp"
+
+namespace effio::libraries {
+namespace {
+
+class Libraries : public Benchmark {
+  public:
+    std::string_view name() const override { return "libraries"; }
+    std::string_view purpose() const override {
+        return "What I/O libraries cost: HDF5, PnetCDF, NetCDF-4, MPI-IO and POSIX against one "
+               "file "
+               "per process, with and without hints";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 16 effio-mpi libraries --dir /scratch/me --repetitions 3\n"
+               "      all libraries, 64 MB a process, on 1, 2, 4, 8 and 16 processes\n"
+               "  mpiexec -n 16 effio-mpi libraries --scaling strong --processes 4,16 \\\n"
+               "          --hint-sets none,cb-on,cb-off,aligned\n"
+               "      the same data on any number of processes, more hints\n"
+               "  mpiexec -n 4 effio-mpi libraries --hint-set "
+               "mine:cb_nodes=2+hdf5.alignment=4MiB\n"
+               "      a set of your own\n"
+               "  effio-mpi libraries --edges 96,200 --plan --plan-ranks 256";
+    }
+    void declare(OptionTable& table) override { parameters_.declare(table); }
+    Status check() override { return parameters_.check(); }
+    bool virtual_time() const override { return parameters_.virtual_time(); }
+    Result<Plan> plan(const PlanInput& input) const override;
+    Ending run(Job& job) override;
+
+  private:
+    Status check_processes(int ranks) const;
+    /// The most that lies on storage at a time.
+    std::int64_t most_bytes(int ranks, std::size_t contenders) const;
+    Ending run_on(Job& job, Field& field, Target& target);
+
+    Parameters parameters_;
+};
+
+Status Libraries::check_processes(int ranks) const {
+    for (const auto n : parameters_.processes) {
+        if (n > ranks) {
+            return usage_error(
+                fmt::format("--processes: {} is more than the {} ranks of the run", n, ranks));
+        }
+    }
+    return {};
+}
+
+std::int64_t Libraries::most_bytes(int ranks, std::size_t contenders) const {
+    std::int64_t most = 0;
+    for (const auto edge : parameters_.edges) {
+        for (const auto n : parameters_.processes_in_force(ranks)) {
+            most = std::max(most, parameters_.volume(edge, n, ranks).bytes());
+        }
+    }
+    return most * (parameters_.keep ? static_cast<std::int64_t>(contenders) : 1);
+}
+
+Result<Plan> Libraries::plan(const PlanInput& input) const {
+    if (auto fits = check_processes(input.ranks); !fits) return fits.error();
+    const auto contenders =
+        static_cast<std::int64_t>(parameters_.libraries.size() * parameters_.sets.size());
+    Table table({{"edge"}, {"processes"}, {"bytes a process"}, {"file"}, {"s"}});
+    Json points = Json::array();
+    std::int64_t moved = 0;
+    std::int64_t per_process = 0;
+    for (const auto edge : parameters_.edges) {
+        for (const auto n : parameters_.processes_in_force(input.ranks)) {
+            const Volume v = parameters_.volume(edge, n, input.ranks);
+            const std::int64_t share =
+                (v.cubes + n - 1) / n * v.cells() * 8 * v.variables;  // the largest
+            per_process = std::max(per_process, share);
+            moved += v.bytes();
+            table.row({std::to_string(edge), std::to_string(n), std::to_string(share),
+                       format_size(static_cast<double>(v.bytes())),
+                       fmt::format("{:.2f}", static_cast<double>(v.bytes()) / input.rate)});
+            points.push_back(Json{{"edge", edge},
+                                  {"processes", n},
+                                  {"bytes_per_process", share},
+                                  {"bytes", v.bytes()}});
+        }
+    }
+    const double passes = static_cast<double>(parameters_.repetitions * contenders) *
+                          (parameters_.read == "on" ? 2 : 1);
+    const double seconds = passes * static_cast<double>(moved) / input.rate;
+    const std::int64_t most = most_bytes(input.ranks, static_cast<std::size_t>(contenders));
+    Plan plan;
+    plan.text = fmt::format(
+        "Plan of the library comparison with {} ranks, {} scaling, at an assumed {} in all\n"
+        "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
+        "storage at a time: {}\n"
+        "expected duration: {}\n\n{}",
+        input.ranks, parameters_.scaling, format_rate(input.rate), contenders,
+        parameters_.repetitions, format_size(static_cast<double>(per_process)),
+        format_size(static_cast<double>(most)), format_duration(seconds), table.text(2));
+    plan.data = Json{{"benchmark", "libraries"},
+                     {"ranks", input.ranks},
+                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"contenders", contenders},
+                     {"bytes_on_storage", most},
+                     {"memory_per_rank_bytes", per_process},
+                     {"expected_seconds", seconds},
+                     {"points", std::move(points)}};
+    return plan;
+}
+
+Ending Libraries::run(Job& job) {
+    Session& session = job.session;
+    const int ranks = session.comm.size();
+    if (auto fits = check_processes(ranks); !fits) return Ending::from(fits.error());
+    Field field = make_field(session, parameters_, job.room);
+    bool real_files = true;
+    Target::Request request;
+    for (const auto& c : field.contenders) {
+        request.files.push_back(c.made->files(c.file, ranks));
+        real_files = real_files && c.made->capabilities().real_files;
+    }
+    request.directory = parameters_.directory;
+    request.overwrite = parameters_.overwrite;
+    request.keep = parameters_.keep;
+    request.max_bytes = parameters_.max_bytes;
+    auto target = Target::prepare(session, real_files, std::move(request));
+    if (!target) return Ending::from(target.error());
+    if (const std::int64_t needed = most_bytes(ranks, field.contenders.size());
+        needed > target->cap().bytes) {
+        return Ending::from(io_error(
+            "plan the run", parameters_.directory,
+            fmt::format("a file needs {}, but the cap is {} ({}); use smaller --edges, fewer "
+                        "--processes or another directory",
+                        format_size(static_cast<double>(needed)),
+                        format_size(static_cast<double>(target->cap().bytes)), target->cap().why)));
+    }
+    return run_on(job, field, *target);
+}
+
+Ending Libraries::run_on(Job& job, Field& field, Target& target) {
+    Session& session = job.session;
+    // Before anything is created: what a killed run leaves is found through this line.
+    Json extra;
+    extra["libraries"] = describe(parameters_, field, target.cap());
+    extra["file_system"] = target.file_system() ? target.file_system()->to_json() : Json(nullptr);
+    extra["manifest"] = target.manifest();
+    job.announce(std::move(extra));
+    session.clean_up = [&target] { target.remove_all_quietly(); };
+
+    const auto records =
+        make_record_view(session.results.recorder(), parameters_, job.topology.nodes);
+    const auto console =
+        make_console_view(session.console, parameters_, field, session.results.path());
+    Ending ending = Runner(job, parameters_, field, target, {records.get(), console.get()}).run();
+    for (auto& c : field.contenders) {
+        const FileSet files = c.made->files(c.file, session.comm.size());
+        if (auto removed = target.remove_files(session, c.made->storage(), std::span(&files, 1));
+            !removed) {
+            ending.errors.push_back(removed.error());
+            ending.status = graver(ending.status, ExitCode::io_error);
+            if (ending.reason.empty()) ending.reason = removed.error().text();
+        }
+    }
+    session.clean_up = [] {};
+    return ending;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<Libraries>();
+}
+
+}  // namespace effio::libraries

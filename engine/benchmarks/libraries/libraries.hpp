@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The comparison of I/O libraries with one file per process (spec/app_kernels.md, section 2).
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/benchmark.hpp"
+
+namespace effio::libraries {
+
+std::unique_ptr<Benchmark> make_benchmark();
+
+}  // namespace effio::libraries

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options of the library comparison.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/libraries/definition.hpp"
+#include "benchmarks/storage_options.hpp"
+#include "core/options.hpp"
+
+namespace effio::libraries {
+
+struct Parameters {
+    std::vector<std::int64_t> edges{96};
+    std::string scaling = "weak";
+    std::vector<std::int64_t> processes;
+    std::int64_t variables = default_variables;
+    std::vector<std::string> libraries;
+    std::vector<std::string> hint_sets{"none", "largeblock"};
+    std::vector<std::string> own_sets;
+    std::string fsync = "on";
+    std::string read = "on";
+    std::string reader = "same";
+    bool drop_cache = false;
+    std::int64_t repetitions = 1;
+    std::string directory = ".";
+    std::string prefix = "libraries_";
+    std::string backend_settings;  ///< of sim or null
+    std::optional<Bytes> max_bytes;
+    bool keep = false;
+    bool overwrite = false;
+    std::string call_times = "on";
+
+    void declare(OptionTable& table);
+    Status check();
+
+    /// The sets to compare, "none" first; filled by check().
+    std::vector<HintSet> sets;
+    std::vector<std::int64_t> processes_in_force(int ranks) const;
+    Volume volume(std::int64_t edge, std::int64_t count, int ranks) const;
+    bool virtual_time() const { return libraries == std::vector<std::string>{"sim"}; }
+    BackendChoice backend(const std::string& library, const HintSet& set) const;
+
+    /// Every library of this program that writes real files.
+    static std::vector<std::string> all_libraries();
+};
+
+}  // namespace effio::libraries

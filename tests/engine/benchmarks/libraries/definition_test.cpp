@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sizes, hint sets and conclusions of the library comparison; numbers by hand and from
+// spec/app_kernels.md, section 2.
+#include "benchmarks/libraries/definition.hpp"
+
+#include <gtest/gtest.h>
+
+#include "benchmarks/libraries/parameters.hpp"
+#include "benchmarks/libraries/result.hpp"
+#include "storage/record_layout.hpp"
+
+namespace effio::libraries {
+namespace {
+
+TEST(Libraries, sizes_are_those_of_the_study) {
+    EXPECT_EQ((Volume{96, 1, 1, 9}.bytes()), 63700992);
+    EXPECT_EQ((Volume{200, 1, 1, 9}.bytes()), 576000000);
+    // One file per process of Fortran records: nine of them.
+    const Volume v{96, 1, 1, 9};
+    EXPECT_EQ(9 * RecordLayout(v.cells() * 8).bytes(), 63701064);
+    const ArraySchema s = schema_of({96, 4, 4, 9});
+    EXPECT_EQ(s.shape(0), (std::vector<std::int64_t>{4, 96, 96, 96}));
+    EXPECT_EQ(s.share(8, 2), (Slab{{2, 0, 0, 0}, {1, 96, 96, 96}}));
+}
+
+TEST(Libraries, strong_scaling_shares_out_the_same_cubes) {
+    Parameters p;
+    p.scaling = "strong";
+    p.processes = {2, 3, 8};
+    EXPECT_EQ(p.volume(10, 2, 8).bytes(), p.volume(10, 8, 8).bytes());
+    const Volume v = p.volume(10, 3, 8);
+    EXPECT_EQ(v.cubes, 8);
+    EXPECT_EQ(v.first_cube(0), 0);
+    EXPECT_EQ(v.first_cube(1), 2);
+    EXPECT_EQ(v.first_cube(2), 5);
+    EXPECT_EQ(v.first_cube(3), 8);
+    EXPECT_EQ(schema_of(v).share_bytes(1), 3 * 1000 * 8 * 9);
+    p.scaling = "weak";
+    EXPECT_EQ(p.volume(10, 3, 8).cubes, 3);
+}
+
+TEST(Libraries, default_numbers_of_processes_end_with_all) {
+    EXPECT_EQ(default_processes(1), (std::vector<std::int64_t>{1}));
+    EXPECT_EQ(default_processes(8), (std::vector<std::int64_t>{1, 2, 4, 8}));
+    EXPECT_EQ(default_processes(6), (std::vector<std::int64_t>{1, 2, 4, 6}));
+}
+
+TEST(Libraries, values_tell_run_variable_cube_and_cell) {
+    const Values values(5);
+    std::vector<double> cube(27);
+    values.fill(cube, 3, 7);
+    EXPECT_FALSE(values.check(cube, 3, 7));
+    EXPECT_TRUE(values.check(cube, 4, 7));
+    EXPECT_TRUE(values.check(cube, 3, 8));
+    EXPECT_TRUE(Values(6).check(cube, 3, 7));
+    cube[20] = 0;
+    const auto wrong = values.check(cube, 3, 7);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->elements, 1);
+    EXPECT_NE(wrong->first.find("variable var4, process 7, cell 20"), std::string::npos);
+}
+
+TEST(Libraries, hint_sets_are_read_and_faulty_ones_refused) {
+    const auto set =
+        HintSet::parse("mine:cb_nodes=2,hdf5.alignment=1MiB,hdf5.fill=alloc,access=independent");
+    ASSERT_TRUE(set);
+    EXPECT_EQ(set->name, "mine");
+    EXPECT_EQ(set->hints.get("cb_nodes"), "2");
+    EXPECT_EQ(set->settings_of("hdf5"), "alignment=1MiB,fill=alloc");
+    EXPECT_EQ(set->settings_of("pnetcdf"), "");
+    EXPECT_EQ(set->access, ArrayAccess::independent);
+    for (const char* bad : {"", "mine", ":a=b", "mine:a", "mine:=b", "mine:access=maybe"}) {
+        EXPECT_FALSE(HintSet::parse(bad)) << bad;
+    }
+    EXPECT_EQ(known_hint_sets()[1].hints.get("IBM_largeblock_io"), "true");
+}
+
+TEST(Libraries, sets_that_reach_nothing_of_a_library_are_left_out) {
+    ArrayCapabilities own_files;
+    own_files.hints = false;
+    own_files.collective = false;
+    const ArrayCapabilities shared;
+    const auto set = [](const char* text) { return *HintSet::parse(text); };
+    EXPECT_EQ(set("none:").idle_for("posix-fpp", own_files), "");
+    EXPECT_NE(set("a:cb_nodes=2").idle_for("posix-fpp", own_files), "");
+    EXPECT_EQ(set("a:cb_nodes=2").idle_for("mpiio", shared), "");
+    EXPECT_NE(set("a:nc_var_align_size=1").idle_for("hdf5", shared), "");
+    EXPECT_EQ(set("a:nc_var_align_size=1").idle_for("pnetcdf", shared), "");
+    EXPECT_EQ(set("a:hdf5.alignment=1").idle_for("hdf5", shared), "");
+    EXPECT_NE(set("a:hdf5.alignment=1").idle_for("mpiio", shared), "");
+    EXPECT_NE(set("a:access=independent").idle_for("fortran-fpp", own_files), "");
+}
+
+Cell cell(const std::string& library, const std::string& hints, std::int64_t processes,
+          double seconds) {
+    Cell c;
+    c.point = {library, hints, 96, processes};
+    c.run.bytes = 1000;
+    c.run.seconds = {{"total", {0, 0, 2 * seconds}}, {"by_definition", {0, 0, seconds}}};
+    return c;
+}
+
+TEST(Libraries, overhead_gain_and_layers_follow_from_the_times) {
+    Comparison all;
+    all.add(cell("fortran-fpp", "none", 4, 2));
+    all.add(cell("posix", "none", 4, 1));
+    all.add(cell("mpiio", "none", 4, 3));
+    all.add(cell("hdf5", "none", 4, 4));
+    all.add(cell("hdf5", "none", 4, 6));  // a second repetition: 5 s on average
+    all.add(cell("hdf5", "largeblock", 4, 2.5));
+    all.add(cell("hdf5", "none", 8, 4));
+    all.add(cell("hdf5", "largeblock", 8, 2));
+    const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
+    EXPECT_DOUBLE_EQ(hdf5.mean_seconds(), 5);
+    EXPECT_DOUBLE_EQ(*all.overhead(hdf5), 1.5);
+    EXPECT_FALSE(all.overhead(*all.find({"fortran-fpp", "none", 96, 4}, true)));
+    // 400 B/s over the mean of 250 and 166.7; 500 over 250.
+    const Series& hinted = *all.find({"hdf5", "largeblock", 96, 4}, true);
+    const double gain = 400 / (0.5 * (250 + 1000.0 / 6)) - 1;
+    EXPECT_DOUBLE_EQ(*all.hint_gain(hinted), gain);
+    EXPECT_DOUBLE_EQ(*all.mean_hint_gain(hinted.point, true), (gain + 1) / 2);
+    EXPECT_FALSE(all.hint_gain(hdf5));
+    EXPECT_DOUBLE_EQ(all.layer(hdf5)->own_seconds, 2);
+    EXPECT_EQ(all.layer(hdf5)->below, "mpiio");
+    EXPECT_DOUBLE_EQ(all.layer(*all.find({"mpiio", "none", 96, 4}, true))->own_seconds, 2);
+    EXPECT_DOUBLE_EQ(all.layer(*all.find({"posix", "none", 96, 4}, true))->own_seconds, 1);
+    EXPECT_FALSE(all.layer(hinted));
+    // On eight processes nothing lies below.
+    EXPECT_FALSE(all.layer(*all.find({"hdf5", "none", 96, 8}, true)));
+    Cell failed = cell("pnetcdf", "none", 4, 1);
+    failed.run.valid = false;
+    all.add(failed);
+    EXPECT_EQ(all.find({"pnetcdf", "none", 96, 4}, true), nullptr);
+}
+
+TEST(Libraries, faulty_options_are_refused) {
+    const auto refusal = [](auto&& change) {
+        Parameters p;
+        change(p);
+        const auto checked = p.check();
+        return checked ? std::string() : checked.error().text();
+    };
+    EXPECT_EQ(refusal([](auto&) {}), "");
+    EXPECT_NE(refusal([](auto& p) { p.hint_sets = {"nonsense"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.own_sets = {"a:hdf5.alignment=-1"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.own_sets = {"a:hdf6.alignment=1"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.libraries = {"sim", "posix"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.libraries = {"null"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.prefix = "a/b"; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.backend_settings = "rank-rate=1"; }), "");
+    Parameters p;
+    p.own_sets = {"mine:cb_nodes=2+hdf5.alignment=4MiB"};
+    ASSERT_TRUE(p.check());
+    ASSERT_EQ(p.sets.size(), 3U);
+    EXPECT_EQ(p.sets[2].settings_of("hdf5"), "alignment=4MiB");
+}
+
+}  // namespace
+}  // namespace effio::libraries
