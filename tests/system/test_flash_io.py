@@ -181,7 +181,7 @@ def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, 
     assert seconds["close"] == pytest.approx(0.005)
     assert seconds["sync"] == pytest.approx(0.020)
     assert seconds["header"] == pytest.approx(0.010 + 4 * 164 / 100e6)
-    assert seconds["by_definition"] == pytest.approx(0.015 + transfer)
+    assert row["detail"]["by_definition_seconds"] == pytest.approx(0.015 + transfer)
     assert seconds["total"] == pytest.approx(0.035 + transfer)
     assert row["rate"]["value"] == pytest.approx(CHECKPOINT / (0.015 + transfer))
 

@@ -102,7 +102,7 @@ def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, 
     for processes in (1, 2):
         (row,) = run.result.rows(access="write", processes=processes)
         seconds = 0.015 + CUBE / 100e6
-        assert row["seconds"]["by_definition"]["max"] == pytest.approx(seconds)
+        assert row["detail"]["by_definition_seconds"] == pytest.approx(seconds)
         assert row["seconds"]["total"]["max"] == pytest.approx(seconds + 0.020)
         assert row["rate"]["value"] == pytest.approx(processes * CUBE / seconds)
 

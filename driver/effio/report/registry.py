@@ -19,6 +19,8 @@ from effio.store.reader import Result
 TELLERS: Mapping[str, str] = {
     "b-eff-io": "b_eff_io",
     "mdtest": "mdtest",
+    "flash-io": "flash_io",
+    "libraries": "libraries",
 }
 
 

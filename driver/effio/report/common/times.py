@@ -17,6 +17,8 @@ _INSIDE_OTHERS = frozenset({"total", "last_call", "last_vote", "by_definition"})
 _PART_NAMES = {
     "calls": "data calls",
     "transfer": "data calls",
+    "data": "data calls",
+    "agree": "waiting for the slowest rank",
     "broadcast": "stop votes",
     "vote": "stop votes",
     "barrier": "waiting for the slowest rank",

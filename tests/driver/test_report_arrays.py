@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of FLASH I/O and of the library comparison, against known results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver import made
+from effio.report.build import render, tell
+from effio.report.model import Figure, Report, Table
+from effio.store.reader import read_result
+
+MB = 1_000_000
+
+
+def _measurement(
+    benchmark: str, access: str, pattern: str, parts: made.Line, **more: Any
+) -> made.Line:
+    """100 MB; `parts` are seconds."""
+    total = sum(parts.values())
+    line: made.Line = {
+        "schema": made.SCHEMA,
+        "kind": "measurement",
+        "benchmark": benchmark,
+        "pattern": pattern,
+        "access": access,
+        "where": {"backend": "hdf5", "dump": 0},
+        "ranks": 2,
+        "nodes": 1,
+        "repetition": 0,
+        "bytes": 100 * MB,
+        "operations": 60,
+        "seconds": {"total": made.spread(total)} | {k: made.spread(v) for k, v in parts.items()},
+        "rate": {"value": 100 * MB / total, "unit": "B/s", "better": "higher"},
+        "valid": True,
+        "stopped_by": "count",
+        "call_times": None,
+        "hints_asked": {},
+        "hints_granted": {},
+        "verified_bytes": 100 * MB if access == "read" else 0,
+        "error_count": 0,
+        "errors": [],
+        "cache": None,
+        "detail": {
+            "by_definition_seconds": total - parts.get("sync", 0.0),
+            "library": {"collective_calls": 60, "done_collectively": 40},
+        },
+    }
+    line.update(more)
+    return line
+
+
+def _figure(
+    name: str, value: float, where: made.Line, unit: str = "B/s", **detail: Any
+) -> made.Line:
+    return made.figure(name, value, unit, where=where, detail=detail, benchmark="x")
+
+
+def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
+    path = made.write(tmp_path / "told.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
+    result = read_result(path)
+    return tell("told", result, result.remarks)
+
+
+def _block(report: Report, title: str) -> Table:
+    blocks = [b for s in report.sections for b in s.blocks]
+    return next(b for b in blocks if isinstance(b, Table) and b.title == title)
+
+
+def _drawn(report: Report, identity: str) -> Figure:
+    return next(f for f in report.figures() if f.id == identity)
+
+
+def _flash() -> list[made.Line]:
+    where = {"ranks": 2, "backend": "hdf5"}
+    written = {"header": 0.1, "unknown": 0.8, "sync": 3.0, "close": 0.1}
+    return [
+        made.run_line(benchmark="flash-io"),
+        _measurement("flash_io", "write", "checkpoint", written),
+        _measurement("flash_io", "read", "checkpoint", {"open": 0.1, "data": 0.4}),
+        _figure(
+            "repetition_bandwidth",
+            100 * MB,
+            {**where, "repetition": 0},
+            compute_seconds=12.0,
+            io_fraction=0.25,
+        ),
+        _figure("flash_io", 100 * MB, where, repetitions=1),
+        _figure("flash_io_synced", 25 * MB, where, repetitions=1),
+        _figure("flash_io_restart", 200 * MB, where, repetitions=1),
+        made.end(),
+    ]
+
+
+def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
+    report = _told(tmp_path, _flash())
+    assert report.headline.shown() == "100.0 MB/s"
+    assert report.headline.context == "on 2 ranks, hdf5"
+    text = "\n".join(f.text for f in report.findings)
+    assert "25.00 MB/s, 25 % of the number by the definition" in text
+    assert "Writing spent 75 % of its time in: sync to storage." in text
+    assert "Reading back ran at 200.0 MB/s" in text
+    assert "every value was right" in text
+    assert "Of 120 collective calls the library carried out 80 collectively." in text
+    assert "Dumps took 25 % of the time of the series" in text
+    row = list(_block(report, "Files").rows[0])
+    assert row[:4] == ["write", "checkpoint", 1, 100 * MB]
+    assert row[4:9] == pytest.approx([1.0, 0.1, 0.8, 0.1, 3.0])
+    stacks = {s.name: list(s.y) for s in _drawn(report, "file-parts").variants["all"][0].series}
+    assert stacks["unknowns"] == [0.8, 0.0]
+    assert stacks["data"] == [0.0, 0.4]
+    render([report], ["told.jsonl"])
+
+
+def test_wrong_values_of_a_restart_are_bad_news(tmp_path: Path) -> None:
+    lines = _flash()
+    lines[2]["error_count"] = 7
+    report = _told(tmp_path, lines)
+    found = next(f for f in report.findings if "WRONG" in f.text)
+    assert "7 values were WRONG" in found.text
+    assert found.level == "bad"
+
+
+def _point(library: str, hints: str = "none", processes: int = 2) -> made.Line:
+    place = {"library": library, "hints": hints, "edge": 96, "processes": processes}
+    return {**place, "access": "write"}
+
+
+def _libraries() -> list[made.Line]:
+    def rate(library: str, value: float, hints: str = "none", processes: int = 2) -> made.Line:
+        where = _point(library, hints, processes)
+        detail: made.Line = {
+            "repetitions": 3,
+            "min": value / 2,
+            "max": 2 * value,
+            "seconds": 100 * MB / value,
+        }
+        return _figure("library_bandwidth", value, where, **detail)
+
+    mean = _point("hdf5", "largeblock")
+    del mean["processes"]
+    return [
+        made.run_line(benchmark="libraries"),
+        _measurement("libraries", "write", "weak", {"open": 0.1, "data": 0.9}),
+        rate("fortran-fpp", 100 * MB),
+        rate("posix", 80 * MB),
+        rate("mpiio", 50 * MB),
+        rate("hdf5", 40 * MB),
+        rate("hdf5", 60 * MB, "largeblock"),
+        rate("hdf5", 30 * MB, processes=1),
+        _figure("overhead", 1.5, _point("hdf5"), "1"),
+        _figure("overhead", 1.0, _point("mpiio"), "1"),
+        _figure("overhead", 9.0, _point("hdf5", processes=1), "1"),
+        _figure("hint_gain", 0.5, _point("hdf5", "largeblock"), "1"),
+        _figure("hint_gain_mean", 0.5, mean, "1"),
+        _figure("layer_seconds", 0.5, _point("hdf5"), "s", seconds=2.5, below="mpiio"),
+        _figure("layer_seconds", 0.75, _point("mpiio"), "s", seconds=2.0, below="posix"),
+        _figure("layer_seconds", 1.25, _point("posix"), "s", seconds=1.25, below=""),
+        _figure("libraries", 100 * MB, {}, fastest_write=_point("fortran-fpp")),
+        made.end(),
+    ]
+
+
+def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None:
+    report = _told(tmp_path, _libraries())
+    assert report.headline.shown() == "100.0 MB/s"
+    assert report.headline.context == "fortran-fpp, hints none, 2 ranks"
+    text = "\n".join(f.text for f in report.findings)
+    assert "on 2 processes: mpiio +100 % (96³ cells) at best, hdf5 +150 % (96³ cells)" in text
+    assert "The hints largeblock changed the rate of hdf5 (write, 96³ cells) by +50 %" in text
+    rates = _drawn(report, "library-rates").variants["write, 96³ cells"][0].series
+    hdf5 = next(s for s in rates if s.name == "hdf5")
+    assert (list(hdf5.x), list(hdf5.y)) == ([1.0, 2.0], [30.0 * MB, 40.0 * MB])
+    layers = _drawn(report, "layers").variants["write, 96³ cells on 2 processes"][0].series
+    # hdf5 stands on mpiio, and that on the system: 0.5 + 0.75 + 1.25 s.
+    assert {s.name: s.y[0] for s in layers} == {"hdf5": 0.5, "mpiio": 0.75, "the system": 1.25}
+    row = next(r for r in _block(report, "Points").rows if r[1:4] == ["hdf5", "largeblock", 2])
+    assert row[-1] == 50.0
+    render([report], ["told.jsonl"])
+
+
+@pytest.mark.parametrize("lines", [_flash(), _libraries()], ids=["flash-io", "libraries"])
+def test_incomplete_results_are_borne(tmp_path: Path, lines: list[made.Line]) -> None:
+    for kept in (1, 2, 3):
+        report = _told(tmp_path, lines[:kept])
+        assert report.headline.value is None
+        assert report.headline.missing
+        render([report], ["told.jsonl"])
