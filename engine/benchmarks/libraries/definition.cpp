@@ -14,6 +14,10 @@ constexpr std::int64_t value_of(std::uint64_t key, std::size_t cell) {
     return 1 + static_cast<std::int64_t>(mix64(key + cell) >> 12);
 }
 
+constexpr std::string_view aligned_text =
+    "aligned:hdf5.alignment=1MiB,hdf5.alignment-threshold=64KiB,nc_var_align_size=1048576,"
+    "nc_header_align_size=1048576";
+
 /// Name and text. The first two are those of the study; the others are today's knobs.
 constexpr std::string_view known_texts[] = {
     "none:",
@@ -22,8 +26,7 @@ constexpr std::string_view known_texts[] = {
     "cb-off:romio_cb_write=disable,romio_cb_read=disable",
     "ds-off:romio_ds_write=disable,romio_ds_read=disable",
     "cb-64m:cb_buffer_size=67108864",
-    "aligned:hdf5.alignment=1MiB,hdf5.alignment-threshold=64KiB,nc_var_align_size=1048576,"
-    "nc_header_align_size=1048576",
+    aligned_text,
     "metadata:hdf5.collective-metadata=on,hdf5.metadata-block=1MiB",
     "independent:access=independent",
 };

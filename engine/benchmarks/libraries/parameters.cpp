@@ -102,17 +102,16 @@ Status Parameters::check() {
         return usage_error("--libraries=null keeps nothing to read: use --read=off");
     }
     sets.clear();
-    if (!has(hint_sets, "none")) sets.push_back(known_hint_sets().front());
+    const auto& known = known_hint_sets();
+    sets.push_back(known.front());
     for (const auto& name : hint_sets) {
-        const auto& known = known_hint_sets();
         const auto found =
             std::find_if(known.begin(), known.end(), [&](const auto& s) { return s.name == name; });
         if (found == known.end()) {
             return usage_error(fmt::format("--hint-sets: there is no set '{}'", name));
         }
-        sets.push_back(*found);
+        if (name != "none") sets.push_back(*found);
     }
-    std::stable_partition(sets.begin(), sets.end(), [](const auto& s) { return s.name == "none"; });
     for (std::string text : own_sets) {
         // The option is a list, whose commas part the sets.
         std::replace(text.begin(), text.end(), '+', ',');
@@ -129,7 +128,7 @@ Status Parameters::check() {
                 return usage_error(fmt::format("hint set '{}': there is no library '{}'", set.name,
                                                setting.backend));
             }
-            if (auto known = apply_settings(Serves::arrays, choice); !known) return known;
+            if (auto applied = apply_settings(Serves::arrays, choice); !applied) return applied;
         }
     }
     BackendChoice model = backend(libraries.front(), sets.front());
