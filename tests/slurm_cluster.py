@@ -21,8 +21,16 @@ from pathlib import Path
 
 _DAEMONS = ("munged", "slurmctld", "slurmd")
 _CLIENTS = ("sbatch", "srun", "salloc", "scancel", "squeue", "sinfo", "scontrol", "unshare")
-# Mounts made later are seen inside; the end of the first process ends all of the namespace.
-_NAMESPACES = ("--uts", "--pid", "--mount-proc", "--propagation", "slave", "--fork", "--kill-child")
+# Mounts made later are seen inside, also in a chroot; the end of the first process ends all of it.
+_NAMESPACES = (
+    "--uts",
+    "--pid",
+    "--mount-proc",
+    "--propagation",
+    "unchanged",
+    "--fork",
+    "--kill-child",
+)
 # Debian puts daemons where an ordinary user's PATH does not look.
 _PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 
