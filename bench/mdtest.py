@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mdtest against a bare loop of the same calls, and against the original where one is named in
+EFFIO_BENCH_MDTEST. One directory for all ranks, empty files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from harness import BenchError, Figures, Kit, Pair
+
+PHASES = {"File creation": "create", "File stat": "stat", "File removal": "remove"}
+
+
+@contextmanager
+def place_on(kit: Kit, where: str) -> Iterator[Path]:
+    """An empty directory in memory, or beside the build on whatever disk that is."""
+    if where == "tmpfs":
+        with kit.place() as place:
+            yield place
+    else:
+        with tempfile.TemporaryDirectory(dir=kit.build, prefix="bench-") as path:
+            yield Path(path)
+
+
+def of_engine(kit: Kit, where: str, ranks: int, files: int) -> Figures:
+    with place_on(kit, where) as place:
+        words = [kit.engine, "mdtest", "-n", files, "--things", "files", "--quiet"]
+        words += ["--phases", "create,stat,remove", "--count", "off", "--call-times", "off"]
+        kit.launch([*words, "--dir", place, "-o", place / "r.jsonl"], ranks)
+        lines = [json.loads(line) for line in (place / "r.jsonl").read_text().splitlines()]
+    return {
+        PHASES[m["where"]["phase"]]: m["rate"]["value"]
+        for m in lines
+        if m["kind"] == "measurement" and m["where"]["phase"] in PHASES
+    }
+
+
+def of_bare(kit: Kit, where: str, ranks: int, files: int) -> Figures:
+    with place_on(kit, where) as place:
+        text = kit.launch([kit.bare("bare_mdtest"), place, files], ranks)
+    return {name: float(rate) for name, rate in (line.split() for line in text.splitlines())}
+
+
+def of_original(kit: Kit, program: str, where: str, ranks: int, files: int) -> Figures:
+    with place_on(kit, where) as place:
+        text = kit.launch(
+            [program, "-n", files, "-F", "-C", "-T", "-r", "-d", place / "out"], ranks
+        )
+    rates = {}
+    for title, name in PHASES.items():
+        found = re.search(rf"^\s*{title}\s*:?\s+([0-9.]+)", text, re.MULTILINE)
+        if found is None:
+            raise BenchError(f"{program} prints no rate of {title}")
+        rates[name] = float(found[1])
+    return rates
+
+
+def pairs(kit: Kit) -> list[Pair]:
+    all_pairs = []
+    original = os.environ.get("EFFIO_BENCH_MDTEST")
+    for where, files in (("tmpfs", 100_000), ("disk", 30_000)):
+        for ranks in (1, 2):
+            ours = partial(of_engine, kit, where, ranks, files)
+            question = f"{files} empty files of each of {ranks} ranks in one directory on {where}"
+            all_pairs.append(
+                Pair(
+                    f"mdtest {where} {ranks}",
+                    question + ", against a bare loop",
+                    ours,
+                    partial(of_bare, kit, where, ranks, files),
+                    "op/s",
+                    at_least=0.97,
+                )
+            )
+            if original:
+                all_pairs.append(
+                    Pair(
+                        f"mdtest {where} {ranks} original",
+                        f"{question}, against {original}",
+                        ours,
+                        partial(of_original, kit, original, where, ranks, files),
+                        "op/s",
+                    )
+                )
+    return all_pairs
