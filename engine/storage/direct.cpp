@@ -103,7 +103,9 @@ class DirectStorage : public PosixStorage {
         }
         Descriptor buffered;
         if (settings_.falls_back()) {
-            auto second = open_file(request.path, request.mode.write ? O_RDWR : O_RDONLY);
+            OpenMode again = request.mode;
+            again.create = again.exclusive = false;
+            auto second = open_together(comm, request.path, again);
             if (!second) return session().signed_error(second.error());
             buffered = std::move(*second);
         }

@@ -136,6 +136,7 @@ class MpiFile : public ByteFile {
 
     Status do_set_hints(const Hints& hints) override {
         const Info info(hints);
+        if (info.raw() == MPI_INFO_NULL) return {};  // nothing to say; libraries refuse to hear it
         return status("MPI_File_set_info", MPI_File_set_info(file_, info.raw()));
     }
 

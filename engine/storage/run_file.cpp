@@ -4,9 +4,10 @@
 #include <fcntl.h>
 
 namespace effio {
+namespace {
 
-Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
-                                 const OpenMode& mode, int flags) {
+Result<Descriptor> open_by_mode(const Comm& comm, const std::string& real_path,
+                                const OpenMode& mode, int flags) {
     flags |= mode.write ? (mode.read ? O_RDWR : O_WRONLY) : O_RDONLY;
     if (mode.create) flags |= O_CREAT;
     if (!mode.exclusive) return open_file(real_path, flags);
@@ -20,6 +21,19 @@ Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
     comm.broadcast(code);
     if (code != 0) return system_error("open", real_path, code);
     return open_file(real_path, flags & ~O_CREAT);
+}
+
+}  // namespace
+
+Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
+                                 const OpenMode& mode, int flags) {
+    auto opened = open_by_mode(comm, real_path, mode, flags);
+    if (!mode.delete_on_close || comm.size() == 1) return opened;
+    // The root removes the name when it closes. A rank that opens after that would create it anew.
+    int all = opened ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.raw());
+    if (opened && all == 0) return io_error("open", real_path, "another rank could not open it");
+    return opened;
 }
 
 Status RunFile::seek(std::int64_t offset) {
@@ -67,7 +81,7 @@ Result<std::int64_t> RunFile::transfer(CallForm form, bool write, Span data, std
     const auto begin = place(form, bytes, offset);
     if (!begin) return begin.error();
     Result<std::int64_t> moved = std::int64_t{0};
-    for_each_run(view_, *begin, bytes, [&](const Run& run) {
+    const auto one_run = [&](const Run& run) {
         const auto from = static_cast<std::size_t>(*moved);
         const auto piece =
             move(run.offset, data.subspan(from, static_cast<std::size_t>(run.bytes)));
@@ -77,7 +91,9 @@ Result<std::int64_t> RunFile::transfer(CallForm form, bool write, Span data, std
         }
         *moved += *piece;
         return *piece == run.bytes;
-    });
+    };
+    // A call without bytes touches nothing: O_DIRECT would mind the place.
+    if (bytes > 0) for_each_run(view_, *begin, bytes, one_run);
     charge(form, write, bytes);
     return moved;
 }

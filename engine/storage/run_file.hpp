@@ -12,8 +12,9 @@
 namespace effio {
 
 /// Collective open of `real_path` by every rank of `comm`. With `exclusive` the root creates the
-/// file and the others open what it made, so that exactly one rank can be the creator. `flags`
-/// are added to those of the mode.
+/// file and the others open what it made, so that exactly one rank can be the creator. With
+/// `delete_on_close` all ranks have the file open, or none, when it returns. `flags` are added to
+/// those of the mode.
 Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
                                  const OpenMode& mode, int flags = 0);
 
