@@ -67,13 +67,21 @@ ProbeResult probe_shared_pointer(Session& session, Storage& storage, const std::
         keep((*file)->write(ordered, data));
     }
     if (comm.is_root() && storage.capabilities().real_files) note = component(path);
-    keep((*file)->set_view(View{}, Hints{}));
-    for (int call = 0; call < 2; ++call) {
-        keep((*file)->read(ordered, data));
-        if (storage.capabilities().stores_data && pattern.check(data, call * all + below)) {
-            right = false;
-        }
+    keep((*file)->sync());
+    if (const auto written = agree(session, comm, mine); written.failed()) {
+        return {false, written.error->text()};
     }
+    // Once at the offsets where ordered calls must have put the data, then through the pointer.
+    const auto check = [&](CallForm form) {
+        for (int call = 0; call < 2; ++call) {
+            const std::int64_t offset = call * all + below;
+            keep((*file)->read(form, data, offset));
+            if (storage.capabilities().stores_data && pattern.check(data, offset)) right = false;
+        }
+    };
+    check({Pointer::at, false});
+    keep((*file)->set_view(View{}, Hints{}));
+    check(ordered);
     keep((*file)->close());
     const auto agreed = agree(session, comm, mine);
     right = comm.min(right ? 1 : 0) == 1;

@@ -198,6 +198,10 @@ SimRoom::~SimRoom() {
     if (std::filesystem::remove(markers(), ignored)) std::filesystem::remove_all(path_, ignored);
 }
 
+std::string SimRoom::place_of(const std::string& path) const {
+    return path_ + std::filesystem::path("/" + path).lexically_normal().string();
+}
+
 std::string SimRoom::inside(const std::string& path) const {
     std::string real = place_of(path);
     (void)make_directories(parent_of(real));  // a failure shows when the file is opened

@@ -11,7 +11,8 @@
 namespace effio {
 
 /// A directory of this job's own that all its ranks see, gone when the last rank's object goes.
-/// Holds what `sim` stores; a path of the benchmark stands below it under its own name.
+/// Holds what `sim` stores; a path of the benchmark stands below it under its own
+/// name; one that leads out of it ("../data") ends at its top.
 class SimRoom {
   public:
     /// Collective; the ranks must share a node.
@@ -23,7 +24,7 @@ class SimRoom {
     /// Where `path` really stands; its parent directories exist afterwards.
     std::string inside(const std::string& path) const;
     /// The same, but nothing is created.
-    std::string place_of(const std::string& path) const { return path_ + "/" + path; }
+    std::string place_of(const std::string& path) const;
 
   private:
     SimRoom(std::string path, int rank);

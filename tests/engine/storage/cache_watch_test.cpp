@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Evidence of where bytes came from. What a file system without a block device or a shared machine
+// cannot tell is not asked for.
+#include "storage/cache_watch.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "../shared_directory.hpp"
+#include "../test_session.hpp"
+#include "core/buffer.hpp"
+#include "core/pattern.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio {
+namespace {
+
+struct Cache : testing::Test {
+    TestSession at;
+    SharedDirectory directory{at.comm};
+    Topology topology = find_topology(at.comm);
+    std::string path = directory / ("data" + std::to_string(at.comm.rank()));
+    std::optional<FileSystem> file_system = [this] {
+        auto found = find_file_system(directory.path());
+        return found ? std::optional(*found) : std::nullopt;
+    }();
+    Buffer data{1 << 20};
+
+    void write_and_sync() {
+        Pattern(1, 1).fill(data.bytes(), 0);
+        const auto fd = open_file(path, O_WRONLY | O_CREAT);
+        ASSERT_TRUE(fd);
+        ASSERT_TRUE(pwrite_all(fd->get(), path, data.bytes(), 0));
+        ASSERT_EQ(fsync(fd->get()), 0);
+    }
+    void read() {
+        const auto fd = open_file(path, O_RDONLY);
+        ASSERT_TRUE(fd);
+        ASSERT_TRUE(pread_all(fd->get(), path, data.bytes(), 0));
+    }
+    bool on_disk() const {
+        return file_system && file_system->device && !file_system->memory_backed;
+    }
+};
+
+TEST_F(Cache, what_was_just_written_is_resident_until_it_is_dropped) {
+    write_and_sync();
+    const auto resident = resident_fraction(path);
+    ASSERT_TRUE(resident);
+    EXPECT_GT(*resident, 0.9);
+    EXPECT_LE(*resident, 1.0);
+    const auto dropped = drop_from_cache(path);
+    ASSERT_TRUE(dropped);
+    if (on_disk()) {
+        EXPECT_LT(*dropped, 0.5);
+        read();
+        EXPECT_GT(*resident_fraction(path), 0.9);
+    } else {
+        EXPECT_LE(*dropped, 1.0);
+    }
+}
+
+TEST_F(Cache, an_empty_or_missing_file_has_no_fraction) {
+    EXPECT_FALSE(resident_fraction(path));
+    EXPECT_FALSE(drop_from_cache(path));
+    ASSERT_TRUE(open_file(path, O_WRONLY | O_CREAT));
+    EXPECT_FALSE(resident_fraction(path));
+}
+
+TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
+    if (!on_disk()) GTEST_SKIP() << "no block device below " << directory.path();
+    const std::int64_t all = (std::int64_t{1} << 20) * at.comm.size();
+    CacheWatch watch(at.comm, topology, file_system);
+    watch.begin();
+    write_and_sync();
+    const auto written = watch.end(all, false);
+    EXPECT_EQ(written.verdict, "device");
+    ASSERT_TRUE(written.process_written);
+    EXPECT_GE(*written.process_written, all);
+
+    ASSERT_TRUE(drop_from_cache(path));
+    watch.begin();
+    read();
+    const auto fetched = watch.end(all, true);
+    EXPECT_EQ(fetched.verdict, "device");
+    ASSERT_TRUE(fetched.process_read);
+    EXPECT_GE(*fetched.process_read, all);
+    // Once more, now from memory: the processes fetch nothing. (The device may serve others.)
+    watch.begin();
+    read();
+    EXPECT_LT(*watch.end(all, true).process_read, all / 20);
+}
+
+TEST_F(Cache, nothing_moved_is_no_evidence) {
+    CacheWatch watch(at.comm, topology, file_system);
+    watch.begin();
+    EXPECT_EQ(watch.end(0, true).verdict, "unknown");
+    CacheWatch blind(at.comm, topology, std::nullopt);
+    blind.begin();
+    const auto seen = blind.end(1 << 20, true);
+    EXPECT_FALSE(seen.device_read);
+    EXPECT_EQ(seen.verdict, "unknown");  // counters that stand still may not count at all
+}
+
+}  // namespace
+}  // namespace effio

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hints to MPI_Info and back.
+#include "storage/mpi_info.hpp"
+
+#include <gtest/gtest.h>
+
+namespace effio {
+namespace {
+
+TEST(MpiInfo, nothing_to_say_is_the_null_object) {
+    EXPECT_EQ(Info(Hints{}).raw(), MPI_INFO_NULL);
+    EXPECT_TRUE(hints_of(MPI_INFO_NULL).empty());
+}
+
+TEST(MpiInfo, pairs_go_there_and_back_as_they_are) {
+    Hints hints;
+    hints.set("striping_factor", "4");
+    hints.set("opaque", "switchable or 32MB, # so");
+    hints.set(std::string(MPI_MAX_INFO_KEY - 1, 'k'), std::string(MPI_MAX_INFO_VAL - 1, 'v'));
+    const Info info(hints);
+    ASSERT_NE(info.raw(), MPI_INFO_NULL);
+    const Hints back = hints_of(info.raw());
+    for (const auto& [key, value] : hints) EXPECT_EQ(back.get(key), value) << key;
+    EXPECT_EQ(back.to_json().size(), hints.to_json().size());
+}
+
+TEST(MpiInfo, empty_values_are_left_out) {
+    // MPI_Info_set answers them with an abort in some libraries.
+    Hints hints;
+    hints.set("empty", "");
+    EXPECT_EQ(Info(hints).raw(), MPI_INFO_NULL);
+    hints.set("full", "1");
+    const Info info(hints);
+    EXPECT_FALSE(hints_of(info.raw()).get("empty"));
+    EXPECT_EQ(hints_of(info.raw()).get("full"), "1");
+}
+
+}  // namespace
+}  // namespace effio
