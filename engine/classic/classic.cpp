@@ -4,6 +4,7 @@
 #include "classic/b_eff_io.hpp"
 #include "classic/flash_io.hpp"
 #include "classic/mdtest.hpp"
+#include "classic/ior.hpp"
 
 namespace effio {
 
@@ -14,6 +15,7 @@ const std::vector<ClassicProgram>& classic_programs() {
          translate_flash_io},
         {"mdtest", "mdtest's options and SUMMARY tables, with the units they name",
          translate_mdtest},
+        {"ior", "IOR 4: its options, scripts, text, JSON and CSV", translate_ior},
     };
     return programs;
 }

@@ -238,15 +238,19 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     return target;
 }
 
+Json Target::describe(const FileSet& set, const std::string& directory, bool keep) {
+    return Json{{"name", set.pattern()},
+                {"count", set.count},
+                {"first", set.first},
+                {"step", set.step},
+                {"directory", set.directory.empty() ? directory : set.directory},
+                {"keep", keep}};
+}
+
 Json Target::manifest() const {
     Json files = Json::array();
     for (const auto& set : request_.files) {
-        files.push_back(Json{{"name", set.pattern()},
-                             {"count", set.count},
-                             {"first", set.first},
-                             {"step", set.step},
-                             {"directory", directory_of(set)},
-                             {"keep", !removes(set)}});
+        files.push_back(describe(set, request_.directory, !removes(set)));
     }
     // Whoever cleans up after a killed run cannot tell the user's files from ours.
     const bool keep = request_.keep || request_.only_read || existing_ > 0;

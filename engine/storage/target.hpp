@@ -103,6 +103,8 @@ class Target {
     std::int64_t existing() const { return existing_; }
     /// Directories and name patterns of all that may be created, for the result file.
     Json manifest() const;
+    /// A file set's entry in it.
+    static Json describe(const FileSet& set, const std::string& directory, bool keep);
 
     /// Collective: makes the directories of file sets that have one for each file.
     Status make_own_directories(Session& session) const;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "benchmarks/ior/runner.hpp"
 #include "storage/cache_watch.hpp"
@@ -75,6 +76,19 @@ std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
     }
     if (known == 0) return {};
     return sum / known;
+}
+
+/// Collective: the calls of the busiest worker, for a later run that reads.
+void Runner::write_count(const Measured& m, Outcome& mine) const {
+    std::int64_t most = 0;
+    for (const auto& lane : m.pass.lanes) most = std::max(most, lane.transfers);
+    most = comm_.max(most);
+    if (!comm_.is_root()) return;
+    const std::string& path = *setup_.parameters.count_file;
+    std::ofstream out(path);
+    out << most << "\n";
+    out.close();
+    if (!out) mine.fail(session_.signed_error(io_error("write", path, "the count of calls")));
 }
 
 /// Removes what this rank would write, so that it is written anew.

@@ -5,7 +5,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
+#include <set>
+#include <sstream>
 
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/plan.hpp"
@@ -99,11 +102,20 @@ class Ior : public Benchmark {
     Ending run(Job& job) override;
 
   private:
-    Ending run_test(Job& job, const Parameters& p, Observer* view, bool announces);
+    Ending run_test(Job& job, Parameters p, Observer* view, bool announces);
+    Status agree_on_input(const Session& session, Parameters& p) const;
+    Json manifest(const Target& target, int ranks) const;
+    bool made_earlier(const FileNames& names, const Parameters& p) const;
 
     Parameters parameters_;
     std::vector<Test> tests_;
+    /// Full names of file sets that tests of this run wrote and kept.
+    std::set<std::string> made_;
 };
+
+std::string full_pattern(const FileSet& set, const Parameters& p) {
+    return (set.directory.empty() ? p.storage.directory : set.directory) + "/" + set.pattern();
+}
 
 Ending Ior::run(Job& job) {
     if (tests_.empty()) return run_test(job, parameters_, nullptr, true);
@@ -119,9 +131,65 @@ Ending Ior::run(Job& job) {
     return all;
 }
 
-Ending Ior::run_test(Job& job, const Parameters& p, Observer* view, bool announces) {
+/// Collective: what the root knows from files and its environment becomes known to all.
+Status Ior::agree_on_input(const Session& session, Parameters& p) const {
+    std::string hints = fmt::format("{}", fmt::join(p.hints, "\n"));
+    session.comm.broadcast(hints);
+    p.hints.clear();
+    std::istringstream lines(hints);
+    for (std::string line; std::getline(lines, line);) p.hints.push_back(line);
+    if (!p.count_file || p.writes()) return {};
+    std::string failure;
+    std::int64_t count = 0;
+    if (session.comm.is_root()) {
+        std::ifstream in(*p.count_file);
+        std::string word;
+        std::string more;
+        in >> word;
+        const auto number = parse_integer(word);
+        if (!number || *number < 1 || (in >> more)) {
+            failure = fmt::format("--count-file {}: {}", *p.count_file,
+                                  in.is_open() ? "holds no number of calls" : "cannot be read");
+        } else {
+            count = *number;
+        }
+    }
+    session.comm.broadcast(failure);
+    if (!failure.empty()) return usage_error(failure);
+    session.comm.broadcast(count);
+    p.max_transfers = count;
+    return {};
+}
+
+/// Of all tests, because what a killed run leaves is found through the first line alone.
+Json Ior::manifest(const Target& target, int ranks) const {
+    Json manifest = target.manifest();
+    for (std::size_t i = 1; i < tests_.size(); ++i) {
+        const Parameters& p = tests_[i].parameters;
+        if (!p.writes()) continue;
+        const auto workers = p.ranks.value_or(ranks) * p.threads;
+        const FileNames names(p, workers);
+        for (const auto& set : names.sets()) {
+            const bool keep = p.storage.keep || p.use_existing;
+            Json entry = Target::describe(set, p.storage.directory, keep);
+            auto& files = manifest["files"];
+            if (std::find(files.begin(), files.end(), entry) == files.end()) {
+                files.push_back(std::move(entry));
+            }
+        }
+    }
+    return manifest;
+}
+
+bool Ior::made_earlier(const FileNames& names, const Parameters& p) const {
+    return std::all_of(names.sets().begin(), names.sets().end(),
+                       [&](const FileSet& set) { return made_.contains(full_pattern(set, p)); });
+}
+
+Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     Session& session = job.session;
     const int world = session.comm.size();
+    if (auto agreed = agree_on_input(session, p); !agreed) return Ending::from(agreed.error());
     const auto ranks = static_cast<int>(p.ranks.value_or(world));
     if (ranks > world) {
         return Ending::from(
@@ -146,9 +214,11 @@ Ending Ior::run_test(Job& job, const Parameters& p, Observer* view, bool announc
     request.directory = p.storage.directory;
     request.more_directories = p.more_dirs;
     request.files = names.sets();
-    request.overwrite = p.storage.overwrite;
-    request.use_existing = p.use_existing;
-    request.only_read = !p.writes();
+    // What an earlier test of this run made and kept is ours.
+    const bool ours = made_earlier(names, p);
+    request.overwrite = p.storage.overwrite || ours;
+    request.use_existing = p.use_existing && !ours;
+    request.only_read = !p.writes() && !ours;
     request.keep = p.storage.keep;
     request.max_bytes = p.storage.max_bytes;
     auto target = Target::prepare(session, *storage, std::move(request));
@@ -161,6 +231,7 @@ Ending Ior::run_test(Job& job, const Parameters& p, Observer* view, bool announc
     setup.path = names.path(*target, 0, 0);
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;
+    setup.file_system = target->file_system();
     std::array<int, 3> nodes{1, 1, 1};
     if (topology) {
         nodes = {topology->nodes, topology->min_ranks_on_node, topology->max_ranks_on_node};
@@ -189,10 +260,13 @@ Ending Ior::run_test(Job& job, const Parameters& p, Observer* view, bool announc
         extra["backend"] = Json{{"name", storage->name()}, {"settings", storage->describe()}};
         extra["file_system"] =
             target->file_system() ? target->file_system()->to_json() : Json(nullptr);
-        extra["manifest"] = target->manifest();
+        extra["manifest"] = manifest(*target, world);
         job.announce(std::move(extra));
     }
     session.clean_up = [&target] { target->remove_all_quietly(); };
+    if (p.writes() && p.storage.keep && !p.use_existing) {
+        for (const auto& set : names.sets()) made_.insert(full_pattern(set, p));
+    }
     Ending ending;
     Outcome mine;
     if (auto made = target->make_own_directories(session); !made) return Ending::from(made.error());

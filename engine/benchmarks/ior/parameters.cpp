@@ -82,6 +82,8 @@ void Parameters::declare(OptionTable& table) {
         .range(0, most)
         .automatic("none");
 
+    table.add("hint", hints, "hints to MPI-IO, for all files").metavar("KEY=VALUE,…");
+
     table.group("Until when");
     table
         .add("stonewall", stonewall,
@@ -103,6 +105,12 @@ void Parameters::declare(OptionTable& table) {
              "change of the trend; the range may be twice that")
         .range(0.001, 1);
     table.add("steady-slice", steady_slice, "time of one slice").range(0.01, 3600);
+    table
+        .add("count-file", count_file,
+             "after writing it holds the calls of the busiest worker; a run that only reads takes "
+             "as many from it")
+        .metavar("FILE")
+        .automatic("none");
     table.add("time-limit", time_limit, "no phase begins after this time of the run; 0 = no limit")
         .range(0, 1e9);
 
@@ -124,7 +132,16 @@ void Parameters::declare(OptionTable& table) {
     table.flag("use-existing", use_existing,
                "write into files that exist (they are never removed)");
     table.flag("keep-on-errors", keep_on_errors, "keep the files if their data are wrong");
+    table.flag("stop-on-errors", stop_on_errors, "end the run after a phase with wrong data");
+    table.group("Details");
     table.flag("slowest", slowest, "name the slowest ranks of each phase");
+    table.flag("rank-details", rank_details, "record bytes and times of every rank");
+    table
+        .add("save-calls", save_calls,
+             "each rank writes begin and length of every call to PREFIX-<access>-<repetition>-"
+             "<rank>.csv (16 bytes of memory a call)")
+        .metavar("PREFIX")
+        .automatic("no");
     storage.declare(table);
 }
 
@@ -258,8 +275,19 @@ Status Parameters::check_limits() const {
     return {};
 }
 
+Status Parameters::check_hints() const {
+    for (const auto& hint : hints) {
+        const auto equals = hint.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return usage_error(fmt::format("--hint: '{}' is not KEY=VALUE", hint));
+        }
+    }
+    return {};
+}
+
 Status Parameters::check() {
-    for (const auto& status : {check_phases(), check_sizes(), check_modes(), check_limits()}) {
+    for (const auto& status :
+         {check_phases(), check_sizes(), check_modes(), check_limits(), check_hints()}) {
         if (!status) return status;
     }
     return storage.check();

@@ -42,6 +42,7 @@ struct Parameters {
     Seconds delay{0};
     Seconds think_time{0};
     std::optional<Bytes> hold_memory;
+    std::vector<std::string> hints;
     // Until when.
     Seconds stonewall{0};
     bool wear_out = false;
@@ -52,6 +53,7 @@ struct Parameters {
     std::int64_t steady_window = 10;
     double steady_tolerance = 0.1;
     Seconds steady_slice{1};
+    std::optional<std::string> count_file;
     Seconds time_limit{0};
     // What is in the files.
     std::string data = "stamped";
@@ -59,7 +61,11 @@ struct Parameters {
     std::vector<std::string> verify;
     bool use_existing = false;
     bool keep_on_errors = false;
+    bool stop_on_errors = false;
+    // What is told beside.
     bool slowest = false;
+    bool rank_details = false;
+    std::optional<std::string> save_calls;
     StorageOptions storage{"posix"};
 
     void declare(OptionTable& table);
@@ -86,6 +92,7 @@ struct Parameters {
     Status check_phases() const;
     Status check_modes() const;
     Status check_limits() const;
+    Status check_hints() const;
 };
 
 }  // namespace effio::ior

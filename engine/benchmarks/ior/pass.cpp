@@ -111,8 +111,12 @@ class Pass::Worker {
         const std::int64_t end =
             calls_.placement == Placement::strided ? strided_end_ : offset + bytes_;
         done_.highest = std::max(done_.highest, end);
+        const double before = calls_.keep_calls ? session_.clock.now() : 0.0;
         const bool good =
             calls_.access == Access::write ? write(offset, place) : read(offset, place);
+        if (calls_.keep_calls) {
+            done_.kept.emplace_back(before - start_, session_.clock.now() - before);
+        }
         if (calls_.think_seconds > 0) {
             const Lap lap(session_.clock, done_.think_seconds);
             pause(session_.clock, calls_.think_seconds);

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/ior/definition.hpp"
@@ -37,6 +38,7 @@ struct Calls {
     bool sync_each = false;  ///< writing
     double think_seconds = 0;
     bool time_calls = false;
+    bool keep_calls = false;  ///< begin and length of every call
 };
 
 /// When a pass ends.
@@ -63,6 +65,7 @@ struct LaneDone {
     double think_seconds = 0;
     Histogram calls;
     TimeSeries series;
+    std::vector<std::pair<double, double>> kept;  ///< begin and length of every call, seconds
     Outcome outcome;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "benchmarks/ior/runner.hpp"
 #include "storage/cache_watch.hpp"
@@ -30,6 +31,7 @@ Calls Runner::calls_of(const Task& task) const {
     calls.sync_each = task.access == Access::write && p.sync == "each";
     calls.think_seconds = task.timed ? p.think_time.count : 0;
     calls.time_calls = task.timed && p.storage.times_calls();
+    calls.keep_calls = task.timed && p.save_calls;
     return calls;
 }
 
@@ -37,9 +39,11 @@ Until Runner::until_of(const Task& task) const {
     const auto& p = setup_.parameters;
     Until until;
     if (!task.timed) return until;
-    until.seconds = p.stonewall.count;
+    // As much as an earlier run wrote is read in whole.
+    const bool counted = task.access == Access::read && p.count_file && !p.writes();
+    until.seconds = counted ? 0 : p.stonewall.count;
     until.min_seconds = p.min_time.count;
-    until.wear_out = p.wear_out;
+    until.wear_out = p.wear_out && !counted;
     until.wear_out_seconds = p.wear_out_limit.count;
     until.is_cut = p.max_transfers > 0;
     if (p.steady) {
@@ -55,6 +59,10 @@ Hints Runner::hints_of(const Task& task) const {
                                std::string(name(p.file_kind()))};
     Hints all = hints_.for_open(cell);
     for (const auto& [key, value] : hints_.for_row(cell, task.transfer, false)) all.set(key, value);
+    for (const auto& hint : p.hints) {
+        const auto equals = hint.find('=');
+        all.set(hint.substr(0, equals), hint.substr(equals + 1));
+    }
     return all;
 }
 
@@ -308,13 +316,45 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     }
     r.steady = m.pass.steady;
     if (p.slowest) r.slowest = largest_over(comm_, own_seconds, session_.host, slowest_shown);
+    if (p.rank_details) r.rank_details = details_over_ranks(own_bytes, t.close_end, own_seconds);
     r.asked = hints_of(task);
     r.granted = m.granted;
     return r;
 }
 
+std::vector<RankDetail> Runner::details_over_ranks(double bytes, double total,
+                                                   double transfer) const {
+    const auto all_bytes = comm_.gather(bytes);
+    const auto all_totals = comm_.gather(total);
+    const auto all_transfers = comm_.gather(transfer);
+    std::vector<RankDetail> details;
+    for (std::size_t i = 0; i < all_bytes.size(); ++i) {
+        details.push_back({all_bytes[i], all_totals[i], all_transfers[i]});
+    }
+    return details;
+}
+
+/// What only this rank knows of its calls goes to a file of its own.
+void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) const {
+    const auto& prefix = setup_.parameters.save_calls;
+    if (!prefix) return;
+    const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", *prefix, name(task.access),
+                                         task.repetition, comm_.rank());
+    std::ofstream out(path);
+    out << "time,runtime,tp\n";
+    for (const auto& lane : m.pass.lanes) {
+        for (const auto& [begin, length] : lane.kept) {
+            const double rate = length > 0 ? static_cast<double>(task.transfer) / length : 0.0;
+            out << fmt::format("{:.9f},{:.9f},{:.3f}\n", begin, length, rate);
+        }
+    }
+    out.close();
+    if (!out) mine.fail(session_.signed_error(io_error("write", path, "the file of call times")));
+}
+
 void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
     m.outcome.interrupted = session_.interrupted.load();
+    save_calls(task, m, m.outcome);
     const Agreed agreed = agree(session_, comm_, m.outcome);
     result.errors = agreed.error_count;
     if (agreed.error) result.error_list.push_back(*agreed.error);

@@ -169,6 +169,12 @@ Measurement to_measurement(const PhaseResult& r) {
     for (const auto& s : r.slowest) {
         slowest.push_back(Json{{"rank", s.rank}, {"host", s.host}, {"transfer_seconds", s.value}});
     }
+    Json ranks = Json::array();
+    for (const auto& rank : r.rank_details) {
+        ranks.push_back(Json{{"bytes", rank.bytes},
+                             {"total_seconds", rank.total},
+                             {"transfer_seconds", rank.transfer}});
+    }
     m.detail = Json{
         {"file", r.file},
         {"planned_bytes", r.geometry.total_bytes()},
@@ -185,6 +191,7 @@ Measurement to_measurement(const PhaseResult& r) {
         {"transfers_not_direct", r.detours},
         {"remark", r.remark},
         {"slowest_ranks", std::move(slowest)},
+        {"rank_details", std::move(ranks)},
     };
     return m;
 }

@@ -10,6 +10,7 @@
 #include "benchmarks/ior/parameters.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
+#include "parallel/file_system.hpp"
 #include "parallel/over_ranks.hpp"
 #include "parallel/pace.hpp"
 #include "storage/hints.hpp"
@@ -27,6 +28,7 @@ struct Setup {
     std::string path;  ///< of the shared file or the first file
     std::int64_t cap_bytes = 0;
     std::string cap_reason;
+    std::optional<FileSystem> file_system;
 };
 
 /// A part of a phase over all ranks: from the first rank's begin to the last one's end.
@@ -47,6 +49,13 @@ struct StonewallResult {
     double total_bytes() const { return mean_bytes() * static_cast<double>(wall.workers); }
     /// Seconds in which some workers had stopped and others still worked.
     double tail_seconds() const { return wall.last_seconds - wall.first_seconds; }
+};
+
+/// What one rank did in a phase, where that was asked for.
+struct RankDetail {
+    double bytes = 0;
+    double total = 0;     ///< seconds
+    double transfer = 0;  ///< seconds
 };
 
 struct PhaseResult {
@@ -74,7 +83,8 @@ struct PhaseResult {
     std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
     TimeSeries series;                          ///< since the begin of the transfers
     std::optional<Histogram> call_times;
-    std::vector<RankValue> slowest;  ///< seconds in the transfer part
+    std::vector<RankValue> slowest;        ///< seconds in the transfer part
+    std::vector<RankDetail> rank_details;  ///< on the root
 
     std::int64_t verified_bytes = 0;
     double verify_seconds = 0;  ///< of the pass of its own

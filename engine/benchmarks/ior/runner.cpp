@@ -170,12 +170,12 @@ void Runner::write_phase(Task task) {
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
         written_->push_back(std::min(m.pass.lanes[i].transfers, task.transfers[i]));
     }
+    if (p.count_file) write_count(m, m.outcome);
     finish(task, m, result);
     if (result.valid && !stopping_ && p.verifies_after(Access::write)) {
         verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
     }
-    result_.errors += result.errors;
-    notify([&](Observer& o) { o.phase(result); });
+    tell(result);
 }
 
 void Runner::read_phase(Task task) {
@@ -211,7 +211,12 @@ void Runner::read_phase(Task task) {
         }
         verify(again, result);
     }
+    tell(result);
+}
+
+void Runner::tell(PhaseResult& result) {
     result_.errors += result.errors;
+    if (setup_.parameters.stop_on_errors && result.errors > 0) stopping_ = true;
     notify([&](Observer& o) { o.phase(result); });
 }
 
@@ -231,10 +236,6 @@ void Runner::verify(const Task& task, PhaseResult& result) {
     Measured m = measure(task);
     result.verify_seconds = comm_.max(m.times.close_end);
     result.verified_bytes += comm_.sum(m.pass.verified());
-    for (auto& lane : m.pass.lanes) {
-        m.outcome.error_count += lane.outcome.error_count;
-        if (!m.outcome.error) m.outcome.error = lane.outcome.error;
-    }
     m.outcome.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, comm_, m.outcome);
     result.errors += agreed.error_count;

@@ -74,7 +74,11 @@ class Runner {
     Calls calls_of(const Task& task) const;
     Until until_of(const Task& task) const;
     PhaseResult sum_up(const Task& task, Measured& m);
+    std::vector<RankDetail> details_over_ranks(double bytes, double total, double transfer) const;
+    void save_calls(const Task& task, const Measured& m, Outcome& mine) const;
     void finish(const Task& task, Measured& m, PhaseResult& result);
+    void tell(PhaseResult& result);
+    void write_count(const Measured& m, Outcome& mine) const;
     void check_sizes(const Task& task, const Measured& m, Outcome& mine) const;
     Status check_readable(const Task& task) const;
     std::optional<double> before_reading(const Task& task, Outcome& mine);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The classic face of IOR: its command line, its text, JSON and CSV.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/ior/ior.hpp"
+#include "classic/classic.hpp"
+#include "classic/ior_options.hpp"
+
+namespace effio {
+
+Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>& words);
+
+/// What IOR was asked for in one test and what ior makes of it.
+struct IorTranslation {
+    std::vector<std::string> arguments;  ///< our command line
+    std::vector<std::string> warnings;   ///< what is accepted without effect
+};
+/// `tasks` is the number of tasks of the job.
+Result<IorTranslation> translate_ior_test(const IorOptions& options, int tasks);
+
+/// One phase as the classic views print it.
+struct IorRow {
+    ior::PhaseResult result;
+    int test = 0;
+    double wr_rd() const;    ///< seconds of the calls and of the fsync after them
+    double iops() const;     ///< calls over these seconds
+    double latency() const;  ///< seconds of a call, the mean over all tasks
+};
+
+/// The output of all tests of one command line; on the root. Rows come as they are measured, the
+/// summary at the end.
+class IorReport {
+  public:
+    virtual ~IorReport() = default;
+    IorReport(const IorReport&) = delete;
+    IorReport& operator=(const IorReport&) = delete;
+
+    virtual void begin_test(int test, const ior::Setup& setup) = 0;
+    virtual void row(const IorRow& row) = 0;
+    virtual void removed(int test, std::int64_t repetition, double seconds) = 0;
+    virtual void end_test(int test, const ior::RunResult& run) = 0;
+    /// Nothing follows; called once, also after a run that failed.
+    virtual void finish() = 0;
+
+  protected:
+    IorReport() = default;
+};
+
+struct IorReportRequest {
+    std::vector<IorOptions> tests;
+    std::string command_line;
+};
+/// `out` receives complete pieces of text.
+using IorSink = std::function<void(const std::string&)>;
+std::unique_ptr<IorReport> make_ior_text(IorReportRequest request, IorSink out);
+std::unique_ptr<IorReport> make_ior_json(IorReportRequest request, IorSink out);
+std::unique_ptr<IorReport> make_ior_csv(IorReportRequest request, IorSink out);
+
+/// The operation times of a test over its repetitions, as the summary shows them.
+struct IorSummary {
+    ior::Access access = ior::Access::write;
+    Samples mib_per_second;
+    Samples operations_per_second;  ///< bytes over transfer size and total time
+    Samples seconds;
+    std::optional<double> stonewall_seconds;  ///< mean over the repetitions
+    std::optional<double> stonewall_mib;      ///< MiB/s of all tasks until then
+};
+std::vector<IorSummary> summaries_of(const ior::RunResult& run);
+
+std::string ior_time_text();  ///< as ctime
+std::string ior_machine();    ///< "Linux host"
+
+}  // namespace effio

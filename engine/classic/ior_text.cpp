@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The text of IOR, in the shape that parsers in the wild key on (spec/ior_mdtest.md, section 6).
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "classic/ior.hpp"
+#include "core/units.hpp"
+#include "parallel/system.hpp"
+
+namespace effio {
+namespace {
+
+/// A number as the table of results prints it.
+std::string number(double value) {
+    if (value < 1) return fmt::format("{:.6f}", value);
+    return value < 3600 ? fmt::format("{:.2f}", value) : fmt::format("{:.0f}", value);
+}
+
+std::string result_line(std::string_view access, const std::vector<std::string>& cells,
+                        std::int64_t repetition) {
+    std::string line = fmt::format("{:<10}", access);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        line += fmt::format("{:<{}}", cells[i], i == 2 ? 12 : 11);
+    }
+    return line + fmt::format("{:<4}\n", repetition);
+}
+
+std::string human(std::int64_t bytes) {
+    for (const auto& [unit, name] :
+         {std::pair(KiB * GiB, "TiB"), std::pair(GiB, "GiB"), std::pair(MiB, "MiB")}) {
+        if (bytes < unit) continue;
+        if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
+        return fmt::format("{:.2f} {}", static_cast<double>(bytes) / static_cast<double>(unit),
+                           name);
+    }
+    return fmt::format("{} bytes", bytes);
+}
+
+std::string option(std::string_view key, const std::string& value) {
+    return fmt::format("{:<20}: {}\n", key, value);
+}
+
+std::string ordering(const IorOptions& o) {
+    if (o.reorder_random == 1) return "random task offset";
+    if (o.reorder_random > 1) return "shuffled tasks";
+    return o.reorder != 0 ? "constant task offset" : "no tasks offsets";
+}
+
+constexpr const char* result_head =
+    "Results: \n\n"
+    "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   "
+    "close(s)   total(s)   iter\n"
+    "------    ---------  ----       ----------  ---------- ---------  --------   --------   "
+    "--------   --------   ----\n";
+
+constexpr const char* summary_head =
+    "Summary of all tests:\n"
+    "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     "
+    "StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff "
+    "reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n";
+
+class TextReport : public IorReport {
+  public:
+    TextReport(IorReportRequest request, IorSink out)
+        : request_(std::move(request)), out_(std::move(out)) {}
+
+    void begin_test(int test, const ior::Setup& setup) override {
+        const IorOptions& o = options(test);
+        std::string text;
+        if (test == 0) {
+            text += fmt::format(
+                "IOR-4.1.0+effio-{}: MPI Coordinated Test of Parallel I/O\n"
+                "Began               : {}\nCommand line        : {}\nMachine             : {}\n",
+                engine_version(), ior_time_text(), request_.command_line, ior_machine());
+        }
+        text += option("TestID", std::to_string(test)) + option("StartTime", ior_time_text()) +
+                option("Path", setup.path);
+        if (setup.file_system) text += file_system(*setup.file_system);
+        text += "\n" + options_text(o, setup) + "\n" + result_head;
+        out_(text);
+    }
+
+    void row(const IorRow& row) override {
+        const auto& r = row.result;
+        std::string text;
+        if (r.stonewall) text += stonewall(*r.stonewall);
+        if (!r.valid) {
+            text +=
+                fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
+                            r.repetition, r.error_list.empty() ? "failed" : r.error_list[0].text());
+            out_(text);
+            return;
+        }
+        if (r.errors > 0) {
+            text += fmt::format("WARNING: incorrect data on {}: {} errors found; {}\n",
+                                name(r.access), r.errors, r.error_list[0].text());
+        }
+        if (!r.remark.empty()) text += fmt::format("NOTE: {}\n", r.remark);
+        const auto& g = r.geometry;
+        const auto kib = [](std::int64_t bytes) {
+            return number(static_cast<double>(bytes) / static_cast<double>(KiB));
+        };
+        text += result_line(
+            name(r.access),
+            {number(r.rate() / static_cast<double>(MiB)), number(row.iops()), number(row.latency()),
+             kib(g.block), kib(g.transfer), number(r.span("open").seconds()), number(row.wr_rd()),
+             number(r.span("close").seconds()), number(r.total)},
+            r.repetition);
+        if (options(row.test).show_hints != 0) text += hints(r);
+        out_(text);
+    }
+
+    void removed(int test, std::int64_t repetition, double seconds) override {
+        if (options(test).verbose < 1) return;
+        out_(result_line("remove", {"-", "-", "-", "-", "-", "-", "-", "-", number(seconds)},
+                         repetition));
+    }
+
+    void end_test(int test, const ior::RunResult& run) override {
+        std::string text = "\n";
+        for (const auto& s : summaries_of(run)) {
+            const double most = s.mib_per_second.count() > 0 ? s.mib_per_second.max() : 0;
+            text += fmt::format("Max {} {:.2f} MiB/sec ({:.2f} MB/sec)\n",
+                                s.access == ior::Access::write ? "Write:" : "Read: ", most,
+                                most * static_cast<double>(MiB) / MB_per_s);
+            summary_ += summary_line(test, run, s);
+        }
+        if (run.out_of_time) text += "NOTE: maxTimeDuration left phases out\n";
+        if (options(test).summary_always != 0) text += "\n" + (summary_head + summary_);
+        out_(text);
+    }
+
+    void finish() override {
+        if (!summary_.empty()) out_("\n" + (summary_head + summary_));
+        out_(fmt::format("Finished            : {}\n", ior_time_text()));
+    }
+
+  private:
+    const IorOptions& options(int test) const {
+        return request_.tests[static_cast<std::size_t>(test)];
+    }
+
+    static std::string file_system(const FileSystem& fs) {
+        const auto used = [](std::int64_t total, std::int64_t free) {
+            return total > 0
+                       ? 100.0 * static_cast<double>(total - free) / static_cast<double>(total)
+                       : 0.0;
+        };
+        return option("FS",
+                      fmt::format("{:.1f} GiB   Used FS: {:.1f}%   Inodes: {:.1f} Mi   Used "
+                                  "Inodes: {:.1f}%",
+                                  static_cast<double>(fs.total_bytes) / static_cast<double>(GiB),
+                                  used(fs.total_bytes, fs.free_bytes),
+                                  static_cast<double>(fs.total_inodes) / static_cast<double>(MiB),
+                                  used(fs.total_inodes, fs.free_inodes)));
+    }
+
+    static std::string options_text(const IorOptions& o, const ior::Setup& s) {
+        const auto& p = s.parameters;
+        std::string text = "Options: \n";
+        text += option("api", o.api) + option("apiVersion", s.backend) +
+                option("test filename", o.test_file) +
+                option("access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file") +
+                option("type", o.collective != 0 ? "collective" : "independent") +
+                option("segments", std::to_string(o.segments)) +
+                option("ordering in a file", o.random_offset != 0 ? "random" : "sequential") +
+                option("ordering inter file", ordering(o));
+        if (o.reorder != 0) text += option("task offset", std::to_string(o.task_offset));
+        if (o.reorder_random != 0) {
+            text += option("reorder random seed", std::to_string(o.reorder_seed));
+        }
+        text += option("nodes", std::to_string(s.nodes)) +
+                option("tasks", std::to_string(s.ranks)) +
+                option("clients per node", std::to_string(s.max_ranks_on_node)) +
+                option("memoryBuffer", "CPU") + option("dataAccess", "CPU") +
+                option("GPUDirect", "0") + option("repetitions", std::to_string(o.repetitions)) +
+                option("xfersize", human(o.transfer)) + option("blocksize", human(o.block)) +
+                option("aggregate filesize", human(o.block * o.segments * s.ranks));
+        text += option("data", p.data);
+        if (o.verbose > 0) text += option("verbose", std::to_string(o.verbose));
+        if (o.deadline > 0) {
+            text += option("stonewallingTime", std::to_string(o.deadline)) +
+                    option("stoneWallingWearOut", std::to_string(o.wear_out));
+        }
+        return text;
+    }
+
+    static std::string stonewall(const ior::StonewallResult& s) {
+        const auto gib = [](double bytes) {
+            return fmt::format("{:.2f} GiB", bytes / static_cast<double>(GiB));
+        };
+        return fmt::format(
+            "stonewalling pairs accessed min: {} max: {} -- min data: {} mean data: {} time: "
+            "{:.1f}s\n",
+            s.wall.min_done, s.wall.max_done, gib(s.min_bytes()), gib(s.mean_bytes()),
+            s.wall.last_seconds);
+    }
+
+    static std::string hints(const ior::PhaseResult& r) {
+        std::string text;
+        for (const auto& [what, all] :
+             {std::pair("passed to", &r.asked), std::pair("returned from", &r.granted)}) {
+            text += fmt::format("hints {} MPI_File_open() {{\n", what);
+            for (const auto& [key, value] : *all) text += fmt::format("\t{} = {}\n", key, value);
+            text += "}\n";
+        }
+        return text;
+    }
+
+    std::string summary_line(int test, const ior::RunResult& run, const IorSummary& s) const {
+        const IorOptions& o = options(test);
+        const auto cell = [](const Samples& all, double value) {
+            return all.count() > 0 ? fmt::format(" {:>10.2f}", value)
+                                   : fmt::format(" {:>10}", "NA");
+        };
+        const auto four = [&](const Samples& all) {
+            return cell(all, all.max()) + cell(all, all.min()) + cell(all, all.mean()) +
+                   cell(all, all.population_deviation());
+        };
+        const auto wall = [](const std::optional<double>& value, int width) {
+            return value ? fmt::format(" {:>{}.2f}", *value, width)
+                         : fmt::format(" {:>{}}", "NA", width);
+        };
+        std::string line = fmt::format("{:<9}", name(s.access)) + four(s.mib_per_second) +
+                           four(s.operations_per_second);
+        line += s.seconds.count() > 0 ? fmt::format(" {:>10.5f}", s.seconds.mean())
+                                      : fmt::format(" {:>10}", "NA");
+        line += wall(s.stonewall_seconds, 12) + wall(s.stonewall_mib, 14);
+        const double aggregate = static_cast<double>(o.block * o.segments) *
+                                 static_cast<double>(run.setup.ranks) / static_cast<double>(MiB);
+        line += fmt::format(
+            " {:>5} {:>6} {:>3} {:>4} {:>3} {:>5} {:>8} {:>9} {:>4} {:>6} {:>8} {:>8} {:>9.1f} "
+            "{:>5} {:>6}\n",
+            test, run.setup.ranks, run.setup.max_ranks_on_node, o.repetitions, o.file_per_proc,
+            o.reorder, o.task_offset, o.reorder_random, o.reorder_seed, o.segments, o.block,
+            o.transfer, aggregate, o.api, o.ref_num);
+        return line;
+    }
+
+    IorReportRequest request_;
+    IorSink out_;
+    std::string summary_;
+};
+
+}  // namespace
+
+std::unique_ptr<IorReport> make_ior_text(IorReportRequest request, IorSink out) {
+    return std::make_unique<TextReport>(std::move(request), std::move(out));
+}
+
+}  // namespace effio
