@@ -3,6 +3,7 @@
 #include "classic/ior.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -14,8 +15,6 @@
 #include "benchmarks/ior/plan.hpp"
 #include "parallel/system.hpp"
 #include "storage/posix_calls.hpp"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): not in every <unistd.h>
 
 namespace effio {
 namespace {
@@ -198,7 +197,7 @@ class Translator {
         const std::string& text = o_.memory_per_node;
         std::int64_t bytes = o_.memory_per_task;
         if (bytes > 0) bytes *= tasks_;  // of one node, where all tasks may be
-        if (text.ends_with("%")) {
+        if (text.ends_with('%')) {
             const auto percent = parse_integer(std::string_view(text).substr(0, text.size() - 1));
             if (!percent || *percent < 0 || *percent > 100) {
                 fault(fmt::format("-M: '{}' is no part of the memory", text));
@@ -401,7 +400,7 @@ Result<std::shared_ptr<SharedReport>> report_of(const IorCommand& command,
         return std::make_shared<SharedReport>(make_ior_json(std::move(request), std::move(sink)));
     }
     if (format == "csv") {
-        return std::make_shared<SharedReport>(make_ior_csv(std::move(request), std::move(sink)));
+        return std::make_shared<SharedReport>(make_ior_csv(std::move(sink)));
     }
     return usage_error(
         fmt::format("summaryFormat={}: default, JSON and CSV are known\n", first.summary_format));

@@ -58,7 +58,7 @@ struct IorReportRequest {
 using IorSink = std::function<void(const std::string&)>;
 std::unique_ptr<IorReport> make_ior_text(IorReportRequest request, IorSink out);
 std::unique_ptr<IorReport> make_ior_json(IorReportRequest request, IorSink out);
-std::unique_ptr<IorReport> make_ior_csv(IorReportRequest request, IorSink out);
+std::unique_ptr<IorReport> make_ior_csv(IorSink out);
 
 /// The operation times of a test over its repetitions, as the summary shows them.
 struct IorSummary {

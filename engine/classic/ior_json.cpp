@@ -212,7 +212,7 @@ class JsonReport : public IorReport {
 
 class CsvReport : public IorReport {
   public:
-    CsvReport(IorReportRequest, IorSink out) : out_(std::move(out)) {}
+    explicit CsvReport(IorSink out) : out_(std::move(out)) {}
 
     void begin_test(int test, const ior::Setup&) override {
         if (test > 0) return;
@@ -242,8 +242,8 @@ std::unique_ptr<IorReport> make_ior_json(IorReportRequest request, IorSink out) 
     return std::make_unique<JsonReport>(std::move(request), std::move(out));
 }
 
-std::unique_ptr<IorReport> make_ior_csv(IorReportRequest request, IorSink out) {
-    return std::make_unique<CsvReport>(std::move(request), std::move(out));
+std::unique_ptr<IorReport> make_ior_csv(IorSink out) {
+    return std::make_unique<CsvReport>(std::move(out));
 }
 
 }  // namespace effio

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engines import Engine, Run
+from engines import Engine, Job, Run
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -314,3 +314,53 @@ def test_bad_input_is_refused(
     run = ior(any_engine, tmp_path, *words, code=2)
     assert message in run.stderr
     assert list(data.iterdir()) == []
+
+
+def two_nodes(engine: Engine, words: list[str]) -> list[str]:
+    """A launch of four ranks in the order of the nodes a, b, b, a, as Slurm would name them."""
+    command = engine.command(words, 1, ["env", "SLURMD_NODENAME=a"])
+    for count, node in ((2, "b"), (1, "a")):
+        more = [":", "-n", str(count), "env", f"SLURMD_NODENAME={node}", str(engine.program)]
+        command += [*more, *words]
+    return command
+
+
+@pytest.mark.parametrize("line", ["-C", "-C -Q 3", "-Z", "-Z -X 7"])
+def test_reordered_reads_take_the_other_nodes_files(
+    any_engine: Engine, tmp_path: Path, data: Path, line: str
+) -> None:
+    any_engine.needs_ranks(4)
+    common = ["classic", "ior", "-F", "-o", "f", "-b", "64k", "-t", "4k", "-G", "5", "-k"]
+    environment = any_engine.environment()
+    write = two_nodes(any_engine, [*common, "-w"])
+    assert Job(any_engine, write, data, environment).finish().code == 0
+    # The first file was written on node a: only a rank of node b (1 or 2) may find it wrong.
+    (data / "f.00000000").write_bytes(bytes(65536))
+    read = two_nodes(any_engine, [*common, "-r", "-R", *line.split()])
+    run = Job(any_engine, read, data, environment).finish()
+    assert run.code == 1, run
+    (phase,) = run.results[-1].measurements
+    assert phase["nodes"] == 2
+    assert phase["detail"]["ranks_on_own_node"] == 0
+    assert phase["errors"][0]["rank"] in (1, 2)
+    assert phase["errors"][0]["path"].endswith("f.00000000")
+    assert phase["error_count"] == 16
+    assert "NOTE" not in run.stdout
+
+
+def test_one_node_says_that_reads_may_be_cached(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = ior(any_engine, tmp_path, "--block=1MiB")
+    assert "one node only" in run.result.measurements[1]["detail"]["remark"]
+
+
+def test_dropped_files_are_proved_to_be_gone(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = ior(any_engine, tmp_path, "--block=4MiB", "--sync=none", "--drop-cache")
+    cache = run.result.measurements[1]["cache"]
+    if cache["resident_before_fraction"] is None:
+        pytest.skip("neither cachestat nor mincore tells here")
+    kept = ior(any_engine, tmp_path, "--block=4MiB").results[-1].measurements[1]["cache"]
+    assert cache["resident_before_fraction"] < kept["resident_before_fraction"] == 1

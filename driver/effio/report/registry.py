@@ -21,6 +21,7 @@ TELLERS: Mapping[str, str] = {
     "mdtest": "mdtest",
     "flash-io": "flash_io",
     "libraries": "libraries",
+    "ior": "ior",
 }
 
 

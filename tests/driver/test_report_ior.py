@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of ior: sentences and figures against a result whose numbers are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from driver import made
+from effio.report.build import load, render, tell
+from effio.report.model import Report, Table
+from effio.store.reader import read_result
+
+
+def phase(access: str, transfer: int, rate: float, **detail: Any) -> made.Line:
+    line = made.measurement(access, "shared sequential", 1, rate)
+    line["benchmark"] = "ior"
+    line["where"] = {"files": "shared", "transfer_bytes": transfer, "block_bytes": 1 << 20}
+    line["seconds"] = {"total": made.spread(1.0), "transfer": made.spread(0.5)}
+    line["detail"] = {
+        "span_seconds": {"open": 0.1, "transfer": 0.5, "close": 0.1},
+        "rank_rate_bytes_per_second": {"min": 1e6, "mean": 2e6, "max": 4e6},
+        "time_series": {"slice_seconds": 2.0, "bytes": [2e6, 4e6, 6e6, 1e6]},
+        **detail,
+    }
+    return line
+
+
+def lines() -> list[made.Line]:
+    wall = {"tail_seconds": 2.0, "last_done_seconds": 10.0}
+    detail = {"repetitions": 2, "confidence95_bytes_per_second": 50e6}
+    return [
+        made.run_line(benchmark="ior"),
+        phase("write", 4096, 100e6, stonewall=wall),
+        phase("read", 4096, 400e6, ranks_on_own_node=2),
+        phase("write", 65536, 200e6, steady={"reached": False}),
+        phase("read", 65536, 800e6),
+        made.figure("write_bandwidth", 100e6, benchmark="ior"),
+        made.figure("write_bandwidth", 200e6, benchmark="ior", detail=detail),
+        made.figure("read_bandwidth", 400e6, benchmark="ior"),
+        made.end(),
+    ]
+
+
+def told(tmp_path: Path, given: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "told.jsonl", given))
+    return tell("told", result, result.remarks)
+
+
+def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
+    headline = told(tmp_path, lines()).headline
+    assert (headline.name, headline.shown()) == ("write_bandwidth", "200.0 MB/s")
+
+
+def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
+    text = "\n".join(f.text for f in told(tmp_path, lines()).findings)
+    assert "the first worker was done 2.00 s before the last, of 10.0 s" in text
+    assert "the fastest rank was 4.0 times as fast as the slowest" in text
+    assert "the rate did not become steady" in text
+    assert "2 of 2 ranks read data of their own node" in text
+    assert "known within 25 % only" in text
+
+
+def test_the_figures_show_the_numbers(tmp_path: Path) -> None:
+    report = told(tmp_path, lines())
+    figures = {f.id: f for f in report.figures()}
+    write, _read = figures["rate-by-size"].variants[""][0].series
+    assert (list(write.x), list(write.y)) == ([4096, 65536], [100e6, 200e6])
+    course = figures["rate-by-time"].variants[""][0].series[0]
+    # The last slice is cut short and not shown.
+    assert (list(course.x), list(course.y)) == ([1.0, 3.0, 5.0], [1e6, 2e6, 3e6])
+    table = next(b for s in report.sections for b in s.blocks if isinstance(b, Table))
+    assert [row[0] for row in table.rows] == ["write", "read", "write", "read"]
+
+
+def test_a_killed_or_strange_result_is_told(tmp_path: Path) -> None:
+    assert told(tmp_path, lines()[:1]).headline.value is None
+    strange = lines()
+    strange[1]["detail"] = {"time_series": 3, "stonewall": [], "span_seconds": "x"}
+    assert told(tmp_path, strange).headline.value == 200e6
+
+
+def test_the_page_is_drawn(tmp_path: Path) -> None:
+    path = made.write(tmp_path / "r.jsonl", lines())
+    assert "Rate by transfer size" in render([tell(*load(path))], ["r"])
