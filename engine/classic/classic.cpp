@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "classic/classic.hpp"
 
+#include "classic/b_eff.hpp"
 #include "classic/b_eff_io.hpp"
 #include "classic/flash_io.hpp"
 #include "classic/mdtest.hpp"
@@ -10,6 +11,7 @@ namespace effio {
 
 const std::vector<ClassicProgram>& classic_programs() {
     static const std::vector<ClassicProgram> programs{
+        {"b_eff", "b_eff 3.6: writes PREFIX.prot, PREFIX.short and PREFIX.sum", translate_b_eff},
         {"b_eff_io", "b_eff_io 2.1: writes PREFIX.prot and PREFIX.sum", translate_b_eff_io},
         {"flash_benchmark_io", "FLASH I/O's PnetCDF port: the report on stdout",
          translate_flash_io},

@@ -17,6 +17,7 @@ from effio.store.reader import Result
 
 # Benchmark as on the command line, module under effio.report.
 TELLERS: Mapping[str, str] = {
+    "b-eff": "b_eff",
     "b-eff-io": "b_eff_io",
     "mdtest": "mdtest",
     "flash-io": "flash_io",

@@ -4,6 +4,8 @@
 #include <array>
 #include <ctime>
 
+#include "benchmarks/b_eff/call_times.hpp"
+#include "benchmarks/b_eff/pairs.hpp"
 #include "benchmarks/b_eff/plan.hpp"
 #include "benchmarks/b_eff/runner.hpp"
 #include "benchmarks/b_eff/views.hpp"
@@ -33,6 +35,8 @@ class Beff : public Benchmark {
                "      a first look in about 20 seconds (NOT VALID officially)\n"
                "  mpiexec -n 64 effio-mpi b-eff\n"
                "      an official run, 3 to 5 minutes\n"
+               "  mpiexec -n 64 effio-mpi b-eff --quick --pairs all\n"
+               "      also every pair of ranks by itself: which link or node is slow\n"
                "  effio-mpi b-eff --plan --plan-ranks 1024 --memory-per-rank 2GiB\n"
                "      the patterns of 1024 ranks, without a run";
     }
@@ -46,6 +50,8 @@ class Beff : public Benchmark {
 
   private:
     Setup set_up(const Job& job) const;
+    void beyond(Job& job, const ExchangeMaker& exchanges, Runner& runner, const RunResult& result,
+                Ending& ending) const;
 
     Parameters parameters_;
     FrontEnd front_end_;
@@ -98,7 +104,32 @@ Ending Beff::run(Job& job) {
     if (session.comm.is_root()) {
         for (Observer* observer : observers) observer->end(result);
     }
+    if (result.complete) beyond(job, exchanges, runner, result, ending);
     return ending;
+}
+
+/// The passes that are not part of the definition, after its result is safe.
+void Beff::beyond(Job& job, const ExchangeMaker& exchanges, Runner& runner, const RunResult& result,
+                  Ending& ending) const {
+    bool stopped = false;
+    if (parameters_.call_times) {
+        stopped = !time_calls(job, runner.line(), exchanges, result, runner.messages());
+    }
+    if (parameters_.pairs != "none" && !stopped) {
+        Outcome outcome;
+        const PairsResult pairs =
+            measure_pairs(job, exchanges, parameters_, result.setup.seed, outcome);
+        if (job.session.comm.is_root()) report_pairs(job.session, pairs);
+        stopped = pairs.interrupted;
+        const Agreed agreed = agree(job.session, job.session.comm, outcome);
+        if (agreed.failed() && ending.status == ExitCode::done) {
+            ending = Ending::from(*agreed.error);
+        }
+    }
+    if (stopped) {
+        ending.status = graver(ending.status, ExitCode::interrupted);
+        ending.reason = "stopped by a signal after b_eff; what follows it is not complete";
+    }
 }
 
 }  // namespace

@@ -54,6 +54,20 @@ void Parameters::declare(OptionTable& table) {
              "take longer than this with one method; 0 = never")
         .range(0, 1e9)
         .expert();
+    table.group("Beyond the definition");
+    table.flag("call-times", call_times,
+               "afterwards, in a pass of its own, time every MPI_Sendrecv of the rings and random "
+               "rings, within nodes and between nodes apart");
+    table
+        .add(
+            "pairs", pairs,
+            "afterwards measure latency and bandwidth of pairs of ranks, one pair at a time: every "
+            "pair, or a sample in which each rank is met equally often")
+        .choices({"none", "sampled", "all"});
+    table.add("pairs-size", pairs_bytes, "message for the bandwidth of pairs")
+        .range(1, static_cast<double>(GiB));
+    table.add("pairs-limit", pairs_limit, "pairs in a sample, at most (but each rank once)")
+        .range(1, 1e9);
     network.declare(table);
 }
 

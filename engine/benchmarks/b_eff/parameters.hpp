@@ -22,6 +22,10 @@ struct Parameters {
     std::string patterns = "all";
     Seconds shorten_after{60};  ///< the longest sizes, if their expected time is above; 0 = never
     bool quick = false;
+    bool call_times = false;
+    std::string pairs = "none";
+    Bytes pairs_bytes{1 << 20};
+    std::int64_t pairs_limit = 2016;
     NetworkOptions network;
 
     void declare(OptionTable& table);

@@ -223,21 +223,10 @@ void Runner::note_wrong_message(Method method, const Pattern& pattern) {
     outcome_.fail(session_.signed_error(std::move(error)));
 }
 
-/// Tells the partners of each step on which node this rank is, by the steps themselves.
 void Runner::count_node_steps(std::size_t pattern, Stage& stage) {
     std::array<std::int64_t, 2> counts{};
-    if (!stage.partners().empty()) {
-        std::vector<int> nodes(stage.partners().size(), -1);
-        std::vector<Step> steps;
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            steps.push_back({stage.partners()[i].to, stage.partners()[i].from,
-                             std::as_bytes(std::span(&node_, 1)),
-                             std::as_writable_bytes(std::span(&nodes[i], 1))});
-        }
-        stage.exchange().run(Method::nonblocking, steps);
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-            if (stage.partners()[i].from) ++counts[nodes[i] == node_ ? 0 : 1];
-        }
+    for (const int node : stage.partner_nodes(node_)) {
+        if (node >= 0) ++counts.at(node == node_ ? 0 : 1);
     }
     session_.comm.sum(std::span<std::int64_t>(counts));
     run_.node_steps[pattern] = {counts[0], counts[1]};

@@ -32,6 +32,9 @@ class Stage {
         return exchange_ != nullptr && (!partners_.empty() || method == Method::alltoallv);
     }
     Exchange& exchange() { return *exchange_; }
+    /// The node of the sender of each step, -1 where nothing is received; told by the steps
+    /// themselves. All ranks with steps call it, each with its own node.
+    std::vector<int> partner_nodes(int node);
 
   private:
     const Pattern& pattern_;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff/call_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "benchmarks/b_eff/stage.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+#include "parallel/over_ranks.hpp"
+#include "parallel/pace.hpp"
+
+namespace effio::b_eff {
+namespace {
+
+constexpr std::int64_t most_loops = 100;
+constexpr std::array<const char*, 2> classes{"within nodes", "between nodes"};
+
+Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
+                           const Histogram& times) {
+    const std::int64_t bytes = setup.lengths[length];
+    Measurement m;
+    m.benchmark = "b_eff";
+    m.pattern = "rings and random rings";
+    m.access = "call times";
+    m.where = Json{{"length", length},
+                   {"length_bytes", bytes},
+                   {"steps", classes.at(kind)},
+                   {"method", option_name(Method::sendrecv)}};
+    m.ranks = setup.ranks;
+    m.nodes = setup.nodes;
+    m.operations = static_cast<std::int64_t>(times.count());
+    m.bytes = m.operations * bytes;
+    m.seconds = {{"total", {times.min_seconds(), times.mean_seconds(), times.max_seconds()}}};
+    m.rate = times.mean_seconds() > 0
+                 ? Metric::rate(static_cast<double>(bytes) / times.mean_seconds())
+                 : Metric::none("B/s", "no time passed on the clock");
+    m.stopped_by = "count";
+    m.call_times = times;
+    m.detail = Json{{"meaning", "of one call on one rank, waiting included"}};
+    return m;
+}
+
+/// One pattern at one length: each call goes into the histogram of its partners' nodes.
+void time_pattern(const Clock& clock, Stage& stage, std::span<const int> nodes, int node,
+                  int length, const Setup& setup, std::int64_t loops, Messages& messages,
+                  std::array<Histogram, 2>& times) {
+    FixedCount count(loops);
+    do {
+        const auto steps = messages.next(stage.partners(), length, setup.lengths[length]);
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            double seconds = 0;
+            {
+                const Lap lap(clock, seconds);
+                stage.exchange().run(Method::sendrecv, steps.subspan(i, 1));
+            }
+            times.at(nodes[i] == node ? 0 : 1).add(seconds);
+        }
+    } while (count.go_on());
+}
+
+}  // namespace
+
+bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, const RunResult& run,
+                Messages& messages) {
+    Session& session = job.session;
+    const Setup& setup = run.setup;
+    constexpr std::array methods{Method::sendrecv};
+    Table table({{"length"},
+                 {"steps", Table::Align::left},
+                 {"calls"},
+                 {"median us"},
+                 {"99 % us"},
+                 {"longest us"}});
+    for (int length = 0; length < length_count; ++length) {
+        if (!Checkpoint(session.comm, session.interrupted).go_on()) return false;
+        Progress::Step step;
+        step.title = fmt::format("time the calls with messages of {}",
+                                 format_exact(Bytes{setup.lengths[length]}));
+        step.ranks = setup.ranks;
+        session.progress.begin(step);
+        std::array<Histogram, 2> times;
+        for (std::size_t i = 0; i < setup.patterns.size(); ++i) {
+            if (!setup.patterns[i].counts()) continue;
+            Stage stage(session.comm, line, setup.patterns[i], setup.seed, exchanges, methods);
+            const auto nodes = stage.partner_nodes(job.topology.node);
+            const std::int64_t measured = run.cell(0, length, i, 0).loops;
+            const std::int64_t loops = std::clamp<std::int64_t>(measured, 1, most_loops);
+            session.progress.call(call_name(Method::sendrecv));
+            session.comm.barrier();
+            time_pattern(session.clock, stage, nodes, job.topology.node, length, setup, loops,
+                         messages, times);
+        }
+        for (std::size_t kind = 0; kind < classes.size(); ++kind) {
+            const Histogram all = merged_over(session.comm, times.at(kind));
+            if (all.count() == 0) continue;
+            session.results.recorder().measurement(to_measurement(setup, length, kind, all));
+            const auto us = [&](double q) {
+                return fmt::format("{:.3f}", 1e6 * all.quantile_seconds(q));
+            };
+            table.row({format_exact(Bytes{setup.lengths[length]}), classes.at(kind),
+                       std::to_string(all.count()), us(0.5), us(0.99),
+                       fmt::format("{:.3f}", 1e6 * all.max_seconds())});
+        }
+    }
+    session.console.print("\nSingle calls of MPI_Sendrecv, in a pass of their own:\n" +
+                          table.text(2));
+    return true;
+}
+
+}  // namespace effio::b_eff

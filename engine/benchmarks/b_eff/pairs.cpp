@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/b_eff/pairs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "benchmarks/ring_patterns/ping_pong.hpp"
+#include "core/layout.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+#include "parallel/pace.hpp"
+
+namespace effio::b_eff {
+namespace {
+
+constexpr int measurements = 3;
+constexpr std::int64_t latency_loops = 20;
+constexpr std::int64_t bandwidth_loops = 2;
+constexpr double slow = 0.5;
+constexpr std::size_t most_listed = 20;
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+bool within(const PairsResult& result, const PairValue& pair) {
+    return result.node_of_rank.at(static_cast<std::size_t>(pair.low)) ==
+           result.node_of_rank.at(static_cast<std::size_t>(pair.high));
+}
+
+/// Bandwidth over the median of the pair's class.
+double relative(const PairsResult& result, const PairValue& pair, const PairClass& inside,
+                const PairClass& outside) {
+    const double usual = (within(result, pair) ? inside : outside).bandwidth.mean;
+    return usual > 0 ? pair.bandwidth / usual : 1;
+}
+
+/// Seconds of one message, the best of three.
+double best_of(PingPong& ping, int partner, bool client, std::int64_t bytes, std::int64_t loops) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int m = 0; m < measurements; ++m) {
+        best = std::min(best, ping.round_trips(partner, client, bytes, loops));
+    }
+    return best / (2 * static_cast<double>(loops));
+}
+
+Json class_json(const PairClass& c) {
+    return Json{
+        {"pairs", c.pairs},
+        {"latency_seconds",
+         Json{{"min", c.latency.min}, {"median", c.latency.mean}, {"max", c.latency.max}}},
+        {"bytes_per_second",
+         Json{{"min", c.bandwidth.min}, {"median", c.bandwidth.mean}, {"max", c.bandwidth.max}}}};
+}
+
+}  // namespace
+
+std::optional<int> Tournament::partner(int rank, int round) const {
+    const int circle = places_ - 1;
+    int other = circle;
+    if (rank == circle) {
+        other = round;
+    } else if (rank != round) {
+        other = ((2 * round - rank) % circle + circle) % circle;
+    }
+    if (other >= ranks_) return {};
+    return other;
+}
+
+PairClass pair_class(const PairsResult& result, bool inside) {
+    std::vector<double> latencies;
+    std::vector<double> bandwidths;
+    for (const PairValue& p : result.pairs) {
+        if (within(result, p) != inside) continue;
+        latencies.push_back(p.latency);
+        bandwidths.push_back(p.bandwidth);
+    }
+    PairClass c;
+    c.pairs = static_cast<std::int64_t>(latencies.size());
+    if (c.pairs == 0) return c;
+    const auto spread = [](const std::vector<double>& v) {
+        return Spread{*std::min_element(v.begin(), v.end()), median(v),
+                      *std::max_element(v.begin(), v.end())};
+    };
+    c.latency = spread(latencies);
+    c.bandwidth = spread(bandwidths);
+    return c;
+}
+
+std::vector<SlowRank> slow_ranks(const PairsResult& result) {
+    const PairClass inside = pair_class(result, true);
+    const PairClass outside = pair_class(result, false);
+    std::vector<std::vector<double>> by_rank(result.node_of_rank.size());
+    for (const PairValue& p : result.pairs) {
+        const double value = relative(result, p, inside, outside);
+        by_rank.at(static_cast<std::size_t>(p.low)).push_back(value);
+        by_rank.at(static_cast<std::size_t>(p.high)).push_back(value);
+    }
+    std::vector<SlowRank> found;
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+        const double usual = median(by_rank[rank]);
+        if (!by_rank[rank].empty() && usual < slow) {
+            found.push_back({static_cast<int>(rank), usual});
+        }
+    }
+    return found;
+}
+
+std::vector<PairValue> slow_pairs(const PairsResult& result) {
+    const PairClass inside = pair_class(result, true);
+    const PairClass outside = pair_class(result, false);
+    std::vector<PairValue> found;
+    for (const PairValue& p : result.pairs) {
+        if (relative(result, p, inside, outside) < slow) found.push_back(p);
+    }
+    std::sort(found.begin(), found.end(),
+              [](const PairValue& a, const PairValue& b) { return a.bandwidth < b.bandwidth; });
+    return found;
+}
+
+PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parameters& parameters,
+                          std::uint32_t seed, Outcome& outcome) {
+    Session& session = job.session;
+    const Comm& comm = session.comm;
+    PairsResult result;
+    result.bytes = parameters.pairs_bytes.count;
+    const std::int64_t ranks = comm.size();
+    result.pairs_in_all = ranks * (ranks - 1) / 2;
+    const Tournament tournament(comm.size());
+    result.rounds = tournament.rounds();
+    if (parameters.pairs == "sampled") {
+        const std::int64_t wanted = parameters.pairs_limit / tournament.pairs_per_round();
+        result.rounds = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, tournament.rounds()));
+    }
+    for (const double node : comm.gather(job.topology.node)) {
+        result.node_of_rank.push_back(static_cast<int>(node));
+    }
+    Buffer send(static_cast<std::size_t>(result.bytes));
+    Buffer receive(send.size());
+    const auto exchange = exchanges(comm, LinkLoad{1, 1});
+    PingPong ping(*exchange, session.clock, send.bytes(), receive.bytes());
+    const Permutation order(tournament.rounds(), seed);
+    for (int i = 0; i < result.rounds; ++i) {
+        if (!Checkpoint(comm, session.interrupted).go_on()) {
+            result.interrupted = true;
+            break;
+        }
+        Progress::Step step;
+        step.title = fmt::format("pairs of ranks, round {} of {}", i + 1, result.rounds);
+        step.ranks = comm.size();
+        session.progress.begin(step);
+        const int round = static_cast<int>(order(i));
+        PairValue own;
+        for (int rank = 0; rank < comm.size(); ++rank) {
+            const auto partner = tournament.partner(rank, round);
+            if (!partner || *partner < rank) continue;
+            session.progress.call("MPI_Send, MPI_Recv");
+            comm.barrier();
+            const bool client = comm.rank() == rank;
+            if (!client && comm.rank() != *partner) continue;
+            const int other = client ? *partner : rank;
+            own.latency = best_of(ping, other, client, 1, latency_loops);
+            const double message = best_of(ping, other, client, result.bytes, bandwidth_loops);
+            own.bandwidth = message > 0 ? static_cast<double>(result.bytes) / message : 0;
+        }
+        const auto latencies = comm.gather(own.latency);
+        const auto bandwidths = comm.gather(own.bandwidth);
+        for (int rank = 0; comm.is_root() && rank < comm.size(); ++rank) {
+            const auto partner = tournament.partner(rank, round);
+            if (!partner || *partner < rank) continue;
+            const auto at = static_cast<std::size_t>(rank);
+            result.pairs.push_back({rank, *partner, latencies[at], bandwidths[at]});
+        }
+    }
+    result.errors = comm.sum(ping.errors());
+    if (ping.first_wrong()) {
+        outcome.error_count += ping.errors() - 1;
+        outcome.fail(session.signed_error(ping.first_wrong()->to_error()));
+    }
+    return result;
+}
+
+void report_pairs(Session& session, const PairsResult& result) {
+    const PairClass inside = pair_class(result, true);
+    const PairClass outside = pair_class(result, false);
+    const auto ranks = slow_ranks(result);
+    const auto pairs = slow_pairs(result);
+    Figure f;
+    f.benchmark = "b_eff";
+    f.name = "pairs";
+    f.where = Json{{"length_bytes", result.bytes}};
+    f.metric = {static_cast<double>(pairs.size()), "slow pairs", false, {}};
+    if (result.errors > 0) f.metric = Metric::none("slow pairs", "messages arrived wrong", false);
+    Json list = Json::array();
+    for (const PairValue& p : result.pairs) {
+        list.push_back(Json::array({p.low, p.high, p.latency, p.bandwidth}));
+    }
+    Json slow_list = Json::array();
+    for (const SlowRank& r : ranks) {
+        slow_list.push_back(Json{{"rank", r.rank}, {"relative_bandwidth", r.relative_bandwidth}});
+    }
+    f.detail = Json{{"meaning", "pairs below half of the median bandwidth of their class"},
+                    {"sampled", result.sampled()},
+                    {"pairs_in_all", result.pairs_in_all},
+                    {"rounds", result.rounds},
+                    {"node_of_rank", result.node_of_rank},
+                    {"within_nodes", class_json(inside)},
+                    {"between_nodes", class_json(outside)},
+                    {"slow_ranks", std::move(slow_list)},
+                    {"pairs_low_high_latency_bandwidth", std::move(list)}};
+    session.results.recorder().figure(f);
+
+    Table table({{"pairs", Table::Align::left},
+                 {"number"},
+                 {"latency us: min"},
+                 {"median"},
+                 {"max"},
+                 {"bandwidth MB/s: min"},
+                 {"median"},
+                 {"max"}});
+    const auto row = [&table](const char* what, const PairClass& c) {
+        if (c.pairs == 0) return;
+        const auto us = [](double s) { return fmt::format("{:.3f}", s * 1e6); };
+        const auto mb = [](double r) { return fmt::format("{:.1f}", r / MB_per_s); };
+        table.row({what, std::to_string(c.pairs), us(c.latency.min), us(c.latency.mean),
+                   us(c.latency.max), mb(c.bandwidth.min), mb(c.bandwidth.mean),
+                   mb(c.bandwidth.max)});
+    };
+    row("within nodes", inside);
+    row("between nodes", outside);
+    std::string text =
+        fmt::format("\nPairs of ranks, one at a time, messages of 1 B and {}: {} of {}{}\n{}",
+                    format_exact(Bytes{result.bytes}), result.pairs.size(), result.pairs_in_all,
+                    result.sampled() ? ", a sample in which each rank is met equally often" : "",
+                    table.text(2));
+    for (const SlowRank& r : ranks) {
+        text += fmt::format("  SLOW RANK {}: {:.0f} % of the usual bandwidth\n", r.rank,
+                            100 * r.relative_bandwidth);
+    }
+    for (std::size_t i = 0; i < std::min(pairs.size(), most_listed); ++i) {
+        text += fmt::format("  slow pair {} - {}: {}, {}\n", pairs[i].low, pairs[i].high,
+                            format_duration(pairs[i].latency), format_rate(pairs[i].bandwidth));
+    }
+    session.console.print(text);
+}
+
+}  // namespace effio::b_eff

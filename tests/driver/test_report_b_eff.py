@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of b_eff, against a result whose numbers are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver import made
+from effio.report.build import render, tell
+from effio.report.model import Figure, Report
+from effio.store.reader import read_result
+
+GB = 1e9
+# Rate of a pattern by family and method at 1 KiB; at 1 MiB it is ten times as much.
+RATES = {
+    ("ring", 0): {"sendrecv": 1 * GB, "nonblocking": 2 * GB},
+    ("ring", 1): {"sendrecv": 4 * GB, "nonblocking": 2 * GB},
+    ("random ring", 6): {"sendrecv": 1 * GB, "nonblocking": 1 * GB},
+    ("random ring", 7): {"sendrecv": 3 * GB, "nonblocking": 4 * GB},
+}
+LENGTHS = {1024: 1.0, 1048576: 10.0}
+
+
+def _line(kind: str, **more: Any) -> made.Line:
+    return {"schema": made.SCHEMA, "kind": kind, "benchmark": "b_eff", **more}
+
+
+def _measurements() -> list[made.Line]:
+    lines = []
+    for (family, pattern), methods in RATES.items():
+        for method, rate in methods.items():
+            for length, scale in LENGTHS.items():
+                for repetition in (0, 1):
+                    # The second repetition is half as fast and must not count.
+                    value = rate * scale / (1 + repetition)
+                    lines.append(
+                        _line(
+                            "measurement",
+                            pattern=family,
+                            access="exchange",
+                            where={
+                                "pattern": pattern,
+                                "family": family,
+                                "method": method,
+                                "length_bytes": length,
+                            },
+                            ranks=4,
+                            nodes=2,
+                            repetition=repetition,
+                            bytes=length,
+                            operations=1,
+                            seconds={"total": made.spread(0.01)},
+                            rate={"value": value, "unit": "B/s", "better": "higher"},
+                            valid=True,
+                            stopped_by="count",
+                            call_times=None,
+                            hints_asked={},
+                            hints_granted={},
+                            verified_bytes=0,
+                            error_count=0,
+                            errors=[],
+                            cache=None,
+                            detail={},
+                        )
+                    )
+    return lines
+
+
+def _figure_line(
+    name: str, value: float, unit: str = "B/s", where: Any = None, **detail: Any
+) -> made.Line:
+    return _line(
+        "figure",
+        name=name,
+        where=where or {},
+        metric={"value": value, "unit": unit, "better": "higher"},
+        valid=None,
+        reasons=[],
+        detail=detail,
+    )
+
+
+# Ranks 0-1 and 2-3 share nodes; rank 3 is slow with everyone.
+PAIRS = [
+    [0, 1, 1e-6, 10 * GB],
+    [0, 2, 2e-6, 1 * GB],
+    [0, 3, 2e-6, 0.1 * GB],
+    [1, 2, 2e-6, 1 * GB],
+    [1, 3, 2e-6, 0.1 * GB],
+    [2, 3, 1e-6, 1 * GB],
+]
+
+
+def _lines() -> list[made.Line]:
+    run = made.run_line(benchmark="b-eff")
+    run["system"] = {**run["system"], "ranks": 4, "nodes": 2}
+    lines = [
+        run,
+        *_measurements(),
+        _figure_line("bandwidth_at_length", 2 * GB, where={"length_bytes": 1024}),
+        _figure_line("b_eff_of_method", 8 * GB, where={"method": "sendrecv"}),
+        _figure_line("b_eff_of_method", 9 * GB, where={"method": "nonblocking"}),
+        _figure_line("latency", 2e-6, "s"),
+        _figure_line(
+            "b_eff",
+            10 * GB,
+            rings_bytes_per_second=20 * GB,
+            random_rings_bytes_per_second=5 * GB,
+            by_repetition_bytes_per_second=[10 * GB, 8 * GB],
+            repetitions_mean_bytes_per_second=9 * GB,
+            repetitions_spread_fraction=2 / 9,
+            repetitions_half_width95_bytes_per_second=12.7 * GB,
+            random_rings_factor95=1.03,
+            longest_lengths_shortened=[True, False],
+        ),
+        _figure_line(
+            "pairs",
+            3,
+            "slow pairs",
+            sampled=True,
+            pairs_in_all=600,
+            node_of_rank=[0, 0, 1, 1],
+            slow_ranks=[{"rank": 3, "relative_bandwidth": 0.1}],
+            pairs_low_high_latency_bandwidth=PAIRS,
+        ),
+    ]
+    return [{**line, "seq": i} for i, line in enumerate(lines)]
+
+
+def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
+    path = made.write(tmp_path / "told.jsonl", lines)
+    result = read_result(path)
+    return tell("told", result, result.remarks)
+
+
+def _figure(report: Report, identity: str) -> Figure:
+    return next(f for f in report.figures() if f.id == identity)
+
+
+def test_the_curves_are_the_best_repetitions_and_geometric_means(tmp_path: Path) -> None:
+    figure = _figure(_told(tmp_path, _lines()), "families")
+    best = {s.name: list(s.y) for s in figure.variants["best method"][0].series}
+    # Rings: max(1, 2) and max(4, 2): sqrt(8). Random rings: 1 and 4.
+    assert best["rings"] == pytest.approx([8**0.5 * GB, 8**0.5 * 10 * GB])
+    assert best["random rings, mean"] == pytest.approx([2 * GB, 20 * GB])
+    assert best["random rings, slowest"] == pytest.approx([1 * GB, 10 * GB])
+    assert best["random rings, fastest"] == pytest.approx([4 * GB, 40 * GB])
+    one = {s.name: list(s.y) for s in figure.variants["MPI_Sendrecv"][0].series}
+    assert one["rings"] == pytest.approx([2 * GB, 20 * GB])
+    assert "MPI_Alltoallv" not in figure.variants
+
+
+def test_sentences(tmp_path: Path) -> None:
+    report = _told(tmp_path, _lines())
+    text = "\n".join(f.text for f in report.findings)
+    assert "MPI_Sendrecv alone would give 20.0% less than b_eff" in text
+    assert "MPI_Isend and MPI_Irecv alone 10.0% less" in text
+    assert "Random rings reach 25% of the rings" in text
+    assert "they differ by 22.2%. Something else was at work" in text
+    assert "Rank 3 has 10% of the usual bandwidth" in text
+    assert "two longest messages were measured with the best method only" in text
+    assert report.headline.shown() == "10.00 GB/s"
+    assert report.headline.context == "4 ranks on 2 nodes"
+    places = {s.id for s in report.sections} | {f.id for f in report.figures()}
+    for finding in report.findings:
+        assert finding.anchor in places | {""}, finding.text
+
+
+def test_the_heat_map(tmp_path: Path) -> None:
+    report = _told(tmp_path, _lines())
+    figure = _figure(report, "pair-bandwidth")
+    values = figure.variants[""][0].values
+    assert values[0][1] == values[1][0] == 10 * GB
+    assert values[3][1] == 0.1 * GB
+    assert values[2][2] is None
+    assert "a sample of 6 of 600 pairs" in figure.caption
+
+
+@pytest.mark.parametrize("count", [1, 2, 20])
+def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
+    report = _told(tmp_path, _lines()[:count])
+    assert report.headline.value is None
+    assert render([report], [])
+
+
+def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
+    lines = _lines()
+    lines[-1]["detail"] = {
+        "pairs_low_high_latency_bandwidth": [[0], "x", [0, 1, None, 2], [0, "1", 1, 1]],
+        "slow_ranks": ["x", {"rank": 1}],
+        "node_of_rank": "none",
+    }
+    lines[-2]["detail"] = {"by_repetition_bytes_per_second": "x", "random_rings_factor95": []}
+    report = _told(tmp_path, lines)
+    assert not [f for f in report.figures() if f.id.startswith("pair-")]
