@@ -18,7 +18,6 @@ _PART_NAMES = {
     "calls": "data calls",
     "transfer": "data calls",
     "data": "data calls",
-    "agree": "waiting for the slowest rank",
     "broadcast": "stop votes",
     "vote": "stop votes",
     "barrier": "waiting for the slowest rank",
