@@ -4,8 +4,8 @@
 #include "classic/b_eff.hpp"
 #include "classic/b_eff_io.hpp"
 #include "classic/flash_io.hpp"
-#include "classic/mdtest.hpp"
 #include "classic/ior.hpp"
+#include "classic/mdtest.hpp"
 
 namespace effio {
 
