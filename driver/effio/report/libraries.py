@@ -18,6 +18,7 @@ from effio.report.model import (
     Figure,
     Finding,
     Headline,
+    Level,
     Panel,
     Section,
     Series,
@@ -223,20 +224,45 @@ def overhead_findings(result: Result) -> list[Finding]:
     return [Finding(text + ".", "overhead", card="limit")]
 
 
+def _apart(result: Result, mean: FigureRecord) -> bool:
+    """Whether, on every number of processes, all repetitions with the hints were better, or all
+    worse, than all without; one repetition shows nothing."""
+    same = ("library", "edge", "access")
+    rates = [
+        f
+        for f in _named(result, "library_bandwidth")
+        if all(f.where.get(name) == mean.where.get(name) for name in same)
+    ]
+    plain = {_count(f, "processes"): f.detail for f in rates if _word(f, "hints") == "none"}
+    signs = set()
+    for f in rates:
+        other = plain.get(_count(f, "processes"))
+        if _word(f, "hints") != _word(mean, "hints") or other is None:
+            continue
+        ends = [number(d, n) for d in (f.detail, other) for n in ("min", "max", "repetitions")]
+        if None in ends:
+            return False
+        low, high, count, other_low, other_high, other_count = [e or 0.0 for e in ends]
+        if min(count, other_count) < 2:
+            return False
+        signs.add(1 if low > other_high else -1 if high < other_low else 0)
+    return len(signs) == 1 and 0 not in signs
+
+
 def hint_findings(result: Result) -> list[Finding]:
     findings = []
     for f in _named(result, "hint_gain_mean"):
         gain = f.metric.value
         if gain is None or abs(gain) < 0.1:
             continue
-        findings.append(
-            Finding(
-                f"The hints {_word(f, 'hints')} changed the rate of {_word(f, 'library')}"
-                f" ({_case(f)}) by {100 * gain:+.0f} % on average.",
-                "hint-gain",
-                "good" if gain > 0 else "warn",
-            )
+        sure = _apart(result, f)
+        text = (
+            f"The hints {_word(f, 'hints')} changed the rate of {_word(f, 'library')}"
+            f" ({_case(f)}) by {100 * gain:+.0f} % on average"
         )
+        level: Level = "info" if not sure else "good" if gain > 0 else "warn"
+        chance = "" if sure else "; repetitions with and without overlap, so it may be chance"
+        findings.append(Finding(text + chance + ".", "hint-gain", level))
     return findings
 
 
