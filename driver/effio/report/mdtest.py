@@ -39,6 +39,10 @@ def _kind(record: Measurement | FigureRecord) -> str:
     return OWN if record.where.get("unique") is True else SHARED
 
 
+def _short(record: Measurement | FigureRecord) -> str:
+    return "own" if _kind(record) == OWN else "shared"
+
+
 def _phase(record: Measurement | FigureRecord) -> str:
     return str(record.where.get("phase", "")) or "unknown"
 
@@ -64,7 +68,7 @@ def rate_table(rates: Sequence[FigureRecord]) -> Table:
         numbers = [_number(f, n) for n in ("min", "max", "deviation", "confidence95")]
         iterations = _number(f, "iterations")
         remark = "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
-        head: list[Cell] = [_phase(f), _ranks(f), _kind(f), f.metric.value]
+        head: list[Cell] = [_phase(f), _ranks(f), _short(f), f.metric.value]
         rows.append([*head, *numbers, int(iterations) if iterations else 0, remark])
     return Table(
         [
@@ -74,9 +78,9 @@ def rate_table(rates: Sequence[FigureRecord]) -> Table:
             Column("mean", "op/s"),
             Column("lowest", "op/s"),
             Column("highest", "op/s"),
-            Column("standard deviation", "op/s"),
+            Column("std. dev.", "op/s"),
             Column("± 95 %", "op/s"),
-            Column("iterations", "1"),
+            Column("runs", "1"),
             Column("remark"),
         ],
         rows,
@@ -123,7 +127,7 @@ def times_table(measurements: Sequence[Measurement]) -> Table:
         t = m.call_times
         if t is None or not t.count:
             continue
-        head: list[Cell] = [_phase(m), m.ranks, _kind(m), m.repetition, t.count]
+        head: list[Cell] = [_phase(m), m.ranks, _short(m), m.repetition, t.count]
         rows.append([*head, t.p50, t.p90, t.p99, t.p999, t.max])
     return Table(
         [
@@ -160,7 +164,7 @@ def balance_table(measurements: Sequence[Measurement]) -> Table:
         work = m.seconds.get("work")
         if work is None or m.ranks < 2 or m.pattern == "tree":
             continue
-        head: list[Cell] = [_phase(m), m.ranks, _kind(m), m.repetition]
+        head: list[Cell] = [_phase(m), m.ranks, _short(m), m.repetition]
         rows.append([*head, work.min, work.mean, work.max, _unevenness(m), _slowest(m)])
     return Table(
         [

@@ -29,6 +29,7 @@ _PART_NAMES = {
     "check": "checking data",
     "agree": "agreeing on the outcome",
     "header": "writing headers",
+    "work": "operations on names",
 }
 # What the parts do not say.
 _OTHER = "other"
