@@ -19,7 +19,7 @@ namespace {
 /// Two rows of 2 x 3 doubles for each rank.
 ArraySchema two_rows_each(int writers) {
     ArraySchema s;
-    s.dimensions = {{"rows", 2 * writers}, {"y", 2}, {"x", 3}};
+    s.dimensions = {{"rows", std::int64_t{2} * writers}, {"y", 2}, {"x", 3}};
     s.variables = {{"field", ArrayType::real64, {0, 1, 2}}};
     s.shares = {0, writers, [](int rank) { return std::int64_t{2} * rank; }};
     return s;
