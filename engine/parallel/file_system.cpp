@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -76,6 +77,41 @@ void find_mount(FileSystem& fs, const std::string& directory, dev_t dev) {
     }
 }
 
+/// By the kernel's magic number (statfs(2)), where no mount is listed: below a chroot the mount
+/// that holds its root is not.
+std::string type_by_magic(const std::string& directory) {
+    struct statfs info{};
+    if (statfs(directory.c_str(), &info) != 0) return "unknown";
+    switch (static_cast<std::uint32_t>(info.f_type)) {
+        case 0x01021994:
+            return "tmpfs";
+        case 0x858458f6:
+            return "ramfs";
+        case 0x0000ef53:
+            return "ext4";
+        case 0x58465342:
+            return "xfs";
+        case 0x9123683e:
+            return "btrfs";
+        case 0x794c7630:
+            return "overlay";
+        case 0x00006969:
+            return "nfs";
+        case 0x0bd00bd0:
+            return "lustre";
+        case 0x47504653:
+            return "gpfs";
+        case 0x19830326:
+            return "beegfs";
+        case 0x00c36400:
+            return "ceph";
+        case 0x65735546:
+            return "fuse";
+        default:
+            return "unknown";
+    }
+}
+
 /// Lustre answers with its layout in a binary attribute (lustre_user.h, struct lov_user_md): magic,
 /// pattern, object id and sequence (8+8), stripe size at byte 24, stripe count at byte 28.
 Json lustre_striping(const std::string& directory) {
@@ -121,6 +157,7 @@ Result<FileSystem> find_file_system(const std::string& directory) {
     std::array<char, PATH_MAX> real{};
     const char* canonical = realpath(directory.c_str(), real.data());
     find_mount(fs, canonical == nullptr ? directory : canonical, info.st_dev);
+    if (fs.type.empty()) fs.type = type_by_magic(directory);
     fs.memory_backed = fs.type == "tmpfs" || fs.type == "ramfs";
     fs.quota_free_bytes = quota_left(fs);
     fs.striping = lustre_striping(directory);
@@ -129,7 +166,7 @@ Result<FileSystem> find_file_system(const std::string& directory) {
 
 Json FileSystem::to_json() const {
     return Json{{"path", path},
-                {"type", type.empty() ? Json(nullptr) : Json(type)},
+                {"type", type},
                 {"source", source},
                 {"mount_point", mount_point},
                 {"options", options},

@@ -61,7 +61,7 @@ def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
     }
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(620)
 @pytest.mark.parametrize("page", [page for page in PAGES if _blocks(page)])
 def test_a_page_can_be_followed(
     page: str, any_engine: Engine, tmp_path: Path, request: pytest.FixtureRequest
@@ -93,7 +93,7 @@ def test_a_page_can_be_followed(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=600,
         check=False,
     )
     where = f"{page}, line {(reached.read_text().split() or ['?'])[-1]}"
