@@ -96,6 +96,8 @@ class SlurmCluster:
         missing = [p for p in (*_DAEMONS, *_CLIENTS) if shutil.which(p, path=_PATH) is None]
         if missing:
             raise SlurmUnavailableError(f"not installed: {', '.join(missing)} (slurm-wlm, munge)")
+        if not Path("/sys/fs/cgroup").is_mount():
+            raise SlurmUnavailableError("slurmd needs control groups: /sys/fs/cgroup is not mounted")
         spaces = subprocess.run(
             ["unshare", *_NAMESPACES, "true"], capture_output=True, text=True, check=False
         )
