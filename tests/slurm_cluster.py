@@ -97,7 +97,9 @@ class SlurmCluster:
         if missing:
             raise SlurmUnavailableError(f"not installed: {', '.join(missing)} (slurm-wlm, munge)")
         if not Path("/sys/fs/cgroup").is_mount():
-            raise SlurmUnavailableError("slurmd needs control groups: /sys/fs/cgroup is not mounted")
+            raise SlurmUnavailableError(
+                "slurmd needs control groups: /sys/fs/cgroup is not mounted"
+            )
         spaces = subprocess.run(
             ["unshare", *_NAMESPACES, "true"], capture_output=True, text=True, check=False
         )
