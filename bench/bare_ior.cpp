@@ -38,8 +38,8 @@ int main(int argc, char** argv) {
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const std::string path = std::string(argv[1]) + "/bare." + std::to_string(rank);
-    const long bytes = std::atol(argv[2]);
-    const long calls = std::atol(argv[3]) / bytes;
+    const long bytes = std::strtol(argv[2], nullptr, 10);
+    const long calls = std::strtol(argv[3], nullptr, 10) / bytes;
     // Another page for each call, as any data that are not all the same need it.
     constexpr long period = 1 << 20;
     std::vector<char> memory(static_cast<std::size_t>(period + bytes), 'x');

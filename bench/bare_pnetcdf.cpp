@@ -83,8 +83,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc != 4) return 2;
-    const MPI_Offset edge = std::atoll(argv[2]);
-    const int repetitions = std::atoi(argv[3]);
+    const MPI_Offset edge = std::strtoll(argv[2], nullptr, 10);
+    const long repetitions = std::strtol(argv[3], nullptr, 10);
     const Cube cube{{rank, 0, 0, 0}, {1, edge, edge, edge}, edge * edge * edge};
     std::vector<double> data(static_cast<std::size_t>(variables * cube.cells));
     double written = 0;

@@ -87,7 +87,7 @@ std::string loop_lengths(const RunResult& run) {
                 out += fmt::sprintf(" %4d %7.1e %7.1e %7.1e %c", row.loops, row.seconds,
                                     row.shortest_pattern, row.longest_pattern, flag);
             }
-            out += "\n";
+            out += '\n';
         }
     }
     return out;
@@ -140,7 +140,7 @@ std::string values(const RunResult& run) {
                                    : fmt::sprintf(" %7s", line.missing);
                     }
                     if (first) out += fmt::sprintf(" -> %7.3f (%5.3f s)", mb(best), seconds);
-                    out += "\n";
+                    out += '\n';
                 }
             }
         }
@@ -310,7 +310,7 @@ std::string by_length(const RunResult& run) {
             out += fmt::sprintf(" %8.3f",
                                 mb(b_eff::bandwidth_at(run, length, {method, {}}).both) / ranks);
         }
-        out += "\n";
+        out += '\n';
     }
     return out;
 }

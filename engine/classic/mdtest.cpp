@@ -150,7 +150,7 @@ class Reader {
                                        ? std::optional<std::string>()
                                        : std::optional(word.substr(equals + 1));
                 take(word.substr(2, equals == std::string::npos ? equals : equals - 2), value);
-            } else if (word.starts_with("-") && word.size() > 1) {
+            } else if (word.starts_with('-') && word.size() > 1) {
                 bundle(word);
             } else {
                 complain(fmt::format("'{}' is not an option", word));
@@ -173,7 +173,7 @@ class Reader {
             const std::string name(1, word[i]);
             const Known* option = find_known(name);
             std::string rest = word.substr(i + 1);
-            if (rest.starts_with("=")) rest.erase(0, 1);
+            if (rest.starts_with('=')) rest.erase(0, 1);
             const bool seeded = name == "R" && is_number(rest);
             if ((option != nullptr && option->value != Value::none && !rest.empty()) || seeded) {
                 take(seeded ? "random-seed" : name, rest);

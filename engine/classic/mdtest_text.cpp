@@ -14,7 +14,6 @@ namespace {
 
 using mdtest::Action;
 using mdtest::Observer;
-using mdtest::Phase;
 using mdtest::PhaseResult;
 using mdtest::PhaseSummary;
 using mdtest::RunResult;

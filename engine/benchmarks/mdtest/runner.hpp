@@ -70,7 +70,6 @@ class Runner {
     std::int64_t errors_ = 0;
     bool interrupted_ = false;
     bool stopping_ = false;
-    std::int64_t files_ = 0;  ///< of each rank
     int phases_done_ = 0;
     int phases_planned_ = 1;
 };

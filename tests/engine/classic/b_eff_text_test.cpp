@@ -10,7 +10,6 @@ namespace {
 
 using b_eff::Cell;
 using b_eff::Family;
-using b_eff::Pattern;
 using b_eff::RunResult;
 
 constexpr double MB = 1e6;
@@ -145,7 +144,9 @@ TEST(ClassicBeffText, the_protocol_shows_what_each_process_had) {
 }
 
 TEST(ClassicBeff, options_of_the_original) {
-    const auto translate = [](std::vector<std::string> words) { return translate_b_eff(words); };
+    const auto translate = [](const std::vector<std::string>& words) {
+        return translate_b_eff(words);
+    };
     ASSERT_TRUE(translate({}));
     EXPECT_TRUE(translate({})->benchmark);
     const auto sized = translate({"-f", "x", "-MB", "64", "-yrange", "0.1:10"});
