@@ -72,13 +72,14 @@ Mesh::Mesh(const Geometry& geometry, std::int64_t first, std::int64_t count)
     bounds_.resize(size(std::int64_t{2} * geometry.dimensions));
 }
 
-void Mesh::fill(const Values& values) {
+void Mesh::fill(const Values& values, const std::function<void()>& beat) {
     const std::int64_t cells = geometry_.cells_with_guards();
     double* at = unknowns_.data();
     for (std::int64_t block = first_; block < first_ + count_; ++block) {
         for (std::int64_t cell = 0; cell < cells; ++cell) {
             for (int v = 0; v < variable_count; ++v) *at++ = values.unknown(v, block, cell);
         }
+        beat();
     }
     const auto each = [&](auto& out, auto&& value) {
         const auto of_block = static_cast<std::int64_t>(out.size()) / count_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,7 +56,8 @@ class Mesh {
     /// Of `count` blocks from the global number `first` on.
     Mesh(const Geometry& geometry, std::int64_t first, std::int64_t count);
 
-    void fill(const Values& values);
+    /// `beat` is called for every block: large meshes take their time.
+    void fill(const Values& values, const std::function<void()>& beat = [] {});
 
     /// Elements of a variable in a file: this rank's blocks.
     std::int64_t elements(File file) const;

@@ -113,7 +113,12 @@ void Runner::run_repetition(std::int64_t number) {
         if (dump > 0) compute();
         // Constant values are the same in every dump.
         if (p.fill_in_force() == Fill::index || number + dump == 0) {
-            mesh_.fill(Values(geometry_, p.fill_in_force(), number * p.dumps + dump));
+            Progress::Step step;
+            step.title = "fill the mesh";
+            step.ranks = comm_.size();
+            session_.progress.begin(step);
+            mesh_.fill(Values(geometry_, p.fill_in_force(), number * p.dumps + dump),
+                       [&] { session_.progress.beat(); });
         }
         for (const File file : chosen) {
             write_file(number, dump, file);
