@@ -1,12 +1,13 @@
 # make run: build, and measure this machine's file system with b_eff_io in about a minute.
 # make test: build with every MPI at hand and run all tests. README.md says more.
-.PHONY: run build test test-setup lint bench docs clean help
+.PHONY: run build test test-setup sanitize lint bench docs clean help
 
 help:
 	@echo "make run    build the engine and run b_eff_io here for about a minute"
 	@echo "make build  build the engine; leaves bin/effio, bin/effio-mpi and the classic names"
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"
+	@echo "make sanitize  engine tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make lint   clang-format, clang-tidy, ruff, mypy"
 	@echo "make bench  compare with bare programs, pairs in one run"
 	@echo "make docs   the documentation as a site in build/docs"
@@ -24,6 +25,9 @@ test:
 
 test-setup:
 	@scripts/test-setup
+
+sanitize:
+	@scripts/sanitize
 
 lint:
 	@scripts/lint
