@@ -29,6 +29,7 @@ std::optional<Mismatch> compare(std::span<const std::byte> expected,
 }
 
 void Pattern::fill(std::span<std::byte> out, std::int64_t offset) const {
+    if (out.empty()) return;
     auto index = static_cast<std::uint64_t>(offset) / 8;
     const auto skip = static_cast<std::size_t>(static_cast<std::uint64_t>(offset) % 8);
     const auto put = [](std::byte* to, std::uint64_t word, std::size_t from, std::size_t n) {
