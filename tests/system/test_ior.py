@@ -243,7 +243,8 @@ def test_what_a_stonewall_left_out_is_not_read(
         "--max-bytes=1GiB",
     )
     write, read = run.result.measurements
-    assert read["bytes"] == read["verified_bytes"] == write["bytes"] < 2**30
+    # The stonewall holds for the read too: on a busy machine it may end earlier still.
+    assert 0 < read["bytes"] == read["verified_bytes"] <= write["bytes"] < 2**30
 
 
 def test_steady_rate_ends_the_phase(any_engine: Engine, tmp_path: Path, data: Path) -> None:
