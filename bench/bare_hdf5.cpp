@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc != 4) return 2;
     const auto edge = static_cast<hsize_t>(std::strtoll(argv[2], nullptr, 10));
-    const long repetitions = std::strtol(argv[3], nullptr, 10);
+    const int repetitions = static_cast<int>(std::strtol(argv[3], nullptr, 10));
     const Cube cube{{static_cast<hsize_t>(ranks), edge, edge, edge},
                     {static_cast<hsize_t>(rank), 0, 0, 0},
                     {1, edge, edge, edge},

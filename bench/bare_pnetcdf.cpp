@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc != 4) return 2;
     const MPI_Offset edge = std::strtoll(argv[2], nullptr, 10);
-    const long repetitions = std::strtol(argv[3], nullptr, 10);
+    const int repetitions = static_cast<int>(std::strtol(argv[3], nullptr, 10));
     const Cube cube{{rank, 0, 0, 0}, {1, edge, edge, edge}, edge * edge * edge};
     std::vector<double> data(static_cast<std::size_t>(variables * cube.cells));
     double written = 0;
