@@ -121,7 +121,7 @@ def throttle(device: Device) -> Iterator[Callable[[int], Path]]:
     group.rmdir()
 
 
-@pytest.mark.parametrize("rate", [50_000_000, 150_000_000])
+@pytest.mark.parametrize("rate", [30_000_000, 50_000_000])
 def test_a_disk_of_known_rate(
     any_engine: Engine,
     tmp_path: Path,
@@ -130,8 +130,8 @@ def test_a_disk_of_known_rate(
     rate: int,
 ) -> None:
     """Rows of 16 MiB past the page cache to a device that moves so many bytes a second and no
-    more. On a busy machine they may be much slower; faster they cannot be, but for what the kernel
-    lets through at the begin of a slice of 0.1 s."""
+    more. On a busy machine they may be much slower; faster they cannot be, but for the one slice
+    of 0.1 s that the kernel may let through at the begin of a row."""
     procs = throttle(rate)
     words = ["b-eff-io", "--memory-per-rank", "1GiB", "--partitions", "2", "--time", "0s"]
     words += ["--backend", "direct", "--backend-options", "unaligned=buffered", "--quiet"]
@@ -143,7 +143,8 @@ def test_a_disk_of_known_rate(
         assert [m["bytes"] for m in rows] == [16 * MIB] * 5
         seconds = sum(m["seconds"]["total"]["max"] for m in rows)
         measured = sum(m["bytes"] for m in rows) / seconds
-        assert 0.05 * rate < measured < 1.15 * rate, (access, measured)
+        most = 16 * MIB / (16 * MIB / rate - 0.1)
+        assert 0.05 * rate < measured < most, (access, measured)
 
 
 def test_memory_of_a_rank_is_that_of_the_node_over_its_ranks(
