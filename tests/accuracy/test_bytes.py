@@ -130,7 +130,7 @@ def test_a_disk_of_known_rate(
     rate: int,
 ) -> None:
     """Rows of 16 MiB past the page cache to a device that moves so many bytes a second and no
-    more. On a busy machine they may be much slower; faster they cannot be, but for the one slice
+    more. On a busy machine they may be slower; faster they cannot be, but for the one slice
     of 0.1 s that the kernel may let through at the begin of a row."""
     procs = throttle(rate)
     words = ["b-eff-io", "--memory-per-rank", "1GiB", "--partitions", "2", "--time", "0s"]
@@ -144,7 +144,7 @@ def test_a_disk_of_known_rate(
         seconds = sum(m["seconds"]["total"]["max"] for m in rows)
         measured = sum(m["bytes"] for m in rows) / seconds
         most = 16 * MIB / (16 * MIB / rate - 0.1)
-        assert 0.05 * rate < measured < most, (access, measured)
+        assert 0.5 * rate < measured < most, (access, measured)
 
 
 def test_memory_of_a_rank_is_that_of_the_node_over_its_ranks(
