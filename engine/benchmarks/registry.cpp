@@ -11,12 +11,18 @@
 namespace effio {
 
 const std::vector<BenchmarkFactory>& benchmark_registry() {
-    static const std::vector<BenchmarkFactory> all{
-        [] { return b_eff_io::make_benchmark(); },  [] { return b_eff::make_benchmark(); },
-        [] { return rings::make_benchmark(); },     [] { return ior::make_benchmark(); },
-        [] { return flash_io::make_benchmark(); },  [] { return mdtest::make_benchmark(); },
-        [] { return libraries::make_benchmark(); },
-    };
+    // Statements, because an initializer would be laid out in columns and change with every row.
+    static const auto all = [] {
+        std::vector<BenchmarkFactory> rows;
+        rows.emplace_back([] { return b_eff_io::make_benchmark(); });
+        rows.emplace_back([] { return b_eff::make_benchmark(); });
+        rows.emplace_back([] { return rings::make_benchmark(); });
+        rows.emplace_back([] { return ior::make_benchmark(); });
+        rows.emplace_back([] { return flash_io::make_benchmark(); });
+        rows.emplace_back([] { return mdtest::make_benchmark(); });
+        rows.emplace_back([] { return libraries::make_benchmark(); });
+        return rows;
+    }();
     return all;
 }
 
