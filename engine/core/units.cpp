@@ -183,4 +183,8 @@ std::string format_rate(double bytes_per_second) {
     return fmt::format("{:.4g} {}", bytes_per_second, names[step]);
 }
 
+std::string count_of(std::int64_t number, std::string_view noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 }  // namespace effio

@@ -56,5 +56,7 @@ std::string format_size(double bytes);
 std::string format_duration(double seconds);
 /// Rounded for people, decimal prefix as the field quotes it: "59.9 MB/s".
 std::string format_rate(double bytes_per_second);
+/// "1 rank", "2 ranks": the one place that knows of plurals.
+std::string count_of(std::int64_t number, std::string_view noun);
 
 }  // namespace effio

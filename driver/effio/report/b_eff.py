@@ -12,6 +12,7 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 from effio import text as fmt
+from effio.report import common
 from effio.report.generic import headline_of
 from effio.report.model import (
     Axis,
@@ -392,13 +393,14 @@ def _pair_findings(result: Result) -> list[Finding]:
 
 class BeffTeller:
     def headline(self, result: Result) -> Headline:
-        nodes = result.run.system.nodes
-        of_nodes = "1 node" if nodes == 1 else f"{nodes} nodes"
-        context = f"{result.run.system.ranks} ranks on {of_nodes}"
+        system = result.run.system
+        context = f"{fmt.count_of(system.ranks, 'rank')} on {fmt.count_of(system.nodes, 'node')}"
         return headline_of(result.figure("b_eff"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = []
+        if (crowding := common.crowding_finding(result)) is not None:
+            found.append(crowding)
         repetitions = _repetition_finding(result)
         if repetitions is not None:
             found.append(repetitions)

@@ -248,7 +248,7 @@ def series_finding(result: Result) -> list[Finding]:
 class FlashIoTeller:
     def headline(self, result: Result) -> Headline:
         names = unique(str(m.where.get("backend", "")) for m in result.measurements)
-        context = f"on {result.run.system.ranks} ranks"
+        context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
         if names:
             context += f", {fmt.plain(', '.join(names), 60)}"
         return headline_of(figure_of(result, "flash_io"), result, context)

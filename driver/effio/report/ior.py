@@ -176,7 +176,7 @@ def rate_by_size(measurements: Sequence[Measurement]) -> Figure | None:
 class IorTeller:
     def headline(self, result: Result) -> Headline:
         system = result.run.system
-        context = f"on {system.ranks} ranks"
+        context = f"on {fmt.count_of(system.ranks, 'rank')}"
         fs = result.run.file_system
         if fs is not None and fs.type:
             context += f", {fs.type}"
@@ -243,8 +243,8 @@ class IorTeller:
         if m.access == "read" and own:
             found.append(
                 Finding(
-                    f"{_name(m)}: {own:.0f} of {m.ranks} ranks read data of their own node, which "
-                    "its cache may hold.",
+                    f"{_name(m)}: {own:.0f} of {fmt.count_of(m.ranks, 'rank')} read data of their "
+                    "own node, which its cache may hold.",
                     "results",
                     "warn",
                 )

@@ -269,7 +269,7 @@ def hint_findings(result: Result) -> list[Finding]:
 class LibrariesTeller:
     def headline(self, result: Result) -> Headline:
         best = figure_of(result, "libraries")
-        context = f"on up to {result.run.system.ranks} ranks"
+        context = f"on up to {fmt.count_of(result.run.system.ranks, 'rank')}"
         if best is None:
             return Headline(
                 "fastest write", None, "B/s", context, missing="the comparison is incomplete"

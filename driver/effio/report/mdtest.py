@@ -105,7 +105,7 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
                     kind, [_phase(f) for f in some], [f.metric.value for f in some], style, highs
                 )
             )
-        variants[f"{ranks} ranks"] = [Panel("", series)]
+        variants[fmt.count_of(int(ranks), "rank")] = [Panel("", series)]
     return Figure(
         "rates",
         "Operations in a second, by phase",
@@ -211,7 +211,9 @@ def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
     panels: dict[str, list[Series]] = {}
     for m in measurements:
         if series := _over_time(m):
-            panels.setdefault(f"{_phase(m)}, {m.ranks} ranks, {_kind(m)}", []).append(series)
+            panels.setdefault(
+                f"{_phase(m)}, {fmt.count_of(m.ranks, 'rank')}, {_kind(m)}", []
+            ).append(series)
     if not panels:
         return None
     return Figure(
@@ -242,7 +244,7 @@ def tree_findings(rates: Sequence[FigureRecord]) -> list[Finding]:
         by = fmt.significant(max(times, 1 / times), 3)
         findings.append(
             Finding(
-                f"{fmt.plain(phase, 60)} with {ranks} ranks is {by} {words}"
+                f"{fmt.plain(phase, 60)} with {fmt.count_of(ranks, 'rank')} is {by} {words}"
                 f" in {OWN} ({fmt.quantity(own, 'op/s')}) as in {SHARED}"
                 f" ({fmt.quantity(shared, 'op/s')}).",
                 "rates",
@@ -274,7 +276,7 @@ def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
 class MdtestTeller:
     def headline(self, result: Result) -> Headline:
         rates = rates_of(result)
-        context = f"on {result.run.system.ranks} ranks"
+        context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
         if result.run.file_system is not None and result.run.file_system.type:
             context += f", {result.run.file_system.type}"
         ranked = [f for name in _HEADLINES for f in rates if _phase(f) == name] + list(rates)

@@ -26,10 +26,10 @@ class ConsoleView : public Observer {
 
     void start(const Setup& s) override {
         console_.print(fmt::format(
-            "b_eff: {} ranks on {}, {} patterns, {} repetitions, messages of 1 B to {}\n"
+            "b_eff: {} on {}, {} patterns, {} repetitions, messages of 1 B to {}\n"
             "random rings from seed {} (--seed)\n"
             "results in {}\n\n",
-            s.ranks, s.nodes == 1 ? "1 node" : fmt::format("{} nodes", s.nodes), s.patterns.size(),
+            count_of(s.ranks, "rank"), count_of(s.nodes, "node"), s.patterns.size(),
             s.parameters.repetitions(), format_exact(Bytes{s.lmax}), s.seed, result_path_));
         console_.print(fmt::format(live_format, "rep.", "length", "loops", "loops", "loops", "time",
                                    "rings", "random"));

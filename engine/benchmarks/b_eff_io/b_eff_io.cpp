@@ -66,8 +66,8 @@ Result<Setup> BeffIo::set_up(Job& job) const {
         parameters_.partitions.empty() ? default_partitions(comm.size()) : parameters_.partitions;
     for (const auto n : s.partitions) {
         if (n > comm.size()) {
-            return usage_error(fmt::format("--partitions: {} is more than the {} ranks of this run",
-                                           n, comm.size()));
+            return usage_error(fmt::format("--partitions: {} is more than the {} of this run", n,
+                                           count_of(comm.size(), "rank")));
         }
     }
     const std::int64_t per_rank = parameters_.memory_per_rank ? parameters_.memory_per_rank->count

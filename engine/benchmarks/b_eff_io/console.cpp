@@ -68,9 +68,9 @@ class ConsoleView : public Observer {
             const double value = p.effective_bandwidth();
             const double memory = static_cast<double>(setup_.total_memory_mib * MiB);
             console_.print(fmt::format(
-                "\nb_eff_io = {} on {} ranks: {}\n"
+                "\nb_eff_io = {} on {}: {}\n"
                 "total memory / b_eff_io = {} / {} = {} (balanced: at most 10 min)\n",
-                format_rate(value), p.ranks,
+                format_rate(value), count_of(p.ranks, "rank"),
                 run.valid(*best) ? "VALID for comparison of systems"
                                  : "NOT VALID for comparison of systems",
                 format_size(memory), format_rate(value), format_duration(memory / value)));
@@ -115,14 +115,14 @@ class ConsoleView : public Observer {
             table.rule();
         }
         if (!any) return;
-        console_.print(fmt::format("\n{} ranks:\n{}", p.ranks, table.text(2)));
+        console_.print(fmt::format("\n{}:\n{}", count_of(p.ranks, "rank"), table.text(2)));
         if (!p.complete()) return;
         if (p.rows_cut_short() > 0) console_.print("  c = cut short by the cap on bytes\n");
         console_.print(
             fmt::format("  open, transfer, sync, close of rank 0 in seconds by access:\n{}",
                         parts_table(p).text(4)));
         std::string verdict =
-            fmt::format("  b_eff_io of {} ranks = {}: {}\n", p.ranks,
+            fmt::format("  b_eff_io of {} = {}: {}\n", count_of(p.ranks, "rank"),
                         p.all_rows_valid() ? format_rate(p.effective_bandwidth()) : "INVALID",
                         run.valid(i) ? "VALID" : "NOT VALID");
         for (const auto& c : run.criteria(i)) {

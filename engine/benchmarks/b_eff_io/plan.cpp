@@ -25,8 +25,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         parameters.partitions.empty() ? default_partitions(ranks) : parameters.partitions;
     for (const auto n : partitions) {
         if (n > ranks) {
-            return usage_error(
-                fmt::format("--partitions: {} is more than the {} ranks of the run", n, ranks));
+            return usage_error(fmt::format("--partitions: {} is more than the {} of the run", n,
+                                           count_of(ranks, "rank")));
         }
     }
     const Budget budget = time_budget(parameters.time.count, partitions.size(), parameters.rewrite);
@@ -102,8 +102,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                              (parameters.rewrite ? 0 : scatter);
         total_seconds += moved / input.rate;
         total_bytes += bytes;
-        tables += fmt::format("\nPartition {} of {} ranks: {} scheduled, {} on storage\n{}", i, n,
-                              format_duration(budget.partition_seconds),
+        tables += fmt::format("\nPartition {} of {}: {} scheduled, {} on storage\n{}", i,
+                              count_of(n, "rank"), format_duration(budget.partition_seconds),
                               format_size(static_cast<double>(bytes)), table.text(2));
         json_partitions.push_back(Json{{"ranks", n},
                                        {"bytes_on_storage", bytes},
@@ -111,14 +111,15 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                        {"rows", std::move(json_rows)}});
     }
     plan.text = fmt::format(
-        "Plan of b_eff_io with {} ranks, {} memory per rank, at an assumed {} in all\n"
+        "Plan of b_eff_io with {}, {} memory per rank, at an assumed {} in all\n"
         "largest chunk {}; {} partitions of {} each; {} time units of {}\n"
         "on storage at a time: {} (cap: {}, {})\nexpected duration: {}\n{}",
-        ranks, format_size(static_cast<double>(memory_mib * MiB)), format_rate(input.rate),
-        format_exact(Bytes{lmax}), partitions.size(), format_duration(budget.partition_seconds),
-        budget.units, format_duration(budget.unit_seconds),
-        format_size(static_cast<double>(total_bytes)), format_size(static_cast<double>(cap.bytes)),
-        cap.why, format_duration(total_seconds), tables);
+        count_of(ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
+        format_rate(input.rate), format_exact(Bytes{lmax}), partitions.size(),
+        format_duration(budget.partition_seconds), budget.units,
+        format_duration(budget.unit_seconds), format_size(static_cast<double>(total_bytes)),
+        format_size(static_cast<double>(cap.bytes)), cap.why, format_duration(total_seconds),
+        tables);
     const double scheduled_seconds =
         budget.partition_seconds * static_cast<double>(partitions.size());
     plan.data = Json{{"benchmark", "b-eff-io"},

@@ -116,7 +116,8 @@ Ending Runner::run() {
                 access_partition(access, partition, *comm);
             } else {
                 Progress::Step step;
-                step.title = fmt::format("waiting for the partition of {} ranks", partition.ranks);
+                step.title = fmt::format("waiting for the partition of {}",
+                                         count_of(partition.ranks, "rank"));
                 step.allowance_seconds = 1e9;
                 session_.progress.begin(step);
             }

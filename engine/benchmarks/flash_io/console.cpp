@@ -26,11 +26,11 @@ class ConsoleView : public Observer {
     void start(const Setup& s) override {
         const auto& p = s.parameters;
         console_.print(fmt::format(
-            "FLASH I/O: {} ranks, {} blocks of {} cells along each of {} edges, {} a dump\n"
+            "FLASH I/O: {}, {} blocks of {} cells along each of {} edges, {} a dump\n"
             "through {}, {} calls, {} access\n"
             "data in {} (at most {}: {})\n"
             "results in {}\n\n",
-            s.ranks, s.total_blocks, p.cells, p.dimensions,
+            count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
             format_size(static_cast<double>(s.dump_bytes)), s.library,
             s.nonblocking ? "nonblocking" : "blocking", p.access, p.storage.directory,
             format_size(static_cast<double>(s.cap_bytes)), s.cap_reason, s.result_path));

@@ -21,13 +21,13 @@ class ConsoleView : public Observer {
         const auto& p = s.parameters;
         const std::int64_t workers = s.ranks * p.threads;
         console_.print(fmt::format(
-            "ior: {} ranks on {} node{}{}, {}, {} of {} segment{} of {} each\n"
+            "ior: {} on {}{}, {}, {} of {} of {} each\n"
             "{} in all in {} through {} (at most {}: {})\n"
             "results in {}\n\n",
-            s.ranks, s.nodes, s.nodes == 1 ? "" : "s",
+            count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
             p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
             p.file_kind() == Files::shared ? "one shared file" : "a file for each process", p.order,
-            p.segments, p.segments == 1 ? "" : "s", format_exact(p.block),
+            count_of(p.segments, "segment"), format_exact(p.block),
             format_size(static_cast<double>(workers * p.segments) *
                         static_cast<double>(p.block.count)),
             s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,

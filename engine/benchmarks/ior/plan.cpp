@@ -51,11 +51,11 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     for (const auto& set : names.sets()) files += set.count;
     Plan plan;
     plan.text = fmt::format(
-        "Plan of ior with {} ranks{}, at an assumed {} in all\n"
-        "{} file{} with {}; {} repetition{}\nexpected duration: {}\n{}",
-        ranks, p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
-        format_rate(input.rate), files, files == 1 ? "" : "s", format_size(all), p.repetitions,
-        p.repetitions == 1 ? "" : "s", format_duration(total), table.text(2));
+        "Plan of ior with {}{}, at an assumed {} in all\n"
+        "{} with {}; {}\nexpected duration: {}\n{}",
+        count_of(ranks, "rank"), p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
+        format_rate(input.rate), count_of(files, "file"), format_size(all),
+        count_of(p.repetitions, "repetition"), format_duration(total), table.text(2));
     plan.data = Json{{"benchmark", "ior"},
                      {"ranks", ranks},
                      {"workers", workers},

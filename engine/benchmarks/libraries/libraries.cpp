@@ -50,8 +50,8 @@ class Libraries : public Benchmark {
 Status Libraries::check_processes(int ranks) const {
     for (const auto n : parameters_.processes) {
         if (n > ranks) {
-            return usage_error(
-                fmt::format("--processes: {} is more than the {} ranks of the run", n, ranks));
+            return usage_error(fmt::format("--processes: {} is more than the {} of the run", n,
+                                           count_of(ranks, "rank")));
         }
     }
     return {};
@@ -97,11 +97,11 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
     const std::int64_t most = most_bytes(input.ranks, static_cast<std::size_t>(contenders));
     Plan plan;
     plan.text = fmt::format(
-        "Plan of the library comparison with {} ranks, {} scaling, at an assumed {} in all\n"
+        "Plan of the library comparison with {}, {} scaling, at an assumed {} in all\n"
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
         "storage at a time: {}\n"
         "expected duration: {}\n\n{}",
-        input.ranks, parameters_.scaling, format_rate(input.rate), contenders,
+        count_of(input.ranks, "rank"), parameters_.scaling, format_rate(input.rate), contenders,
         parameters_.repetitions, format_size(static_cast<double>(per_process)),
         format_size(static_cast<double>(most)), format_duration(seconds), table.text(2));
     plan.data = Json{{"benchmark", "libraries"},

@@ -25,9 +25,9 @@ class ConsoleView : public Observer {
         compares_ = s.parameters.compare_trees;
         const Workload& w = s.workload;
         std::string text = fmt::format(
-            "mdtest: {} ranks, {} items each ({} in each of {} directories of a tree of {}{}), {}\n"
+            "mdtest: {}, {} items each ({} in each of {} directories of a tree of {}{}), {}\n"
             "data in {}\n",
-            s.ranks, s.files, w.per_directory, w.holders(), w.tree.directories(),
+            count_of(s.ranks, "rank"), s.files, w.per_directory, w.holders(), w.tree.directories(),
             w.loops > 1 ? fmt::format(", {} trees", w.loops) : "",
             w.unique                     ? "a tree for each rank"
             : s.parameters.compare_trees ? "one tree for all ranks, then one for each (own)"

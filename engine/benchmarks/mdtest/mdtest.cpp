@@ -84,8 +84,8 @@ Result<Setup> Mdtest::set_up(const Job& job) const {
     s.date = utc_now();
     for (const auto n : parameters_.ranks) {
         if (n <= comm.size()) continue;
-        return usage_error(
-            fmt::format("--ranks: {} is more than the {} ranks of this run", n, comm.size()));
+        return usage_error(fmt::format("--ranks: {} is more than the {} of this run", n,
+                                       count_of(comm.size(), "rank")));
     }
     auto count = files(job.session, s.workload);
     if (!count) return std::move(count.error());

@@ -64,12 +64,12 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     total *= static_cast<double>(p.iterations);
     constexpr double assumed = 10'000;
     plan.text = fmt::format(
-        "Plan of mdtest with {} ranks: {} items for each, {} in each of {} directories of a tree "
+        "Plan of mdtest with {}: {} items for each, {} in each of {} directories of a tree "
         "of {}, {} {}\n{} iterations of:\n{}on storage at a time: {}\n"
         "expected duration at {} operations per second in all: {}\n",
-        input.ranks, w.items, w.per_directory, w.holders(), w.tree.directories(), w.loops,
-        w.unique ? "tree for each rank" : "trees for all ranks", p.iterations, table.text(2),
-        format_size(most_bytes), assumed, format_duration(total / assumed));
+        count_of(input.ranks, "rank"), w.items, w.per_directory, w.holders(), w.tree.directories(),
+        w.loops, w.unique ? "tree for each rank" : "trees for all ranks", p.iterations,
+        table.text(2), format_size(most_bytes), assumed, format_duration(total / assumed));
     plan.data = Json{{"benchmark", "mdtest"},
                      {"ranks", input.ranks},
                      {"iterations", p.iterations},

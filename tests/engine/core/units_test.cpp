@@ -49,5 +49,11 @@ TEST(Units, printed_for_people) {
     EXPECT_EQ(format_duration(3900 * 3), "3 h 15 min");
 }
 
+TEST(Units, one_is_no_plural) {
+    EXPECT_EQ(count_of(1, "rank"), "1 rank");
+    EXPECT_EQ(count_of(0, "rank"), "0 ranks");
+    EXPECT_EQ(count_of(2, "node"), "2 nodes");
+}
+
 }  // namespace
 }  // namespace effio
