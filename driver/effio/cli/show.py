@@ -57,7 +57,7 @@ def _section(console: Console, section: Section, everything: bool) -> None:
     for block in section.blocks:
         if isinstance(block, Figure):
             # A terminal shows the figure's numbers where no table of its own does.
-            has_table = any(isinstance(b, Table) for b in section.blocks)
+            has_table = any(isinstance(b, Table) and not b.page_only for b in section.blocks)
             table = block.as_table()
             if has_table and not everything:
                 continue

@@ -122,7 +122,8 @@ def _common_sections(
     cells = result.measurements
     if "time" not in told and cells:
         splits = common.time_splits(cells, lambda m: f"{m.access} {m.pattern}".strip())
-        sections.append(Section("where", "Where the time went", [common.time_figure(splits)]))
+        if common.tells_parts(splits):
+            sections.append(Section("where", "Where the time went", [common.time_figure(splits)]))
     if "call-times" not in told:
         figure = common.call_time_figure(cells, lambda m: m.pattern or m.benchmark)
         table = common.call_time_table(cells)

@@ -23,6 +23,7 @@ TELLERS: Mapping[str, str] = {
     "flash-io": "flash_io",
     "libraries": "libraries",
     "ior": "ior",
+    "rings": "rings",
 }
 
 

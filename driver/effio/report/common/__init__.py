@@ -10,17 +10,19 @@ from effio.report.common.names import (
     ACCESS_STYLES,
     access_style,
     cell_name,
+    is_message,
     operation_bytes,
     unique,
 )
 from effio.report.common.roofline import roofline
-from effio.report.common.system import system_section
+from effio.report.common.system import crowding_finding, system_section
 from effio.report.common.times import (
     TimeSplit,
     call_time_figure,
     call_time_table,
     limit_finding,
     part_name,
+    tells_parts,
     time_figure,
     time_splits,
 )
@@ -35,16 +37,19 @@ __all__ = [
     "call_time_figure",
     "call_time_table",
     "cell_name",
+    "crowding_finding",
     "error_findings",
     "error_section",
     "hint_section",
     "invalid_cells",
+    "is_message",
     "is_reading",
     "limit_finding",
     "operation_bytes",
     "part_name",
     "roofline",
     "system_section",
+    "tells_parts",
     "time_figure",
     "time_splits",
     "unique",

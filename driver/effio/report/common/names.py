@@ -21,6 +21,14 @@ def access_style(access: str, others: Sequence[str] = ()) -> int:
     return _FURTHER_ACCESSES + (unknown.index(access) if access in unknown else 0)
 
 
+# Accesses that move messages between ranks, not files.
+_MESSAGES = frozenset({"exchange", "call times"})
+
+
+def is_message(m: Measurement) -> bool:
+    return m.access in _MESSAGES
+
+
 def unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
 

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from effio import text as fmt
-from effio.report.common.names import access_style, cell_name, operation_bytes, unique
+from effio.report.common.names import (
+    access_style,
+    cell_name,
+    is_message,
+    operation_bytes,
+    unique,
+)
 from effio.report.model import Axis, Figure, Panel, Series
 from effio.store.reader import Result
 
@@ -16,10 +22,11 @@ _SHORTEST_SECONDS = 1e-12
 
 def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Figure | None:
     """Rate against transfer size, under the ceilings that are known: the most operations per second
-    that any cell reached, the highest rate that reached a device, and what the user states."""
+    that any cell reached, the highest rate that reached a device, and what the user states. None
+    where nothing but messages was measured."""
     cells = [m for m in result.measurements if m.valid and m.bytes and m.operations]
     cells = [m for m in cells if m.rate.unit == "B/s" and (m.rate.value or 0) > 0]
-    cells = [m for m in cells if m.total_seconds >= _SHORTEST_SECONDS]
+    cells = [m for m in cells if m.total_seconds >= _SHORTEST_SECONDS and not is_message(m)]
     if not cells:
         return None
     accesses = unique(m.access for m in cells)

@@ -6,12 +6,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from effio import text as fmt
-from effio.report.model import Cell, Column, Section, Table
+from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.reader import Result
 
 
 def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
     return [[name, str(value)] for name, value in rows if value not in (None, "", {}, [])]
+
+
+def crowding_finding(result: Result) -> Finding | None:
+    """More ranks on a node than it has CPUs: what was measured then is mostly who runs when."""
+    system = result.run.system
+    cpus = system.cpu.get("logical_cpus")
+    per_node = -(-system.ranks // max(1, system.nodes))
+    if isinstance(cpus, bool) or not isinstance(cpus, int) or not 0 < cpus < per_node:
+        return None
+    return Finding(
+        f"{fmt.count_of(per_node, 'rank')} on a node share {fmt.count_of(cpus, 'CPU')}: these times"
+        " tell how the operating system switches between ranks, not what the machine can do.",
+        "system",
+        "warn",
+    )
 
 
 def system_section(result: Result) -> Section:
@@ -76,7 +91,7 @@ def system_section(result: Result) -> Section:
         "The system, and how to repeat this run",
         [
             Table(two, machine, "Machine"),
-            Table(two, storage, "Storage"),
+            Table(two, storage, "Storage" if fs is not None else "Backend"),
             Table(two, software, "Software"),
             Table([Column("option"), Column("in force")], options, "Options", page_only=True),
         ],

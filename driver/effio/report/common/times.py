@@ -111,6 +111,11 @@ def limit_finding(splits: Iterable[TimeSplit], anchor: str = "time") -> Finding 
     return Finding(text + ".", anchor, "info", "limit")
 
 
+def tells_parts(splits: Iterable[TimeSplit]) -> bool:
+    """Whether anything is known beyond the whole time."""
+    return any(part not in _UNTOLD for split in splits for part in split.parts)
+
+
 def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
     """Shares of the time as stacked bars, one bar a group."""
     parts = unique(p for s in splits for p in s.parts)
