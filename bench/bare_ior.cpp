@@ -8,8 +8,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
-#include <vector>
+
+#include "core/buffer.hpp"
 
 namespace {
 
@@ -40,10 +42,13 @@ int main(int argc, char** argv) {
     const std::string path = std::string(argv[1]) + "/bare." + std::to_string(rank);
     const long bytes = std::strtol(argv[2], nullptr, 10);
     const long calls = std::strtol(argv[3], nullptr, 10) / bytes;
-    // Another page for each call, as any data that are not all the same need it.
+    // Another page for each call, as any data that are not all the same need it; the engine's kind of
+    // memory, since the kernel copies from and to whole pages faster.
     constexpr long period = 1 << 20;
-    std::vector<char> memory(static_cast<std::size_t>(period + bytes), 'x');
-    const auto place = [&](long offset) { return memory.data() + offset % period; };
+    effio::Buffer buffer(static_cast<std::size_t>(period + bytes));
+    std::byte* memory = buffer.bytes().data();
+    std::memset(memory, 'x', buffer.size());
+    const auto place = [&](long offset) { return memory + offset % period; };
     const auto size = static_cast<std::size_t>(bytes);
 
     const int out = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
@@ -52,7 +57,7 @@ int main(int argc, char** argv) {
     ::close(out);
     const int in = ::open(path.c_str(), O_RDONLY);
     const double read =
-        rate_of(calls, bytes, [&](long at) { return ::pread(in, memory.data(), size, at); });
+        rate_of(calls, bytes, [&](long at) { return ::pread(in, memory, size, at); });
     ::close(in);
     ::unlink(path.c_str());
     if (rank == 0) std::printf("write %.0f\nread %.0f\n", write, read);
