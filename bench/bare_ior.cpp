@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
     const std::string path = std::string(argv[1]) + "/bare." + std::to_string(rank);
     const long bytes = std::strtol(argv[2], nullptr, 10);
     const long calls = std::strtol(argv[3], nullptr, 10) / bytes;
-    // Another page for each call, as any data that are not all the same need it; the engine's kind of
-    // memory, since the kernel copies from and to whole pages faster.
+    // Another page for each call, as any data that are not all the same need it; the engine's kind
+    // of memory, since the kernel copies from and to whole pages faster.
     constexpr long period = 1 << 20;
     effio::Buffer buffer(static_cast<std::size_t>(period + bytes));
     std::byte* memory = buffer.bytes().data();

@@ -79,9 +79,11 @@ class Kit:
         return done.stdout
 
     @contextmanager
-    def place(self) -> Iterator[Path]:
-        """An empty directory in memory, gone afterwards."""
-        with tempfile.TemporaryDirectory(dir=self.memory) as path:
+    def place(self, where: str = "tmpfs") -> Iterator[Path]:
+        """An empty directory in memory, or beside the build on whatever "disk" that is; gone
+        afterwards."""
+        root = self.memory if where == "tmpfs" else self.build
+        with tempfile.TemporaryDirectory(dir=root, prefix="bench-") as path:
             yield Path(path)
 
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 namespace effio {
 
@@ -58,25 +58,28 @@ Error io_error(std::string operation, std::string path, std::string cause);
 Error system_error(std::string operation, std::string path, int code,
                    std::optional<std::int64_t> offset = {});
 
-/// A value or the reason why there is none.
+/// A value or the reason why there is none. The error lives on the heap, so that a call that went
+/// well hands a few words through the layers and not the room for an error: the loops that measure
+/// pass one for every operation.
 template <class T>
 class [[nodiscard]] Result {
   public:
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+    Result(T value) : value_(std::move(value)) {}
+    Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
 
-    explicit operator bool() const { return state_.index() == 0; }
-    T& value() { return std::get<0>(state_); }
-    const T& value() const { return std::get<0>(state_); }
+    explicit operator bool() const { return error_ == nullptr; }
+    T& value() { return value_.value(); }
+    const T& value() const { return value_.value(); }
     T& operator*() { return value(); }
     const T& operator*() const { return value(); }
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
-    Error& error() { return std::get<1>(state_); }
-    const Error& error() const { return std::get<1>(state_); }
+    Error& error() { return *error_; }
+    const Error& error() const { return *error_; }
 
   private:
-    std::variant<T, Error> state_;
+    std::optional<T> value_;
+    std::unique_ptr<Error> error_;
 };
 
 /// Success or an error.
@@ -84,14 +87,14 @@ template <>
 class [[nodiscard]] Result<void> {
   public:
     Result() = default;
-    Result(Error error) : error_(std::move(error)) {}
+    Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
 
-    explicit operator bool() const { return !error_.has_value(); }
+    explicit operator bool() const { return error_ == nullptr; }
     Error& error() { return *error_; }
     const Error& error() const { return *error_; }
 
   private:
-    std::optional<Error> error_;
+    std::unique_ptr<Error> error_;
 };
 
 using Status = Result<void>;

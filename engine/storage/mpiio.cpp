@@ -127,7 +127,7 @@ class MpiFile : public ByteFile {
         }
         Datatype cell;
         if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
-            if (const auto fits = box_type(*box, cell, filetype); !fits) return fits;
+            if (auto fits = box_type(*box, cell, filetype); !fits) return fits;
             shape = filetype.raw();
         }
         return status("MPI_File_set_view", MPI_File_set_view(file_, view.displacement, etype_,

@@ -80,6 +80,12 @@ Result<std::int64_t> RunFile::transfer(CallForm form, bool write, Span data, std
     const auto bytes = static_cast<std::int64_t>(data.size());
     const auto begin = place(form, bytes, offset);
     if (!begin) return begin.error();
+    // A call without bytes touches nothing: O_DIRECT would mind the place.
+    if (bytes > 0 && std::holds_alternative<Contiguous>(view_.shape)) {
+        auto moved = move(view_.displacement + *begin, data);
+        charge(form, write, bytes);
+        return moved;
+    }
     Result<std::int64_t> moved = std::int64_t{0};
     const auto one_run = [&](const Run& run) {
         const auto from = static_cast<std::size_t>(*moved);
@@ -92,7 +98,6 @@ Result<std::int64_t> RunFile::transfer(CallForm form, bool write, Span data, std
         *moved += *piece;
         return *piece == run.bytes;
     };
-    // A call without bytes touches nothing: O_DIRECT would mind the place.
     if (bytes > 0) for_each_run(view_, *begin, bytes, one_run);
     charge(form, write, bytes);
     return moved;

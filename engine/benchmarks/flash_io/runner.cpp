@@ -234,7 +234,7 @@ Status Runner::put_unknowns(const Task& t, ArrayFile& open) {
         if (field != Field::unknown) continue;
         if (in_place(t)) {
             const Slab share = t.definition.schema.share(v, comm_.rank());
-            const auto put =
+            auto put =
                 open.put_from(v, share, std::as_bytes(mesh_.unknowns()), mesh_.interior(unknown));
             if (!put) return put;
             continue;
@@ -285,8 +285,7 @@ Status Runner::get_all(const Task& t, ArrayFile& open) {
         const Slab slab = schema.shared_out(v) ? schema.share(v, t.owner) : schema.whole(v);
         const auto bytes = static_cast<std::size_t>(schema.bytes(v, slab));
         const auto piece = memory.first(bytes);
-        const auto got =
-            setup_.nonblocking ? open.post_get(v, slab, piece) : open.get(v, slab, piece);
+        auto got = setup_.nonblocking ? open.post_get(v, slab, piece) : open.get(v, slab, piece);
         if (!got) return got;
         memory = memory.subspan(bytes);
     }

@@ -286,10 +286,11 @@ Status Parameters::check_hints() const {
 }
 
 Status Parameters::check() {
-    for (const auto& status :
-         {check_phases(), check_sizes(), check_modes(), check_limits(), check_hints()}) {
-        if (!status) return status;
-    }
+    if (auto good = check_phases(); !good) return good;
+    if (auto good = check_sizes(); !good) return good;
+    if (auto good = check_modes(); !good) return good;
+    if (auto good = check_limits(); !good) return good;
+    if (auto good = check_hints(); !good) return good;
     return storage.check();
 }
 

@@ -42,6 +42,20 @@ std::vector<Standing> PassDone::standings() const {
     return all;
 }
 
+void Lane::take_memory(const Calls& calls, std::int64_t worker) {
+    const auto size = static_cast<std::size_t>(calls.bytes());
+    if (calls.access == Access::read) memory = Buffer(size);
+    if (calls.placement != Placement::strided || !data) return;
+    strided = Buffer(size);
+    const auto transfer = static_cast<std::size_t>(calls.geometry.transfer);
+    const Walk blocks = calls.geometry.walk(worker, calls.geometry.block);
+    std::size_t at = 0;
+    for (std::int64_t i = 0; i < blocks.length(); ++i, at += transfer) {
+        const auto piece = data->at(blocks.offset(i), transfer);
+        std::memcpy(strided.bytes().data() + at, piece.data(), transfer);
+    }
+}
+
 /// Makes the calls of one lane.
 class Pass::Worker {
   public:
@@ -50,16 +64,8 @@ class Pass::Worker {
           calls_(calls),
           lane_(lane),
           done_(done),
-          bytes_(calls.placement == Placement::strided
-                     ? calls.geometry.segments * calls.geometry.block
-                     : calls.geometry.transfer),
+          bytes_(calls.bytes()),
           form_{Pointer::at, calls.collective} {
-        const auto size = static_cast<std::size_t>(bytes_);
-        if (calls.access == Access::read) memory_ = Buffer(size);
-        if (calls.placement == Placement::strided &&
-            (calls.access == Access::write || calls.compare)) {
-            gather();
-        }
         lane.file->time_calls_into(calls.time_calls ? &done.calls : nullptr);
     }
     Worker(const Worker&) = delete;
@@ -134,11 +140,11 @@ class Pass::Worker {
     }
 
     bool read(std::int64_t offset, std::int64_t place) {
-        if (!accept(lane_.file->read(form_, memory_.bytes(), place), offset)) return false;
+        if (!accept(lane_.file->read(form_, lane_.memory.bytes(), place), offset)) return false;
         if (!calls_.compare) return true;
         const Lap lap(session_.clock, done_.compare_seconds);
         done_.verified += bytes_;
-        if (const auto bad = compare(expected(offset), memory_.bytes(), 0); bad) {
+        if (const auto bad = compare(expected(offset), lane_.memory.bytes(), 0); bad) {
             wrong(offset, *bad);
         }
         return true;
@@ -154,19 +160,8 @@ class Pass::Worker {
     }
 
     std::span<const std::byte> expected(std::int64_t offset) {
-        if (calls_.placement == Placement::strided) return strided_.bytes();
+        if (calls_.placement == Placement::strided) return lane_.strided.bytes();
         return lane_.data->at(offset, static_cast<std::size_t>(bytes_));
-    }
-
-    /// The data of all blocks, one after the other.
-    void gather() {
-        strided_ = Buffer(static_cast<std::size_t>(bytes_));
-        const auto transfer = static_cast<std::size_t>(calls_.geometry.transfer);
-        std::size_t at = 0;
-        for (std::int64_t i = 0; i < lane_.walk->length(); ++i, at += transfer) {
-            const auto piece = lane_.data->at(lane_.walk->offset(i), transfer);
-            std::memcpy(strided_.bytes().data() + at, piece.data(), transfer);
-        }
     }
 
     /// Where byte `place` of the transfer at `offset` stands in the file.
@@ -193,8 +188,6 @@ class Pass::Worker {
     LaneDone& done_;
     std::int64_t bytes_;
     CallForm form_;
-    Buffer memory_;   ///< for what is read
-    Buffer strided_;  ///< the data of a strided call
     std::int64_t strided_end_ =
         calls_.geometry.blocks().offset(0, calls_.geometry.blocks().transfers() - 1) +
         calls_.geometry.transfer;

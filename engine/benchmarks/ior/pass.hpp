@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benchmarks/ior/definition.hpp"
+#include "core/buffer.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
 #include "parallel/agree.hpp"
@@ -19,14 +20,6 @@
 #include "storage/byte_file.hpp"
 
 namespace effio::ior {
-
-/// What one worker works on.
-struct Lane {
-    ByteFile* file = nullptr;
-    std::optional<Data> data;  ///< as written or expected
-    std::optional<Walk> walk;
-    std::int64_t transfers = 0;  ///< to be done; after them the worker begins anew if it must
-};
 
 /// The way of the calls, the same for all workers.
 struct Calls {
@@ -39,6 +32,26 @@ struct Calls {
     double think_seconds = 0;
     bool time_calls = false;
     bool keep_calls = false;  ///< begin and length of every call
+
+    /// Bytes that one call moves.
+    std::int64_t bytes() const {
+        return placement == Placement::strided ? geometry.segments * geometry.block
+                                               : geometry.transfer;
+    }
+};
+
+/// What one worker works on.
+struct Lane {
+    ByteFile* file = nullptr;
+    std::optional<Data> data;  ///< as written or expected
+    std::optional<Walk> walk;
+    std::int64_t transfers = 0;  ///< to be done; after them the worker begins anew if it must
+    Buffer memory;               ///< for what is read
+    Buffer strided;              ///< the data of a strided call, all blocks one after the other
+
+    /// Fills the memory before any time is measured; `data` is there, `worker` is the one of the
+    /// geometry whose file or part this is.
+    void take_memory(const Calls& calls, std::int64_t worker);
 };
 
 /// When a pass ends.
@@ -87,7 +100,7 @@ class Pass {
     Pass(Session& session, const Comm& comm, const Calls& calls, const Until& until)
         : session_(session), comm_(comm), calls_(calls), until_(until) {}
 
-    /// Collective. Memory for the data read is taken before the time begins.
+    /// Collective.
     PassDone run(std::vector<Lane>& lanes);
 
   private:

@@ -126,11 +126,10 @@ Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worke
     return file.set_view(g.view(worker), hints_of(task));
 }
 
-std::vector<Lane> Runner::make_lanes(const Task& task,
-                                     std::vector<std::unique_ptr<ByteFile>>& files, Outcome& mine) {
+void Runner::aim_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
+                       std::vector<Lane>& lanes, Outcome& mine) {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
-    std::vector<Lane> lanes(files.size());
     for (std::size_t i = 0; i < files.size(); ++i) {
         std::int64_t existing = g.blocks().file_bytes();
         if (g.order == Order::random && !p.writes() && real_files_) {
@@ -146,7 +145,6 @@ std::vector<Lane> Runner::make_lanes(const Task& task,
         lanes[i].transfers = task.transfers[i];
         lanes[i].walk = g.walk(worker(task.owner, i), std::max(existing, g.block));
     }
-    return lanes;
 }
 
 Runner::Measured Runner::measure(const Task& task) {
@@ -156,10 +154,10 @@ Runner::Measured Runner::measure(const Task& task) {
     const Calls calls = calls_of(task);
     const Until until = until_of(task);
     // Buffers are filled before the time begins.
-    std::vector<std::optional<Data>> data(task.transfers.size());
-    if (task.access == Access::write || task.compare) {
-        for (std::size_t i = 0; i < data.size(); ++i) {
-            const std::int64_t owner = worker(task.owner, i);
+    std::vector<Lane> lanes(task.transfers.size());
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const std::int64_t owner = worker(task.owner, i);
+        if (task.access == Access::write || task.compare) {
             Data::Source source;
             source.kind = p.data_kind();
             source.seed = task.seed;
@@ -168,8 +166,9 @@ Runner::Measured Runner::measure(const Task& task) {
                 (p.file_each_repetition ? task.repetition * calls.geometry.file_count() : 0));
             source.writer = owner;
             source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
-            data[i].emplace(source, static_cast<std::size_t>(task.transfer));
+            lanes[i].data.emplace(source, static_cast<std::size_t>(task.transfer));
         }
+        lanes[i].take_memory(calls, owner);
     }
     begin_step(task, task.timed ? name(task.access).data() : "verify");
     session_.progress.call("barrier");
@@ -189,9 +188,9 @@ Runner::Measured Runner::measure(const Task& task) {
     open_lanes(task, files, m.outcome);
     t.open_end = now();
     bool failed = together();
-    std::vector<Lane> lanes = make_lanes(task, files, m.outcome);
-    for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i].data = std::move(data[i]);
-    if (lanes.size() < task.transfers.size() || m.outcome.error) failed = true;
+    aim_lanes(task, files, lanes, m.outcome);
+    if (files.size() < lanes.size() || m.outcome.error) failed = true;
+    lanes.resize(files.size());
     t.transfer_begin = now();
     m.pass.lanes.resize(task.transfers.size());
     // The passes of all ranks meet where they wear out or watch for the steady state.

@@ -69,8 +69,8 @@ class Runner {
     Measured measure(const Task& task);
     bool open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files, Outcome& mine);
     Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
-    std::vector<Lane> make_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
-                                 Outcome& mine);
+    void aim_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
+                   std::vector<Lane>& lanes, Outcome& mine);
     Calls calls_of(const Task& task) const;
     Until until_of(const Task& task) const;
     PhaseResult sum_up(const Task& task, Measured& m);

@@ -67,6 +67,8 @@ void Worker::prepare(const Phase& phase) {
         bytes_per_step_ = p.write_bytes.count;
     }
     if (phase.action == Action::read) bytes_per_step_ = p.bytes_to_read();
+    data_ = {};
+    makes_nodes_ = p.create_with == "mknod";
     ring_.reset();
     shuffle_.reset();
     share_ = {scene_.items(phase.thing), threads, number_};
@@ -231,7 +233,7 @@ void Worker::aim_at_item(std::int64_t step) {
     path_ = &from_.of(thing, owner, number);
     switch (phase_->action) {
         case Action::create:
-            if (thing == Thing::file) data_ = data_of(scene_.parameters.write_bytes.count);
+            if (bytes_per_step_ > 0) data_ = data_of(bytes_per_step_);
             break;
         case Action::hard_link:
         case Action::remove_hard_link:
@@ -262,7 +264,7 @@ Status Worker::act() {
         case Action::create:
             if (phase_->thing != Thing::file) return names_.make_directory(*path_);
             if (p.shared_files) return names_.write(*path_, data_, p.sync_files);
-            if (p.create_with == "mknod") return names_.make_node(*path_);
+            if (makes_nodes_) return names_.make_node(*path_);
             if (data_.empty() && !p.sync_files) return names_.create(*path_);
             return names_.create_with(*path_, data_, p.sync_files);
         case Action::populate:

@@ -85,6 +85,7 @@ class Worker {
     Names& names_;
     int number_;
     bool timed_;
+    bool makes_nodes_ = false;  ///< files come into being by mknod, not open
     const Phase* phase_ = nullptr;
     std::optional<int> owner_;
     std::int64_t count_ = 0;
