@@ -128,7 +128,7 @@ TEST_F(SimRun, partitions_larger_than_the_run_are_refused) {
     EXPECT_EQ(refused.status, ExitCode::usage);
     EXPECT_EQ(refused.reason, "--partitions: " + std::to_string(ranks() + 1) +
                                   " is more than the " + std::to_string(ranks()) +
-                                  " ranks of this run");
+                                  (ranks() == 1 ? " rank" : " ranks") + " of this run");
 }
 
 TEST_F(SimRun, bad_hints_end_the_run_before_it_begins) {
