@@ -224,6 +224,49 @@ def test_an_unknown_figure_lists_what_there_is(kept: Effio) -> None:
     done = kept.call("report", FIRST, "--png", "nothing")
     assert done.returncode == 2
     assert "there are: classic, time, call-times, roofline" in done.stderr
+    done = kept.call("report", SECOND, "--pdf", "nothing")
+    assert "there are: classic (2 ranks, 4 ranks), scaling, time" in done.stderr
+
+
+def test_a_figure_with_switches_is_drawn_as_chosen(kept: Effio) -> None:
+    pytest.importorskip("matplotlib")
+
+    def drawn(*words: str) -> bytes:
+        done = kept.call("report", SECOND, "--png", "classic", *words)
+        assert done.returncode == 0, done.stderr
+        return (kept.cwd / done.stdout.strip()).read_bytes()
+
+    first = drawn()
+    assert drawn("--variant", "2 ranks", "-o", "same.png") == first
+    other = drawn("--variant", "4")  # as much as tells it from the others
+    assert (kept.cwd / "classic-4.png").is_file()
+    linear = drawn("--linear")
+    assert (kept.cwd / "classic-linear.png").is_file()
+    assert len({first, other, linear}) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--png", "classic", "--variant", "7"),
+         "figure 'classic' has no variant '7'; there are: 2 ranks, 4 ranks"),
+        (("--png", "roofline", "--variant", "7"), "'roofline' has no variants to choose from"),
+        (("--png", "time", "--linear"), "'time' has no switch between log and linear"),
+        (("--variant", "4 ranks"), "--variant and --linear are for a single figure"),
+        (("--png", "time", "--pdf", "time", "-o", "x"), "--output names one file"),
+    ],
+)  # fmt: skip
+def test_switches_that_a_figure_has_not(kept: Effio, words: tuple[str, ...], said: str) -> None:
+    done = kept.call("report", SECOND, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not list(kept.cwd.glob("*.p*"))
+
+
+def test_a_single_figure_is_of_one_run(kept: Effio) -> None:
+    done = kept.call("report", FIRST, SECOND, "--png", "classic")
+    assert done.returncode == 2
+    assert "one run" in done.stderr
 
 
 def test_completion(kept: Effio, any_engine: Engine) -> None:

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Dialog, Page
 
 from driver import made
 from effio.report import static
-from effio.report.build import render, write_report
+from effio.report.build import load, render, tell, write_report
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
 
 WIDE = {"width": 1280, "height": 900}
@@ -366,6 +366,19 @@ def test_every_kind_of_figure_is_drawn(show: Open, tmp_path: Path) -> None:
     cells = page.locator("#r1-heat table tbody tr").nth(1).locator("td").all_text_contents()
     assert cells == ["write", "rank 0", "1 s", "2.000 MB/s"]
     page.locator("#theme").click()
+
+
+def test_a_single_figure_is_the_variant_that_was_asked_for(tmp_path: Path) -> None:
+    report = tell(*load(made.write(tmp_path / "result.jsonl", made.two_partitions())))
+    whole = next(f for f in report.figures() if f.id == "classic")
+    assert list(whole.variants) == ["2 ranks", "4 ranks"]
+    figure = static.find_figure(report, static.Choice("classic", "4 ranks", linear=True))
+    assert figure.variants == {"4 ranks": whole.variants["4 ranks"]}
+    assert figure.title == f"{whole.title}: 4 ranks"
+    assert (whole.y.log, figure.y.log) == (True, False)
+    default = static.find_figure(report, static.Choice("classic"))
+    assert list(default.variants) == ["2 ranks"]
+    assert default.y.log
 
 
 def test_every_kind_of_figure_is_drawn_for_papers(tmp_path: Path) -> None:

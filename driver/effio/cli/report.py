@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -25,6 +26,28 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
+def _single_figures(
+    paths: list[Path],
+    wanted: list[tuple[str, str]],
+    variant: str | None,
+    linear: bool,
+    output: str | None,
+    limits: dict[str, float],
+) -> None:
+    from effio.report.static import Choice, write_figure
+
+    if len(paths) > 1:
+        raise EffioError("--png and --pdf draw a figure of one run; name one RUN")
+    if output is not None and len(wanted) > 1:
+        raise EffioError("--output names one file; give --png or --pdf, not both")
+    switches = [variant] if variant else []
+    switches += ["linear"] if linear else []
+    for name, kind in wanted:
+        stem = "-".join([name, *(re.sub(r"[^A-Za-z0-9.]+", "-", s).strip("-") for s in switches)])
+        target = Path(output) if output else Path(f"{stem}.{kind}")
+        click.echo(write_figure(paths[0], Choice(name, variant, linear), kind, target, limits))
+
+
 @click.command("report")
 @run_argument("runs", many=True)
 @click.option(
@@ -44,6 +67,12 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
 )
 @click.option("--png", metavar="FIGURE", help="write one figure as FIGURE.png instead")
 @click.option("--pdf", metavar="FIGURE", help="write one figure as FIGURE.pdf instead")
+@click.option(
+    "--variant",
+    metavar="NAME",
+    help="of a figure with a choice, the one to draw (its name or beginning)  [default: the first]",
+)
+@click.option("--linear", is_flag=True, help="draw the figure with a linear axis, not a log one")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -52,11 +81,14 @@ def command(
     ceilings: tuple[str, ...],
     png: str | None,
     pdf: str | None,
+    variant: str | None,
+    linear: bool,
 ) -> None:
     """Draw one HTML file about one or more runs.
 
     The page is self-contained: it opens from a mail, without a network. --png and --pdf draw a
-    single figure for a paper (they need matplotlib); an unknown FIGURE lists what there is.
+    single figure for a paper (they need matplotlib), --variant and --linear are its switches; an
+    unknown FIGURE or variant lists what there is.
     """
     from effio.report.build import write_report
 
@@ -64,14 +96,12 @@ def command(
     found = [store.find(name) for name in runs]
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
     limits = _ceilings(ceilings)
-    if png or pdf:
-        from effio.report.static import write_figure
-
-        for name, kind in ((png, "png"), (pdf, "pdf")):
-            if name:
-                target = Path(output) if output else Path(f"{name}.{kind}")
-                click.echo(write_figure(paths, name, kind, target, limits))
+    wanted = [(name, kind) for name, kind in ((png, "png"), (pdf, "pdf")) if name]
+    if wanted:
+        _single_figures(paths, wanted, variant, linear, output, limits)
         return
+    if variant or linear:
+        raise EffioError("--variant and --linear are for a single figure: --png or --pdf FIGURE")
     if output is not None:
         target = Path(output)
     elif len(found) == 1 and isinstance(found[0], RunFolder):

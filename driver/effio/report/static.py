@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.report.build import load, tell
-from effio.report.model import Axis, Figure, Panel, Series
+from effio.report.model import Axis, Figure, Panel, Report, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,15 +29,57 @@ def _index(style: int) -> int:
     return (style - 10) * 3 % 8 if style >= 10 else style % 8
 
 
-def find_figure(
-    paths: Sequence[Path], name: str, ceilings: Mapping[str, float]
-) -> tuple[Figure, str]:
-    """The figure of that id in the first of the runs, and the run's name."""
-    report = tell(*load(paths[0]), ceilings=ceilings)
+@dataclass(frozen=True)
+class Choice:
+    """What the page's switches offer: one of the figure's variants (None: the first), and a linear
+    axis instead of a logarithmic one."""
+
+    figure: str
+    variant: str | None = None
+    linear: bool = False
+
+
+def _described(figure: Figure) -> str:
+    """A figure's name, with its variants where there is a choice."""
+    if len(figure.variants) < 2:
+        return figure.id
+    return f"{figure.id} ({', '.join(figure.variants)})"
+
+
+def find_figure(report: Report, choice: Choice) -> Figure:
+    """The chosen figure, reduced to the chosen variant. A wrong name is answered by what there
+    is."""
     figures = {f.id: f for f in report.figures()}
-    if name not in figures:
-        raise EffioError(f"no figure '{name}'; there are: {', '.join(figures)}")
-    return figures[name], report.name
+    if choice.figure not in figures:
+        raise EffioError(
+            f"no figure '{choice.figure}'; there are: "
+            + (", ".join(map(_described, figures.values())) or "none in this run")
+        )
+    figure = figures[choice.figure]
+    name = _find_variant(figure, choice.variant)
+    if choice.linear:
+        if not figure.y.switch:
+            raise EffioError(f"figure '{figure.id}' has no switch between log and linear")
+        figure = replace(figure, y=replace(figure.y, log=False))
+    if len(figure.variants) > 1:
+        figure = replace(figure, title=f"{figure.title}: {name}")
+    return replace(figure, variants={name: figure.variants[name]})
+
+
+def _find_variant(figure: Figure, wanted: str | None) -> str:
+    """By its name, or as much of its beginning as tells it from the others."""
+    names = list(figure.variants)
+    if wanted is None or wanted in names:
+        return names[0] if wanted is None else wanted
+    found = [n for n in names if n.casefold().startswith(wanted.casefold())]
+    if len(found) == 1:
+        return found[0]
+    if len(names) < 2:
+        raise EffioError(f"figure '{figure.id}' has no variants to choose from")
+    how_many = "several variants" if found else "no variant"
+    raise EffioError(
+        f"figure '{figure.id}' has {how_many} '{wanted}'; there are: {', '.join(found or names)}"
+    )
 
 
 def _literal(text: str) -> str:
@@ -138,7 +181,7 @@ def _draw_heat(axes: Axes, figure: Figure, panel: Panel) -> None:
 
 
 def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
-    """The figure's first variant."""
+    """A figure of one variant."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -209,11 +252,13 @@ def _draw_panel(figure: Figure, panel: Panel, axes: Axes, first: bool) -> None:
 
 
 def write_figure(
-    paths: Sequence[Path], name: str, kind: str, target: Path, ceilings: Mapping[str, float]
+    path: Path, choice: Choice, kind: str, target: Path, ceilings: Mapping[str, float]
 ) -> Path:
-    figure, run = find_figure(paths, name, ceilings)
+    """One figure of one run (folder or result file)."""
+    report = tell(*load(path), ceilings=ceilings)
+    figure = find_figure(report, choice)
     try:
-        draw(figure, target, kind, run)
+        draw(figure, target, kind, report.name)
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target
