@@ -3,12 +3,13 @@
 sources, so that `effio engine build` needs no network. They are never part of the repository.
 
 They come from EFFIO_HEADERS (a prefix with include/), from .deps of this checkout, from the system,
-or from pinned commits of their repositories; a wheel built without any of these carries none, and
-CMake fetches them when the engine is built.
+from Debian's packages, or from pinned commits of their repositories; a wheel built without any of
+these carries none, and CMake fetches them when the engine is built.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -44,6 +45,14 @@ def _local(name: str, root: Path) -> Path | None:
     return None
 
 
+def _from_packages(root: Path) -> None:
+    """Debian's packages into .deps, where there is a checkout and a Debian; as set-up does it."""
+    program = root / "scripts/headers"
+    if os.access(program, os.X_OK):
+        with contextlib.suppress(OSError, subprocess.SubprocessError):
+            subprocess.run([program], check=False, timeout=120)
+
+
 def _fetched(name: str, url: str, tag: str, commit: str, scratch: Path) -> Path | None:
     clone = scratch / name
     command = ["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--depth", "1"]
@@ -68,6 +77,8 @@ class HeadersHook(BuildHookInterface[Any]):
             return
         scratch = Path(tempfile.mkdtemp(prefix="effio-headers-"))
         self._scratch = scratch
+        if not all(_local(name, Path(self.root)) for name, *_ in LIBRARIES):
+            _from_packages(Path(self.root))
         for name, url, tag, commit in LIBRARIES:
             source = _local(name, Path(self.root)) or _fetched(name, url, tag, commit, scratch)
             if source is None:

@@ -196,6 +196,29 @@ def test_without_an_mpi_it_says_how_to_get_one(installed: Installation, tmp_path
     assert reports.returncode == 0, reports.stderr
 
 
+def test_without_the_header_libraries_it_says_how_to_get_them(
+    installed: Installation, any_engine: Engine, tmp_path: Path
+) -> None:
+    """CMake's own words are of git and FetchContent."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    # On a machine that has neither; this one may have both.
+    (tools / "cmake").write_text(
+        "#!/bin/sh\n"
+        'if [ "$1" = --version ]; then echo "cmake version 3.28.1"; exit; fi\n'
+        'echo "-- fmt is not on this system: fetching release 9.1.0"\n'
+        'echo "error: could not find git for clone of fmt-populate" >&2\n'
+        "exit 1\n"
+    )
+    (tools / "cmake").chmod(0o755)
+    said = (ROOT / "cmake/EffioDependencies.cmake").read_text()
+    assert "fmt is not on this system: fetching release 9.1.0" in said
+    built = installed.effio("engine", "build", "--mpicc", "true", path=tools)
+    assert built.returncode == 6
+    assert "apt-get install libfmt-dev nlohmann-json3-dev" in built.stderr
+    assert "EFFIO_HEADERS=PREFIX" in built.stderr
+
+
 def test_the_engine_is_built_out_of_the_wheel_and_used(
     installed: Installation, any_engine: Engine, tmp_path: Path
 ) -> None:

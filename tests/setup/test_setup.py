@@ -104,7 +104,8 @@ def site(tmp_path: Path) -> Site:
     site.programs.mkdir()
     (tmp_path / "home").mkdir()
     (site.checkout / "scripts").mkdir(parents=True)
-    shutil.copy2(ROOT / "scripts/setup", site.checkout / "scripts/setup")
+    for name in ("setup", "headers"):
+        shutil.copy2(ROOT / "scripts" / name, site.checkout / "scripts" / name)
     for name in EVERYWHERE:
         found = shutil.which(name)
         assert found is not None
@@ -262,6 +263,22 @@ def test_headers_are_taken_from_where_they_are_said_to_be(site: Site) -> None:
     assert done.returncode == 0, done.stderr
     assert site.answer()["EFFIO_HEADERS"] == "/opt/good"
     _refused(site.set_up(EFFIO_HEADERS="/opt/bad"), "EFFIO_HEADERS=/opt/bad has no include/fmt")
+
+
+def test_headers_come_from_debians_packages_once(site: Site) -> None:
+    site.has("c++", NO_HEADERS)
+    site.has(
+        "apt-get", 'echo "$*" >> "$LOG"; : > libfmt-dev_9_x.deb; : > nlohmann-json3-dev_3_x.deb\n'
+    )
+    site.has("dpkg", 'mkdir -p "$3/usr/include/fmt" "$3/usr/include/nlohmann"\n')
+    done = site.set_up()
+    assert done.returncode == 0, done.stderr
+    assert site.answer()["EFFIO_HEADERS"] == str(site.checkout / ".deps/headers/usr")
+    assert sorted(p.name for p in (site.checkout / ".deps").iterdir()) == ["env", "headers"]
+    site.set_up(PYTHON="python3")  # another environment: everything is looked at again
+    assert [c for c in site.calls() if c.startswith("download")] == [
+        "download -qq libfmt-dev nlohmann-json3-dev"
+    ]
 
 
 def test_missing_headers_that_nothing_can_fetch_are_said(site: Site) -> None:

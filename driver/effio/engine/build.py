@@ -20,6 +20,8 @@ from effio.engine.program import Engine
 from effio.errors import environment_error
 
 _CMAKE_AT_LEAST = (3, 25)
+# What cmake/EffioDependencies.cmake says before it fetches one.
+_HEADERS_WANTED = "is not on this system: fetching release"
 
 
 @dataclass(frozen=True)
@@ -193,6 +195,14 @@ def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) 
         if done.returncode != 0:
             log = data_directory() / "engine-build.log"
             log.write_text(done.stdout)
+            if step == "configure" and _HEADERS_WANTED in done.stdout:
+                raise environment_error(
+                    "the header libraries fmt and nlohmann-json are not here and could not be "
+                    f"fetched; all of what CMake said is in {log}",
+                    "on Debian or Ubuntu: apt-get install libfmt-dev nlohmann-json3-dev; "
+                    "elsewhere: effio engine build -D EFFIO_HEADERS=PREFIX (a prefix with "
+                    "include/fmt and include/nlohmann), or git and a network",
+                )
             tail = "\n".join(done.stdout.splitlines()[-15:])
             raise environment_error(
                 f"the engine could not be built (to {step}):\n{tail}", f"all of it is in {log}"
