@@ -177,6 +177,8 @@ def test_the_heat_map(tmp_path: Path) -> None:
     assert values[3][1] == 0.1 * GB
     assert values[2][2] is None
     assert "a sample of 6 of 600 pairs" in figure.caption
+    # Colours begin at nothing: a pair of half the bandwidth looks like half.
+    assert figure.y.low == 0
 
 
 @pytest.mark.parametrize("count", [1, 2, 20])

@@ -304,7 +304,7 @@ def heat_maps(result: Result) -> list[Figure]:
     labels = [str(i) for i in range(size)]
     sampled = record.detail.get("sampled") is True
     in_all = record.detail.get("pairs_in_all")
-    scope = f"a sample of {len(pairs)} of {in_all} pairs" if sampled else f"all {len(pairs)} pairs"
+    scope = f"a sample of {len(pairs)} of {in_all} pairs" if sampled else "every pair"
     figures = []
     for name, title, unit, which in (
         ("pair-bandwidth", "Bandwidth of pairs", "B/s", 3),
@@ -330,7 +330,7 @@ def heat_maps(result: Result) -> list[Figure]:
                 " blocks along the diagonal are nodes.",
                 "heatmap",
                 Axis(kind),
-                Axis(kind, unit),
+                Axis(kind, unit, low=0.0),
                 {"": [Panel("", [], labels, labels, values)]},
                 columns=1,
                 panel_height=480,

@@ -93,7 +93,7 @@ class Axis:
     log: bool = False
     ticks: Sequence[tuple[float, str]] = ()
     switch: bool = False
-    # Fixed limits, in base units; None: from the data.
+    # Fixed limits, in base units, of the colours in a heat map; None: from the data.
     low: float | None = None
     high: float | None = None
 

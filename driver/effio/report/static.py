@@ -171,6 +171,8 @@ def _draw_heat(axes: Axes, figure: Figure, panel: Panel) -> None:
     told = [v for p in panels for row in p.values for v in row if v is not None]
     grid = [[float("nan") if v is None else v for v in row] for row in panel.values]
     low, high = (min(told), max(told)) if told else (0.0, 1.0)
+    low = figure.y.low if figure.y.low is not None else low
+    high = figure.y.high if figure.y.high is not None else high
     image = axes.imshow(grid, aspect="auto", cmap="cividis", vmin=low, vmax=high)
     axes.set_xticks(range(len(panel.x_labels)), [_literal(x) for x in panel.x_labels])
     axes.set_yticks(range(len(panel.y_labels)), [_literal(y) for y in panel.y_labels])

@@ -132,7 +132,10 @@
     };
     const traces = [];
     const told = panels.flatMap((p) => p.values.flat()).filter((v) => v !== null);
-    const colours = [told.reduce((a, b) => Math.min(a, b), Infinity), told.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const colours = [
+      figure.y.low ?? told.reduce((a, b) => Math.min(a, b), Infinity),
+      figure.y.high ?? told.reduce((a, b) => Math.max(a, b), -Infinity),
+    ];
     const innerWidth = width - 20;
     const longest = stacked || figure.kind === "heatmap"
       ? Math.max(0, ...panels.flatMap((p) => [...p.yLabels, ...p.series.flatMap((s) => (stacked ? s.x : []))]).map((t) => String(t).length))
