@@ -25,11 +25,16 @@ class BenchError(Exception):
     """A bench that cannot be done here, with the reason."""
 
 
+class AbsentError(Exception):
+    """The peer is not on this machine: the pair is skipped, with the reason."""
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two ways to the same thing. `ours` and `theirs` each make one launch. A figure passes if the
-    median of ours / theirs is at least `at_least` (for rates) or ours - theirs at most `at_most`
-    (for costs); with neither it is only shown."""
+    median of ours / theirs is at least `at_least` (for rates), ours - theirs at most `at_most`
+    (for costs), or the median of each lies between the smallest and the largest value of the other
+    (`within_spread`); with none of them it is only shown."""
 
     name: str
     question: str
@@ -38,6 +43,7 @@ class Pair:
     unit: str
     at_least: float | None = None
     at_most: float | None = None
+    within_spread: bool = False
     rounds: int = 7
 
 
@@ -61,12 +67,19 @@ class Kit:
             raise BenchError(f"{program} is not built")
         return program
 
-    def launch(self, words: Sequence[object], ranks: int = 2, timeout: float = 300) -> str:
-        """Runs `words` with so many ranks in the memory directory; returns its stdout."""
+    def launch(
+        self,
+        words: Sequence[object],
+        ranks: int = 2,
+        timeout: float = 300,
+        cwd: Path | None = None,
+    ) -> str:
+        """Runs `words` with so many ranks in `cwd`, else in the memory directory; returns its
+        stdout."""
         command = [str(w) for w in [self.mpiexec, "-n", ranks, *words]]
         done = subprocess.run(
             command,
-            cwd=self.memory,
+            cwd=cwd or self.memory,
             env={**os.environ, **self.environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -143,6 +156,8 @@ class Verdict:
 
     @property
     def passed(self) -> bool | None:
+        if self.pair.within_spread:
+            return _inside(self.ours, self.theirs) and _inside(self.theirs, self.ours)
         middle = statistics.median(self.scores)
         if self.pair.at_least is not None:
             return middle >= self.pair.at_least
@@ -162,11 +177,20 @@ class Verdict:
             limit += f" (at least {self.pair.at_least:g})"
         if self.pair.at_most is not None:
             limit += f" (at most {self.pair.at_most:g} {self.pair.unit})"
+        if self.pair.within_spread:
+            limit += (
+                f" (spreads [{min(self.ours):.4g} … {max(self.ours):.4g}] and"
+                f" [{min(self.theirs):.4g} … {max(self.theirs):.4g}])"
+            )
         return (
             f"  {self.figure:<24} effio {statistics.median(self.ours):>11.4g}"
             f"  bare {statistics.median(self.theirs):>11.4g} {self.pair.unit:<5}"
             f" {what} {statistics.median(s):.4g} [{min(s):.4g} … {max(s):.4g}]{limit}"
         )
+
+
+def _inside(values: Sequence[float], others: Sequence[float]) -> bool:
+    return min(others) <= statistics.median(values) <= max(others)
 
 
 def run(pair: Pair) -> list[Verdict]:
@@ -195,6 +219,8 @@ def main(
         try:
             asked = pair if count is None else replace(pair, rounds=count)
             missed += sum(verdict.passed is False for verdict in run(asked))
+        except AbsentError as reason:
+            print(f"  skipped: {reason}", flush=True)
         except (BenchError, subprocess.TimeoutExpired) as error:
             print(f"  not measured: {error}", file=sys.stderr, flush=True)
             missed += 1
