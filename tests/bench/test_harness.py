@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How benches judge: ratios, costs, spreads, and a peer that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import AbsentError, BenchError, Kit, Pair, main, run
+
+
+def _in_turn(*values: float) -> Callable[[], dict[str, float]]:
+    rest: Iterator[float] = iter(values)
+    return lambda: {"rate": next(rest)}
+
+
+def _pair(ours: tuple[float, ...], theirs: tuple[float, ...], **limit: Any) -> Pair:
+    return Pair("pair", "a question", _in_turn(*ours), _in_turn(*theirs), "MB/s", rounds=3, **limit)
+
+
+def _passed(pair: Pair) -> bool | None:
+    (verdict,) = run(pair)
+    return verdict.passed
+
+
+def test_each_median_must_lie_within_the_spread_of_the_other() -> None:
+    near = (1.0, 2.0, 3.0)
+    assert _passed(_pair(near, (2.5, 1.5, 2.2), within_spread=True)) is True
+    # Our median of 2 lies in 1.9 … 9, but theirs of 8 not in 1 … 3.
+    assert _passed(_pair(near, (1.9, 8.0, 9.0), within_spread=True)) is False
+    # And the other way round.
+    assert _passed(_pair((1.9, 8.0, 9.0), near, within_spread=True)) is False
+
+
+def test_ratios_and_costs() -> None:
+    theirs = (2.0, 4.0, 8.0)
+    # Ratios 1, 0.5, 1: the median is 1.
+    assert _passed(_pair((2.0, 2.0, 8.0), theirs, at_least=0.98)) is True
+    assert _passed(_pair((1.0, 2.0, 8.0), theirs, at_least=0.98)) is False
+    # Differences 1, 2, 3.
+    assert _passed(_pair((3.0, 6.0, 11.0), theirs, at_most=2)) is True
+    assert _passed(_pair((3.0, 6.0, 11.0), theirs, at_most=1.9)) is False
+    assert _passed(_pair((3.0, 6.0, 11.0), theirs)) is None
+
+
+def test_an_absent_peer_is_skipped_and_a_failed_one_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def absent() -> dict[str, float]:
+        raise AbsentError("no hpcc here")
+
+    def failed() -> dict[str, float]:
+        raise BenchError("exit code 1")
+
+    kit = Kit(tmp_path, "mpiexec", tmp_path)
+    ours = _in_turn(1.0, 1.0, 1.0)
+    assert main(lambda _: [Pair("a", "?", ours, absent, "MB/s")], [], kit) == 0
+    assert "skipped: no hpcc here" in capsys.readouterr().out
+    assert main(lambda _: [Pair("a", "?", ours, failed, "MB/s")], [], kit) == 1
+    assert "not measured: exit code 1" in capsys.readouterr().err
