@@ -67,6 +67,9 @@ class Benchmark {
     /// True if the run is in virtual time (`sim`).
     virtual bool virtual_time() const { return false; }
     virtual Result<Plan> plan(const PlanInput& input) const = 0;
+    /// Directories that have to be there on every node before the run; part of the plan, so that a
+    /// wrong path costs no launch.
+    virtual std::vector<std::string> needed_directories() const { return {}; }
     /// Collective over the session's ranks.
     virtual Ending run(Job& job) = 0;
 

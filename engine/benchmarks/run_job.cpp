@@ -207,7 +207,12 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
         fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(), plan.error().text());
         return plan.error().exit_code;
     }
-    const std::string text = options.plan_json ? plan->data.dump(2) + "\n" : plan->text;
+    std::string text = plan->text;
+    if (options.plan_json) {
+        Json data = plan->data;
+        data["needed_directories"] = benchmark.needed_directories();
+        text = data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    }
     std::fputs(text.c_str(), stdout);
     return ExitCode::done;
 }

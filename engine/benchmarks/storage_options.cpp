@@ -41,6 +41,11 @@ Status StorageOptions::check() {
     return apply_settings(needs, backend);
 }
 
+std::vector<std::string> StorageOptions::needed_directories() const {
+    if (is_model(backend.name)) return {};
+    return {directory};
+}
+
 Result<HintRules> read_hint_rules(const Session& session, const StorageOptions& options,
                                   const HintVocabulary& vocabulary) {
     if (!options.hints_file) return HintRules{};

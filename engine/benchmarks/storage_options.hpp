@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/options.hpp"
 #include "parallel/session.hpp"
@@ -34,6 +35,8 @@ struct StorageOptions {
     /// Reads the backend's settings; call from Benchmark::check.
     Status check();
     bool virtual_time() const { return backend.name == "sim"; }
+    /// For Benchmark::needed_directories.
+    std::vector<std::string> needed_directories() const;
     bool times_calls() const { return call_times == "on"; }
 };
 

@@ -88,6 +88,10 @@ Status read_settings(const BackendInfo& backend, BackendChoice& choice) {
 
 }  // namespace
 
+bool is_model(const std::string& backend) {
+    return backend == "null" || backend == "sim";
+}
+
 const std::vector<ByteBackend>& byte_backends() {
     using Choice = BackendChoice;
     static const std::vector<ByteBackend> table{

@@ -53,6 +53,9 @@ const std::vector<ByteBackend>& byte_backends();
 const std::vector<NamesBackend>& names_backends();
 const std::vector<ArrayBackend>& array_backends();
 
+/// `null` and `sim`: nothing reaches the directory that the user names.
+bool is_model(const std::string& backend);
+
 /// What a benchmark needs of a backend.
 enum class Serves { bytes, names, arrays };
 

@@ -122,6 +122,20 @@ def test_a_terminal_is_told_when_the_engine_is_silent(monkeypatch: pytest.Monkey
     assert "no word for 7 s" in plain
 
 
+def test_a_narrow_terminal_gets_two_lines_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that is too long loses its end; wrapped it would leave half of itself behind."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    screen = Terminal()
+    with LiveView("b-eff on 2 ranks", terminal=True, stderr=screen) as view:
+        view.status(Status("repetition 1 of 3, messages of 256B", "MPI_Irecv, " * 9, 1, 9, 1e9))
+        drawn = screen.getvalue()
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).splitlines()
+    assert max(map(len, plain)) <= 80
+    assert plain[-1].startswith("  repetition 1 of 3, messages of 256B · 1.000 GB/s now")
+    assert plain[-1].endswith("…")
+
+
 def test_on_a_real_terminal(with_engine: Effio, data: Path) -> None:
     """`effio run` under a pseudo-terminal: the view shows pattern, access, rate and time left."""
     leader, follower = pty.openpty()

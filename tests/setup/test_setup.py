@@ -337,3 +337,40 @@ def test_make_run_takes_another_place_and_size(built: Path, tmp_path: Path) -> N
     assert words[words.index("--time") + 1] == "5s"
     assert words[words.index("--max-bytes") + 1] == "1GiB"
     assert words[words.index("--dir") + 1] == place
+
+
+# the driver ---------------------------------------------------------------------------------------
+
+
+def test_the_driver_is_installed_once(tmp_path: Path) -> None:
+    """The second call of `make run` or `make build` asks pip for nothing; another version does."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy2(ROOT / "scripts/driver", tmp_path / "scripts/driver")
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
+    (tmp_path / "VERSION").write_text("1\n")
+    tools = tmp_path / ".venv/bin"
+    tools.mkdir(parents=True)
+    python = tools / "python"
+    python.write_text(
+        '#!/bin/sh\necho "$*" >> "$LOG"\n: > .venv/bin/effio\nchmod +x .venv/bin/effio\n'
+    )
+    python.chmod(0o755)
+    log = tmp_path / "log"
+
+    def call() -> int:
+        subprocess.run(
+            [tmp_path / "scripts/driver"],
+            env={"PATH": os.environ["PATH"], "LOG": str(log)},
+            timeout=30,
+            check=True,
+        )
+        return len(log.read_text().splitlines())
+
+    assert call() == 1
+    assert "pip install" in log.read_text()
+    assert (tmp_path / "bin/effio").resolve() == tools / "effio"
+    assert call() == 1
+    (tmp_path / "VERSION").write_text("2\n")
+    assert call() == 2
+    (tools / "effio").unlink()
+    assert call() == 3

@@ -23,6 +23,7 @@ from effio.launch.batch import BatchSystem, batch_names, batch_system, find_batc
 from effio.launch.choose import NoLauncherError
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
+from effio.launch.places import not_here, ranks_stay_here
 from effio.launch.watch import Patience
 from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
 
@@ -238,6 +239,7 @@ def _run(engine: Engine, benchmark: BenchmarkInfo, values: dict[str, Any]) -> No
     plan = request.engine.check(
         [request.benchmark, *request.arguments], request.ranks.total, request.ranks.per_node
     )
+    _look_at_directories(request, plan, values)
     if values["print_command"]:
         click.echo(job.plain_command(request))
         return
@@ -246,6 +248,18 @@ def _run(engine: Engine, benchmark: BenchmarkInfo, values: dict[str, Any]) -> No
         _batch(request, runs, site, values, plan)
         return
     _here(request, runs, site, values, plan)
+
+
+def _look_at_directories(request: job.Request, plan: object, values: dict[str, Any]) -> None:
+    """A wrong path costs no launch where it is sure to be wrong; elsewhere it is worth a word."""
+    faults = not_here(plan)
+    launches = not (values["batch"] or values["submit"] or values["print_command"])
+    if faults and launches and ranks_stay_here(request):
+        raise EffioError(
+            "; ".join(faults), ExitCode.IO_ERROR, "make it, or name another one with --dir"
+        )
+    for fault in faults:
+        _say(f"{fault} on this machine; the ranks need it where they run")
 
 
 def _show_plan(request: job.Request) -> None:

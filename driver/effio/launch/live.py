@@ -183,7 +183,9 @@ class LiveView:
             line = Text("starting", style="dim")
         else:
             silent = now - self._heard
-            line = Text("  " + describe(status, silent), style="dim")
+            # Two lines at any width: what stands last is the first to go.
+            line = Text("  ", no_wrap=True, overflow="ellipsis")
             if silent > _STALE_SECONDS:
-                line.append(f" · no word for {fmt.elapsed(silent)}", style="yellow")
+                line.append(f"no word for {fmt.elapsed(silent)} · ", style="yellow")
+            line.append(describe(status, silent), style="dim")
         return Group(bar, line)

@@ -49,6 +49,9 @@ class BeffIo : public Benchmark {
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
+    std::vector<std::string> needed_directories() const override {
+        return parameters_.storage.needed_directories();
+    }
     Ending run(Job& job) override;
 
   private:

@@ -39,6 +39,9 @@ class FlashIo : public Benchmark {
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
+    std::vector<std::string> needed_directories() const override {
+        return parameters_.storage.needed_directories();
+    }
     Ending run(Job& job) override;
 
   private:

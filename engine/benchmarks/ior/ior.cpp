@@ -99,6 +99,7 @@ class Ior : public Benchmark {
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
+    std::vector<std::string> needed_directories() const override;
     Ending run(Job& job) override;
 
   private:
@@ -115,6 +116,14 @@ class Ior : public Benchmark {
 
 std::string full_pattern(const FileSet& set, const Parameters& p) {
     return (set.directory.empty() ? p.storage.directory : set.directory) + "/" + set.pattern();
+}
+
+std::vector<std::string> Ior::needed_directories() const {
+    auto directories = parameters_.storage.needed_directories();
+    if (directories.empty()) return directories;
+    directories.insert(directories.end(), parameters_.more_dirs.begin(),
+                       parameters_.more_dirs.end());
+    return directories;
 }
 
 Ending Ior::run(Job& job) {

@@ -36,6 +36,10 @@ class Libraries : public Benchmark {
     Status check() override { return parameters_.check(); }
     bool virtual_time() const override { return parameters_.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override;
+    std::vector<std::string> needed_directories() const override {
+        if (is_model(parameters_.libraries.front())) return {};
+        return {parameters_.directory};
+    }
     Ending run(Job& job) override;
 
   private:

@@ -8,10 +8,6 @@
 namespace effio::libraries {
 namespace {
 
-bool is_model(const std::string& library) {
-    return library == "sim" || library == "null";
-}
-
 bool has(const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }

@@ -36,6 +36,7 @@ class Mdtest : public Benchmark {
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
+    std::vector<std::string> needed_directories() const override;
     Ending run(Job& job) override;
 
   private:
@@ -102,6 +103,15 @@ Result<Setup> Mdtest::set_up(const Job& job) const {
         s.notes.emplace_back("all ranks are on one node: what they take over is in its caches");
     }
     return s;
+}
+
+std::vector<std::string> Mdtest::needed_directories() const {
+    if (parameters_.make_directories) return {};
+    auto directories = parameters_.storage.needed_directories();
+    if (directories.empty()) return directories;
+    directories.insert(directories.end(), parameters_.more_directories.begin(),
+                       parameters_.more_directories.end());
+    return directories;
 }
 
 Target::Request Mdtest::request(const Workload& workload) const {

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether the directories that a run needs are there, as far as this machine can tell."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from effio.launch.job import Request
+
+# Launchers that start processes where they are called, unless told otherwise.
+_LOCAL = ("mpiexec", "mpirun", "orterun", "openmpi", "mpich", "intelmpi")
+# The ends of variables that send a launcher to other machines (HYDRA_HOST_FILE,
+# I_MPI_HYDRA_HOST_FILE, OMPI_MCA_orte_default_hostfile, ...).
+_HOST_LISTS = ("host_file", "hostfile")
+
+
+def ranks_stay_here(request: Request, environment: Mapping[str, str] = os.environ) -> bool:
+    """True only if every rank is sure to run on this machine; then its directories are ours.
+
+    An allocation may be of other nodes, even of one (salloc leaves the shell on the login node),
+    and the launcher's own options may name hosts.
+    """
+    launcher = Path(request.launcher or _LOCAL[0]).name.split(".")[0]
+    elsewhere = any(n.casefold().endswith(_HOST_LISTS) and v for n, v in environment.items())
+    return (
+        request.machine.allocation is None
+        and request.ranks.nodes in (None, 1)
+        and not request.launcher_options
+        and launcher in _LOCAL
+        and not elsewhere
+    )
+
+
+def not_here(plan: object) -> list[str]:
+    """What is wrong, here, with the directories that a plan needs; one sentence each."""
+    needed = plan.get("needed_directories") if isinstance(plan, dict) else None
+    if not isinstance(needed, Sequence) or isinstance(needed, str):
+        return []  # an engine of another version
+    # JSON cannot carry every name: one that was mended is not looked for.
+    faults = [_fault(Path(p)) for p in needed if isinstance(p, str) and "\ufffd" not in p]
+    return [f for f in faults if f]
+
+
+def _fault(path: Path) -> str:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return f"there is no directory {path}"
+    except OSError as error:
+        return f"the directory {path} cannot be used: {error.strerror}"
+    return "" if stat.S_ISDIR(mode) else f"{path} is not a directory"
