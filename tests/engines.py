@@ -238,6 +238,19 @@ class Engine:
         schema on the way."""
         return self.start(words, cwd, ranks, **more).finish(timeout)
 
+    def as_nobody(self, words: Sequence[object], cwd: Path) -> Run:
+        """The whole launch as an ordinary user: root is refused nothing. Skips the test where the
+        tests do not run as root, or where others cannot reach the program."""
+        import pytest
+
+        if os.geteuid() != 0:
+            pytest.skip("becoming another user needs root")
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if subprocess.run([*nobody, "test", "-x", self.program], check=False).returncode != 0:
+            pytest.skip(f"another user cannot reach {self.program}")
+        environment = {**self.environment(), "HOME": str(cwd), "TMPDIR": str(cwd)}
+        return Job(self, [*nobody, *self.command(words)], cwd, environment).finish()
+
     def alone(self, words: Sequence[object], cwd: Path, timeout: float = 30) -> Run:
         """The program without a launcher."""
         command = [str(w) for w in [self.program, *words]]

@@ -5,7 +5,7 @@ refused and what is left alone."""
 from __future__ import annotations
 
 import os
-import stat
+import tempfile
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -209,13 +209,21 @@ def test_a_directory_that_cannot_be_written(
     assert run.result.measurements == []
 
 
-def test_a_directory_of_somebody_else(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere; a read-only file system is tested for it")
-    data.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    run = any_engine.run([*QUICK, "--dir", data], tmp_path)
-    assert run.code == 3, run
-    assert f"{data}: Permission denied" in run.stderr
+def test_a_directory_of_somebody_else(engine: Engine) -> None:
+    """It may be read and searched, but not written."""
+    with tempfile.TemporaryDirectory(prefix="effio-test-") as name:
+        place = Path(name)
+        place.chmod(0o777)  # where nobody may leave its result
+        closed = place / "closed"
+        closed.mkdir()
+        closed.chmod(0o555)
+        launch = engine.as_nobody if os.geteuid() == 0 else engine.run
+        run = launch([*QUICK, "--dir", closed], place)
+        assert run.code == 3, run
+        assert f"{closed}: Permission denied" in run.stderr
+        assert run.result.status == "io_error"
+        assert run.result.measurements == []
+        assert list(closed.iterdir()) == []
 
 
 @pytest.mark.parametrize(
