@@ -320,6 +320,7 @@ def test_the_help_of_a_benchmark_is_the_engines(with_engine: Effio) -> None:
         assert words in text, words
     assert "--agree-deadline" not in text
     assert "EXTRA" not in text
+    assert "x>=1" not in text
     assert "--agree-deadline" in with_engine.call("run", "b-eff-io", "--help-all").stdout
 
 

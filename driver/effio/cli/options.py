@@ -26,6 +26,12 @@ class GroupedOption(click.Option):
         self.group = group
         self.expert = expert
 
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """The words of the help say what range is meant; click would add "[x>=1]"."""
+        extra = super().get_help_extra(ctx)
+        extra.pop("range", None)
+        return extra
+
 
 class GroupedCommand(click.Command):
     """Help by headings; rare options with --help-all only."""
