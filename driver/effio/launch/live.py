@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
+from effio.store.records import as_number
 
 _LOG_EVERY_SECONDS = 10.0
 _STALE_SECONDS = 4.0
@@ -52,10 +53,8 @@ def parse_status(line: str) -> Status | None:
         return None
 
     def number(name: str) -> float:
-        value = body.get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > 1e300:
-            return 0.0
-        return float(value)
+        value = as_number(body.get(name))
+        return 0.0 if value is None or abs(value) > 1e300 else value
 
     return Status(
         fmt.plain(body.get("title", ""), 200),

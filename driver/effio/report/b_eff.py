@@ -29,6 +29,7 @@ from effio.report.model import (
 )
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
+from effio.store.records import as_number
 
 METHODS = {
     "sendrecv": "MPI_Sendrecv",
@@ -51,12 +52,6 @@ class _Experiment:
     method: str
     length: int
     rate: float
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    return None
 
 
 def _experiments(result: Result) -> list[_Experiment]:
@@ -178,11 +173,11 @@ def length_figure(result: Result) -> Figure | None:
     x = [float(f.where["length_bytes"]) for f in records]
     series = [
         Series("rings and random rings", x, [f.metric.value for f in records], 0),
-        Series("rings", x, [_number(f.detail.get("rings_bytes_per_second")) for f in records], 1),
+        Series("rings", x, [as_number(f.detail.get("rings_bytes_per_second")) for f in records], 1),
         Series(
             "random rings",
             x,
-            [_number(f.detail.get("random_rings_bytes_per_second")) for f in records],
+            [as_number(f.detail.get("random_rings_bytes_per_second")) for f in records],
             2,
         ),
     ]
@@ -241,7 +236,7 @@ def pattern_table(result: Result) -> Table | None:
         number = f.where.get("pattern")
         counts = f.detail.get("counts") is True
         within, between = (
-            _number(f.detail.get(f"messages_{place}_nodes")) for place in ("within", "between")
+            as_number(f.detail.get(f"messages_{place}_nodes")) for place in ("within", "between")
         )
         rows.append(
             [
@@ -277,7 +272,7 @@ def _pairs(record: FigureRecord) -> list[tuple[int, int, float, float]]:
         if not isinstance(pair, list) or len(pair) != 4:
             continue
         low, high, latency, bandwidth = pair
-        values = (_number(latency), _number(bandwidth))
+        values = (as_number(latency), as_number(bandwidth))
         if not isinstance(low, int) or not isinstance(high, int) or None in values:
             continue
         found.append((low, high, float(latency), float(bandwidth)))
@@ -346,9 +341,9 @@ def _detail(result: Result, name: str) -> dict[str, Any]:
 
 def _repetition_finding(result: Result) -> Finding | None:
     detail = _detail(result, "b_eff")
-    spread = _number(detail.get("repetitions_spread_fraction"))
-    mean = _number(detail.get("repetitions_mean_bytes_per_second"))
-    half = _number(detail.get("repetitions_half_width95_bytes_per_second"))
+    spread = as_number(detail.get("repetitions_spread_fraction"))
+    mean = as_number(detail.get("repetitions_mean_bytes_per_second"))
+    half = as_number(detail.get("repetitions_half_width95_bytes_per_second"))
     each = detail.get("by_repetition_bytes_per_second")
     if spread is None or mean is None or half is None or not isinstance(each, list):
         return None
@@ -368,7 +363,7 @@ def _pair_findings(result: Result) -> list[Finding]:
     ranks = detail.get("slow_ranks")
     found = []
     for slow in ranks[:10] if isinstance(ranks, list) else []:
-        relative = _number(slow.get("relative_bandwidth")) if isinstance(slow, dict) else None
+        relative = as_number(slow.get("relative_bandwidth")) if isinstance(slow, dict) else None
         if relative is not None:
             found.append(
                 Finding(
@@ -417,8 +412,8 @@ class BeffTeller:
                     )
                 )
         detail = _detail(result, "b_eff")
-        rings = _number(detail.get("rings_bytes_per_second"))
-        random = _number(detail.get("random_rings_bytes_per_second"))
+        rings = as_number(detail.get("rings_bytes_per_second"))
+        random = as_number(detail.get("random_rings_bytes_per_second"))
         if rings and random:
             found.append(
                 Finding(
@@ -427,7 +422,7 @@ class BeffTeller:
                     "families",
                 )
             )
-        factor = _number(detail.get("random_rings_factor95"))
+        factor = as_number(detail.get("random_rings_factor95"))
         if factor is not None and factor > 1:
             found.append(
                 Finding(

@@ -24,8 +24,7 @@ from effio.report.model import (
     Table,
 )
 from effio.store.reader import Result
-from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement
+from effio.store.records import Measurement, as_number
 
 # Parts of writing a file, in order, and of reading it.
 _PARTS = {
@@ -38,18 +37,9 @@ _PARTS = {
 }
 
 
-def figure_of(result: Result, name: str) -> FigureRecord | None:
-    return next((f for f in result.figures if f.name == name), None)
-
-
 def _value(result: Result, name: str) -> float | None:
-    found = figure_of(result, name)
+    found = result.figure(name)
     return found.metric.value if found else None
-
-
-def number(detail: dict[str, object], name: str) -> float | None:
-    value = detail.get(name)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _files(measurements: Sequence[Measurement]) -> dict[tuple[str, str], list[Measurement]]:
@@ -70,7 +60,9 @@ def _part(measurements: Sequence[Measurement], part: str) -> float:
 def file_table(measurements: Sequence[Measurement]) -> Table:
     rows: list[list[Cell]] = []
     for (access, name), some in _files(measurements).items():
-        counted = [number(m.detail, "by_definition_seconds") or m.total_seconds for m in some]
+        counted = [
+            as_number(m.detail.get("by_definition_seconds")) or m.total_seconds for m in some
+        ]
         rates = [m.rate.value for m in some if m.rate.value is not None]
         rows.append(
             [
@@ -131,7 +123,7 @@ def repetition_figure(result: Result) -> Figure | None:
     if len(found) < 2:
         return None
     x = [float(i) for i in range(len(found))]
-    synced = [number(f.detail, "synced_bandwidth_bytes_per_second") for f in found]
+    synced = [as_number(f.detail.get("synced_bandwidth_bytes_per_second")) for f in found]
     return Figure(
         "repetitions",
         "Bandwidth by repetition",
@@ -217,8 +209,8 @@ def collective_finding(measurements: Sequence[Measurement]) -> list[Finding]:
         library = m.detail.get("library")
         if not isinstance(library, dict) or "done_collectively" not in library:
             continue
-        asked += number(library, "collective_calls") or 0
-        done += number(library, "done_collectively") or 0
+        asked += as_number(library.get("collective_calls")) or 0
+        done += as_number(library.get("done_collectively")) or 0
     if asked <= done:
         return []
     return [
@@ -232,7 +224,11 @@ def collective_finding(measurements: Sequence[Measurement]) -> list[Finding]:
 
 def series_finding(result: Result) -> list[Finding]:
     found = [f for f in result.figures if f.name == "repetition_bandwidth"]
-    shares = [number(f.detail, "io_fraction") for f in found if number(f.detail, "compute_seconds")]
+    shares = [
+        as_number(f.detail.get("io_fraction"))
+        for f in found
+        if as_number(f.detail.get("compute_seconds"))
+    ]
     known = [s for s in shares if s is not None]
     if not known:
         return []
@@ -251,7 +247,7 @@ class FlashIoTeller:
         context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
         if names:
             context += f", {fmt.plain(', '.join(names), 60)}"
-        return headline_of(figure_of(result, "flash_io"), result, context)
+        return headline_of(result.figure("flash_io"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         measured = result.measurements

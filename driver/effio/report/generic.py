@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from effio import text as fmt
 from effio.report import common
 from effio.report.model import Cell, Column, Finding, Headline, Quantity, Reason, Section, Table
 from effio.store.reader import Result
@@ -106,7 +105,7 @@ def figure_table(result: Result) -> Table:
 class GenericTeller:
     def headline(self, result: Result) -> Headline:
         last = result.figures[-1] if result.figures else None
-        return headline_of(last, result, f"on {fmt.count_of(result.run.system.ranks, 'rank')}")
+        return headline_of(last, result, common.context_of(result))
 
     def findings(self, result: Result) -> Sequence[Finding]:
         limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))

@@ -23,17 +23,11 @@ from effio.report.model import (
     Table,
 )
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Measurement, as_number
 
 # A spread of the ranks' rates beyond this is worth a sentence.
 _UNEQUAL = 1.5
 _WIDE = 0.1
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value)
 
 
 def _part(m: Measurement, name: str) -> dict[str, Any]:
@@ -66,13 +60,13 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
                 m.repetition + 1,
                 m.bytes,
                 m.rate.value,
-                _number(m.detail.get("transfer_rate_bytes_per_second")),
-                _number(span.get("open")),
-                _number(span.get("transfer")),
-                _number(span.get("sync")),
-                _number(span.get("close")),
-                _number(ranks.get("min")),
-                _number(ranks.get("max")),
+                as_number(m.detail.get("transfer_rate_bytes_per_second")),
+                as_number(span.get("open")),
+                as_number(span.get("transfer")),
+                as_number(span.get("sync")),
+                as_number(span.get("close")),
+                as_number(ranks.get("min")),
+                as_number(ranks.get("max")),
                 m.stopped_by,
                 m.verified_bytes or None,
                 "" if m.valid else m.invalid_reason or "invalid",
@@ -110,12 +104,12 @@ def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
         series = []
         for style, m in enumerate(m for m in measurements if m.access == access):
             told = _part(m, "time_series")
-            width = _number(told.get("slice_seconds"))
+            width = as_number(told.get("slice_seconds"))
             amounts = told.get("bytes")
             # The last slice is cut short by the end.
             if width is None or width <= 0 or not isinstance(amounts, list) or len(amounts) < 3:
                 continue
-            values = [_number(v) for v in amounts[:-1]]
+            values = [as_number(v) for v in amounts[:-1]]
             series.append(
                 Series(
                     f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition + 1}",
@@ -175,11 +169,7 @@ def rate_by_size(measurements: Sequence[Measurement]) -> Figure | None:
 
 class IorTeller:
     def headline(self, result: Result) -> Headline:
-        system = result.run.system
-        context = f"on {fmt.count_of(system.ranks, 'rank')}"
-        fs = result.run.file_system
-        if fs is not None and fs.type:
-            context += f", {fs.type}"
+        context = common.context_of(result)
         for name in ("write_bandwidth", "read_bandwidth"):
             found = [f for f in result.figures_named(name) if f.metric.value is not None]
             if found:
@@ -196,7 +186,7 @@ class IorTeller:
         for name in ("write_bandwidth", "read_bandwidth"):
             for figure in result.figures_named(name):
                 mean = figure.metric.value
-                half = _number(figure.detail.get("confidence95_bytes_per_second"))
+                half = as_number(figure.detail.get("confidence95_bytes_per_second"))
                 if mean and half and half > _WIDE * mean:
                     found.append(
                         Finding(
@@ -212,8 +202,8 @@ class IorTeller:
     def _of_phase(self, m: Measurement) -> list[Finding]:
         found = []
         wall = _part(m, "stonewall")
-        tail = _number(wall.get("tail_seconds"))
-        last = _number(wall.get("last_done_seconds"))
+        tail = as_number(wall.get("tail_seconds"))
+        last = as_number(wall.get("last_done_seconds"))
         if tail and last and tail > _WIDE * last:
             found.append(
                 Finding(
@@ -224,7 +214,7 @@ class IorTeller:
                 )
             )
         ranks = _part(m, "rank_rate_bytes_per_second")
-        low, high = _number(ranks.get("min")), _number(ranks.get("max"))
+        low, high = as_number(ranks.get("min")), as_number(ranks.get("max"))
         if low and high and high > _UNEQUAL * low:
             found.append(
                 Finding(
@@ -239,7 +229,7 @@ class IorTeller:
             found.append(
                 Finding(f"{_name(m)}: the rate did not become steady.", "rate-by-time", "warn")
             )
-        own = _number(m.detail.get("ranks_on_own_node"))
+        own = as_number(m.detail.get("ranks_on_own_node"))
         if m.access == "read" and own:
             found.append(
                 Finding(

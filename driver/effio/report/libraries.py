@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report.common.names import unique
-from effio.report.flash_io import figure_of, number
 from effio.report.model import (
     Axis,
     Block,
@@ -26,6 +25,7 @@ from effio.report.model import (
 )
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
+from effio.store.records import as_count, as_number
 
 _OWN_FILES = ("fortran-fpp", "posix-fpp")
 
@@ -35,12 +35,7 @@ def _word(f: FigureRecord, name: str) -> str:
 
 
 def _count(f: FigureRecord, name: str) -> int:
-    value = f.where.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _named(result: Result, name: str) -> list[FigureRecord]:
-    return [f for f in result.figures if f.name == name]
+    return as_count(f.where.get(name))
 
 
 def _label(f: FigureRecord) -> str:
@@ -69,7 +64,7 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
                 continue
             some.sort(key=lambda f: _count(f, "processes"))
             x = [float(_count(f, "processes")) for f in some]
-            high = [number(f.detail, "max") for f in some]
+            high = [as_number(f.detail.get("max")) for f in some]
             series.append(Series(label, x, [f.metric.value for f in some], style, high))
         variants[case] = [Panel("", series)]
     ticks = sorted({_count(f, "processes") for f in rates})
@@ -161,19 +156,19 @@ def point_table(result: Result) -> Table:
     def key(f: FigureRecord) -> tuple[str, str, str, int]:
         return _case(f), _word(f, "library"), _word(f, "hints"), _count(f, "processes")
 
-    overheads = {key(f): f.metric.value for f in _named(result, "overhead")}
-    gains = {key(f): f.metric.value for f in _named(result, "hint_gain")}
-    own = {key(f): f.metric.value for f in _named(result, "layer_seconds")}
+    overheads = {key(f): f.metric.value for f in result.figures_named("overhead")}
+    gains = {key(f): f.metric.value for f in result.figures_named("hint_gain")}
+    own = {key(f): f.metric.value for f in result.figures_named("layer_seconds")}
     rows: list[list[Cell]] = []
-    for f in _named(result, "library_bandwidth"):
+    for f in result.figures_named("library_bandwidth"):
         k = key(f)
         head: list[Cell] = [_case(f), k[1], k[2], k[3], f.metric.value]
-        synced = number(f.detail, "synced_bandwidth_bytes_per_second")
-        repetitions = int(number(f.detail, "repetitions") or 0)
+        synced = as_number(f.detail.get("synced_bandwidth_bytes_per_second"))
+        repetitions = int(as_number(f.detail.get("repetitions")) or 0)
         shares = [overheads.get(k), gains.get(k)]
         percents = [None if s is None else 100 * s for s in shares]
         rows.append(
-            [*head, synced, repetitions, number(f.detail, "seconds"), own.get(k), *percents]
+            [*head, synced, repetitions, as_number(f.detail.get("seconds")), own.get(k), *percents]
         )
     return Table(
         [
@@ -201,7 +196,7 @@ def overhead_findings(result: Result) -> list[Finding]:
     that is farthest, on the largest number of processes, without hints."""
     found = [
         f
-        for f in _named(result, "overhead")
+        for f in result.figures_named("overhead")
         if _word(f, "access") == "write"
         and _word(f, "hints") in ("", "none")
         and _word(f, "library") not in _OWN_FILES
@@ -230,7 +225,7 @@ def _apart(result: Result, mean: FigureRecord) -> bool:
     same = ("library", "edge", "access")
     rates = [
         f
-        for f in _named(result, "library_bandwidth")
+        for f in result.figures_named("library_bandwidth")
         if all(f.where.get(name) == mean.where.get(name) for name in same)
     ]
     plain = {_count(f, "processes"): f.detail for f in rates if _word(f, "hints") == "none"}
@@ -239,7 +234,9 @@ def _apart(result: Result, mean: FigureRecord) -> bool:
         other = plain.get(_count(f, "processes"))
         if _word(f, "hints") != _word(mean, "hints") or other is None:
             continue
-        ends = [number(d, n) for d in (f.detail, other) for n in ("min", "max", "repetitions")]
+        ends = [
+            as_number(d.get(n)) for d in (f.detail, other) for n in ("min", "max", "repetitions")
+        ]
         if None in ends:
             return False
         low, high, count, other_low, other_high, other_count = [e or 0.0 for e in ends]
@@ -251,7 +248,7 @@ def _apart(result: Result, mean: FigureRecord) -> bool:
 
 def hint_findings(result: Result) -> list[Finding]:
     findings = []
-    for f in _named(result, "hint_gain_mean"):
+    for f in result.figures_named("hint_gain_mean"):
         gain = f.metric.value
         if gain is None or abs(gain) < 0.1:
             continue
@@ -268,7 +265,7 @@ def hint_findings(result: Result) -> list[Finding]:
 
 class LibrariesTeller:
     def headline(self, result: Result) -> Headline:
-        best = figure_of(result, "libraries")
+        best = result.figure("libraries")
         context = f"on up to {fmt.count_of(result.run.system.ranks, 'rank')}"
         if best is None:
             return Headline(
@@ -294,26 +291,26 @@ class LibrariesTeller:
         return [*overhead_findings(result), *hint_findings(result)]
 
     def sections(self, result: Result) -> Sequence[Section]:
-        rates = _named(result, "library_bandwidth")
+        rates = result.figures_named("library_bandwidth")
         if not rates:
             return []
         figures = [
             rate_figure(rates),
             share_figure(
-                [f for f in _named(result, "overhead") if _word(f, "hints") in ("", "none")],
+                [f for f in result.figures_named("overhead") if _word(f, "hints") in ("", "none")],
                 "overhead",
                 "Overhead over one file per process",
                 "Time of a library over that of one file per process, without hints: 100 % is twice"
                 " the time.",
             ),
             share_figure(
-                _named(result, "hint_gain_mean"),
+                result.figures_named("hint_gain_mean"),
                 "hint-gain",
                 "Gain of the hints",
                 "Rate with a set of hints over the rate without, the mean over the numbers of"
                 " processes.",
             ),
-            layer_figure(_named(result, "layer_seconds")),
+            layer_figure(result.figures_named("layer_seconds")),
         ]
         blocks: list[Block] = [f for f in figures if f]
         return [Section("libraries", "Libraries", [*blocks, point_table(result)])]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from effio import text as fmt
-from effio.report.common.names import unique
+from effio.report.common.names import context_of, unique
 from effio.report.model import (
     Axis,
     Block,
@@ -25,7 +25,7 @@ from effio.report.model import (
 )
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement
+from effio.store.records import Measurement, as_count, as_number
 
 SHARED = "one tree for all ranks"
 OWN = "a tree for each rank"
@@ -48,25 +48,19 @@ def _phase(record: Measurement | FigureRecord) -> str:
 
 
 def _ranks(figure: FigureRecord) -> int:
-    ranks = figure.where.get("ranks")
-    return ranks if isinstance(ranks, int) else 0
-
-
-def _number(figure: FigureRecord, name: str) -> float | None:
-    value = figure.detail.get(name)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return as_count(figure.where.get("ranks"))
 
 
 def rates_of(result: Result) -> list[FigureRecord]:
     """One a phase, number of ranks and kind of tree."""
-    return [f for f in result.figures if f.name == "rate"]
+    return result.figures_named("rate")
 
 
 def rate_table(rates: Sequence[FigureRecord]) -> Table:
     rows: list[list[Cell]] = []
     for f in rates:
-        numbers = [_number(f, n) for n in ("min", "max", "deviation", "confidence95")]
-        iterations = _number(f, "iterations")
+        numbers = [as_number(f.detail.get(n)) for n in ("min", "max", "deviation", "confidence95")]
+        iterations = as_number(f.detail.get("iterations"))
         remark = "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
         head: list[Cell] = [_phase(f), _ranks(f), _short(f), f.metric.value]
         rows.append([*head, *numbers, int(iterations) if iterations else 0, remark])
@@ -99,7 +93,7 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
         series = []
         for style, kind in enumerate(unique(_kind(f) for f in of_ranks)):
             some = [f for f in of_ranks if _kind(f) == kind]
-            highs = [_number(f, "max") for f in some]
+            highs = [as_number(f.detail.get("max")) for f in some]
             series.append(
                 Series(
                     kind, [_phase(f) for f in some], [f.metric.value for f in some], style, highs
@@ -276,9 +270,7 @@ def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
 class MdtestTeller:
     def headline(self, result: Result) -> Headline:
         rates = rates_of(result)
-        context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
-        if result.run.file_system is not None and result.run.file_system.type:
-            context += f", {result.run.file_system.type}"
+        context = context_of(result)
         ranked = [f for name in _HEADLINES for f in rates if _phase(f) == name] + list(rates)
         if not ranked:
             return Headline(

@@ -27,7 +27,7 @@ from effio.report.model import (
     Table,
 )
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Measurement, as_number
 
 # Names in hpccoutf.txt, which are also those of the figures, and what they are.
 _HPCC = (
@@ -68,12 +68,6 @@ class _Ring:
         return self.length / self.seconds
 
 
-def _number(value: object) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    return None
-
-
 def _size(length: float) -> str:
     """In bytes: the lengths are round in decimal."""
     return f"{length:,.0f} B".replace(",", " ")
@@ -89,7 +83,7 @@ def _rings(result: Result) -> list[_Ring]:
             continue
         name = _NATURAL if family == "natural ring" else f"random {m.number('random_index'):.0f}"
         told = [
-            _number(m.detail.get(key))
+            as_number(m.detail.get(key))
             for key in (
                 "sendrecv_seconds",
                 "nonblocking_seconds",
@@ -139,7 +133,7 @@ def _values(result: Result, length: int, rates: bool) -> list[_Values]:
             continue
         seconds = m.seconds["total"]
         told = m.detail.get("bytes_per_second")
-        spread = [_number(told.get(k)) if isinstance(told, dict) else None for k in _SPREAD_KEYS]
+        spread = [as_number(told.get(k)) if isinstance(told, dict) else None for k in _SPREAD_KEYS]
         if not rates:
             rows.append(_Values(_PAIRS, seconds.min, seconds.mean, seconds.max))
         elif None not in spread:
@@ -290,8 +284,8 @@ def _pair_findings(result: Result) -> list[Finding]:
     found = []
     pairs = _pairs(result)
     for m in pairs:
-        stride = _number(m.detail.get("stride"))
-        count = _number(m.detail.get("pairs"))
+        stride = as_number(m.detail.get("stride"))
+        count = as_number(m.detail.get("pairs"))
         if stride is not None and count is not None and stride > 1:
             found.append(
                 Finding(
@@ -347,7 +341,7 @@ def _balance_finding(result: Result) -> Finding | None:
     figure = result.figure("balance")
     if figure is None or figure.metric.value is None:
         return None
-    flops = _number(figure.detail.get("rmax_flops_per_second"))
+    flops = as_number(figure.detail.get("rmax_flops_per_second"))
     of = f" of {flops * 1e-9:,.6g} GFLOP/s".replace(",", " ") if flops else ""
     return Finding(
         f"Balance: {fmt.significant(figure.metric.value)} bytes of accumulated random-ring "

@@ -33,6 +33,18 @@ Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
 Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
 
 
+def as_number(value: object) -> float | None:
+    """A member of a benchmark's own object as a number; None if it is none, as truth values are."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value)
+
+
+def as_count(value: object) -> int:
+    """The same as a whole number; 0 if it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
 class Metric(Record):
     value: Number | None
     unit: str
@@ -226,10 +238,8 @@ class Measurement(Record):
 
     def number(self, name: str, default: float = 0.0) -> float:
         """A coordinate as a number, whatever the file says."""
-        value = self.where.get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return default
-        return float(value)
+        value = as_number(self.where.get(name))
+        return default if value is None else value
 
 
 class Figure(Record):

@@ -18,8 +18,7 @@ PAIRS = ((1, 2), (3, 4), (5, 6))
 
 
 def partition_of(m: Measurement | records.Figure) -> int:
-    value = m.where.get("partition")
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return records.as_count(m.where.get("partition"))
 
 
 def rate_of(m: Measurement) -> float | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from effio import text as fmt
+from effio.store.reader import Result
 from effio.store.records import Measurement
 
 # Accesses that every benchmark has keep their colour in all figures; 10 and above are accesses.
@@ -27,6 +28,13 @@ _MESSAGES = frozenset({"exchange", "call times"})
 
 def is_message(m: Measurement) -> bool:
     return m.access in _MESSAGES
+
+
+def context_of(result: Result) -> str:
+    """Where a number was measured, in a few words: "on 4 ranks, ext4"."""
+    fs = result.run.file_system
+    words = [f"on {fmt.count_of(result.run.system.ranks, 'rank')}", fs.type if fs else ""]
+    return ", ".join(w for w in words if w)
 
 
 def unique(values: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from effio import text as fmt
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.reader import Result
+from effio.store.records import as_number
 
 
 def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
@@ -36,9 +37,8 @@ def system_section(result: Result) -> Section:
     kernel, cpu, memory = system.kernel, system.cpu, system.memory
 
     def amount(value: object) -> str:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return ""
-        return fmt.size(value)
+        number = as_number(value)
+        return "" if number is None else fmt.size(number)
 
     names = ", ".join(system.node_names[:16]) + (" …" if len(system.node_names) > 16 else "")
     machine = _known(
