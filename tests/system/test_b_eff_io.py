@@ -262,7 +262,7 @@ def test_more_ranks_in_a_partition_than_in_the_run(
 ) -> None:
     run = any_engine.alone([*QUICK, "--dir", data, "--partitions", "2"], tmp_path)
     assert run.code == 2, run
-    assert "--partitions: 2 is more than the 1 ranks of this run" in run.stderr
+    assert "--partitions: 2 is more than the 1 rank of this run" in run.stderr
     assert run.result.status == "usage"
 
 
