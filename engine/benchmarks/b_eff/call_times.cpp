@@ -68,7 +68,7 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
     Session& session = job.session;
     const Setup& setup = run.setup;
     constexpr std::array methods{Method::sendrecv};
-    Table table({{"length"},
+    Table table({{"length B"},
                  {"steps", Table::Align::left},
                  {"calls"},
                  {"median us"},
@@ -78,7 +78,7 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
         if (!Checkpoint(session.comm, session.interrupted).go_on()) return false;
         Progress::Step step;
         step.title = fmt::format("time the calls with messages of {}",
-                                 format_exact(Bytes{setup.lengths[length]}));
+                                 format_size(static_cast<double>(setup.lengths[length])));
         step.ranks = setup.ranks;
         session.progress.begin(step);
         std::array<Histogram, 2> times;
@@ -100,7 +100,7 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
             const auto us = [&](double q) {
                 return fmt::format("{:.3f}", 1e6 * all.quantile_seconds(q));
             };
-            table.row({format_exact(Bytes{setup.lengths[length]}), classes.at(kind),
+            table.row({std::to_string(setup.lengths[length]), classes.at(kind),
                        std::to_string(all.count()), us(0.5), us(0.99),
                        fmt::format("{:.3f}", 1e6 * all.max_seconds())});
         }

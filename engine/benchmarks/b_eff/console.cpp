@@ -25,14 +25,15 @@ class ConsoleView : public Observer {
         : console_(console), result_path_(std::move(result_path)) {}
 
     void start(const Setup& s) override {
-        console_.print(fmt::format(
-            "b_eff: {} on {}, {} patterns, {} repetitions, messages of 1 B to {}\n"
-            "random rings from seed {} (--seed)\n"
-            "results in {}\n\n",
-            count_of(s.ranks, "rank"), count_of(s.nodes, "node"), s.patterns.size(),
-            s.parameters.repetitions(), format_exact(Bytes{s.lmax}), s.seed, result_path_));
-        console_.print(fmt::format(live_format, "rep.", "length", "loops", "loops", "loops", "time",
-                                   "rings", "random"));
+        console_.print(
+            fmt::format("b_eff: {} on {}, {} patterns, {} repetitions, messages of 1 B to {}\n"
+                        "random rings from seed {} (--seed)\n"
+                        "results in {}\n\n",
+                        count_of(s.ranks, "rank"), count_of(s.nodes, "node"), s.patterns.size(),
+                        s.parameters.repetitions(), format_size(static_cast<double>(s.lmax)),
+                        s.seed, result_path_));
+        console_.print(fmt::format(live_format, "rep.", "length B", "loops", "loops", "loops",
+                                   "time", "rings", "random"));
         console_.print(
             fmt::format(live_format, "", "", "Sendrecv", "Alltoall", "nonblock", "", "", ""));
     }
@@ -47,9 +48,8 @@ class ConsoleView : public Observer {
                 row.measured ? std::to_string(row.loops) : std::string("-");
         }
         const Means here = bandwidth_at(run, done.length, {{}, done.repetition});
-        console_.print(fmt::format(live_format, done.repetition + 1,
-                                   format_exact(Bytes{run.setup.lengths[done.length]}), loops[0],
-                                   loops[1], loops[2], format_duration(seconds),
+        console_.print(fmt::format(live_format, done.repetition + 1, run.setup.lengths[done.length],
+                                   loops[0], loops[1], loops[2], format_duration(seconds),
                                    format_rate(here.rings), format_rate(here.random)));
     }
 
@@ -68,7 +68,7 @@ class ConsoleView : public Observer {
 
   private:
     static Table by_length(const RunResult& run) {
-        Table table({{"length"},
+        Table table({{"length B"},
                      {"b MB/s"},
                      {"rings MB/s"},
                      {"random MB/s"},
@@ -78,8 +78,8 @@ class ConsoleView : public Observer {
                      {"per rank MB/s"}});
         for (int length = 0; length < length_count; ++length) {
             const Means m = bandwidth_at(run, length);
-            std::vector<std::string> cells{format_exact(Bytes{run.setup.lengths[length]}),
-                                           mb(m.both), mb(m.rings), mb(m.random)};
+            std::vector<std::string> cells{std::to_string(run.setup.lengths[length]), mb(m.both),
+                                           mb(m.rings), mb(m.random)};
             for (int method = 0; method < method_count; ++method) {
                 cells.push_back(mb(bandwidth_at(run, length, {method, {}}).both));
             }
@@ -121,7 +121,7 @@ class ConsoleView : public Observer {
         const Summary s = summarize(run);
         const Uncertainty u = uncertainty(run);
         const double ranks = run.setup.ranks;
-        const std::string lmax = format_exact(Bytes{run.setup.lmax});
+        const std::string lmax = format_size(static_cast<double>(run.setup.lmax));
         std::string text = fmt::format(
             "\nLatency of rings and random rings {}, of rings {}, of one ping-pong pair {}\n"
             "b_eff at Lmax = {}: {} ({} per process), rings only {}; ping-pong {}\n",

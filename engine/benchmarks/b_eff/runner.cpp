@@ -116,8 +116,9 @@ void Runner::begin_step(int repetition, int length) {
     const double all = run_.repetitions() * length_count;
     const double before = repetition * length_count + length;
     Progress::Step step;
-    step.title = fmt::format("repetition {} of {}, messages of {}", repetition + 1,
-                             run_.repetitions(), format_exact(Bytes{setup_.lengths[length]}));
+    step.title =
+        fmt::format("repetition {} of {}, messages of {}", repetition + 1, run_.repetitions(),
+                    format_size(static_cast<double>(setup_.lengths[length])));
     step.ranks = setup_.ranks;
     step.plan_done = before / all;
     step.plan_seconds_left = (all - before) * setup_.parameters.loop_seconds() *
