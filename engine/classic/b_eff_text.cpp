@@ -384,21 +384,28 @@ class ClassicView : public b_eff::Observer {
 
     void start(const Setup&) override {
         for (std::size_t i = 0; i < files_.size(); ++i) {
-            const std::string path = prefix_ + suffixes.at(i);
-            files_.at(i).open(path, std::ios::trunc);
-            if (!files_.at(i)) fmt::print(stderr, "b_eff: can't write {}\n", path);
+            files_.at(i).open(prefix_ + suffixes.at(i), std::ios::trunc);
+            complain_of(i);
         }
     }
 
     void end(const RunResult& run) override {
         if (!run.complete) return;
-        files_[0] << classic_prot(run) << std::flush;
-        files_[1] << classic_short(run) << std::flush;
-        files_[2] << classic_sum(run) << std::flush;
+        const std::array texts{classic_prot(run), classic_short(run), classic_sum(run)};
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            files_.at(i) << texts.at(i) << std::flush;
+            complain_of(i);
+        }
         std::fputs(classic_final_line(run).c_str(), stderr);
     }
 
   private:
+    /// A run is not thrown away because of a view of it: our own result file has all.
+    void complain_of(std::size_t file) const {
+        if (files_.at(file)) return;
+        fmt::print(stderr, "b_eff: can't write {}{}\n", prefix_, suffixes.at(file));
+    }
+
     static constexpr std::array<const char*, 3> suffixes{".prot", ".short", ".sum"};
     std::string prefix_;
     std::array<std::ofstream, 3> files_;
