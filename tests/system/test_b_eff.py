@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from engines import Engine
 
+MIB = 1 << 20
 # Everything small: a run of a few seconds.
 SMALL = [
     "--repetitions=2",
@@ -96,6 +98,32 @@ def test_a_whole_run_with_everything(engine: Engine, tmp_path: Path) -> None:
             product[family] *= mean ** (1 / count)
     expected = (product["ring"] * product["random ring"]) ** 0.5
     assert b_eff["metric"]["value"] == pytest.approx(expected, rel=1e-9)
+
+
+# Runs another program and says what memory it had at most.
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[2:]).returncode
+peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+open(sys.argv[1], "a").write(f"{peak}\\n")
+sys.exit(code)
+"""
+
+
+def test_a_rank_needs_two_message_buffers(any_engine: Engine, tmp_path: Path) -> None:
+    """With eight times the memory a rank takes 7 MiB of message more, six times, twice."""
+    few = ["--patterns=counting", "--random-patterns=1", "--repetitions=1", "--loop-time=1us"]
+    peaks = []
+    for memory in (128, 1024):
+        told = tmp_path / f"peak-{memory}"
+        place = tmp_path / str(memory)
+        place.mkdir()
+        words = ["b-eff", "--quiet", f"--memory-per-rank={memory}MiB", *few]
+        run = any_engine.run(words, place, prefix=[sys.executable, "-c", PEAK, told])
+        assert run.code == 0, run
+        peaks.append(max(int(line) for line in told.read_text().split()) * 1024)
+    buffers = 2 * 6 * 7 * MIB
+    assert buffers <= peaks[1] - peaks[0] <= buffers + 16 * MIB
 
 
 def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None:
@@ -222,6 +250,7 @@ def test_a_link_of_known_rate(
     # Else UCX finds that both "hosts" share memory.
     flags += ["-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", "eth0"]
     words = ["b-eff", *SMALL, "--patterns=counting", "--pairs=all", "--pairs-size=1MiB"]
+    words.append("--call-times")
     run = engines["mpich"].run(words, tmp_path, flags=flags, timeout=120)
     assert run.code == 0, run
     result = run.result
@@ -234,3 +263,6 @@ def test_a_link_of_known_rate(
     assert 0 < latency < 0.1
     steps = [f["detail"] for f in result.figures if f["name"] == "pattern_bandwidth"]
     assert {(s["messages_within_nodes"], s["messages_between_nodes"]) for s in steps} == {(0, 2)}
+    times = [m for m in result.measurements if m["access"] == "call times"]
+    assert {m["where"]["steps"] for m in times} == {"between nodes"}
+    assert len(times) == 21

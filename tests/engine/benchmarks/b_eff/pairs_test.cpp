@@ -31,7 +31,7 @@ TEST(Tournament, every_pair_meets_once_and_nobody_twice_in_a_round) {
     }
 }
 
-/// Four ranks on two nodes; rank 3 has a tenth of the bandwidth to everyone.
+/// Six ranks on two nodes; rank 3 has a tenth of the bandwidth to everyone.
 PairsResult with_slow_rank() {
     PairsResult r;
     r.node_of_rank = {0, 0, 0, 1, 1, 1};
