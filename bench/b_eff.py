@@ -19,11 +19,11 @@ MIB = 1 << 20
 LMAX = MIB  # with 128 MiB a rank
 SPAN = 6 * (LMAX + 16)  # one buffer of b_eff
 REPETITIONS = 3  # of either; the best one counts
-# Loops of about as long as b_eff's: some 10 ms.
-LOOPS = {1: 20_000, MIB: 60}
+# Loops of about as long as b_eff's: some 6 ms.
+LOOPS = {1: 15_000, MIB: 30}
 RUN = ("b-eff", "--quiet", "--memory-per-rank=128MiB", "--seed=1")
 # The pair alone matters here: few other patterns, one method.
-SHORT = ("--methods=sendrecv", "--random-patterns=1", "--loop-time=170ms", "--repetitions=3")
+SHORT = ("--methods=sendrecv", "--random-patterns=1", "--loop-time=100ms", "--repetitions=3")
 HPCC = "hpcc"
 # Whatever comes before the part that is compared is made small.
 HPL_INPUT = """HPLinpack benchmark input file
