@@ -14,11 +14,16 @@ std::string OptionTable::needs_value(const Option& option) {
 }
 
 std::string OptionTable::range_text(const Option& option) {
+    constexpr double most_exact = 1e15;  // whole numbers below have all their digits
+    constexpr double any_size = 8e18;    // nobody needs to be told of such a limit
+    const bool is_size = option.type_ == "size";
     const bool low = std::isfinite(option.low_);
-    const bool high = std::isfinite(option.high_);
+    const bool high = std::isfinite(option.high_) && !(is_size && option.high_ >= any_size);
     const auto bound = [&](double value) {
-        if (option.type_ == "size") return format_exact(Bytes{static_cast<std::int64_t>(value)});
-        return fmt::format("{:g}{}", value, option.unit_);
+        if (is_size) return format_exact(Bytes{static_cast<std::int64_t>(value)});
+        const bool whole = std::floor(value) == value && std::abs(value) < most_exact;
+        return whole ? fmt::format("{:.0f}{}", value, option.unit_)
+                     : fmt::format("{:g}{}", value, option.unit_);
     };
     if (low && high) return fmt::format("{} to {}", bound(option.low_), bound(option.high_));
     if (low) return fmt::format("at least {}", bound(option.low_));

@@ -4,6 +4,7 @@ known rate between two network namespaces."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -98,6 +99,22 @@ def test_a_whole_run_with_everything(engine: Engine, tmp_path: Path) -> None:
             product[family] *= mean ** (1 / count)
     expected = (product["ring"] * product["random ring"]) ** 0.5
     assert b_eff["metric"]["value"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_longest_message_follows_from_the_memory(any_engine: Engine, tmp_path: Path) -> None:
+    """1/128 of a rank's share of the node, in whole MiB; at most 128 MiB."""
+    limits = [
+        Path("/sys/fs/cgroup/memory.max"),
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+    ]
+    known = [int(p.read_text()) for p in limits if p.exists() and p.read_text().strip().isdigit()]
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for per_node in (2, 64):
+        words = ["--plan-json", "--plan-ranks=64", f"--plan-ranks-per-node={per_node}"]
+        plan = json.loads(any_engine.alone(["b-eff", *words], tmp_path).stdout)
+        mib = min([total, *known]) // per_node // MIB
+        assert plan["lmax_bytes"] == min(mib * MIB // 128, 128 * MIB)
+        assert plan["memory_per_rank_bytes"] == 12 * plan["lmax_bytes"]
 
 
 # Runs another program and says what memory it had at most.

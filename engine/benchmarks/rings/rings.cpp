@@ -57,11 +57,10 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
         const double bytes = ring_bytes(s, input.ranks);
         seconds += s.pair_seconds + bytes / input.rate;
         plan.text += fmt::format(
-            "messages of {}: up to {} pairs in at most {}, then 1 natural and {} random rings, "
+            "messages of {} B: up to {} pairs in at most {}, then 1 natural and {} random rings, "
             "{} measurements of {} loops each ({} in all)\n",
-            format_exact(Bytes{s.bytes}), most.combinations() - input.ranks,
-            format_duration(s.pair_seconds), s.random_rings, s.ring_measurements, s.ring_loops,
-            format_size(bytes));
+            s.bytes, most.combinations() - input.ranks, format_duration(s.pair_seconds),
+            s.random_rings, s.ring_measurements, s.ring_loops, format_size(bytes));
         lengths.push_back(Json{{"bytes", s.bytes},
                                {"pairs_at_most", most.combinations() - input.ranks},
                                {"pair_seconds_at_most", s.pair_seconds},

@@ -66,7 +66,7 @@ bool Runner::goes_on() {
 LengthResult Runner::measure(const Schedule& schedule) {
     LengthResult result;
     result.schedule = schedule;
-    const std::string size = format_exact(Bytes{schedule.bytes});
+    const std::string size = fmt::format("{} B", schedule.bytes);
     begin_step(fmt::format("ping-pong with {}", size));
     if (goes_on()) result.pairs = measure_pairs(schedule);
     // The longer loop of one ring is kept for all that follow.

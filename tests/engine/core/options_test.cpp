@@ -134,6 +134,17 @@ TEST(Options, a_value_given_twice_or_missing_or_superfluous_is_a_fault) {
     EXPECT_TRUE(e.parse({"-v", "-v"}));  // saying it twice means the same
 }
 
+TEST(Options, large_bounds_are_exact_and_a_boundless_size_has_none) {
+    OptionTable table("test", "");
+    std::int64_t seed = 0;
+    Bytes memory;
+    table.add("seed", seed, "of numbers").range(0, 4294967295.0);
+    table.add("memory", memory, "of a rank").range(1048576, 9e18);
+    const std::string help = table.help(false);
+    EXPECT_NE(help.find("of numbers (0 to 4294967295)"), std::string::npos) << help;
+    EXPECT_NE(help.find("of a rank (at least 1MiB)"), std::string::npos) << help;
+}
+
 TEST(Options, values_out_of_range_name_the_range) {
     EXPECT_EQ(Every().fault({"--count", "0"}), "--count: 0 is out of range (1 to 100)");
     EXPECT_EQ(Every().fault({"--chunk", "4B"}), "--chunk: 4B is out of range (8B to 1000000000B)");
