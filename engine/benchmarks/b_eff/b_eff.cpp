@@ -34,7 +34,7 @@ class Beff : public Benchmark {
                "  mpiexec -n 2 effio-mpi b-eff --quick\n"
                "      a first look in about 20 seconds (NOT VALID officially)\n"
                "  mpiexec -n 64 effio-mpi b-eff\n"
-               "      an official run, 3 to 5 minutes\n"
+               "      an official run, 1 to 5 minutes\n"
                "  mpiexec -n 64 effio-mpi b-eff --quick --pairs all\n"
                "      also every pair of ranks by itself: which link or node is slow\n"
                "  effio-mpi b-eff --plan --plan-ranks 1024 --memory-per-rank 2GiB\n"
