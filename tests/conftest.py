@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def data(tmp_path: Path) -> Path:
     directory = tmp_path / "data"
     directory.mkdir()
     return directory
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A directory that every user may use; pytest's own are for the one who runs it."""
+    with tempfile.TemporaryDirectory(prefix="effio-test-") as name:
+        place = Path(name)
+        place.chmod(0o777)
+        yield place
 
 
 @pytest.fixture

@@ -3,27 +3,12 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from engines import Engine, Job, Run
-
-KIB, MIB = 1024, 1024 * 1024
-
-
-def ior(
-    engine: Engine, where: Path, *words: object, ranks: int = 2, code: int = 0, **more: Any
-) -> Run:
-    """A quiet run with its data in `where`/data."""
-    run = engine.run(
-        ["ior", "--quiet", "--dir", where / "data", *words], where, ranks=ranks, **more
-    )
-    assert run.code == code, run
-    return run
-
+from engines import Engine, Job
+from ior_runs import KIB, MIB, ior, timestamp
 
 WAYS = {
     "independent": ["--backend", "mpiio"],
@@ -59,11 +44,6 @@ def test_every_way_of_mpi_io_writes_and_reads_back(
     assert list(data.iterdir()) == []
 
 
-def written(rank: int, signature: int, transfer: int) -> bytes:
-    """A transfer of IOR's timestamp data (spec, section 1)."""
-    return b"".join(struct.pack("<Q", rank << 32 | signature + i) for i in range(transfer // 8))
-
-
 @pytest.mark.parametrize("backend", ["posix", "mpiio"])
 def test_bytes_of_the_shared_file(
     any_engine: Engine, tmp_path: Path, data: Path, backend: str
@@ -83,7 +63,7 @@ def test_bytes_of_the_shared_file(
         "--keep",
         ranks=3,
     )
-    expected = b"".join(2 * written(rank, 1000, 16) for _ in range(2) for rank in range(3))
+    expected = b"".join(2 * timestamp(rank, 1000, 16) for _ in range(2) for rank in range(3))
     assert (data / "ior").read_bytes() == expected
 
 
@@ -106,13 +86,13 @@ def test_bytes_of_a_file_for_each_process(any_engine: Engine, tmp_path: Path, da
     )
     assert [p.name for p in data.iterdir()] == ["x.00000000"]
     assert [p.name for p in more.iterdir()] == ["x.00000001"]
-    assert (more / "x.00000001").read_bytes() == 4 * written(1, 7, 16)
+    assert (more / "x.00000001").read_bytes() == 4 * timestamp(1, 7, 16)
 
 
 def test_files_of_ior_are_verified(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     # As IOR -t 16 -b 32 -s 2 -G 1000 leaves it with two tasks.
     (data / "ior").write_bytes(
-        b"".join(2 * written(rank, 1000, 16) for _ in range(2) for rank in range(2))
+        b"".join(2 * timestamp(rank, 1000, 16) for _ in range(2) for rank in range(2))
     )
     options = [
         "--transfer=16",
@@ -230,21 +210,136 @@ def test_stonewall_tells_who_did_how_much(any_engine: Engine, tmp_path: Path, da
 def test_what_a_stonewall_left_out_is_not_read(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    # IOR reads past the end of the shorter files and aborts (spec, defect 20).
+    """IOR reads past the end of the shorter files and aborts (spec, defect 20). In virtual time a
+    call takes the same in both phases, so both end after the same calls: 100 of 10 ms."""
     run = ior(
         any_engine,
         tmp_path,
+        "--backend=sim",
+        "--backend-options=rank-rate=1MB/s",
         "--files=per-process",
-        "--transfer=4KiB",
-        "--block=1GiB",
-        "--think-time=10ms",
-        "--stonewall=0.2",
+        "--transfer=10kB",
+        "--block=1TB",
+        "--stonewall=0.995",
         "--verify=inside",
-        "--max-bytes=1GiB",
+        "--max-bytes=1GB",
     )
     write, read = run.result.measurements
-    # The stonewall holds for the read too: on a busy machine it may end earlier still.
-    assert 0 < read["bytes"] == read["verified_bytes"] <= write["bytes"] < 2**30
+    assert write["bytes"] == read["bytes"] == read["verified_bytes"] == 2 * 100 * 10_000
+    assert (write["stopped_by"], read["stopped_by"]) == ("time", "count")
+
+
+@pytest.mark.parametrize(
+    ("limit", "calls", "stopped_by"),
+    [
+        # 10 calls of 10 ms are all there is; the 35th ends at 0.35 s.
+        ("--min-time=0.345", 35, "count"),
+        ("--max-transfers=7", 7, "cap"),
+    ],
+)
+def test_limits_of_a_phase(
+    any_engine: Engine, tmp_path: Path, data: Path, limit: str, calls: int, stopped_by: str
+) -> None:
+    disk = ["--backend=sim", "--backend-options=rank-rate=100MB/s"]
+    run = ior(any_engine, tmp_path, *disk, "--transfer=1MB", "--block=10MB", limit)
+    for phase in run.result.measurements:
+        assert phase["operations"] == 2 * calls
+        assert phase["bytes"] == 2 * calls * 1_000_000
+        assert phase["stopped_by"] == stopped_by
+        assert phase["seconds"]["transfer"]["max"] == pytest.approx(calls * 0.01)
+
+
+def test_wearing_out_has_a_limit_too(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # Rank 0 has done its 100 calls at once; rank 1, 40 ms a call, would need 4 s for as many.
+    slow = ["--backend=null", "--backend-options=rank=1,transfer=40ms", "--files=per-process"]
+    wall = ["--stonewall=0.1", "--wear-out", "--wear-out-limit=0.2", "--phases=write"]
+    run = ior(any_engine, tmp_path, *slow, *wall, "--transfer=1KiB", "--block=100KiB")
+    (write,) = run.result.measurements
+    # The call that ends past the limit is the last: at most the fifth.
+    assert 100 < write["operations"] <= 105
+    assert write["seconds"]["transfer"]["max"] >= 0.2
+
+
+@pytest.mark.parametrize("files", ["shared", "per-process"])
+def test_a_run_reads_exactly_what_a_stonewalled_run_wrote(
+    any_engine: Engine, tmp_path: Path, data: Path, files: str
+) -> None:
+    common = [
+        f"--files={files}",
+        "--transfer=4KiB",
+        "--block=1GiB",
+        "--seed=3",
+        f"--count-file={tmp_path}/count",
+        "--keep",
+        "--max-bytes=3GiB",
+    ]
+    wall = ["--think-time=10ms", "--stonewall=0.2", "--wear-out"]
+    (write,) = ior(any_engine, tmp_path, *common, *wall, "--phases=write").result.measurements
+    count = int((tmp_path / "count").read_text())
+    assert 1 <= count <= 21
+    assert write["bytes"] == 2 * count * 4 * KIB
+    assert write["operations"] == 2 * count
+    # Nothing stops the read but the count: fewer would be a loss, more would be holes.
+    run = ior(any_engine, tmp_path, *common, "--phases=read", "--verify=inside")
+    (read,) = run.results[-1].measurements
+    assert read["bytes"] == read["verified_bytes"] == write["bytes"]
+    assert read["stopped_by"] == "cap"  # the count of the file
+
+
+def test_the_series_holds_every_byte(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # 10 MB in 1 MB calls of 10 ms from each of 2 ranks: ten slices of the first 100 ms, or fewer
+    # wider ones; no byte is lost between them.
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--backend=sim",
+        "--backend-options=rank-rate=100MB/s,no-content",
+        "--files=per-process",
+        "--transfer=1MB",
+        "--block=300MB",
+    )
+    for phase in run.result.measurements:
+        series = phase["detail"]["time_series"]
+        assert sum(series["bytes"]) == pytest.approx(2 * 300e6)
+        width = series["slice_seconds"]
+        # The rate is constant, so each slice but the last holds the same.
+        assert series["bytes"][:-1] == pytest.approx([200e6 * width] * (len(series["bytes"]) - 1))
+        assert len(series["bytes"]) >= 2
+
+
+@pytest.mark.parametrize("unaligned", ["refuse", "buffered"])
+def test_direct_io_of_whole_blocks_goes_past_the_cache(
+    any_engine: Engine, tmp_path: Path, data: Path, unaligned: str
+) -> None:
+    run = ior(
+        any_engine,
+        tmp_path,
+        "--backend=direct",
+        f"--backend-options=unaligned={unaligned}",
+        "--transfer=64KiB",
+        "--block=1MiB",
+        "--verify=read",
+    )
+    write, read = run.result.measurements
+    assert read["verified_bytes"] == 2 * MIB
+    assert write["detail"]["transfers_not_direct"] == 0
+    assert read["detail"]["transfers_not_direct"] == 0
+    assert read["cache"]["resident_before_fraction"] in (0, None)
+
+
+def test_direct_io_of_odd_sizes_is_refused_or_falls_back_openly(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    odd = ["--backend=direct", "--transfer=47008", "--block=94016"]
+    run = ior(any_engine, tmp_path, *odd, code=3)
+    assert "must be multiples of" in run.stderr
+    (write,) = run.result.measurements
+    assert write["valid"] is False
+    assert list(data.iterdir()) == []
+    run = ior(any_engine, tmp_path, *odd, "--backend-options=unaligned=buffered", "--verify=read")
+    write, read = run.results[-1].measurements
+    assert write["detail"]["transfers_not_direct"] == read["detail"]["transfers_not_direct"] == 4
+    assert read["verified_bytes"] == 4 * 47008
 
 
 def test_steady_rate_ends_the_phase(any_engine: Engine, tmp_path: Path, data: Path) -> None:

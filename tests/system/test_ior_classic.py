@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The classic ior: what parsers in the wild read, and IOR's known defects that ours must not have.
-
-The numbers of the defects are those of the list in the description of IOR that this project keeps.
-"""
+"""The classic ior: what parsers in the wild read, the files it writes, scripts, whole lines."""
 
 from __future__ import annotations
 
@@ -10,33 +7,14 @@ import csv
 import json
 import os
 import re
-import struct
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engines import Engine, Job, Run
-
-MIB = 1024 * 1024
-
-
-def classic(
-    engine: Engine, where: Path, line: str, ranks: int = 2, code: int = 0, **more: Any
-) -> Run:
-    run = engine.run(["classic", "ior", *line.split()], where, ranks=ranks, **more)
-    assert run.code == code, run
-    return run
-
-
-def left(where: Path) -> list[str]:
-    return sorted(p.name for p in where.iterdir() if p.suffix != ".jsonl")
-
-
-def timestamp(rank: int, signature: int, transfer: int) -> bytes:
-    return b"".join(struct.pack("<Q", rank << 32 | signature + i) for i in range(transfer // 8))
+from engines import Engine, Job
+from ior_runs import KIB, MIB, classic, left
 
 
 def test_text_as_parsers_read_it(any_engine: Engine, tmp_path: Path) -> None:
@@ -204,175 +182,120 @@ def test_blue_waters_lines(
     assert read["bytes"] == 32 * MIB
 
 
-# ---------------------------------------------------------------- defects of the original
+def test_a_time_limit_leaves_out_phases_and_says_so(any_engine: Engine, tmp_path: Path) -> None:
+    """-T counts minutes, so ours is given. Rank 1 alone is slow: the original's ranks look at their
+    own clocks and part."""
+    slow = ["--backend=null", "--backend-options=rank=1,transfer=100ms", "--block=2MiB"]
+    words = ["ior", *slow, "--repetitions=50", "--time-limit=0.5s", "--files=per-process"]
+    run = any_engine.run(words, tmp_path)
+    assert run.code == 0, run
+    # A phase takes 0.2 s: it begins after 0, 0.2 and 0.4 s, later if the machine is busy.
+    done = [m["access"] for m in run.result.measurements]
+    assert done in (["write"], ["write", "read"], ["write", "read", "write"])
+    assert "time-limit" in run.stdout + run.stderr
 
 
-def test_defect_1_exit_code_does_not_count_errors(any_engine: Engine, tmp_path: Path) -> None:
-    # 128 wrong calls gave exit code 0.
-    (tmp_path / "f").write_bytes(bytes(128 * 4096))
-    run = classic(any_engine, tmp_path, "-r -R -G 5 -k -o f -b 256k -t 4k", code=1)
-    (read,) = run.result.measurements
-    assert read["error_count"] == 128
-
-
-def test_defects_2_and_3_random_data(any_engine: Engine, tmp_path: Path) -> None:
-    for kind in ("incompressible", "random"):
-        classic(any_engine, tmp_path, f"-w -W -r -R -l {kind} -k -o f -b 512k -t 64k")
-        content = (tmp_path / "f").read_bytes()
-        assert len(zlib.compress(content)) > 0.99 * len(content)
-        (tmp_path / "f").unlink()
-
-
-def test_defect_8_dry_run_says_what_would_be_done(any_engine: Engine, tmp_path: Path) -> None:
-    run = classic(any_engine, tmp_path, "-o f -b 1t -t 1m --dryRun")
-    assert "2 TiB" in run.stdout
-    assert left(tmp_path) == []
-
-
-def test_defect_10_no_space_is_an_error_with_its_place(
-    engine: Engine, tmp_path: Path, mount: Callable[..., Path]
-) -> None:
-    full = mount("-t", "tmpfs", "-o", "size=4m", "none")
-    api = "MPIIO -c" if engine.name != "mpich" else "MPIIO"
-    run = engine.run(
-        ["classic", "ior", "-a", *api.split(), "-w", "-D", "60", "-o", full / "f", "-b", "32m"],
-        tmp_path,
-        timeout=90,
-    )
-    assert run.code == 3, run
-    assert run.results[-1].status == "io_error"
-    assert list(full.iterdir()) == []
-
-
-def test_defect_10_with_posix(
-    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
-) -> None:
-    full = mount("-t", "tmpfs", "-o", "size=4m", "none")
-    run = classic(any_engine, tmp_path, f"-w -D 60 -o {full}/f -b 32m -t 1m", code=3)
-    assert "No space left on device" in run.stderr
-    assert f"{full}/f" in run.stderr
-    assert run.result.measurements[0]["valid"] is False
-    assert list(full.iterdir()) == []
-
-
-def test_what_cannot_fit_is_refused(
-    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
-) -> None:
-    full = mount("-t", "tmpfs", "-o", "size=4m", "none")
-    run = classic(any_engine, tmp_path, f"-w -o {full}/f -b 32m -t 1m", code=3)
-    assert "are to be written, but the cap is" in run.stderr
-
-
-def test_defect_11_existing_files_are_not_truncated(engine: Engine, tmp_path: Path) -> None:
-    (tmp_path / "f").write_bytes(b"x" * 100_000)
-    classic(engine, tmp_path, "-a MPIIO -w -E -k -o f -b 16k -t 16k -G 3")
-    content = (tmp_path / "f").read_bytes()
-    assert len(content) == 100_000
-    assert content[:16384] == timestamp(0, 3, 16384)
-    assert content[32768:] == b"x" * (100_000 - 32768)
-
-
-def test_defect_17_swapped_blocks_are_seen(any_engine: Engine, tmp_path: Path) -> None:
-    options = ["--transfer=4KiB", "--block=64KiB", "--seed=5", "--quiet", "--dir=."]
-    run = any_engine.run(["ior", *options, "--phases=write", "--keep"], tmp_path)
-    content = bytearray((tmp_path / "ior").read_bytes())
-    first, second = content[0:4096], content[4096:8192]
-    content[0:4096], content[4096:8192] = second, first
-    (tmp_path / "ior").write_bytes(content)
-    run = any_engine.run(["ior", *options, "--phases=read", "--verify=inside"], tmp_path)
-    assert run.code == 1, run
-    (read,) = run.results[-1].measurements
-    assert read["error_count"] == 2
-    assert read["errors"][0]["offset_bytes"] == 0
-
-
-def test_one_corrupt_byte_is_found(any_engine: Engine, tmp_path: Path) -> None:
-    options = ["--transfer=4KiB", "--block=64KiB", "--seed=5", "--quiet", "--dir=."]
-    any_engine.run(["ior", *options, "--phases=write", "--keep"], tmp_path)
-    content = bytearray((tmp_path / "ior").read_bytes())
-    right = content[70_001]
-    content[70_001] ^= 0x40
-    (tmp_path / "ior").write_bytes(content)
-    run = any_engine.run(["ior", *options, "--phases=read", "--verify=read"], tmp_path)
-    assert run.code == 1, run
-    (read,) = run.results[-1].measurements
-    assert read["error_count"] == 1
-    assert read["errors"][0]["offset_bytes"] == 70_001
-    text = f"expected 0x{right:02x}, found 0x{right ^ 0x40:02x}; 1 wrong in all"
-    assert text in read["errors"][0]["cause"]
-    assert read["valid"] is True
-    assert (tmp_path / "ior").exists()
-
-
-def test_defect_18_random_writes_with_repeats(any_engine: Engine, tmp_path: Path) -> None:
-    run = classic(any_engine, tmp_path, "-w -z -z -W -o f -b 64k -t 4k -s 4")
-    (write,) = run.result.measurements
-    assert write["verified_bytes"] == write["bytes"] == 2 * 4 * 65536
-
-
-def test_defect_19_times_of_reads_and_writes_stand_apart(
-    any_engine: Engine, tmp_path: Path
-) -> None:
-    classic(any_engine, tmp_path, "-o f -b 64k -t 16k -i 2 -O savePerOpDataCSV=ops")
-    names = [n for n in left(tmp_path) if n.startswith("ops")]
-    assert names == sorted(
-        f"ops-{access}-{i}-{rank:05d}.csv"
-        for access in ("write", "read")
-        for i in (0, 1)
-        for rank in (0, 1)
-    )
-    lines = (tmp_path / names[0]).read_text().splitlines()
-    assert lines[0] == "time,runtime,tp"
-    assert len(lines) == 1 + 4
-
-
-def test_defect_20_short_files_of_a_stonewall_are_read(any_engine: Engine, tmp_path: Path) -> None:
-    line = "-w -r -C -D 1 -F -o f -b 1g -t 64k -O interIODelay=50000"
-    run = classic(any_engine, tmp_path, line)
-    write, read = run.result.measurements
-    assert read["bytes"] <= write["bytes"] < 2**28
-
-
-def test_defect_21_stonewall_column_is_of_all_tasks(any_engine: Engine, tmp_path: Path) -> None:
-    run = classic(
-        any_engine, tmp_path, "-a DUMMY -w -D 1 -F -o f -b 1g -t 1m --dummy.delay-xfer 50000"
-    )
-    lines = run.stdout.splitlines()
-    row = lines[lines.index("Summary of all tests:") + 2].split()
-    (write,) = run.result.measurements
-    wall = write["detail"]["stonewall"]
-    assert wall["total_bytes"] == write["bytes"]
-    rate = write["bytes"] / MIB / wall["last_done_seconds"]
-    assert float(row[11]) == pytest.approx(rate, rel=0.01)
-
-
-def test_defect_22_random_work_is_equal(any_engine: Engine, tmp_path: Path) -> None:
-    run = classic(any_engine, tmp_path, "-w -W -z -o f -b 64k -t 4k -s 3")
-    (write,) = run.result.measurements
-    assert write["detail"]["rank_bytes"] == {"min": 196608, "mean": 196608, "max": 196608}
-    assert write["verified_bytes"] == 2 * 196608
-
-
-def test_defect_23_directories_do_not_stay(any_engine: Engine, tmp_path: Path) -> None:
-    classic(any_engine, tmp_path, "-F -u -o f -b 64k -t 64k")
-    assert left(tmp_path) == []
-
-
-def test_time_limit_leaves_out_phases_and_says_so(any_engine: Engine, tmp_path: Path) -> None:
+def test_a_phase_that_a_time_limit_left_out_has_no_rate(any_engine: Engine, tmp_path: Path) -> None:
+    """The original averages over what it skipped and prints -nan."""
     run = any_engine.run(
         [
-            "ior",
-            "--backend=null",
-            "--backend-options=transfer=100ms",
-            "--block=2MiB",
-            "--repetitions=50",
-            "--time-limit=0.3s",
-            "--quiet",
+            *("ior", "--quiet", "--backend=null", "--backend-options=transfer=100ms"),
+            *("--block=2MiB", "--time-limit=0.1s"),
         ],
         tmp_path,
     )
     assert run.code == 0, run
-    assert 2 <= len(run.result.measurements) < 20
+    assert [m["access"] for m in run.result.measurements] == ["write"]
+    figure = run.result.figure("read_bandwidth")
+    assert figure["metric"]["value"] is None
+    assert "time-limit" in figure["metric"]["reason"]
+
+
+def test_rates_of_the_ranks_as_csv(any_engine: Engine, tmp_path: Path) -> None:
+    line = "-o f -b 256k -t 64k -i 2 -O saveRankPerformanceDetailsCSV=ranks.csv"
+    run = classic(any_engine, tmp_path, line)
+    with (tmp_path / "ranks.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == [
+        *("access", "rank", "runtime-with-openclose", "runtime"),
+        *("throughput-withopenclose", "throughput"),
+    ]
+    assert [(r["access"], r["rank"]) for r in rows] == 2 * [
+        (access, rank) for access in ("write", "read") for rank in "01"
+    ]
+    for row in rows:
+        assert float(row["runtime-with-openclose"]) >= float(row["runtime"]) > 0
+        assert float(row["throughput"]) == pytest.approx(
+            256 * KIB / float(row["runtime"]), rel=0.01
+        )
+    # The slowest rank of a phase is what the phase took.
+    times = [float(r["runtime-with-openclose"]) for r in rows[:2]]
+    assert max(times) == pytest.approx(run.result.measurements[0]["seconds"]["total"]["max"])
+
+
+def test_outliers_are_named(any_engine: Engine, tmp_path: Path) -> None:
+    # Rank 0 takes 2.4 s, rank 1 none: 1.2 s more than the mean.
+    slow = "-a DUMMY -w -F -b 256k -t 64k --dummy.delay-xfer 600000 --dummy.delay-only-rank0"
+    run = classic(any_engine, tmp_path, f"{slow} -j 1")
+    (line,) = [line for line in run.stderr.splitlines() if "WARNING: rank" in line]
+    found = re.search(
+        r"rank 0 on (\S+) needed ([0-9.]+) s for its calls, the mean is ([0-9.]+)", line
+    )
+    assert found, line
+    assert found[1] == run.result.run["system"]["node_names"][0]
+    assert float(found[2]) >= 2.4
+    assert float(found[3]) == pytest.approx(float(found[2]) / 2, abs=0.3)
+    # The latency shown is the mean of all tasks, not rank 0's: 4 calls of 600 ms and 4 of none.
+    (row,) = [r.split() for r in run.stdout.splitlines() if r.startswith("write ")][:1]
+    assert float(row[3]) == pytest.approx(0.3, abs=0.15)
+
+
+@pytest.mark.parametrize("way", ["environment", "file"])
+def test_hints_of_mpi_io(engine: Engine, tmp_path: Path, way: str) -> None:
+    hint = "IOR_HINT__MPI__cb_buffer_size=2097152"
+    line = "-a MPIIO -c -w -H -o f -b 64k -t 64k"
+    env = {}
+    if way == "environment":
+        name, _, value = hint.partition("=")
+        env = {name: value}
+    else:
+        (tmp_path / "hints").write_text(f"# of the site\n{hint}\n")
+        line += " -U hints"
+    run = classic(engine, tmp_path, line, env=env)
+    (write,) = run.result.measurements
+    assert write["hints_asked"] == {"cb_buffer_size": "2097152"}
+    assert "cb_buffer_size" in run.stdout
+    # OMPIO knows no such hint; ROMIO, in both libraries, does.
+    if engine.name != "openmpi-ompio":
+        assert write["hints_granted"]["cb_buffer_size"] == "2097152"
+
+
+def test_a_hints_file_that_is_missing(any_engine: Engine, tmp_path: Path) -> None:
+    line = "classic ior -a MPIIO -w -o f -U nowhere"
+    run = any_engine.alone(line.split(), tmp_path)
+    assert run.code == 2, run
+    assert "-U nowhere: cannot be read" in run.stdout + run.stderr
+    assert left(tmp_path) == []
+
+
+def test_several_paths(any_engine: Engine, tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    run = classic(any_engine, tmp_path, "-F -w -r -R -k -G 5 -o a/f@b/f -b 64k -t 64k")
+    assert [m["verified_bytes"] for m in run.result.measurements] == [0, 2 * 65536]
+    assert left(tmp_path / "a") == ["f.00000000"]
+    assert left(tmp_path / "b") == ["f.00000001"]
+
+
+def test_paths_may_be_long(any_engine: Engine, tmp_path: Path) -> None:
+    """The original copies them into 1024 bytes."""
+    long = tmp_path
+    while len(str(long)) < 3000:
+        long = long / ("d" * 200)
+    long.mkdir(parents=True)
+    run = classic(any_engine, tmp_path, f"-o {long}/f -b 64k -t 64k")
+    assert run.result.measurements[0]["bytes"] == 2 * 65536
+    assert left(long) == []
 
 
 def test_help_is_no_error(any_engine: Engine, tmp_path: Path) -> None:

@@ -13,15 +13,44 @@ import pytest
 from engines import Engine
 
 
-@pytest.fixture(scope="module")
-def tree() -> Path:
-    given = os.environ.get("IOR_TREE")
+def built_tree(given: str | None) -> Path:
+    """The checkout, or a skip that says what is missing."""
     if not given:
         pytest.skip("no checkout of IOR is given (IOR_TREE=<path>)")
     path = Path(given)
+    if not path.is_dir():
+        pytest.skip(f"IOR_TREE={given}: no such directory")
     if not os.access(path / "src" / "ior", os.X_OK):
         pytest.skip(f"{path}/src/ior is not there: build the checkout first")
     return path
+
+
+def script_of(tree: Path, name: str) -> Path:
+    path = tree / "testing" / name
+    if not path.exists():
+        pytest.skip(f"{path} is not in this checkout")
+    return path
+
+
+@pytest.fixture(scope="module")
+def tree() -> Path:
+    return built_tree(os.environ.get("IOR_TREE"))
+
+
+def test_what_is_missing_of_a_checkout_is_said(tmp_path: Path) -> None:
+    def reason(given: str | None) -> str:
+        with pytest.raises(pytest.skip.Exception) as skipped:
+            script_of(built_tree(given), "basic-tests.sh")
+        return str(skipped.value)
+
+    assert "no checkout of IOR is given" in reason(None)
+    assert "no checkout of IOR is given" in reason("")
+    assert reason(f"{tmp_path}/nowhere") == f"IOR_TREE={tmp_path}/nowhere: no such directory"
+    assert "src/ior is not there: build the checkout first" in reason(str(tmp_path))
+    program = tmp_path / "src" / "ior"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    assert "testing/basic-tests.sh is not in this checkout" in reason(str(tmp_path))
 
 
 def lines(count: int) -> list[str]:
@@ -74,9 +103,7 @@ def test_both_write_the_same_and_read_each_other(
 def test_the_scripts_of_the_original(
     any_engine: Engine, tree: Path, tmp_path: Path, script: str
 ) -> None:
-    path = tree / "testing" / script
-    if not path.exists():
-        pytest.skip(f"{path} is not in this checkout")
+    path = script_of(tree, script)
     links = tmp_path / "bin"
     links.mkdir()
     names = any_engine.alone(["classic-names"], tmp_path).stdout.split()

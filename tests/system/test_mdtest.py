@@ -4,54 +4,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from engines import Engine, Job, Run
-
-QUICK = ("mdtest", "--quiet", "--progress", "none")
-
-
-def rates(run: Run) -> dict[str, float]:
-    """Operations a second by phase, of a run with one iteration."""
-    return {m["where"]["phase"]: m["rate"]["value"] for m in run.result.measurements}
-
-
-def operations(run: Run) -> dict[str, int]:
-    return {m["where"]["phase"]: m["operations"] for m in run.result.measurements}
-
-
-def left_in(directory: Path) -> list[str]:
-    return sorted(str(p.relative_to(directory)) for p in directory.rglob("*"))
-
-
-@pytest.fixture
-def elsewhere() -> Iterator[Path]:
-    """A directory that every user may use; pytest's own are for the one who runs it."""
-    with tempfile.TemporaryDirectory(prefix="effio-mdtest-") as name:
-        place = Path(name)
-        place.chmod(0o777)
-        yield place
-
-
-def as_nobody(
-    engine: Engine, words: Sequence[object], cwd: Path, program: Path | None = None
-) -> Run:
-    """The whole launch as an ordinary user."""
-    if os.geteuid() != 0:
-        pytest.skip("becoming another user needs root")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    reachable = subprocess.run([*nobody, "test", "-x", engine.program], check=False)
-    if reachable.returncode != 0:
-        pytest.skip(f"another user cannot reach {engine.program}")
-    command = [*nobody, *engine.command(words, program=program)]
-    environment = {**engine.environment(), "HOME": str(cwd), "TMPDIR": str(cwd)}
-    return Job(engine, command, cwd, environment).finish()
+from engines import Engine, Run
+from mdtest_runs import QUICK, left_in, operations, rates
 
 
 def test_all_phases_of_mdtest_on_files_and_directories(
@@ -239,101 +197,6 @@ def test_phases_of_several_runs_share_a_kept_tree(
     assert left_in(data) == []
 
 
-def test_out_of_inodes(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
-    place = mount("-t", "tmpfs", "-o", "size=16m,nr_inodes=100", "none")
-    run = engine.run([*QUICK, "-n", "90", "--things", "files", "-d", place], tmp_path)
-    assert run.code == 3, run
-    assert "No space left on device" in run.stderr
-    create = run.result.rows(access="create", pattern="file")[0]
-    assert not create["valid"]
-    # 100 inodes: the mount's root, the test directory, its owner file, the tree; the rest files.
-    assert create["operations"] == 96
-    assert create["operations"] + create["detail"]["failed_operations"] == 180
-    assert create["error_count"] == create["detail"]["failed_operations"]
-    assert create["errors"][0]["errno"] == 28
-    assert run.result.rows(access="stat") == []
-    assert left_in(place) == []
-
-
-def test_permission_denied_for_another_user(any_engine: Engine, elsewhere: Path) -> None:
-    closed = elsewhere / "closed"
-    closed.mkdir(mode=0o755)
-    run = as_nobody(any_engine, [*QUICK, "-n", "5", "-d", closed], elsewhere)
-    assert run.code == 3, run
-    assert "Permission denied" in run.stderr
-    assert str(closed) in run.stderr
-
-
-def test_a_directory_that_vanishes(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    words = [*QUICK, "-n", "8", "--things", "files", "-d", data, "--phases", "create", "--keep"]
-    assert any_engine.run(words, tmp_path).code == 0
-    for file in data.rglob("file.mdtest.1.*"):
-        file.unlink()
-    words = [*QUICK, "-n", "8", "--things", "files", "-d", data, "--phases", "stat,remove"]
-    run = any_engine.run(words, tmp_path)
-    assert run.code == 3, run
-    stat = run.result.rows(access="stat")[0]
-    assert (stat["operations"], stat["detail"]["failed_operations"]) == (8, 8)
-    assert not stat["valid"]
-    assert "file.mdtest.1." in stat["errors"][0]["path"]
-    assert stat["errors"][0]["rank"] == 1
-    remove = run.result.rows(access="remove", pattern="file")[0]
-    assert (remove["operations"], remove["detail"]["failed_operations"]) == (8, 8)
-    assert left_in(data) == []
-
-
-def test_a_path_that_is_too_long(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    # 30 levels of directories with names of 100 letters and more would pass PATH_MAX.
-    run = any_engine.run([*QUICK, "-I", "1", "-z", "300", "-d", data], tmp_path)
-    assert run.code == 3, run
-    assert "File name too long" in run.stderr
-    tree = run.result.rows(pattern="tree")[0]
-    assert not tree["valid"]
-    assert tree["operations"] > 200
-    assert left_in(data) == []
-
-
-def test_interrupted_it_cleans_up(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    job = any_engine.start(
-        [*QUICK, "-n", "1000000", "-u", "--things", "files", "-d", data], tmp_path
-    )
-    job.wait_until("files", lambda: sum(1 for _ in data.rglob("file.mdtest.*")) > 100)
-    for pid in job.ranks():
-        os.kill(pid, 10)  # SIGUSR1
-    run = job.finish()
-    assert run.code == 4, run
-    assert run.result.status == "interrupted"
-    assert not run.result.rows(access="create", pattern="file")[0]["valid"]
-    assert left_in(data) == []
-
-
-def test_foreign_files_are_never_touched(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    (data / "test-dir.0-0").mkdir()
-    (data / "test-dir.0-0" / "precious").write_text("mine")
-    for more in ([], ["--overwrite"]):
-        run = any_engine.run([*QUICK, "-n", "5", "-d", data, *more], tmp_path)
-        assert run.code == 2, run
-        assert "effio did not make it" in run.stderr
-    assert left_in(data) == ["test-dir.0-0", "test-dir.0-0/precious"]
-
-
-def test_what_was_written_is_verified(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    common = [*QUICK, "-n", "6", "--things", "files", "-w", "3901", "-d", data, "--verify"]
-    first = any_engine.run([*common, "--phases", "create", "--keep"], tmp_path)
-    assert first.code == 0, first
-    assert first.result.rows(access="create", pattern="file")[0]["verified_bytes"] == 12 * 3901
-    a, b = sorted(data.rglob("file.mdtest.0.*"))[:2]
-    first_bytes = a.read_bytes()
-    a.write_bytes(b.read_bytes())  # right bytes in the wrong file
-    b.write_bytes(first_bytes)
-    second = any_engine.run([*common, "--phases", "read,remove"], tmp_path)
-    assert second.code == 1, second
-    read = second.result.rows(access="read")[0]
-    assert read["error_count"] == 2
-    assert "wrong byte" in read["errors"][0]["cause"]
-    assert left_in(data) == []
-
-
 def test_threads_share_the_items_of_a_rank(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     run = any_engine.run(
         [
@@ -389,31 +252,6 @@ def test_several_numbers_of_ranks(any_engine: Engine, tmp_path: Path, data: Path
     assert left_in(data) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["-d", "."], "give the number of items"),
-        (["-n", "5", "-z", "3", "-b", "3"], "leave nothing for 40 directories"),
-        (["-n", "5", "-e", "10"], "--read-bytes: more than"),
-        (["-n", "5", "--create", "mknod", "-w", "1"], "opens no file"),
-        (["-n", "5", "-S"], "--things=files"),
-        (["-n", "5", "--threads", "6"], "not enough"),
-        (["-n", "5", "--no-barriers", "-N", "1"], "--no-barriers"),
-        (["-n", "5", "-W", "3", "-b", "2"], "--stonewall"),
-        (["-n", "5", "--phases", "fly"], "--phases"),
-        (["-n", "-5"], "--items"),
-        (["-n", "5", "--verify"], "no bytes to compare"),
-        (["-n", "5", "--also-dir", "/"], "--unique"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(
-    any_engine: Engine, tmp_path: Path, words: list[str], complaint: str
-) -> None:
-    run = any_engine.alone(["mdtest", *words], tmp_path)
-    assert run.code == 2, run
-    assert complaint in run.stderr
-
-
 def test_plan_counts_what_a_run_does(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     words = ["-n", "20", "-b", "2", "-z", "1", "--also", "all", "--populate", "9", "-d", data]
     plan = any_engine.alone(["mdtest", *words, "--plan-json", "--plan-ranks", "2"], tmp_path)
@@ -422,109 +260,6 @@ def test_plan_counts_what_a_run_does(any_engine: Engine, tmp_path: Path, data: P
     run = any_engine.run([*QUICK, *words], tmp_path)
     assert run.code == 0, run
     assert operations(run) == planned
-
-
-def classic(engine: Engine, words: Sequence[object], cwd: Path) -> Run:
-    """Under the original's name, as bin/mdtest is linked."""
-    link = cwd / "mdtest"
-    if not link.exists():
-        link.symlink_to(engine.program)
-    return engine.run(words, cwd, program=link)
-
-
-def table_of(run: Run, title: str = "SUMMARY rate") -> dict[str, list[float]]:
-    """The rows of a classic table as parsers read them."""
-    rows = {}
-    lines = run.stdout.split(title, 1)[1].splitlines()[3:]
-    for line in lines:
-        words = line.split()
-        if len(words) < 5:
-            break
-        rows[" ".join(words[:2])] = [float(w) for w in words[2:6]]
-    return rows
-
-
-# The lines of the Blue Waters benchmarks (NCSA, 2017), with fewer items.
-BLUE_WATERS = (
-    ("-b", "3", "-v", "-z", "3", "-u", "-I", "2", "-k", "-i", "4"),
-    ("-i", "20", "-v", "-u", "-n", "11"),
-)
-
-
-@pytest.mark.parametrize("line", BLUE_WATERS)
-def test_blue_waters_lines_as_root(any_engine: Engine, tmp_path: Path, line: Sequence[str]) -> None:
-    run = classic(any_engine, [*line, "-d", tmp_path / "out"], tmp_path)
-    assert run.code == 0, run
-    table = table_of(run)
-    assert list(table) == [
-        "Directory creation",
-        "Directory stat",
-        "Directory rename",
-        "Directory removal",
-        "File creation",
-        "File stat",
-        "File read",
-        "File removal",
-        "Tree creation",
-        "Tree removal",
-    ]
-    for highest, lowest, mean, deviation in table.values():
-        assert highest >= mean >= lowest > 0
-        assert deviation > 0  # of 4 and of 20 iterations
-    if "-k" in line:
-        assert "--as-of-2017" in run.stderr
-        # 40 directories in each tree, 2 files in each, 2 tasks.
-        assert operations(run)["File creation"] == 2 * 40 * 2
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("line", BLUE_WATERS)
-def test_blue_waters_lines_as_another_user(
-    any_engine: Engine, elsewhere: Path, line: Sequence[str]
-) -> None:
-    link = elsewhere / "mdtest"
-    link.symlink_to(any_engine.program)
-    run = as_nobody(any_engine, [*line, "-d", elsewhere / "out"], elsewhere, program=link)
-    assert run.code == 0, run
-    assert table_of(run)["File read"][2] > 0
-    assert not (elsewhere / "out").exists()
-
-
-def test_classic_phases_over_several_runs(any_engine: Engine, tmp_path: Path) -> None:
-    words = ["-n", "20", "-F", "-x", "status", "-N", "1", "-d", tmp_path / "out"]
-    created = classic(any_engine, [*words, "-C", "-W", "60"], tmp_path)
-    assert created.code == 0, created
-    assert (tmp_path / "status").read_text() == "20\n"
-    assert len(list((tmp_path / "out").rglob("file.mdtest.*"))) == 40
-    found = classic(any_engine, [*words, "-T", "-E"], tmp_path)
-    assert found.code == 0, found
-    table = table_of(found)
-    assert table["File stat"][0] > 0
-    assert table["File creation"] == [0, 0, 0, 0]  # skipped
-    assert classic(any_engine, [*words, "-r"], tmp_path).code == 0
-    assert left_in(tmp_path / "out") == []
-
-
-def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_path: Path) -> None:
-    words = ["-n", "5", "-F", "-y", "-P", "-d", tmp_path / "out"]
-    run = classic(any_engine, words, tmp_path)
-    assert run.code == 0, run
-    rate = table_of(run)["File creation"][2]
-    milliseconds = table_of(run, "SUMMARY time (in ms/op)")["File creation"][2]
-    # Each of 2 tasks did half of the operations; the table has three digits.
-    assert milliseconds == pytest.approx(2 * 1000 / rate, rel=1e-3, abs=1e-3)
-
-
-def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) -> None:
-    """The original opens them for reading and writing, which somebody else may not."""
-    common = [*QUICK, "-n", "3", "--things", "files", "-w", "10", "-d", elsewhere]
-    made = any_engine.run([*common, "--phases", "create", "--keep"], elsewhere)
-    assert made.code == 0, made
-    for file in elsewhere.rglob("file.mdtest.*"):
-        file.chmod(0o644)
-    run = as_nobody(any_engine, [*common, "--phases", "read"], elsewhere)
-    assert run.code == 0, run
-    assert operations(run) == {"File read": 6}
 
 
 def test_one_run_compares_a_shared_tree_with_own_trees(
@@ -543,3 +278,18 @@ def test_one_run_compares_a_shared_tree_with_own_trees(
         figure = run.result.figure("rate", phase="File stat", unique=unique)
         assert figure["detail"]["iterations"] == 2
     assert left_in(data) == []
+
+
+def test_the_rate_over_time_holds_every_operation(any_engine: Engine, tmp_path: Path) -> None:
+    slow = ["--backend", "sim", "--backend-options", "metadata=2ms"]
+    run = any_engine.run([*QUICK, "-n", "2500", "--things", "files", *slow], tmp_path)
+    assert run.code == 0, run
+    for phase in ("File creation", "File stat", "File read", "File removal"):
+        (m,) = run.result.rows(phase=phase)
+        course = m["detail"]["rate_over_time"]
+        assert sum(course["operations"]) == pytest.approx(5000)
+        # 5 s of 1000 operations a second.
+        width = course["slice_seconds"]
+        whole = course["operations"][: int(5 / width) - 1]
+        assert whole == pytest.approx([1000 * width] * len(whole), rel=0.02)
+        assert len(whole) >= 2

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of ior share: runs in both styles, what they leave, the original's data."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+from engines import Engine, Run
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def ior(
+    engine: Engine, where: Path, *words: object, ranks: int = 2, code: int = 0, **more: Any
+) -> Run:
+    """A quiet run with its data in `where`/data."""
+    run = engine.run(
+        ["ior", "--quiet", "--dir", where / "data", *words], where, ranks=ranks, **more
+    )
+    assert run.code == code, run
+    return run
+
+
+def classic(
+    engine: Engine, where: Path, line: str, ranks: int = 2, code: int = 0, **more: Any
+) -> Run:
+    run = engine.run(["classic", "ior", *line.split()], where, ranks=ranks, **more)
+    assert run.code == code, run
+    return run
+
+
+def left(where: Path) -> list[str]:
+    """Names in a directory, result files apart."""
+    return sorted(p.name for p in where.iterdir() if p.suffix != ".jsonl")
+
+
+def timestamp(rank: int, signature: int, transfer: int) -> bytes:
+    """A transfer of IOR's timestamp data (spec, section 1)."""
+    return b"".join(struct.pack("<Q", rank << 32 | signature + i) for i in range(transfer // 8))

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The classic mdtest: what the original prints, and its known defects that ours must not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engines import Engine, Run
+from mdtest_runs import QUICK, as_nobody, left_in, operations
+
+
+def classic(engine: Engine, words: Sequence[object], cwd: Path) -> Run:
+    """Under the original's name, as bin/mdtest is linked."""
+    link = cwd / "mdtest"
+    if not link.exists():
+        link.symlink_to(engine.program)
+    return engine.run(words, cwd, program=link)
+
+
+def table_of(run: Run, title: str = "SUMMARY rate") -> dict[str, list[float]]:
+    """The rows of a classic table as parsers read them."""
+    rows = {}
+    lines = run.stdout.split(title, 1)[1].splitlines()[3:]
+    for line in lines:
+        words = line.split()
+        if len(words) < 5:
+            break
+        rows[" ".join(words[:2])] = [float(w) for w in words[2:6]]
+    return rows
+
+
+# The lines of the Blue Waters benchmarks (NCSA, 2017), with fewer items.
+BLUE_WATERS = (
+    ("-b", "3", "-v", "-z", "3", "-u", "-I", "2", "-k", "-i", "4"),
+    ("-i", "20", "-v", "-u", "-n", "11"),
+)
+
+
+@pytest.mark.parametrize("line", BLUE_WATERS)
+def test_blue_waters_lines_as_root(any_engine: Engine, tmp_path: Path, line: Sequence[str]) -> None:
+    run = classic(any_engine, [*line, "-d", tmp_path / "out"], tmp_path)
+    assert run.code == 0, run
+    table = table_of(run)
+    assert list(table) == [
+        "Directory creation",
+        "Directory stat",
+        "Directory rename",
+        "Directory removal",
+        "File creation",
+        "File stat",
+        "File read",
+        "File removal",
+        "Tree creation",
+        "Tree removal",
+    ]
+    for highest, lowest, mean, deviation in table.values():
+        assert highest >= mean >= lowest > 0
+        assert deviation > 0  # of 4 and of 20 iterations
+    if "-k" in line:
+        assert "--as-of-2017" in run.stderr
+        # 40 directories in each tree, 2 files in each, 2 tasks.
+        assert operations(run)["File creation"] == 2 * 40 * 2
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("line", BLUE_WATERS)
+def test_blue_waters_lines_as_another_user(
+    any_engine: Engine, elsewhere: Path, line: Sequence[str]
+) -> None:
+    link = elsewhere / "mdtest"
+    link.symlink_to(any_engine.program)
+    run = as_nobody(any_engine, [*line, "-d", elsewhere / "out"], elsewhere, program=link)
+    assert run.code == 0, run
+    assert table_of(run)["File read"][2] > 0
+    assert not (elsewhere / "out").exists()
+
+
+def test_classic_phases_over_several_runs(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "20", "-F", "-x", "status", "-N", "1", "-d", tmp_path / "out"]
+    created = classic(any_engine, [*words, "-C", "-W", "60"], tmp_path)
+    assert created.code == 0, created
+    assert (tmp_path / "status").read_text() == "20\n"
+    assert len(list((tmp_path / "out").rglob("file.mdtest.*"))) == 40
+    found = classic(any_engine, [*words, "-T", "-E"], tmp_path)
+    assert found.code == 0, found
+    table = table_of(found)
+    assert table["File stat"][0] > 0
+    assert table["File creation"] == [0, 0, 0, 0]  # skipped
+    assert classic(any_engine, [*words, "-r"], tmp_path).code == 0
+    assert left_in(tmp_path / "out") == []
+
+
+def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "5", "-F", "-y", "-P", "-d", tmp_path / "out"]
+    run = classic(any_engine, words, tmp_path)
+    assert run.code == 0, run
+    rate = table_of(run)["File creation"][2]
+    milliseconds = table_of(run, "SUMMARY time (in ms/op)")["File creation"][2]
+    # Each of 2 tasks did half of the operations; the table has three digits.
+    assert milliseconds == pytest.approx(2 * 1000 / rate, rel=1e-3, abs=1e-3)
+
+
+# ---------------------------------------------------------------- defects of the original
+# The numbers are those of the list in the description of mdtest that this project keeps.
+
+
+def test_defect_9_ranks_can_go_on_without_waiting(any_engine: Engine, tmp_path: Path) -> None:
+    for option in (["-B"], ["-B", "1"]):
+        words = ["-n", "10", "-u", *option, "-d", tmp_path / "out"]
+        run = classic(any_engine, words, tmp_path)
+        assert run.code == 0, run
+        assert table_of(run)["File creation"][2] > 0
+    # Nobody waits at the end of a phase for rank 1, which takes 20 ms for each item.
+    slow = ["--backend", "null", "--backend-options", "stat=20ms,only-rank=1"]
+    words = ["-n", "10", "-u", "--no-barriers", "--things", "files"]
+    run = any_engine.run([*QUICK, *words, *slow], tmp_path)
+    assert run.code == 0, run
+    total = run.results[-1].rows(access="stat")[0]["seconds"]["total"]
+    assert total["min"] < 0.2 <= total["max"]
+
+
+def test_defect_15_what_is_missing_is_not_counted(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "20", "-F", "-d", tmp_path / "out"]
+    assert classic(any_engine, [*words, "-C"], tmp_path).code == 0
+    for file in (tmp_path / "out").rglob("file.mdtest.0.*"):
+        file.unlink()
+    run = classic(any_engine, [*words, "-T"], tmp_path)
+    assert run.code == 3, run
+    stat = run.results[-1].rows(access="stat")[0]
+    assert (stat["operations"], stat["detail"]["failed_operations"]) == (20, 20)
+    assert table_of(run)["File stat"] == [0, 0, 0, 0]
+    assert "INVALID" in run.stdout
+
+
+def test_defect_16_wrong_data_are_told_by_the_exit_code(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "6", "-F", "-w", "3901", "-e", "3901", "-d", tmp_path / "out"]
+    assert classic(any_engine, [*words, "-C"], tmp_path).code == 0
+    file = min((tmp_path / "out").rglob("file.mdtest.1.*"))
+    content = bytearray(file.read_bytes())
+    content[1234] ^= 1
+    file.write_bytes(content)
+    run = classic(any_engine, [*words, "-E", "-X"], tmp_path)
+    assert run.code == 1, run
+    (error,) = run.results[-1].rows(access="read")[0]["errors"]
+    assert (error["path"], error["offset_bytes"]) == (str(file), 1234)
+
+
+def test_paths_may_be_long(any_engine: Engine, tmp_path: Path) -> None:
+    """The original copies them into 1024 bytes."""
+    long = tmp_path
+    while len(str(long)) < 3000:
+        long = long / ("d" * 200)
+    long.mkdir(parents=True)
+    run = classic(any_engine, ["-n", "3", "-d", long / "out"], tmp_path)
+    assert run.code == 0, run
+    assert operations(run)["File creation"] == 6
+    assert left_in(long) == []

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mdtest where something is wrong: named, counted, cleaned up after, and told by the exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+from mdtest_runs import QUICK, as_nobody, left_in, operations
+
+
+def test_out_of_inodes(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=16m,nr_inodes=100", "none")
+    run = engine.run([*QUICK, "-n", "90", "--things", "files", "-d", place], tmp_path)
+    assert run.code == 3, run
+    assert "No space left on device" in run.stderr
+    create = run.result.rows(access="create", pattern="file")[0]
+    assert not create["valid"]
+    # 100 inodes: the mount's root, the test directory, its owner file, the tree; the rest files.
+    assert create["operations"] == 96
+    assert create["operations"] + create["detail"]["failed_operations"] == 180
+    assert create["error_count"] == create["detail"]["failed_operations"]
+    assert create["errors"][0]["errno"] == 28
+    assert run.result.rows(access="stat") == []
+    assert left_in(place) == []
+
+
+def test_out_of_inodes_on_a_disk_file_system(
+    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(16 << 20)
+    made = subprocess.run(
+        ["mkfs.ext4", "-q", "-N", "128", str(image)], capture_output=True, text=True, check=False
+    )
+    if made.returncode != 0:
+        pytest.skip(f"mkfs.ext4 does not work here: {made.stderr.strip()}")
+    place = mount("-o", "loop", str(image))
+    before = left_in(place)
+    free = os.statvfs(place).f_ffree
+    words = [*QUICK, "--things", "files", "-d", place]
+    run = any_engine.run([*words, "-n", "100"], tmp_path)
+    assert run.code == 3, run
+    create = run.result.rows(access="create", pattern="file")[0]
+    # The test directory, its owner file and the tree take three.
+    assert create["operations"] == free - 3
+    assert create["errors"][0]["errno"] == 28
+    assert left_in(place) == before
+    # As many as there is room for are no fault, and every phase does them all.
+    fits = (free - 3) // 2
+    run = any_engine.run([*words, "-n", fits, "--also", "list,chmod"], tmp_path)
+    assert run.code == 0, run
+    done = {m["where"]["phase"]: m["operations"] for m in run.results[-1].measurements}
+    for phase in ("File creation", "File stat", "File read", "File chmod", "File removal"):
+        assert done[phase] == 2 * fits, phase
+    assert left_in(place) == before
+
+
+def test_permission_denied_for_another_user(any_engine: Engine, elsewhere: Path) -> None:
+    closed = elsewhere / "closed"
+    closed.mkdir(mode=0o755)
+    run = as_nobody(any_engine, [*QUICK, "-n", "5", "-d", closed], elsewhere)
+    assert run.code == 3, run
+    assert "Permission denied" in run.stderr
+    assert str(closed) in run.stderr
+
+
+@pytest.mark.parametrize("vanishes", ["tree", "test directory", "base"])
+def test_a_directory_that_vanishes(
+    any_engine: Engine, tmp_path: Path, data: Path, vanishes: str
+) -> None:
+    """Somebody takes it away while the files are created in it."""
+    test_directory = data / "test-dir.0-0"
+    taken = {"base": data, "test directory": test_directory}.get(
+        vanishes, test_directory / "mdtest_tree.0"
+    )
+    job = any_engine.start([*QUICK, "-n", "1000000", "--things", "files", "-d", data], tmp_path)
+    job.wait_until("files", lambda: sum(1 for _ in data.rglob("file.mdtest.*")) > 100)
+    taken.rename(tmp_path / "taken")
+    run = job.finish()
+    assert run.code == 3, run
+    assert run.result.status == "io_error"
+    create = run.result.rows(access="create", pattern="file")[0]
+    assert not create["valid"]
+    assert create["rate"]["value"] is None
+    # A worker gives a phase up after 100 failures; what it had done before is counted as done.
+    assert create["detail"]["failed_operations"] == create["error_count"] == 2 * 100
+    found = sum(1 for p in (tmp_path / "taken").rglob("file.mdtest.*"))
+    assert create["operations"] == found > 100
+    error = create["errors"][0]
+    assert (error["errno"], error["path"][: len(str(taken))]) == (2, str(taken))
+    assert "No such file or directory" in run.stderr
+    assert run.result.rows(access="stat") == []
+    # What was taken away is no longer where the run made it, and is left alone.
+    assert not data.exists() or left_in(data) == []
+
+
+def test_files_of_one_rank_are_gone(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    words = [*QUICK, "-n", "8", "--things", "files", "-d", data, "--phases", "create", "--keep"]
+    assert any_engine.run(words, tmp_path).code == 0
+    for file in data.rglob("file.mdtest.1.*"):
+        file.unlink()
+    words = [*QUICK, "-n", "8", "--things", "files", "-d", data, "--phases", "stat,remove"]
+    run = any_engine.run([*words, "--count", "off"], tmp_path)
+    assert run.code == 3, run
+    stat = run.result.rows(access="stat")[0]
+    assert (stat["operations"], stat["detail"]["failed_operations"]) == (8, 8)
+    assert not stat["valid"]
+    assert "file.mdtest.1." in stat["errors"][0]["path"]
+    assert stat["errors"][0]["rank"] == 1
+    remove = run.result.rows(access="remove", pattern="file")[0]
+    assert (remove["operations"], remove["detail"]["failed_operations"]) == (8, 8)
+    assert left_in(data) == []
+
+
+def test_files_that_an_ordinary_user_may_not_remove(
+    any_engine: Engine, tmp_path: Path, elsewhere: Path
+) -> None:
+    common = [*QUICK, "-n", "5", "--things", "files", "-d", elsewhere]
+    made = any_engine.run([*common, "--phases", "create", "--keep"], tmp_path)
+    assert made.code == 0, made
+    kept = left_in(elsewhere)
+    run = as_nobody(any_engine, [*common, "--phases", "stat,remove"], elsewhere)
+    assert run.code == 3, run
+    assert operations(run)["File stat"] == 10
+    remove = run.result.rows(access="remove", pattern="file")[0]
+    assert (remove["operations"], remove["detail"]["failed_operations"]) == (0, 10)
+    assert remove["errors"][0]["errno"] == 13
+    assert "Permission denied" in run.stderr
+    assert set(kept) <= set(left_in(elsewhere))
+
+
+def test_a_path_that_is_too_long(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    # 30 levels of directories with names of 100 letters and more would pass PATH_MAX.
+    run = any_engine.run([*QUICK, "-I", "1", "-z", "300", "-d", data], tmp_path)
+    assert run.code == 3, run
+    assert "File name too long" in run.stderr
+    tree = run.result.rows(pattern="tree")[0]
+    assert not tree["valid"]
+    assert tree["operations"] > 200
+    assert left_in(data) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "there"),
+    [
+        # While files are created in trees of their own, and in a pause before the files of all.
+        (["-n", "1000000", "-u", "--things", "files"], "file.mdtest.1.50"),
+        (
+            ["-n", "50", "--delay", "3min", "--things", "files", "-b", "2", "-z", "2"],
+            "mdtest_tree.6",
+        ),
+    ],
+)
+def test_interrupted_it_cleans_up(
+    any_engine: Engine, tmp_path: Path, data: Path, words: list[str], there: str
+) -> None:
+    others = ["mine", "test-dir.0-1"]  # one more of ours would be test-dir.1-0
+    for name in others:
+        (data / name).mkdir()
+        (data / name / "precious").write_text("mine")
+    job = any_engine.start([*QUICK, *words, "-d", data], tmp_path)
+    job.wait_until(there, lambda: any(data.rglob(there)))
+    for pid in job.ranks():
+        os.kill(pid, signal.SIGUSR1)
+    run = job.finish()
+    assert run.code == 4, run
+    assert run.result.status == "interrupted"
+    created = run.result.rows(access="create", pattern="file")
+    assert all(not m["valid"] and m["rate"]["value"] is None for m in created)
+    assert left_in(data) == sorted([*others, *(f"{name}/precious" for name in others)])
+
+
+def test_foreign_files_are_never_touched(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    (data / "test-dir.0-0").mkdir()
+    (data / "test-dir.0-0" / "precious").write_text("mine")
+    for more in ([], ["--overwrite"]):
+        run = any_engine.run([*QUICK, "-n", "5", "-d", data, *more], tmp_path)
+        assert run.code == 2, run
+        assert "effio did not make it" in run.stderr
+    assert left_in(data) == ["test-dir.0-0", "test-dir.0-0/precious"]
+
+
+def test_what_was_written_is_verified(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    common = [*QUICK, "-n", "6", "--things", "files", "-w", "3901", "-d", data, "--verify"]
+    first = any_engine.run([*common, "--phases", "create", "--keep"], tmp_path)
+    assert first.code == 0, first
+    assert first.result.rows(access="create", pattern="file")[0]["verified_bytes"] == 12 * 3901
+    a, b = sorted(data.rglob("file.mdtest.0.*"))[:2]
+    first_bytes = a.read_bytes()
+    a.write_bytes(b.read_bytes())  # right bytes in the wrong file
+    b.write_bytes(first_bytes)
+    second = any_engine.run([*common, "--phases", "read,remove"], tmp_path)
+    assert second.code == 1, second
+    read = second.result.rows(access="read")[0]
+    assert read["error_count"] == 2
+    assert "wrong byte" in read["errors"][0]["cause"]
+    assert left_in(data) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["-d", "."], "give the number of items"),
+        (["-n", "5", "-z", "3", "-b", "3"], "leave nothing for 40 directories"),
+        (["-n", "5", "-e", "10"], "--read-bytes: more than"),
+        (["-n", "5", "--create", "mknod", "-w", "1"], "opens no file"),
+        (["-n", "5", "-S"], "--things=files"),
+        (["-n", "5", "--threads", "6"], "not enough"),
+        (["-n", "5", "--no-barriers", "-N", "1"], "--no-barriers"),
+        (["-n", "5", "-W", "3", "-b", "2"], "--stonewall"),
+        (["-n", "5", "--phases", "fly"], "--phases"),
+        (["-n", "-5"], "--items"),
+        (["-n", "5", "--verify"], "no bytes to compare"),
+        (["-n", "5", "--also-dir", "/"], "--unique"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    any_engine: Engine, tmp_path: Path, words: list[str], complaint: str
+) -> None:
+    run = any_engine.alone(["mdtest", *words], tmp_path)
+    assert run.code == 2, run
+    assert complaint in run.stderr
+
+
+def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) -> None:
+    """The original opens them for reading and writing, which somebody else may not."""
+    common = [*QUICK, "-n", "3", "--things", "files", "-w", "10", "-d", elsewhere]
+    made = any_engine.run([*common, "--phases", "create", "--keep"], elsewhere)
+    assert made.code == 0, made
+    for file in elsewhere.rglob("file.mdtest.*"):
+        file.chmod(0o644)
+    run = as_nobody(any_engine, [*common, "--phases", "read"], elsewhere)
+    assert run.code == 0, run
+    assert operations(run) == {"File read": 6}
