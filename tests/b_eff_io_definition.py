@@ -118,6 +118,7 @@ def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = Fa
                 calls = m["detail"]["calls_per_rank"]
                 assert m["bytes"] == ranks * m["where"]["memory_chunk_bytes"] * calls
                 assert m["operations"] == ranks * calls
+                assert m["call_times"]["count"] == m["operations"]
                 assert math.isclose(
                     m["rate"]["value"], m["bytes"] / m["detail"]["root_seconds"]["total"]
                 )

@@ -63,6 +63,10 @@ def test_files_and_numbers_are_the_definitions(
         values.append(check_numbers(result, index, size))
         check_files(result, data, index, size, 2 * MIB)
     assert result.figure("b_eff_io")["metric"]["value"] == pytest.approx(max(values))
+    memory = result.run["system"]["memory"]["node_total_bytes"] // MIB * MIB
+    balance = result.figure("balance_time")
+    assert balance["detail"]["total_memory_bytes"] == memory
+    assert balance["metric"]["value"] == pytest.approx(memory / max(values))
     # Of each file of the read access every byte was read again and compared.
     read = sum(m["bytes"] for m in result.rows(access="read"))
     verified = [f["detail"]["verified_bytes"] for f in result.figures if "type" in f["name"]]
