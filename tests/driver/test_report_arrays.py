@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import render, tell
+from effio.report.build import across, render, tell, write_report
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
 
@@ -104,7 +104,7 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
     assert "Writing spent 75 % of its time in: sync to storage." in text
     assert "Reading back ran at 200.0 MB/s" in text
     assert "every value was right" in text
-    assert "Of 120 collective calls the library carried out 80 collectively." in text
+    assert "Of 120 collective calls hdf5 carried out 80 collectively." in text
     assert "Dumps took 25 % of the time of the series" in text
     row = list(_block(report, "Files").rows[0])
     assert row[:4] == ["write", "checkpoint", 1, 100 * MB]
@@ -199,6 +199,58 @@ def test_a_gain_is_sure_where_all_repetitions_show_it(tmp_path: Path) -> None:
             line["detail"]["repetitions"] = 1
     hints = next(f for f in _told(tmp_path, lines).findings if "largeblock" in f.text)
     assert "may be chance" in hints.text
+
+
+def _flash_on(ranks: int, rate: float) -> list[made.Line]:
+    lines = _flash()
+    lines[0]["system"]["ranks"] = ranks
+    for line in lines:
+        if line.get("name") == "flash_io":
+            line["metric"]["value"] = rate
+    return lines
+
+
+def test_several_runs_make_one_scaling_figure(tmp_path: Path) -> None:
+    runs = [_flash_on(1, 100 * MB), _flash_on(4, 300 * MB), _flash_on(4, 340 * MB)]
+    paths = [
+        made.write(tmp_path / f"{n}.jsonl", [{**line, "seq": i} for i, line in enumerate(lines)])
+        for n, lines in enumerate(runs)
+    ]
+    results = [read_result(path) for path in paths]
+    (figure,) = across(results)
+    assert isinstance(figure, Figure)
+    (series,) = figure.variants["write, by the definition, block edge ?"][0].series
+    assert (list(series.x), list(series.y)) == ([1.0, 4.0], [100.0 * MB, 320.0 * MB])
+    assert list(series.high) == [100.0 * MB, 340.0 * MB]
+    # 320 MB/s where four times 100 MB/s would be linear: 80 % of it.
+    row = figure.as_table().rows[1]
+    assert row[2:] == [4, 320.0 * MB, 80.0 * MB, pytest.approx(0.8), 2]
+    page = write_report(paths, tmp_path / "page.html").read_text()
+    assert "Scaling over all runs" in page
+    # One number of ranks is no scaling, one run nothing to compare.
+    assert across(results[1:]) == []
+    assert across(results[:1]) == []
+
+
+def test_points_of_several_comparisons_make_one_curve(tmp_path: Path) -> None:
+    results = []
+    for n in (1, 2):
+        path = made.write(
+            tmp_path / f"{n}.jsonl", [{**line, "seq": i} for i, line in enumerate(_libraries())]
+        )
+        results.append(read_result(path))
+    (figure,) = across(results)
+    assert isinstance(figure, Figure)
+    series = figure.variants["write, 96³ cells, weak scaling"][0].series
+    hdf5 = next(s for s in series if s.name == "hdf5")
+    assert (list(hdf5.x), list(hdf5.y)) == ([1.0, 2.0], [30.0 * MB, 40.0 * MB])
+    assert {s.name for s in series} == {
+        "fortran-fpp",
+        "posix",
+        "mpiio",
+        "hdf5",
+        "hdf5 + largeblock",
+    }
 
 
 @pytest.mark.parametrize("lines", [_flash(), _libraries()], ids=["flash-io", "libraries"])

@@ -205,9 +205,12 @@ def _json_for_html(value: object) -> str:
     return text
 
 
-def render(reports: Sequence[Report], sources: Sequence[str]) -> str:
-    """One self-contained page. Scripts run by their checksum only, so that nothing that came in
-    with a result could ever run, even if it were not escaped."""
+def render(
+    reports: Sequence[Report], sources: Sequence[str], together: Sequence[Block] = ()
+) -> str:
+    """One self-contained page; `together` is told of all reports at once. Scripts run by their
+    checksum only, so that nothing that came in with a result could ever run, even if it were not
+    escaped."""
     import jinja2
     from markupsafe import Markup
 
@@ -240,7 +243,7 @@ def render(reports: Sequence[Report], sources: Sequence[str]) -> str:
     return page.render(
         title=title,
         reports=reports,
-        overview=overview(reports) if len(reports) > 1 else [],
+        overview=[*overview(reports), *together] if len(reports) > 1 else [],
         cards=cards,
         marks=_MARKS,
         render=show,
@@ -298,13 +301,28 @@ def overview(reports: Sequence[Report]) -> list[Block]:
     return [*blocks, Table(columns, rows, "Headlines")]
 
 
+def across(results: Sequence[Result]) -> list[Block]:
+    """What tellers say of several results of their benchmark together."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.benchmark, []).append(result)
+    blocks: list[Block] = []
+    for benchmark, some in groups.items():
+        teller = registry.teller_of(benchmark)
+        if len(some) > 1 and isinstance(teller, registry.Comparer):
+            blocks += teller.across(some)
+    return blocks
+
+
 def write_report(
     paths: Sequence[Path], target: Path, ceilings: Mapping[str, float] | None = None
 ) -> Path:
     """Reads runs (folders or result files) and writes one page about them."""
-    reports = [tell(*load(path), ceilings=ceilings) for path in paths]
+    loaded = [load(path) for path in paths]
+    reports = [tell(*one, ceilings=ceilings) for one in loaded]
+    together = across([result for _, result, _ in loaded])
     try:
-        write_atomically(target, render(reports, [str(p) for p in paths]))
+        write_atomically(target, render(reports, [str(p) for p in paths], together))
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target

@@ -13,6 +13,7 @@ from effio.report.common.names import unique
 from effio.report.generic import headline_of
 from effio.report.model import (
     Axis,
+    Block,
     Cell,
     Column,
     Figure,
@@ -23,6 +24,7 @@ from effio.report.model import (
     Series,
     Table,
 )
+from effio.report.scaling import ScalingPoint, scaling_blocks
 from effio.store.reader import Result
 from effio.store.records import Measurement, as_number
 
@@ -203,22 +205,27 @@ def restart_finding(result: Result) -> list[Finding]:
     ]
 
 
-def collective_finding(measurements: Sequence[Measurement]) -> list[Finding]:
-    asked = done = 0.0
+def collective_findings(
+    measurements: Sequence[Measurement], anchor: str, place: str
+) -> list[Finding]:
+    """By library, which `place` of a measurement names: what it says of its collective calls."""
+    asked: dict[str, float] = {}
+    done: dict[str, float] = {}
     for m in measurements:
         library = m.detail.get("library")
         if not isinstance(library, dict) or "done_collectively" not in library:
             continue
-        asked += as_number(library.get("collective_calls")) or 0
-        done += as_number(library.get("done_collectively")) or 0
-    if asked <= done:
-        return []
+        name = fmt.plain(str(m.where.get(place, "the library")), 40)
+        asked[name] = asked.get(name, 0) + (as_number(library.get("collective_calls")) or 0)
+        done[name] = done.get(name, 0) + (as_number(library.get("done_collectively")) or 0)
     return [
         Finding(
-            f"Of {asked:.0f} collective calls the library carried out {done:.0f} collectively.",
-            "files",
-            "warn",
+            f"Of {count:.0f} collective calls {name} carried out {done[name]:.0f} collectively.",
+            anchor,
+            "info" if count <= done[name] else "warn",
         )
+        for name, count in asked.items()
+        if count > 0
     ]
 
 
@@ -241,13 +248,36 @@ def series_finding(result: Result) -> list[Finding]:
     ]
 
 
+def scaling_points(result: Result) -> list[ScalingPoint]:
+    """A result's rates, for comparison with those of runs on other numbers of ranks."""
+    backends = unique(str(m.where.get("backend", "")) for m in result.measurements)
+    cells = unique(str(m.where.get("cells", "?")) for m in result.measurements)
+    titles = {
+        "flash_io": "write, by the definition",
+        "flash_io_synced": "write, until on storage",
+        "flash_io_restart": "read",
+    }
+    points = []
+    for name, title in titles.items():
+        rate = _value(result, name)
+        if rate:
+            case = f"{title}, block edge {fmt.plain(', '.join(cells), 20)}"
+            label = fmt.plain(", ".join(backends), 60)
+            points.append(ScalingPoint(case, label, result.run.system.ranks, rate))
+    return points
+
+
 class FlashIoTeller:
     def headline(self, result: Result) -> Headline:
         names = unique(str(m.where.get("backend", "")) for m in result.measurements)
         context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
         if names:
             context += f", {fmt.plain(', '.join(names), 60)}"
-        return headline_of(result.figure("flash_io"), result, context)
+        figure = result.figure("flash_io")
+        restart = result.figure("flash_io_restart")
+        if figure and figure.metric.value is None and restart and restart.metric.value:
+            figure = restart
+        return headline_of(figure, result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         measured = result.measurements
@@ -255,7 +285,7 @@ class FlashIoTeller:
             *part_finding(measured),
             *sync_finding(result),
             *restart_finding(result),
-            *collective_finding(measured),
+            *collective_findings(measured, "files", "backend"),
             *series_finding(result),
         ]
 
@@ -264,6 +294,9 @@ class FlashIoTeller:
             return []
         figures = [f for f in (part_figure(result.measurements), repetition_figure(result)) if f]
         return [Section("files", "Files", [*figures, file_table(result.measurements)])]
+
+    def across(self, results: Sequence[Result]) -> Sequence[Block]:
+        return scaling_blocks([point for result in results for point in scaling_points(result)])
 
 
 TELLER = FlashIoTeller()

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report.common.names import unique
+from effio.report.flash_io import collective_findings
 from effio.report.model import (
     Axis,
     Block,
@@ -23,6 +24,7 @@ from effio.report.model import (
     Series,
     Table,
 )
+from effio.report.scaling import ScalingPoint, scaling_blocks
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.records import as_count, as_number
@@ -263,6 +265,24 @@ def hint_findings(result: Result) -> list[Finding]:
     return findings
 
 
+def scaling_points(result: Result) -> list[ScalingPoint]:
+    """A result's rates, for comparison with those of runs on other numbers of ranks."""
+    scaling = next((fmt.plain(m.pattern, 20) for m in result.measurements), "weak")
+    rates = [f for f in _named(result, "library_bandwidth") if f.metric.value is not None]
+    # In strong scaling the largest number of processes says how much there is in all.
+    most = max((_count(f, "processes") for f in rates), default=0)
+    of = f" of {most} cubes" if scaling == "strong" else ""
+    return [
+        ScalingPoint(
+            f"{_case(f)}, {scaling} scaling{of}",
+            _label(f),
+            _count(f, "processes"),
+            f.metric.value or 0.0,
+        )
+        for f in rates
+    ]
+
+
 class LibrariesTeller:
     def headline(self, result: Result) -> Headline:
         best = result.figure("libraries")
@@ -288,7 +308,11 @@ class LibrariesTeller:
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        return [*overhead_findings(result), *hint_findings(result)]
+        return [
+            *overhead_findings(result),
+            *hint_findings(result),
+            *collective_findings(result.measurements, "library-rates", "library"),
+        ]
 
     def sections(self, result: Result) -> Sequence[Section]:
         rates = result.figures_named("library_bandwidth")
@@ -314,6 +338,9 @@ class LibrariesTeller:
         ]
         blocks: list[Block] = [f for f in figures if f]
         return [Section("libraries", "Libraries", [*blocks, point_table(result)])]
+
+    def across(self, results: Sequence[Result]) -> Sequence[Block]:
+        return scaling_blocks([point for result in results for point in scaling_points(result)])
 
 
 TELLER = LibrariesTeller()

@@ -12,7 +12,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from effio.report.model import Finding, Headline, Section
+from effio.report.model import Block, Finding, Headline, Section
 from effio.store.reader import Result
 
 # Benchmark as on the command line, module under effio.report.
@@ -41,6 +41,14 @@ class Teller(Protocol):
 
     def sections(self, result: Result) -> Sequence[Section]:
         """The benchmark's own sections, before the common ones."""
+
+
+@runtime_checkable
+class Comparer(Protocol):
+    """A teller that has something to say of several results together."""
+
+    def across(self, results: Sequence[Result]) -> Sequence[Block]:
+        """For the head of a page about these results, all of the teller's benchmark."""
 
 
 def teller_of(benchmark: str) -> Teller:
