@@ -1,6 +1,7 @@
 # Parallel HDF5, PnetCDF and parallel NetCDF-4, each if it is built against the MPI in use.
 #
-# For each library found: a target effio_<name>, and effio_have_<name> is ON. A library counts as found
+# For each library found: a target effio_<name>, and effio_have_<name> is ON; else effio_without_<name> is
+# not_found or left_out. A library counts as found
 # when a small program that uses it in parallel (try/<name>.c) compiles, links, and loads no second MPI;
 # so the candidates (a prefix given, the compiler's own paths, pkg-config) may be any builds of it.
 # HDF5_ROOT, PNETCDF_ROOT, NETCDF_ROOT (or …_DIR; variable or environment) name a prefix;
@@ -88,6 +89,7 @@ function(effio_array_library name library)
   set(effio_have_${name} OFF PARENT_SCOPE)
   if(NOT EFFIO_WITH_${upper})
     message(STATUS "${name}: left out (EFFIO_WITH_${upper})")
+    set(effio_without_${name} left_out PARENT_SCOPE)
     return()
   endif()
   if(NOT DEFINED CACHE{EFFIO_${upper}_LIBRARIES})
@@ -95,6 +97,7 @@ function(effio_array_library name library)
   endif()
   if(NOT EFFIO_${upper}_LIBRARIES)
     message(STATUS "${name}: no build of it for this MPI")
+    set(effio_without_${name} not_found PARENT_SCOPE)
     return()
   endif()
   message(STATUS "${name}: found by ${EFFIO_${upper}_FROM}")

@@ -43,18 +43,22 @@ std::unique_ptr<ArrayLibrary> make_over_bytes(Session& session, const BackendCho
     return make_bytes_array_library(session, make_storage(session, choice, room));
 }
 
-[[maybe_unused]] constexpr const char* how_to_get =
+// The build names one of these for each library that it does without.
+[[maybe_unused]] constexpr const char* not_found =
     "this program was built without it: no build of the library for this MPI was found; install "
-    "or load one and build again (docs/array-libraries.md)";
+    "or load one and build again (docs/install.md, Array libraries)";
+[[maybe_unused]] constexpr const char* left_out =
+    "this program was built without it, because its build was told to leave the library out "
+    "(-DEFFIO_WITH_…=OFF; docs/install.md, Array libraries)";
 
-// A library that CMake did not find leaves its row with a reason and without a function.
+// Such a library leaves its row with that reason and without a function.
 #ifdef EFFIO_HAVE_HDF5
 constexpr const char* hdf5_missing = "";
 std::unique_ptr<ArrayLibrary> make_hdf5(Session& s, const BackendChoice& c, const SimRoom*) {
     return make_hdf5_library(s, c.hdf5);
 }
 #else
-constexpr const char* hdf5_missing = how_to_get;
+constexpr const char* hdf5_missing = EFFIO_WITHOUT_HDF5;
 constexpr decltype(ArrayBackend::make) make_hdf5 = nullptr;
 #endif
 #ifdef EFFIO_HAVE_PNETCDF
@@ -63,7 +67,7 @@ std::unique_ptr<ArrayLibrary> make_pnetcdf(Session& s, const BackendChoice& c, c
     return make_pnetcdf_library(s, c.pnetcdf);
 }
 #else
-constexpr const char* pnetcdf_missing = how_to_get;
+constexpr const char* pnetcdf_missing = EFFIO_WITHOUT_PNETCDF;
 constexpr decltype(ArrayBackend::make) make_pnetcdf = nullptr;
 #endif
 #ifdef EFFIO_HAVE_NETCDF4
@@ -72,7 +76,7 @@ std::unique_ptr<ArrayLibrary> make_netcdf4(Session& s, const BackendChoice& c, c
     return make_netcdf4_library(s, c.netcdf4);
 }
 #else
-constexpr const char* netcdf4_missing = how_to_get;
+constexpr const char* netcdf4_missing = EFFIO_WITHOUT_NETCDF4;
 constexpr decltype(ArrayBackend::make) make_netcdf4 = nullptr;
 #endif
 

@@ -84,7 +84,15 @@ void Parameters::declare(OptionTable& table) {
 }
 
 Status Parameters::check() {
-    if (libraries.empty()) libraries = all_libraries();
+    absent.clear();
+    if (libraries.empty()) {
+        libraries = all_libraries();
+        for (const auto& library : backend_names(Serves::arrays)) {
+            if (auto present = check_present(Serves::arrays, library); !present) {
+                absent.push_back(fmt::format("{}: {}", library, present.error().cause));
+            }
+        }
+    }
     for (const auto& library : libraries) {
         if (auto present = check_present(Serves::arrays, library); !present) return present;
         if (is_model(library) && libraries.size() > 1) {

@@ -44,6 +44,8 @@ struct Parameters {
 
     /// Every library of this program that writes real files.
     static std::vector<std::string> all_libraries();
+    /// Why libraries that would be compared by default are not: this program lacks them.
+    std::vector<std::string> absent;
 };
 
 }  // namespace effio::libraries
