@@ -12,6 +12,7 @@
 #include "storage/array_libraries.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
+#include "storage/posix_calls.hpp"
 
 namespace effio {
 namespace {
@@ -229,7 +230,13 @@ class Netcdf4Library : public ArrayLibrary {
         session().progress.call("nc_open_par");
         int id = 0;
         const int code = nc_open_par(request.path.c_str(), NC_NOWRITE, comm.raw(), info.raw(), &id);
-        if (code != NC_NOERR) return io_error("nc_open_par", request.path, nc_strerror(code));
+        if (code != NC_NOERR) {
+            // Of a file that was cut short the library says "HDF error" and no more.
+            const auto size = size_of(request.path);
+            const std::int64_t needed = request.schema.bytes();
+            if (size && *size < needed) return too_short(request.path, *size, needed);
+            return io_error("nc_open_par", request.path, nc_strerror(code));
+        }
         auto file = std::make_unique<Netcdf4File>(session(), comm, request, id);
         if (auto found = file->find(); !found) return found.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
