@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +21,16 @@ QUICK = (
 
 @dataclass
 class Faulty:
-    """Runs b_eff_io with calls that go wrong as faulty_calls.c describes."""
+    """Runs b_eff_io, or what is given, with calls that go wrong as faulty_calls.c describes."""
 
     engine: Engine
     place: Path
     data: Path
 
     def run(self, fault: str, *words: object) -> Run:
+        return self.launch(fault, [*QUICK, "--dir", self.data, *words])
+
+    def launch(self, fault: str, words: Sequence[object]) -> Run:
         shim = self.engine.build / "tests" / "faults" / "effio_faulty_calls.so"
         assert shim.exists(), f"{shim} is not built"
         # The ranks only: a launcher has calls of its own.
@@ -35,9 +38,7 @@ class Faulty:
             *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault}"),
             f"EFFIO_FAULT_LOG={self.place / 'strikes'}",
         ]
-        return self.engine.run(
-            [*QUICK, "--dir", self.data, *words], self.place, prefix=prefix, timeout=60
-        )
+        return self.engine.run(words, self.place, prefix=prefix, timeout=60)
 
     @property
     def strikes(self) -> list[str]:

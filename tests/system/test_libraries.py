@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,32 +125,6 @@ def test_kept_files_stay_and_are_not_overwritten_unasked(
     assert {p.name for p in data.iterdir()} == names
     run = any_engine.run([*words, "--overwrite"], again)
     assert list(data.iterdir()) == [], run
-
-
-def test_a_full_disk_ends_the_run_with_an_error(
-    engine: Engine, mount: Callable[..., Path], tmp_path: Path
-) -> None:
-    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
-    run = engine.run(
-        [
-            "libraries",
-            "--quiet",
-            "--edges",
-            "24",
-            "--libraries",
-            "hdf5",
-            "--dir",
-            place,
-            "--max-bytes",
-            "1GiB",
-            "--agree-deadline",
-            "1s",
-        ],
-        tmp_path,
-    )
-    assert run.code == 3, run
-    assert run.result.status == "io_error"
-    assert list(place.iterdir()) == [], run
 
 
 def test_too_much_and_faulty_options_are_refused(
