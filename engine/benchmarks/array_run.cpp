@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/array_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "benchmarks/phases.hpp"
@@ -21,19 +23,27 @@ Status check_size(const Comm& comm, const ArrayTransfer& t) {
     if (!can.real_files || (can.shared_file && !comm.is_root())) return {};
     const ArraySchema& schema = t.request.schema;
     const std::int64_t least = can.shared_file ? schema.bytes() : schema.share_bytes(comm.rank());
-    const auto size = size_of(t.own_path);
+    const std::string& path = t.own_paths.front();
+    const auto size = size_of(path);
     if (!size) return size.error();
-    return *size < least ? too_short(t.own_path, *size, least) : Status{};
+    return *size < least ? too_short(path, *size, least) : Status{};
 }
 
 std::optional<double> prepare_cache(Job& job, const Comm& comm, const ArrayTransfer& t) {
     const ArrayCapabilities can = t.library.capabilities();
     if (t.write || !can.real_files) return {};
     if (t.drop_cache && (job.topology.is_node_leader() || !can.shared_file)) {
-        drop_from_cache(t.own_path);
+        for (const auto& path : t.own_paths) drop_from_cache(path);
     }
     comm.barrier();
-    return resident_fraction(t.own_path);
+    double sum = 0;
+    for (const auto& path : t.own_paths) {
+        const auto share = resident_fraction(path);
+        if (!share) return {};
+        sum += *share;
+    }
+    if (t.own_paths.empty()) return {};
+    return sum / static_cast<double>(t.own_paths.size());
 }
 
 /// What the library says of its calls, summed over the ranks.
@@ -62,6 +72,28 @@ double ArrayRun::rate() const {
 
 double ArrayRun::synced_rate() const {
     return over(bytes, longest("total"));
+}
+
+std::string ArrayRun::collective_words() const {
+    const auto count = library.value("collective_calls", std::int64_t{0});
+    if (count == 0 || !library.contains("done_collectively")) return {};
+    return fmt::format("{} of {} calls collective",
+                       library["done_collectively"].get<std::int64_t>(), count);
+}
+
+std::string ArrayRun::remark() const {
+    if (!valid) return "INVALID: " + (errors.empty() ? "" : errors.front().text());
+    if (error_count > 0) {
+        return fmt::format("{} WRONG VALUES, {}", error_count, errors.front().text());
+    }
+    std::string text;
+    const auto add = [&](const std::string& words) {
+        if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
+    };
+    if (!write) add("verified");
+    if (!write && cache.verdict == "cache") add("from cache");
+    add(collective_words());
+    return text;
 }
 
 Measurement ArrayRun::to_measurement() const {

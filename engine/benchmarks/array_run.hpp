@@ -44,6 +44,10 @@ struct ArrayRun {
     double counted_seconds() const { return longest(write ? "by_definition" : "total"); }
     double rate() const;         ///< bytes over the seconds that count
     double synced_rate() const;  ///< bytes over all seconds
+    /// "24 of 24 calls collective", where the library tells what it made of them; else empty.
+    std::string collective_words() const;
+    /// For people: invalid, wrong or verified, from cache, and the collective calls.
+    std::string remark() const;
 
     /// Everything but benchmark, pattern, place and repetition.
     Measurement to_measurement() const;
@@ -56,7 +60,8 @@ struct ArrayTransfer {
     bool sync = true;         ///< writing: flush to storage as a part of its own before the close
     bool drop_cache = false;  ///< reading: ask the system to forget the file before
     bool time_calls = true;
-    std::string own_path = {};  ///< of the file that holds what this rank moves
+    /// Of the files that hold what this rank moves; writing: of one.
+    std::vector<std::string> own_paths = {};
     std::string opening = "open";
     std::string moving = "data";
     /// Belongs to the first part, after the file is created or opened; may be empty.

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -123,6 +121,7 @@ def test_hdf5_files_are_those_of_the_original(engine: Engine, tmp_path: Path, da
     # Every collective call of the unknowns is said to have been one.
     row = run.result.rows(access="write", pattern="checkpoint")[0]["detail"]["library"]
     assert row["modes"].get("contiguous, collective", 0) > 0
+    assert row["done_collectively"] == row["collective_calls"] > 0
 
 
 def test_a_series_takes_time_between_dumps(any_engine: Engine, tmp_path: Path, data: Path) -> None:
@@ -226,40 +225,6 @@ def test_the_classic_command_line(engine: Engine, tmp_path: Path, data: Path) ->
     assert len(list(data.iterdir())) == 3
 
 
-def test_a_full_disk_ends_the_run_with_an_error(
-    engine: Engine, mount: Callable[..., Path], tmp_path: Path
-) -> None:
-    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
-    for backend in ("pnetcdf", "hdf5", "mpiio"):
-        out = tmp_path / backend
-        out.mkdir()
-        described = json.loads(engine.alone(["describe", "backends"], out).stdout)
-        if any(b["missing"] for b in described if b["name"] == backend):
-            continue
-        run = engine.run(
-            [
-                "flash-io",
-                "--backend",
-                backend,
-                "--quiet",
-                "--dir",
-                place,
-                "--max-bytes",
-                "1GiB",
-                "--agree-deadline",
-                "1s",
-                "--read",
-                "all",
-            ],
-            out,
-            timeout=90,
-        )
-        assert run.code == 3, run
-        assert run.result.status == "io_error", run
-        assert run.stderr.strip(), run
-        assert list(place.iterdir()) == [], run
-
-
 def test_missing_space_and_faulty_options_are_refused_at_once(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
@@ -298,9 +263,16 @@ def test_a_library_that_is_not_there_says_so(
     described = json.loads(engine.alone(["describe", "backends"], tmp_path).stdout)
     if not next(b for b in described if b["name"] == "pnetcdf")["missing"]:
         pytest.skip("this engine has PnetCDF")
-    run = engine.alone(["flash-io", "--backend", "pnetcdf", "--dir", data], tmp_path)
-    assert run.code == 6, run
-    assert "built without it" in run.stderr
+    for words in (["flash-io", "--backend", "pnetcdf"], ["libraries", "--libraries", "pnetcdf"]):
+        run = engine.alone([*words, "--dir", data], tmp_path)
+        assert run.code == 6, run
+        assert "built without it" in run.stderr
+    # Not compared unless asked for, and then not silently left out.
+    words = ["libraries", "--edges", "4", "--processes", "1", "--dir", data]
+    run = engine.run(words, tmp_path, ranks=1)
+    assert run.code == 0, run
+    assert "pnetcdf: " in run.stdout
+    assert any("pnetcdf" in why for why in run.result.run["libraries"]["left_out"])
 
 
 def test_plan_has_the_published_sizes(any_engine: Engine, tmp_path: Path) -> None:
@@ -310,20 +282,7 @@ def test_plan_has_the_published_sizes(any_engine: Engine, tmp_path: Path) -> Non
         pytest.skip("no PnetCDF here")
     for mib in ("3888.06", "324.51", "389.13", "4601.70"):
         assert mib in run.stdout
-
-
-def test_files_equal_those_of_the_original(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """EFFIO_FLASH_IO: path of the PnetCDF port's program, built for block edge 8 and this MPI."""
-    original = os.environ.get("EFFIO_FLASH_IO")
-    if original is None:
-        pytest.skip("EFFIO_FLASH_IO names no original")
-    need(any_engine, "pnetcdf", tmp_path)
-    run = any_engine.run([*SMALL[:1], "--quiet", "--keep", "--dir", data], tmp_path)
-    assert run.code == 0, run
-    theirs = any_engine.run(
-        ["-f", str(data / "theirs_")], tmp_path, program=Path(original), timeout=120
-    )
-    assert theirs.code == 0, theirs
-    for kind in ("chk", "plt_cnt", "plt_crn"):
-        name = f"ncmpi_{kind}_0000.nc"
-        tool("ncmpidiff", data / f"flash_io_{name}", data / f"theirs_{name}")
+    # At once for any number of ranks: 100,000 times 80 blocks, and 0 + 1 + 2 more for every three.
+    words[-1] = "100000"
+    run = any_engine.alone(words, tmp_path)
+    assert "with 100000 ranks, 8099999 blocks of 16 x 16 x 16 cells" in run.stdout

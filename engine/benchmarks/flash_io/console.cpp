@@ -25,41 +25,40 @@ class ConsoleView : public Observer {
 
     void start(const Setup& s) override {
         const auto& p = s.parameters;
-        console_.print(fmt::format(
-            "FLASH I/O: {}, {} blocks of {} cells along each of {} edges, {} a dump\n"
-            "through {}, {} calls, {} access\n"
-            "data in {} (at most {}: {})\n"
-            "results in {}\n\n",
-            count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
-            format_size(static_cast<double>(s.dump_bytes)), s.library,
-            s.nonblocking ? "nonblocking" : "blocking", p.access, p.storage.directory,
-            format_size(static_cast<double>(s.cap_bytes)), s.cap_reason, s.result_path));
+        const std::string data =
+            p.writes() ? fmt::format("data in {} (at most {}: {})", p.storage.directory,
+                                     format_size(static_cast<double>(s.cap_bytes)), s.cap_reason)
+                       : fmt::format("reads what an earlier run of {} left in {}",
+                                     count_of(s.writers, "rank"), p.storage.directory);
+        console_.print(
+            fmt::format("FLASH I/O: {}, {} blocks of {} cells along each of {} edges, {} a dump\n"
+                        "through {}, {} calls, {} access\n"
+                        "{}\n"
+                        "results in {}\n\n",
+                        count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
+                        format_size(static_cast<double>(s.dump_bytes)), s.library,
+                        s.nonblocking ? "nonblocking" : "blocking", p.access, data, s.result_path));
         console_.print(fmt::format(format, "access", "file", "rep", "dump", "size", "time", "rate",
                                    "with sync", ""));
     }
 
     void file(const FileRun& r) override {
-        std::string remark;
-        if (!r.valid) {
-            remark = "INVALID: " + (r.errors.empty() ? "" : r.errors.front().text());
-        } else if (r.error_count > 0) {
-            remark = fmt::format("{} WRONG VALUES, {}", r.error_count, r.errors.front().text());
-        } else if (!r.write) {
-            remark = "verified";
-            if (r.cache.verdict == "cache") remark += ", from cache";
-        }
         const bool synced = r.write && r.longest("sync") > 0;
         console_.print(fmt::format(format, r.write ? "write" : "read", name(r.file), r.repetition,
                                    r.dump, format_size(static_cast<double>(r.bytes)),
                                    format_duration(r.longest(r.write ? "by_definition" : "total")),
                                    r.valid ? format_rate(r.rate()) : "-",
-                                   synced ? format_rate(r.synced_rate()) : "-", remark));
+                                   synced ? format_rate(r.synced_rate()) : "-", r.remark()));
     }
 
     void end(const Setup& s, const std::vector<Repetition>& repetitions) override {
         const Summary summary(repetitions);
-        if (summary.rates.empty()) {
+        if (summary.rates.empty() && summary.read_rates.empty()) {
             console_.print("\nno bandwidth: no repetition is complete\n");
+            return;
+        }
+        if (summary.rates.empty()) {
+            restart(summary, repetitions.back());
             return;
         }
         const auto best = std::max_element(
@@ -81,11 +80,7 @@ class ConsoleView : public Observer {
             console_.print(fmt::format("until the data are on storage: {}\n",
                                        format_rate(samples_of(summary.synced_rates).mean())));
         }
-        if (!summary.read_rates.empty()) {
-            console_.print(fmt::format("restart: {}, {} verified\n",
-                                       format_rate(samples_of(summary.read_rates).mean()),
-                                       format_size(static_cast<double>(best->verified_bytes))));
-        }
+        if (!summary.read_rates.empty()) restart(summary, *best);
         if (best->compute_seconds > 0) {
             console_.print(
                 fmt::format("time in I/O: {:.1f} % of {}\n", 100 * best->io_fraction(),
@@ -96,6 +91,12 @@ class ConsoleView : public Observer {
   private:
     static constexpr const char* format =
         "  {:<6} {:<13} {:>4} {:>5} {:>10} {:>10} {:>12} {:>12}  {}\n";
+
+    void restart(const Summary& summary, const Repetition& r) {
+        console_.print(fmt::format("restart: {}, {} verified\n",
+                                   format_rate(samples_of(summary.read_rates).mean()),
+                                   format_size(static_cast<double>(r.verified_bytes))));
+    }
 
     void table(const Repetition& r) {
         Table table({{"file", Table::Align::left},

@@ -28,6 +28,8 @@ class FlashIo : public Benchmark {
                "      the published size: 4.5 GiB in three files\n"
                "  mpiexec -n 4 effio-mpi flash-io --backend hdf5 --fill index --read checkpoint\n"
                "      through HDF5, read back as at a restart, every value checked\n"
+               "  mpiexec -n 4 effio-mpi flash-io --write off --fill index --read checkpoint\n"
+               "      reads what an earlier run left with --keep; --writers N: which had N ranks\n"
                "  mpiexec -n 4 effio-mpi flash-io --dumps 5 --compute 10s\n"
                "      a series of dumps with computing between\n"
                "  effio-mpi flash-io --cells 16 --plan --plan-ranks 64\n"
@@ -47,7 +49,7 @@ class FlashIo : public Benchmark {
   private:
     Status check_library(const ArrayLibrary& library) const;
     Setup set_up(const Job& job, const ArrayLibrary& library) const;
-    std::vector<FileSet> files(const ArrayLibrary& library, int ranks) const;
+    std::vector<FileSet> files(const ArrayLibrary& library, int writers) const;
     static HintVocabulary hint_vocabulary(int ranks);
 
     Parameters parameters_;
@@ -73,25 +75,29 @@ Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
     s.parameters = parameters_;
     s.ranks = job.session.comm.size();
     s.nodes = job.topology.nodes;
+    s.writers = parameters_.writers_of(s.ranks);
     s.nonblocking = library.capabilities().nonblocking && parameters_.calls != "blocking";
     s.library = library.version().empty() ? std::string(library.name()) : library.version();
     s.base_name = parameters_.storage.directory + "/" + parameters_.prefix;
-    s.total_blocks = parameters_.geometry().first_block(s.ranks);
+    s.total_blocks = parameters_.geometry().first_block(s.writers);
     for (const File file : parameters_.files_in_order()) {
         s.dump_bytes +=
-            define(parameters_.geometry(), file, parameters_.structure_in_force(), s.ranks)
+            define(parameters_.geometry(), file, parameters_.structure_in_force(), s.writers)
                 .schema.bytes();
     }
     s.result_path = job.session.results.path();
     return s;
 }
 
-std::vector<FileSet> FlashIo::files(const ArrayLibrary& library, int ranks) const {
+std::vector<FileSet> FlashIo::files(const ArrayLibrary& library, int writers) const {
     std::vector<FileSet> sets;
     for (int dump = 0; dump < parameters_.dumps; ++dump) {
         for (const File file : parameters_.files_in_order()) {
+            // A restart needs the last checkpoint only.
+            const bool restart = file == File::checkpoint && dump == parameters_.dumps - 1;
+            if (!parameters_.writes() && parameters_.read == "checkpoint" && !restart) continue;
             sets.push_back(
-                library.files(file_name(parameters_.prefix, library.name(), file, dump), ranks));
+                library.files(file_name(parameters_.prefix, library.name(), file, dump), writers));
         }
     }
     return sets;
@@ -120,13 +126,14 @@ Ending FlashIo::run(Job& job) {
     request.overwrite = parameters_.storage.overwrite;
     request.keep = parameters_.storage.keep;
     request.max_bytes = parameters_.storage.max_bytes;
-    request.files = files(*library, setup.ranks);
+    request.only_read = !parameters_.writes();
+    request.files = files(*library, setup.writers);
     auto target = Target::prepare(session, library->capabilities().real_files, std::move(request));
     if (!target) return Ending::from(target.error());
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;
     if (const std::int64_t needed = setup.dump_bytes * parameters_.dumps;
-        needed > setup.cap_bytes) {
+        parameters_.writes() && needed > setup.cap_bytes) {
         return Ending::from(io_error(
             "plan the run", parameters_.storage.directory,
             fmt::format("the dumps need {}, but the cap is {} ({}); use fewer --dumps, --blocks or "

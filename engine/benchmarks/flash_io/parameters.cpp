@@ -61,6 +61,11 @@ void Parameters::declare(OptionTable& table) {
              "values tell variable, block and cell, so that misplaced data are found")
         .choices({"constant", "index"});
     table
+        .add("write", write,
+             "off: nothing is written; read the files that an earlier run of the same options left "
+             "with --keep, as a restart does")
+        .choices({"on", "off"});
+    table
         .add("fsync", fsync,
              "flush the file to storage before it is closed; a part of its own, not in the "
              "bandwidth by the definition")
@@ -75,6 +80,11 @@ void Parameters::declare(OptionTable& table) {
              "a rank reads its own blocks, or those of a rank on the next node, which its own "
              "node's cache does not hold")
         .choices({"same", "shifted"});
+    table
+        .add("writers", writers,
+             "with --write=off: how many ranks wrote the files, if not as many as read them")
+        .range(1, 2147483646)
+        .automatic("as many as read");
     table.flag("drop-cache", drop_cache,
                "ask the system to drop a file from the page cache before it is read");
     table.add("dumps", dumps, "dumps of a series, each into files of its own").range(1, 9999);
@@ -94,6 +104,15 @@ Status Parameters::check() {
         return usage_error("--prefix is the begin of file names; --dir says where they stand");
     }
     if (files.empty()) return usage_error("--files: none is given");
+    if (!writes() && read == "none") {
+        return usage_error("--write=off leaves nothing to do: say what to --read");
+    }
+    if (read == "checkpoint" && files_in_order().front() != File::checkpoint) {
+        return usage_error("--read=checkpoint, but --files has no checkpoint");
+    }
+    if (writes() && writers) {
+        return usage_error("--writers tells of files of an earlier run: it needs --write=off");
+    }
     return {};
 }
 

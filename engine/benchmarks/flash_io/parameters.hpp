@@ -2,6 +2,7 @@
 // The options of FLASH I/O.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ struct Parameters {
     std::string memory = "packed";
     std::string kernel_hints = "on";
     std::string fill = "constant";
+    std::string write = "on";
     std::string fsync = "on";
     std::string read = "none";
     std::string reader = "same";
+    std::optional<std::int64_t> writers;
     bool drop_cache = false;
     std::int64_t dumps = 1;
     Seconds compute{0};
@@ -45,7 +48,10 @@ struct Parameters {
         return access == "collective" ? ArrayAccess::collective : ArrayAccess::independent;
     }
     Fill fill_in_force() const { return fill == "index" ? Fill::index : Fill::constant; }
-    bool syncs() const { return fsync == "on"; }
+    bool writes() const { return write == "on"; }
+    bool syncs() const { return writes() && fsync == "on"; }
+    /// How many ranks wrote the files that `ranks` ranks read, or write now.
+    int writers_of(int ranks) const { return static_cast<int>(writers.value_or(ranks)); }
 
     /// The original's library where this program has it.
     static std::string default_backend();

@@ -11,6 +11,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const Geometry g = parameters.geometry();
     const Structure structure = parameters.structure_in_force();
     const std::string& backend = parameters.storage.backend.name;
+    const int writers = parameters.writers_of(input.ranks);
     const auto in_mib = [](std::int64_t bytes) {
         return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
     };
@@ -19,7 +20,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     std::int64_t dump = 0;
     std::int64_t checkpoint = 0;
     for (const File file : parameters.files_in_order()) {
-        const FileDefinition d = define(g, file, structure, input.ranks);
+        const FileDefinition d = define(g, file, structure, writers);
         const std::int64_t header =
             backend == "pnetcdf" ? cdf5_header_bytes(d.schema) : std::int64_t{0};
         const std::int64_t bytes = header + d.schema.bytes();
@@ -39,11 +40,12 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     table.row({"a dump", "", std::to_string(dump), in_mib(dump),
                fmt::format("{:.2f}", static_cast<double>(dump) / input.rate)});
     const std::int64_t on_storage = dump * parameters.dumps;
+    const std::int64_t written = parameters.writes() ? on_storage : 0;
     const std::int64_t read = parameters.read == "all"    ? on_storage
                               : parameters.read == "none" ? 0
                                                           : checkpoint;
     const double seconds = static_cast<double>(parameters.repetitions) *
-                           (static_cast<double>(on_storage + read) / input.rate +
+                           (static_cast<double>(written + read) / input.rate +
                             parameters.compute.count * static_cast<double>(parameters.dumps - 1));
     // The blocks with guard cells, the packed variables, and the tree.
     const std::int64_t most_blocks = g.blocks + 2;
@@ -55,16 +57,17 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         "all\n"
         "dumps: {}; repetitions: {}; on storage at a time: {}; memory of a rank: about {}\n"
         "expected duration: {}\n\n{}",
-        count_of(input.ranks, "rank"), g.first_block(input.ranks), g.extent(0), g.extent(1),
+        count_of(input.ranks, "rank"), g.first_block(writers), g.extent(0), g.extent(1),
         g.extent(2), format_rate(input.rate), parameters.dumps, parameters.repetitions,
         format_size(static_cast<double>(on_storage)), format_size(static_cast<double>(memory)),
         format_duration(seconds), table.text(2));
     plan.data = Json{{"benchmark", "flash-io"},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
-                     {"total_blocks", g.first_block(input.ranks)},
+                     {"total_blocks", g.first_block(writers)},
                      {"dump_bytes", dump},
                      {"bytes_on_storage", on_storage},
+                     {"bytes_written", written},
                      {"bytes_read", read},
                      {"memory_per_rank_bytes", memory},
                      {"expected_seconds", seconds},

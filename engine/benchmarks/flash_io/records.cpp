@@ -18,11 +18,14 @@ class RecordView : public Observer {
             if (r.complete) repetition(r);
         }
         const Summary summary(repetitions);
-        const std::string none = "no repetition is complete";
+        const std::string none = setup_.parameters.writes() ? "no repetition is complete"
+                                                            : "nothing was written (--write=off)";
         mean("flash_io", summary.rates, none);
         mean("flash_io_synced", summary.synced_rates,
-             setup_.parameters.syncs() ? none : unsynced());
-        if (setup_.parameters.read != "none") mean("flash_io_restart", summary.read_rates, none);
+             setup_.parameters.fsync == "on" ? none : unsynced());
+        if (setup_.parameters.read != "none") {
+            mean("flash_io_restart", summary.read_rates, "no repetition is complete");
+        }
     }
 
   private:
@@ -68,7 +71,7 @@ class RecordView : public Observer {
     }
 
     void mean(const char* name, const std::vector<double>& rates, const std::string& missing) {
-        const bool valid = !rates.empty() && (setup_.parameters.syncs() || missing != unsynced());
+        const bool valid = !rates.empty() && missing != unsynced();
         const Samples samples = samples_of(rates);
         Figure f =
             figure(name, valid ? Metric::rate(samples.mean()) : Metric::none("B/s", missing));
@@ -104,6 +107,7 @@ Measurement to_measurement(const FileRun& run, const Setup& setup) {
 Json describe(const Setup& s) {
     return Json{
         {"library", s.library},
+        {"writers", s.writers},
         {"total_blocks", s.total_blocks},
         {"dump_bytes", s.dump_bytes},
         {"structure", s.parameters.structure_in_force() == Structure::hdf5 ? "hdf5" : "netcdf"},

@@ -61,8 +61,10 @@ double Repetition::io_fraction() const {
 Summary::Summary(const std::vector<Repetition>& repetitions) {
     for (const auto& r : repetitions) {
         if (!r.complete) continue;
-        rates.push_back(r.rate());
-        synced_rates.push_back(r.synced_rate());
+        if (r.bytes() > 0) {
+            rates.push_back(r.rate());
+            synced_rates.push_back(r.synced_rate());
+        }
         if (r.read_bytes > 0) read_rates.push_back(r.read_rate());
     }
 }

@@ -19,6 +19,7 @@ struct Setup {
     Parameters parameters;
     int ranks = 1;
     int nodes = 1;
+    int writers = 1;  ///< of the files, now or in an earlier run
     bool nonblocking = false;
     std::string library;    ///< "PnetCDF 1.12.3", or the backend's name
     std::string base_name;  ///< directory and prefix

@@ -28,38 +28,13 @@ std::span<T> as(std::span<std::byte> memory, std::int64_t elements) {
     return {reinterpret_cast<T*>(memory.data()), static_cast<std::size_t>(elements)};
 }
 
-int find_partner(const Job& job, const Parameters& parameters) {
-    if (parameters.reader == "same") return job.session.comm.rank();
-    return NodeOrder(job.session.comm, job.topology).partner(Partner::shifted, 1, 0);
-}
-
 std::vector<FileDefinition> definitions_of(const Setup& setup) {
     std::vector<FileDefinition> all;
     for (const File file : all_files) {
         all.push_back(define(setup.parameters.geometry(), file,
-                             setup.parameters.structure_in_force(), setup.ranks));
+                             setup.parameters.structure_in_force(), setup.writers));
     }
     return all;
-}
-
-/// Space for one variable, for all that are posted at once, or for all that are read.
-std::size_t memory_bytes(const Setup& setup, const Mesh& mesh,
-                         const std::vector<FileDefinition>& definitions, int partner) {
-    const std::int64_t checkpoint = mesh.elements(File::checkpoint) * 8;
-    std::int64_t bytes =
-        std::max({setup.nonblocking ? variable_count * checkpoint : checkpoint,
-                  mesh.elements(File::centred) * 4, mesh.elements(File::corner) * 4});
-    if (setup.parameters.read != "none") {
-        for (const auto& d : definitions) {
-            std::int64_t share = d.schema.share_bytes(partner);
-            // Every rank reads the header.
-            for (std::size_t v = 0; v < d.contents.size(); ++v) {
-                if (is_header(d.contents[v].field) && partner != 0) share += d.schema.bytes(v);
-            }
-            bytes = std::max(bytes, share);
-        }
-    }
-    return static_cast<std::size_t>(bytes);
 }
 
 }  // namespace
@@ -76,14 +51,46 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
       observers_(std::move(observers)),
       geometry_(setup.parameters.geometry()),
       definitions_(definitions_of(setup)),
-      mesh_(geometry_, geometry_.first_block(comm_.rank()), geometry_.blocks_of(comm_.rank())),
-      partner_(find_partner(job, setup.parameters)),
-      memory_(memory_bytes(setup, mesh_, definitions_, partner_)),
+      mesh_(geometry_, geometry_.first_block(comm_.rank()),
+            setup.parameters.writes() ? geometry_.blocks_of(comm_.rank()) : 0),
+      sources_(find_sources(job, setup)),
+      memory_(memory_bytes()),
       scratch_(std::size_t{1} << 16, 1.0) {
     const auto& p = setup.parameters;
     const auto kinds = static_cast<std::int64_t>(p.files.size());
     const std::int64_t read = p.read == "all" ? p.dumps * kinds : p.read == "none" ? 0 : 1;
-    files_total_ = p.repetitions * (p.dumps * kinds + read);
+    files_total_ = p.repetitions * ((p.writes() ? p.dumps * kinds : 0) + read);
+}
+
+/// The writers are shared out evenly over those who read.
+Runner::Writers Runner::find_sources(const Job& job, const Setup& setup) {
+    const Comm& comm = job.session.comm;
+    const std::int64_t rank = setup.parameters.reader == "same"
+                                  ? comm.rank()
+                                  : NodeOrder(comm, job.topology).partner(Partner::shifted, 1, 0);
+    const auto begin = [&](std::int64_t reader) {
+        return static_cast<int>(setup.writers * reader / comm.size());
+    };
+    return {begin(rank), begin(rank + 1) - begin(rank)};
+}
+
+/// Space for one variable, for all that are posted at once, or for all that are read.
+std::size_t Runner::memory_bytes() const {
+    const std::int64_t checkpoint = mesh_.elements(File::checkpoint) * 8;
+    std::int64_t bytes =
+        std::max({setup_.nonblocking ? variable_count * checkpoint : checkpoint,
+                  mesh_.elements(File::centred) * 4, mesh_.elements(File::corner) * 4});
+    if (setup_.parameters.read != "none") {
+        for (const File file : all_files) {
+            const Task t = task(file, false, 0, 0);
+            std::int64_t share = 0;
+            for (std::size_t v = 0; v < t.definition.contents.size(); ++v) {
+                share += t.definition.schema.bytes(v, source(t, v));
+            }
+            bytes = std::max(bytes, share);
+        }
+    }
+    return static_cast<std::size_t>(bytes);
 }
 
 Ending Runner::run() {
@@ -107,27 +114,10 @@ Ending Runner::run() {
 void Runner::run_repetition(std::int64_t number) {
     const auto& p = setup_.parameters;
     repetitions_.emplace_back().number = number;
-    compute_seconds_ = 0;
-    const auto chosen = p.files_in_order();
+    if (p.writes()) write_dumps(number);
+    if (stopping_) return;
     for (std::int64_t dump = 0; dump < p.dumps; ++dump) {
-        if (dump > 0) compute();
-        // Constant values are the same in every dump.
-        if (p.fill_in_force() == Fill::index || number + dump == 0) {
-            Progress::Step step;
-            step.title = "fill the mesh";
-            step.ranks = comm_.size();
-            session_.progress.begin(step);
-            mesh_.fill(Values(geometry_, p.fill_in_force(), number * p.dumps + dump),
-                       [&] { session_.progress.beat(); });
-        }
-        for (const File file : chosen) {
-            write_file(number, dump, file);
-            if (stopping_) return;
-        }
-    }
-    repetitions_.back().compute_seconds = comm_.max(compute_seconds_);
-    for (std::int64_t dump = 0; dump < p.dumps; ++dump) {
-        for (const File file : chosen) {
+        for (const File file : p.files_in_order()) {
             const bool restart = file == File::checkpoint && dump == p.dumps - 1;
             if (p.read != "all" && !(p.read == "checkpoint" && restart)) continue;
             read_file(number, dump, file);
@@ -135,6 +125,28 @@ void Runner::run_repetition(std::int64_t number) {
         }
     }
     repetitions_.back().complete = true;
+}
+
+void Runner::write_dumps(std::int64_t repetition) {
+    const auto& p = setup_.parameters;
+    compute_seconds_ = 0;
+    for (std::int64_t dump = 0; dump < p.dumps; ++dump) {
+        if (dump > 0) compute();
+        // Constant values are the same in every dump.
+        if (p.fill_in_force() == Fill::index || repetition + dump == 0) {
+            Progress::Step step;
+            step.title = "fill the mesh";
+            step.ranks = comm_.size();
+            session_.progress.begin(step);
+            mesh_.fill(Values(geometry_, p.fill_in_force(), pass(repetition, dump)),
+                       [&] { session_.progress.beat(); });
+        }
+        for (const File file : p.files_in_order()) {
+            write_file(repetition, dump, file);
+            if (stopping_) return;
+        }
+    }
+    repetitions_.back().compute_seconds = comm_.max(compute_seconds_);
 }
 
 void Runner::compute() {
@@ -165,15 +177,21 @@ void Runner::compute() {
 Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::int64_t dump) const {
     const auto& p = setup_.parameters;
     const std::string name = file_name(p.prefix, library_.name(), file, static_cast<int>(dump));
-    const int owner = write ? comm_.rank() : partner_;
-    const FileSet files = library_.files(name, comm_.size());
+    const Writers owners = write ? Writers{comm_.rank(), 1} : sources_;
+    const FileSet files = library_.files(name, setup_.writers);
     const FileDefinition& definition = definitions_[index(file)];
     ArrayTransfer transfer{library_, {target_.path(name), definition.schema, {}, p.array_access()}};
     transfer.write = write;
     transfer.sync = p.syncs();
     transfer.drop_cache = p.drop_cache;
     transfer.time_calls = p.storage.times_calls();
-    transfer.own_path = target_.path(files, files.indexed ? owner : 0);
+    if (files.indexed) {
+        for (int i = 0; i < owners.count; ++i) {
+            transfer.own_paths.push_back(target_.path(files, owners.first + i));
+        }
+    } else {
+        transfer.own_paths = {target_.path(files, 0)};
+    }
     Hints& hints = transfer.request.hints;
     if (library_.name() == "pnetcdf" && p.kernel_hints == "on") {
         hints.set("romio_no_indep_rw", p.access == "collective" ? "true" : "false");
@@ -183,7 +201,7 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
     const HintRules::Cell cell{comm_.size(), write ? "write" : "read",
                                std::string(flash_io::name(file))};
     for (const auto& [key, value] : rules_.for_open(cell)) hints.set(key, value);
-    return {file, repetition, dump, definition, owner, std::move(transfer)};
+    return {file, repetition, dump, definition, owners, std::move(transfer)};
 }
 
 void Runner::write_file(std::int64_t repetition, std::int64_t dump, File file) {
@@ -278,11 +296,20 @@ void Runner::read_file(std::int64_t repetition, std::int64_t dump, File file) {
     carry_out(t);
 }
 
+Slab Runner::source(const Task& t, std::size_t variable) const {
+    const ArraySchema& schema = t.definition.schema;
+    // Every rank reads the header.
+    if (!schema.shared_out(variable)) return schema.whole(variable);
+    const std::int64_t begin = geometry_.first_block(t.owners.first);
+    return schema.rows(variable, begin,
+                       geometry_.first_block(t.owners.first + t.owners.count) - begin);
+}
+
 Status Runner::get_all(const Task& t, ArrayFile& open) {
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {
-        const Slab slab = schema.shared_out(v) ? schema.share(v, t.owner) : schema.whole(v);
+        const Slab slab = source(t, v);
         const auto bytes = static_cast<std::size_t>(schema.bytes(v, slab));
         const auto piece = memory.first(bytes);
         auto got = setup_.nonblocking ? open.post_get(v, slab, piece) : open.get(v, slab, piece);
@@ -296,15 +323,18 @@ std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     session_.progress.call("verify");
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
-    const auto& p = setup_.parameters;
-    const Values right(geometry_, p.fill_in_force(), t.repetition * p.dumps + t.dump);
+    const Values right(geometry_, setup_.parameters.fill_in_force(), pass(t.repetition, t.dump));
+    const std::int64_t first = geometry_.first_block(t.owners.first);
     std::int64_t verified = 0;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {
-        const Slab slab = schema.shared_out(v) ? schema.share(v, t.owner) : schema.whole(v);
+        const Slab slab = source(t, v);
         const auto bytes = static_cast<std::size_t>(schema.bytes(v, slab));
-        const auto wrong = flash_io::check(t.definition, v, geometry_, right,
-                                           geometry_.first_block(t.owner), memory.first(bytes));
-        if (wrong) note_wrong(mine, session_, t.transfer.own_path, wrong->first, wrong->elements);
+        const auto wrong =
+            flash_io::check(t.definition, v, geometry_, right, first, memory.first(bytes));
+        // Of several files, the one that this rank's blocks begin in.
+        const std::string& path =
+            t.transfer.own_paths.empty() ? t.transfer.request.path : t.transfer.own_paths.front();
+        if (wrong) note_wrong(mine, session_, path, wrong->first, wrong->elements);
         verified += static_cast<std::int64_t>(bytes);
         memory = memory.subspan(bytes);
         session_.progress.beat();

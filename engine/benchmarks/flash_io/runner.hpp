@@ -24,18 +24,35 @@ class Runner {
     Ending run();
 
   private:
+    /// Consecutive ranks among those that write, or wrote, the files.
+    struct Writers {
+        int first = 0;
+        int count = 1;
+    };
     /// One file to be written or read.
     struct Task {
         File file;
         std::int64_t repetition;
         std::int64_t dump;
         const FileDefinition& definition;
-        int owner;  ///< the rank whose blocks this one moves
+        Writers owners;  ///< whose blocks this rank moves
         ArrayTransfer transfer;
     };
     Task task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
 
+    static Writers find_sources(const Job& job, const Setup& setup);
+    /// Tells the values of dumps and repetitions apart. In the last repetition, whose files may be
+    /// kept, it is the dump's number, so that a later run knows what to expect.
+    std::int64_t pass(std::int64_t repetition, std::int64_t dump) const {
+        const auto& p = setup_.parameters;
+        if (!p.writes()) return dump;
+        return (p.repetitions - 1 - repetition) * p.dumps + dump;
+    }
+    std::size_t memory_bytes() const;
+    /// What this rank moves of a variable of a file that it reads.
+    Slab source(const Task& t, std::size_t variable) const;
     void run_repetition(std::int64_t number);
+    void write_dumps(std::int64_t repetition);
     void compute();
     void write_file(std::int64_t repetition, std::int64_t dump, File file);
     Status put_header(const Task& t, ArrayFile& open);
@@ -68,7 +85,7 @@ class Runner {
     Geometry geometry_;
     std::vector<FileDefinition> definitions_;  ///< by File
     Mesh mesh_;
-    int partner_;
+    Writers sources_;                             ///< whose blocks this rank reads
     Buffer memory_;                               ///< packed variables
     std::vector<std::vector<std::byte>> posted_;  ///< header and tree, until they are written
     std::vector<double> scratch_;                 ///< what compute() works on

@@ -33,19 +33,11 @@ class ConsoleView : public Observer {
 
     void cell(const Cell& c) override {
         const ArrayRun& r = c.run;
-        std::string remark;
-        if (!r.valid) {
-            remark = "INVALID: " + (r.errors.empty() ? "" : r.errors.front().text());
-        } else if (r.error_count > 0) {
-            remark = fmt::format("{} WRONG VALUES, {}", r.error_count, r.errors.front().text());
-        } else if (!r.write) {
-            remark = r.cache.verdict == "cache" ? "verified, from cache" : "verified";
-        }
         console_.print(fmt::format(
             format, r.write ? "write" : "read", c.point.library, c.point.hints, c.point.edge,
             c.point.processes, format_size(static_cast<double>(r.bytes)),
             format_duration(r.counted_seconds()), r.valid ? format_rate(r.rate()) : "-",
-            r.write && r.longest("sync") > 0 ? format_rate(r.synced_rate()) : "-", remark));
+            r.write && r.longest("sync") > 0 ? format_rate(r.synced_rate()) : "-", r.remark()));
     }
 
     void end(const Comparison& all) override {

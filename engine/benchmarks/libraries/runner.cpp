@@ -26,6 +26,7 @@ std::size_t memory_bytes(const Parameters& parameters, int ranks) {
 
 Field make_field(Session& session, const Parameters& parameters, const SimRoom* room) {
     Field field;
+    field.left_out = parameters.absent;
     for (const auto& library : parameters.libraries) {
         for (const auto& set : parameters.sets) {
             BackendChoice choice = parameters.backend(library, set);
@@ -166,7 +167,7 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
 
     each_cube(volume, comm.rank(),
               [&](int v, std::int64_t cube, auto memory) { values.fill(memory, v, cube); });
-    transfer.own_path = path_of(comm.rank());
+    transfer.own_paths = {path_of(comm.rank())};
     transfer.move = [&](ArrayFile& file) {
         return move_all(comm.rank(), [&](std::size_t v, const Slab& slab, auto memory) {
             return file.put(v, slab, memory);
@@ -178,7 +179,7 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
         // What is not read must not look right.
         std::memset(memory_.bytes().data(), 0, memory_.size());
         transfer.write = false;
-        transfer.own_path = path_of(partner);
+        transfer.own_paths = {path_of(partner)};
         transfer.move = [&](ArrayFile& file) {
             return move_all(partner, [&](std::size_t v, const Slab& slab, auto memory) {
                 return file.get(v, slab, memory);
@@ -188,7 +189,8 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
             std::int64_t bytes = 0;
             each_cube(volume, partner, [&](int v, std::int64_t cube, auto memory) {
                 if (const auto wrong = values.check(memory, v, cube)) {
-                    note_wrong(mine, session_, transfer.own_path, wrong->first, wrong->elements);
+                    note_wrong(mine, session_, transfer.own_paths.front(), wrong->first,
+                               wrong->elements);
                 }
                 bytes += static_cast<std::int64_t>(memory.size_bytes());
             });

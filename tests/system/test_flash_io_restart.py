@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Restarts of FLASH I/O in runs of their own: files that an earlier run left, read by other numbers
+of ranks, and what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from engines import Engine, Run
+
+from .test_flash_io import BACKENDS, need
+
+WORDS = ("flash-io", "--blocks", "3", "--cells", "4", "--fill", "index", "--quiet")
+READ = (*WORDS, "--write", "off", "--read", "checkpoint", "--agree-deadline", "3s")
+READ_WITHIN = 40  # seconds; a hang would be ended by the watchdog after 60
+# Of one block (spec, section 1.5), with 4 x 4 x 4 cells.
+CHECKPOINT = 24 * 8 * 4**3 + 164
+
+CHECKPOINTS = {
+    "pnetcdf": "flash_io_ncmpi_chk_0000.nc",
+    **{b: f"flash_io_{b}_chk_0000" for b in ("hdf5", "netcdf4", "mpiio", "posix")},
+    **{b: f"flash_io_{b}_chk_0000.001" for b in ("posix-fpp", "fortran-fpp")},
+}
+DESCRIBED = ("pnetcdf", "hdf5", "netcdf4")
+
+
+def leave(engine: Engine, backend: str, tmp_path: Path, data: Path, *words: object) -> Path:
+    """The checkpoint that a run with --keep leaves; of one file per process that of rank 1."""
+    need(engine, backend, tmp_path)
+    place = tmp_path / "written"
+    place.mkdir()
+    files = ("--files", "checkpoint", "--keep", "--dir", data)
+    run = engine.run([*WORDS, *files, "--backend", backend, *words], place)
+    assert run.code == 0, run
+    return data / CHECKPOINTS[backend]
+
+
+def restart(engine: Engine, backend: str, tmp_path: Path, data: Path, *words: object) -> Run:
+    return engine.run([*READ, "--backend", backend, "--dir", data, *words], tmp_path)
+
+
+def refused(run: Run, checkpoint: Path, *causes: str) -> None:
+    """Ended by itself with an I/O error that names who, where and why; nothing was removed."""
+    assert run.code == 3, run
+    assert run.seconds < READ_WITHIN, run
+    result = run.result
+    assert result.status == "io_error", run
+    assert result.end is not None
+    (error, *_) = result.end["errors"]
+    assert error["rank"] in (0, 1)
+    assert error["host"]
+    assert Path(error["path"]).name == checkpoint.name
+    assert any(cause in error["cause"] for cause in causes), error
+    # The same for those who look at the terminal only.
+    assert checkpoint.name in run.stderr
+    assert error["cause"].splitlines()[0] in run.stderr
+    (row,) = result.measurements
+    assert not row["valid"]
+    assert row["rate"]["value"] is None
+    assert checkpoint.exists()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_later_run_reads_and_verifies_what_was_kept(
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    leave(any_engine, backend, tmp_path, data, "--dumps", "2", "--repetitions", "2")
+    before = {p: p.stat().st_mtime_ns for p in data.iterdir()}
+    run = restart(any_engine, backend, tmp_path, data, "--dumps", "2", "--repetitions", "2")
+    assert run.code == 0, run
+    rows = run.result.measurements
+    # The last checkpoint in each repetition, and nothing else.
+    assert [(m["access"], m["where"]["dump"], m["repetition"]) for m in rows] == [
+        ("read", 1, 0),
+        ("read", 1, 1),
+    ]
+    # The header of the HDF5 structure, 192 bytes, is read by both ranks.
+    header = 2 * (60 + 4 * 24 + 36) if backend == "hdf5" else 0
+    assert [m["verified_bytes"] for m in rows] == [7 * CHECKPOINT + header] * 2
+    assert run.result.figure("flash_io_restart")["metric"]["value"] > 0
+    assert "--write=off" in run.result.figure("flash_io")["metric"]["reason"]
+    assert {p: p.stat().st_mtime_ns for p in data.iterdir()} == before
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_other_numbers_of_ranks_read(
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    """Three ranks wrote 3 + 4 + 5 blocks; fewer ranks read them, and more."""
+    any_engine.needs_ranks(4)
+    need(any_engine, backend, tmp_path)
+    run = any_engine.run([*WORDS, "--keep", "--dir", data, "--backend", backend], tmp_path, ranks=3)
+    assert run.code == 0, run
+    for ranks in (1, 2, 4):
+        out = tmp_path / str(ranks)
+        out.mkdir()
+        words = [*WORDS, "--write", "off", "--read", "all", "--writers", "3"]
+        run = any_engine.run([*words, "--dir", data, "--backend", backend], out, ranks=ranks)
+        assert run.code == 0, run
+        (checkpoint,) = run.result.rows(pattern="checkpoint")
+        header = ranks * (60 + 4 * 24 + 36) if backend == "hdf5" else 0
+        assert checkpoint["verified_bytes"] == 12 * CHECKPOINT + header
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_file_that_was_cut_short(
+    engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    checkpoint = leave(engine, backend, tmp_path, data)
+    os.truncate(checkpoint, checkpoint.stat().st_size // 2)
+    refused(restart(engine, backend, tmp_path, data), checkpoint, "bytes", "truncated")
+
+
+@pytest.mark.parametrize("backend", DESCRIBED)
+def test_a_file_of_a_version_that_is_not_known(
+    engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    """The byte that tells the version: of the superblock of HDF5, of the magic number of CDF."""
+    checkpoint = leave(engine, backend, tmp_path, data)
+    with checkpoint.open("r+b") as file:
+        file.seek(3 if backend == "pnetcdf" else 8)
+        file.write(b"\x63")
+    refused(restart(engine, backend, tmp_path, data), checkpoint, "HDF", "ormat", "NetCDF")
+
+
+def test_a_variable_that_is_not_there(engine: Engine, tmp_path: Path, data: Path) -> None:
+    def rename(checkpoint: Path) -> None:
+        content = checkpoint.read_bytes()
+        assert content.count(b"velx") == 1
+        checkpoint.write_bytes(content.replace(b"velx", b"velw"))  # keeps the order of names
+
+    for backend in ("pnetcdf", "hdf5"):
+        out = tmp_path / backend
+        out.mkdir()
+        place = data / backend
+        place.mkdir()
+        # Without the list of names that the original's structure has.
+        words = ("--structure", "netcdf")
+        checkpoint = leave(engine, backend, out, place, *words)
+        rename(checkpoint)
+        run = restart(engine, backend, out, place, *words)
+        refused(run, checkpoint, "there is no variable 'velx'")
+
+
+@pytest.mark.parametrize("backend", DESCRIBED)
+def test_a_mesh_of_another_size(
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    checkpoint = leave(any_engine, backend, tmp_path, data)
+    run = restart(any_engine, backend, tmp_path, data, "--blocks", "4")
+    refused(run, checkpoint, "has extents (7")
+
+
+def test_a_record_mark_that_is_wrong(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    checkpoint = leave(any_engine, "fortran-fpp", tmp_path, data)
+    with checkpoint.open("r+b") as file:
+        file.write(b"\x11")  # rank 1 has four blocks: a record of 16 bytes comes first
+    run = restart(any_engine, "fortran-fpp", tmp_path, data)
+    refused(run, checkpoint, "the record mark is 17, expected 16")
+    assert run.result.end is not None
+    assert run.result.end["errors"][0]["rank"] == 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_misplaced_blocks_are_wrong_values(
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    """Two blocks of one variable change places: every cell of both is wrong."""
+    checkpoint = leave(any_engine, backend, tmp_path, data)
+    content = bytearray(checkpoint.read_bytes())
+    block = 4**3 * 8
+    # The last variable ends the file, but for the mark of its record.
+    end = len(content) - (4 if backend == "fortran-fpp" else 0)
+    content[end - 2 * block : end] = (
+        content[end - block : end] + content[end - 2 * block : end - block]
+    )
+    checkpoint.write_bytes(content)
+    run = restart(any_engine, backend, tmp_path, data)
+    assert run.code == 1, run
+    assert run.result.status == "data_errors"
+    (row,) = run.result.measurements
+    assert row["error_count"] == 2 * 4**3
+    (error,) = row["errors"]
+    assert error["rank"] == 1
+    assert "variable f13_, block 5, element 0: expected" in error["cause"]
+
+
+def test_files_that_are_not_there_and_options_that_do_not_fit(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = restart(any_engine, "mpiio", tmp_path, data)
+    assert run.code == 3, run
+    assert CHECKPOINTS["mpiio"] in run.stderr
+    for words, text in (
+        (["--write", "off"], "say what to --read"),
+        (["--read", "checkpoint", "--files", "plot-corner"], "--files has no checkpoint"),
+        (["--read", "all", "--writers", "3"], "it needs --write=off"),
+    ):
+        run = any_engine.alone(["flash-io", *words], tmp_path)
+        assert run.code == 2, run
+        assert text in run.stderr
