@@ -136,7 +136,7 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
                          Contender& contender, int partner) {
     const Values values(number_++);
     Progress::Step step;
-    step.title = fmt::format("{} on {} processes", contender.label(), volume.processes);
+    step.title = fmt::format("{} on {}", contender.label(), count_of(volume.processes, "rank"));
     step.path = target_.path(contender.file);
     step.allowance_seconds = static_cast<double>(volume.bytes()) / slowest_storage;
     step.plan_done = static_cast<double>(number_ - 1) / static_cast<double>(points_);
