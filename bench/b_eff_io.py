@@ -12,7 +12,7 @@ from harness import Figures, Kit, Pair
 MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
 UNITS = 150  # of time in a run without --rewrite
-# Rows of the definition: separated files, one call a chunk.
+SEPARATED = range(17, 25)  # rows of the definition: separated files, one call a chunk
 ROWS = {21: "1 KiB", 19: "1 MiB"}
 # A little program that runs another one and says what memory it had at most.
 PEAK = """
@@ -35,20 +35,24 @@ def engine_words(kit: Kit, place: Path, seconds: float, *words: str) -> list[obj
     ]
 
 
-def rates_of_engine(kit: Kit, unit: float) -> Figures:
+def rates_of_engine(kit: Kit, unit: float, before: list[int]) -> Figures:
+    """`before` hears the bytes that each rank had written when it came to the separated files."""
     with kit.place() as place:
         # Without the histogram of call times: the bare program has none.
         kit.launch(engine_words(kit, place, unit * UNITS, "--call-times", "off"))
-        return {
-            f"{m['access']} {ROWS[m['where']['row']]}": m["rate"]["value"] / 1e6
-            for m in lines(place / "r.jsonl")
-            if m["kind"] == "measurement" and m["where"]["row"] in ROWS
-        }
+        rows = [m for m in lines(place / "r.jsonl") if m["kind"] == "measurement"]
+    written = [m for m in rows if m["access"] == "write" and m["where"]["row"] < min(SEPARATED)]
+    before[:] = [sum(m["bytes"] for m in written) // 2]
+    return {
+        f"{m['access']} {ROWS[m['where']['row']]}": m["rate"]["value"] / 1e6
+        for m in rows
+        if m["where"]["row"] in ROWS
+    }
 
 
-def rates_of_bare(kit: Kit, unit: float) -> Figures:
+def rates_of_bare(kit: Kit, unit: float, before: list[int]) -> Figures:
     with kit.place() as place:
-        text = kit.launch([kit.bare("bare_b_eff_io"), place, unit, LMAX])
+        text = kit.launch([kit.bare("bare_b_eff_io"), place, unit, LMAX, *before])
     rates = {}
     for access, row, rate in (line.split() for line in text.splitlines()):
         if int(row) in ROWS:
@@ -75,17 +79,18 @@ def peak_of_engine(kit: Kit) -> Figures:
 
 def peak_of_bare(kit: Kit) -> Figures:
     with kit.place() as place:
-        return peak(kit, [kit.bare("bare_b_eff_io"), place, 0, LMAX], place)
+        return peak(kit, [kit.bare("bare_b_eff_io"), place, 0, LMAX, 0], place)
 
 
 def pairs(kit: Kit) -> list[Pair]:
-    unit = 0.2
+    unit = 0.05
+    before: list[int] = []  # of the engine's latest run; it begins
     return [
         Pair(
             "b_eff_io rates",
             "separated files on tmpfs, 2 ranks; what does the engine cost beside the calls?",
-            lambda: rates_of_engine(kit, unit),
-            lambda: rates_of_bare(kit, unit),
+            lambda: rates_of_engine(kit, unit, before),
+            lambda: rates_of_bare(kit, unit, before),
             "MB/s",
             at_least=0.98,
         ),

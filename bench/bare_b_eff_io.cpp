@@ -3,8 +3,12 @@
 // checks, barriers and votes, and nothing else. What effio-mpi delivers in these rows is compared
 // with it (bench/b_eff_io.py).
 //
-//   bare_b_eff_io DIRECTORY SECONDS-PER-TIME-UNIT LMAX     one line a row: access row bytes/s
-//   bare_b_eff_io                                          MPI_Init and MPI_Finalize only
+//   bare_b_eff_io DIRECTORY SECONDS-PER-TIME-UNIT LMAX BYTES    one line a row: access row bytes/s
+//   bare_b_eff_io                                               MPI_Init and MPI_Finalize only
+//
+// Each rank first leaves BYTES in a file of its own, untimed, as the engine comes to these rows
+// after two other pattern types: what memory is left, and how scattered it is, decides the rate of
+// a tmpfs.
 #include <mpi.h>
 
 #include <algorithm>
@@ -100,11 +104,24 @@ struct Bench {
     }
 };
 
+/// Leaves so many bytes in a file; false if it could not.
+bool fill(const std::string& path, std::int64_t bytes, const effio::Buffer& memory) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) return false;
+    while (bytes > 0) {
+        const auto piece = std::min(bytes, static_cast<std::int64_t>(memory.size()));
+        const auto size = static_cast<std::size_t>(piece);
+        if (std::fwrite(memory.bytes().data(), 1, size, file) != size) break;
+        bytes -= piece;
+    }
+    return std::fclose(file) == 0 && bytes == 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    if (argc != 4) {
+    if (argc != 5) {
         MPI_Finalize();
         return argc == 1 ? 0 : 2;
     }
@@ -132,6 +149,11 @@ int main(int argc, char** argv) {
     std::fill(bench.out.begin(), bench.out.end(), -2);
     std::fill(bench.in.begin(), bench.in.end(), -1);
     const std::string path = std::string(argv[1]) + "/bare_b_eff_io." + std::to_string(bench.rank);
+    const std::string before = path + ".before";
+    if (!fill(before, std::strtoll(argv[4], nullptr, 10), out)) {
+        std::fprintf(stderr, "bare_b_eff_io: cannot fill %s\n", before.c_str());
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
     for (const bool write : {true, false}) {
         const int mode =
             write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE;
@@ -150,6 +172,7 @@ int main(int argc, char** argv) {
         }
         MPI_File_close(&bench.file);
     }
+    std::remove(before.c_str());
     if (bench.wrong > 0) std::fprintf(stderr, "bare_b_eff_io: %ld wrong\n", bench.wrong);
     MPI_Finalize();
     return bench.wrong > 0 ? 1 : 0;

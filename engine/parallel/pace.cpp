@@ -29,10 +29,9 @@ std::string_view name(StopReason reason) {
     return "none";
 }
 
-bool RootVote::go_on() {
+bool RootVote::go_on(double end_of_operation) {
     ++done_;
     const Clock& clock = comm_.clock();
-    const double begin = clock.now();
     comm_.barrier();
     const double after_barrier = clock.now();
     char vote = static_cast<char>(StopReason::none);
@@ -52,10 +51,10 @@ bool RootVote::go_on() {
         vote = static_cast<char>(decision);
     }
     comm_.broadcast(vote);
-    const double end = clock.now();
-    barrier_ += after_barrier - begin;
-    broadcast_ += end - after_barrier;
-    last_vote_ = end - begin;
+    now_ = clock.now();
+    barrier_ += after_barrier - end_of_operation;
+    broadcast_ += now_ - after_barrier;
+    last_vote_ = now_ - end_of_operation;
     reason_ = static_cast<StopReason>(vote);
     return reason_ == StopReason::none;
 }

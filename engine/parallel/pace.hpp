@@ -62,7 +62,11 @@ class RootVote {
     RootVote(const Comm& comm, const std::atomic<bool>& interrupted, Limits limits)
         : comm_(comm), interrupted_(interrupted), limits_(limits) {}
 
-    bool go_on();
+    bool go_on() { return go_on(comm_.clock().now()); }
+    /// The same with a reading of the clock that the caller has at hand, from the operation's end.
+    bool go_on(double end_of_operation);
+    /// The clock at the end of the latest vote.
+    double now() const { return now_; }
     /// The operation just done failed; counts on the root, who then votes to stop.
     void failed() { failed_ = true; }
     std::int64_t done() const { return done_; }
@@ -83,6 +87,7 @@ class RootVote {
     double barrier_ = 0;
     double broadcast_ = 0;
     double last_vote_ = 0;
+    double now_ = 0;
 };
 
 /// A worker's own deadline and count, without any communication: the "stonewall" of IOR and mdtest.

@@ -64,20 +64,30 @@ class Trouble {
     std::int64_t told_ = 0;
 };
 
-/// The loop over the calls. The length of the last call runs from the end of the one before (or of
-/// its vote) to its own end; a fixed number of calls needs no clock except around the last one.
-template <class Pace, class OneCall>
-void call_loop(const Clock& clock, Pace& pace, RowTimes& times, bool read_clock,
-               std::int64_t last_call, OneCall&& one_call) {
+/// The loop over calls that are voted on. The length of the last call runs from the end of the vote
+/// before it to its own end, which is where its vote begins: one reading of the clock for both.
+template <class OneCall>
+void voted_calls(const Clock& clock, RootVote& vote, RowTimes& times, OneCall&& one_call) {
     double begin = clock.now();
     while (true) {
-        const std::int64_t call = pace.done();
-        if (!read_clock && call == last_call) begin = clock.now();
-        if (!one_call(call)) pace.failed();
-        if (read_clock || call == last_call) times.last_call = clock.now() - begin;
-        if (!pace.go_on()) return;
-        if (read_clock) begin = clock.now();
+        if (!one_call(vote.done())) vote.failed();
+        const double end = clock.now();
+        times.last_call = end - begin;
+        if (!vote.go_on(end)) return;
+        begin = vote.now();
     }
+}
+
+/// A fixed number of calls needs no clock except around the last one.
+template <class OneCall>
+void counted_calls(const Clock& clock, FixedCount& count, std::int64_t calls, RowTimes& times,
+                   OneCall&& one_call) {
+    double begin = clock.now();
+    do {
+        if (count.done() == calls - 1) begin = clock.now();
+        if (!one_call(count.done())) count.failed();
+    } while (count.go_on());
+    times.last_call = clock.now() - begin;
 }
 
 }  // namespace
@@ -134,7 +144,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     }
     if (task.repetitions == 0) {
         RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
-        call_loop(clock, vote, m.times, true, -1, one_call);
+        voted_calls(clock, vote, m.times, one_call);
         m.times.barrier = vote.barrier_seconds();
         m.times.broadcast = vote.broadcast_seconds();
         m.times.last_vote = vote.last_vote_seconds();
@@ -142,7 +152,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
         m.stopped = vote.reason();
     } else {
         FixedCount count(task.repetitions);
-        call_loop(clock, count, m.times, false, task.repetitions - 1, one_call);
+        counted_calls(clock, count, task.repetitions, m.times, one_call);
         m.repetitions = count.done();
         m.stopped = count.reason();
     }
