@@ -268,7 +268,7 @@ def hint_findings(result: Result) -> list[Finding]:
 def scaling_points(result: Result) -> list[ScalingPoint]:
     """A result's rates, for comparison with those of runs on other numbers of ranks."""
     scaling = next((fmt.plain(m.pattern, 20) for m in result.measurements), "weak")
-    rates = [f for f in _named(result, "library_bandwidth") if f.metric.value is not None]
+    rates = [f for f in result.figures_named("library_bandwidth") if f.metric.value is not None]
     # In strong scaling the largest number of processes says how much there is in all.
     most = max((_count(f, "processes") for f in rates), default=0)
     of = f" of {most} cubes" if scaling == "strong" else ""
