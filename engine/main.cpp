@@ -138,7 +138,7 @@ ExitCode run_classic(const ClassicProgram& program, const Words& words) {
     if (!translated) {
         // The originals print their complaints and help on stdout.
         say(stdout, translated.error().cause);
-        return ExitCode::usage;
+        return translated.error().exit_code;
     }
     if (!translated->message.empty()) say(stdout, translated->message);
     if (!translated->benchmark) return translated->code;

@@ -257,6 +257,15 @@ class Engine:
         return Job(self, command, cwd, self.environment()).finish(timeout)
 
 
+def two_nodes(engine: Engine, words: Sequence[object]) -> list[str]:
+    """A launch of four ranks in the order of the nodes a, b, b, a, as Slurm would name them."""
+    command = engine.command(words, 1, ["env", "SLURMD_NODENAME=a"])
+    for count, node in ((2, "b"), (1, "a")):
+        more = [":", "-n", str(count), "env", f"SLURMD_NODENAME={node}", str(engine.program)]
+        command += [*more, *map(str, words)]
+    return command
+
+
 def _cached(build: Path, name: str) -> str | None:
     try:
         for line in (build / "CMakeCache.txt").read_text().splitlines():

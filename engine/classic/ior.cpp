@@ -13,13 +13,12 @@
 #include <iostream>
 
 #include "benchmarks/ior/plan.hpp"
+#include "classic/ior_backend.hpp"
 #include "parallel/system.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
 namespace {
-
-constexpr std::string_view hint_prefix = "IOR_HINT__MPI__";
 
 std::string lower(std::string text) {
     for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -57,7 +56,6 @@ class Translator {
         calls();
         limits();
         data();
-        hints();
         if (!faults_.empty()) return usage_error(faults_);
         return std::move(out_);
     }
@@ -83,26 +81,11 @@ class Translator {
     }
 
     void backend() {
-        const std::string api = lower(o_.api);
-        if (api == "posix") {
-            add("backend", o_.direct != 0 ? "direct" : "posix");
-        } else if (api == "mpiio" || api == "mpi-io") {
-            add("backend", "mpiio");
-        } else if (api == "dummy") {
-            add("backend", "null");
-            std::string delays =
-                fmt::format("open={}us,close={}us,sync={}us,transfer={}us", o_.dummy_create,
-                            o_.dummy_close, o_.dummy_sync, o_.dummy_transfer);
-            if (o_.dummy_rank0 != 0) delays += ",rank=0";
-            add("backend-options", delays);
-        } else {
-            fault(fmt::format("-a {}: this ior knows POSIX, MPIIO and DUMMY", o_.api));
-        }
-        is_mpiio_ = api.starts_with("mpi");
-        if (!is_mpiio_ && (o_.collective != 0 || o_.file_view != 0 || o_.strided_type != 0 ||
-                           !o_.hints_file.empty())) {
-            fault("-c, -V, -S and -U need -a MPIIO");
-        }
+        auto backend = backend_of(o_);
+        for (auto& word : backend.arguments) add(std::move(word));
+        for (auto& text : backend.warnings) warn(text);
+        for (auto& text : backend.faults) fault(text);
+        views_ = lower(o_.api).starts_with("mpi");
     }
 
     void files() {
@@ -180,12 +163,12 @@ class Translator {
 
     void calls() {
         if (o_.collective != 0) add("--collective");
-        if (o_.strided_type != 0) {
+        if (views_ && o_.strided_type != 0) {
             add("placement", "strided");
-        } else if (o_.file_view != 0) {
+        } else if (views_ && o_.file_view != 0) {
             add("placement", "view");
         }
-        if (o_.preallocate != 0) add("--preallocate");
+        if (o_.preallocate != 0 && lower(o_.api) != "ncmpi") add("--preallocate");
         add("sync", o_.fsync_per_write != 0 ? "each" : o_.fsync != 0 ? "end" : "none");
         if (o_.barriers != 0) add("--barriers");
         if (o_.delay > 0) add("delay", o_.delay);
@@ -265,27 +248,9 @@ class Translator {
         }
     }
 
-    void hints() {
-        if (!is_mpiio_) return;
-        for (char** word = environ; *word != nullptr; ++word) hint_line(*word);
-        if (o_.hints_file.empty()) return;
-        std::ifstream in(o_.hints_file);
-        if (!in) fault(fmt::format("-U {}: cannot be read", o_.hints_file));
-        for (std::string line; std::getline(in, line);) hint_line(line);
-    }
-
-    void hint_line(std::string_view line) {
-        const auto begin = line.find_first_not_of(" \t");
-        if (begin == std::string_view::npos) return;
-        line.remove_prefix(begin);
-        if (!line.starts_with(hint_prefix)) return;
-        line.remove_prefix(hint_prefix.size());
-        add("hint", line);
-    }
-
     const IorOptions& o_;
     int tasks_;
-    bool is_mpiio_ = false;
+    bool views_ = false;
     bool writes_ = true;
     IorTranslation out_;
     std::string faults_;
@@ -442,7 +407,13 @@ Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>
                                            translated->arguments.end());
         auto status = table.parse(own);
         if (status) status = test.parameters.check();
-        if (!status) return usage_error(status.error().cause + "\n");
+        if (!status) {
+            // A backend that is missing here is no fault of the command line.
+            Error error = status.error();
+            if (error.exit_code != ExitCode::usage) error.cause = error.text();
+            error.cause += "\n";
+            return error;
+        }
         if (o.dry_run != 0) {
             const auto plan = ior::make_plan(test.parameters, {tasks, tasks, 1e9});
             if (!plan) return plan.error();

@@ -70,7 +70,7 @@ Json parameters(int test, const IorOptions& o, const ior::Setup& s) {
 Json human_options(const IorOptions& o, const ior::Setup& s) {
     const auto size = [](std::int64_t bytes) { return format_exact(Bytes{bytes}); };
     return Json{{"api", o.api},
-                {"apiVersion", s.backend},
+                {"apiVersion", s.backend_version.empty() ? s.backend : s.backend_version},
                 {"test filename", o.test_file},
                 {"access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file"},
                 {"type", o.collective != 0 ? "collective" : "independent"},

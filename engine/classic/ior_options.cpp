@@ -31,12 +31,12 @@ using O = IorOptions;
 
 std::span<const Row> rows() {
     static const std::vector<Row> table{
-        {'a', "api", Kind::text, &O::api, "POSIX, MPIIO or DUMMY"},
+        {'a', "api", Kind::text, &O::api, "POSIX, MPIIO, HDF5, NCMPI or DUMMY"},
         {'A', "refNum", Kind::integer, &O::ref_num, "a number of yours, echoed in the summary"},
         {'b', "blockSize", Kind::size, &O::block, "contiguous bytes of a task in a segment [1m]"},
         {'B', "posix.odirect", Kind::flag, &O::direct, "past the page cache with O_DIRECT",
          "useO_DIRECT"},
-        {'c', "collective", Kind::flag, &O::collective, "collective calls (MPIIO)"},
+        {'c', "collective", Kind::flag, &O::collective, "collective calls (MPIIO, HDF5, NCMPI)"},
         {'C', "reorderTasks", Kind::flag, &O::reorder,
          "read what a task on another node wrote (see -Q)", "reorderTasksConstant"},
         {'d', "interTestDelay", Kind::integer, &O::delay, "pause before each phase, seconds"},
@@ -53,8 +53,13 @@ std::span<const Row> rows() {
         {'H', "mpiio.showHints", Kind::flag, &O::show_hints, "show the hints in force",
          "showHints"},
         {'i', "repetitions", Kind::integer, &O::repetitions, "repetitions of all phases [1]"},
+        {'I', "hdf5.individualDataSets", Kind::flag, &O::individual_datasets,
+         "a dataset for each block", "individualDataSets"},
         {'j', "outlierThreshold", Kind::integer, &O::outlier_threshold,
          "name ranks that need so many seconds more than the mean"},
+        {'J', "hdf5.setAlignment", Kind::size, &O::alignment,
+         "objects in the file that are at least as large begin at multiples of this, bytes",
+         "setAlignment"},
         {'k', "keepFile", Kind::flag, &O::keep, "keep the files"},
         {'K', "keepFileWithError", Kind::flag, &O::keep_with_error,
          "keep the files if their data are wrong"},
@@ -63,6 +68,8 @@ std::span<const Row> rows() {
         {'m', "multiFile", Kind::flag, &O::multi_file, "new files for each repetition"},
         {'M', "memoryPerNode", Kind::text, &O::memory_per_node,
          "memory of each node to take away, bytes or NN%"},
+        {'n', "hdf5.noFill", Kind::flag, &O::no_fill, "datasets are never filled beforehand",
+         "noFill"},
         {'N', "numTasks", Kind::integer, &O::num_tasks, "tasks that take part [all]"},
         {'o', "testFile", Kind::text, &O::test_file, "path; with -F several, @ between them"},
         {'p', "mpiio.preallocate", Kind::flag, &O::preallocate, "reserve the file first",
@@ -124,6 +131,17 @@ std::span<const Row> rows() {
         {0, "debug", Kind::text, &O::debug, "accepted without effect"},
         {0, "platform", Kind::text, &O::platform, "accepted without effect"},
         {0, "posix.rangelocks", Kind::flag, &O::range_locks, "(not supported)"},
+        {0, "hdf5.collectiveMetadata", Kind::flag, &O::collective_metadata,
+         "metadata is read and written by all tasks together"},
+        {0, "hdf5.chunkSize", Kind::size, &O::chunk_size,
+         "chunked datasets: 8-byte elements in a chunk"},
+        {0, "hdf5.hintsFileName", Kind::text, &O::hints_file, "as -U"},
+        {0, "hdf5.showHints", Kind::flag, &O::show_hints, "as -H"},
+        {0, "ncmpi.hintsFileName", Kind::text, &O::hints_file, "as -U"},
+        {0, "ncmpi.showHints", Kind::flag, &O::show_hints, "as -H"},
+        {0, "ncmpi.preallocate", Kind::flag, &O::preallocate, "accepted without effect"},
+        {0, "ncmpi.useStridedDatatype", Kind::flag, &O::strided_type, "accepted without effect"},
+        {0, "ncmpi.useFileView", Kind::flag, &O::file_view, "accepted without effect"},
         {0, "dummy.delay-create", Kind::integer, &O::dummy_create, "delay of DUMMY, microseconds"},
         {0, "dummy.delay-close", Kind::integer, &O::dummy_close, "delay of DUMMY, microseconds"},
         {0, "dummy.delay-sync", Kind::integer, &O::dummy_sync, "delay of DUMMY, microseconds"},
@@ -376,7 +394,7 @@ Result<IorCommand> parse_ior(const std::vector<std::string>& words) {
 
 std::string ior_help() {
     std::string text =
-        "ior: bulk reads and writes through POSIX or MPI-IO, with the options and the output of "
+        "ior: bulk reads and writes through POSIX, MPI-IO, HDF5 or PnetCDF, with the options and the output of "
         "IOR.\nFlags may stand together (-wk) and count (-vv); sizes take k, m, g, t, p.\n\n"
         "  -f FILE            script: IOR START, directives, RUN, IOR STOP\n"
         "  -O KEY=VALUE,...   directives\n";

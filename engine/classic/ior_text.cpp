@@ -159,7 +159,7 @@ class TextReport : public IorReport {
     static std::string options_text(const IorOptions& o, const ior::Setup& s) {
         const auto& p = s.parameters;
         std::string text = "Options: \n";
-        text += option("api", o.api) + option("apiVersion", s.backend) +
+        text += option("api", o.api) + option("apiVersion", s.backend_version.empty() ? s.backend : s.backend_version) +
                 option("test filename", o.test_file) +
                 option("access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file") +
                 option("type", o.collective != 0 ? "collective" : "independent") +

@@ -134,20 +134,30 @@ Status ArrayFile::do_wait() {
     return usage_error("this library has no nonblocking calls");
 }
 
-Result<std::unique_ptr<ArrayFile>> ArrayLibrary::create(const Comm& comm,
-                                                        const ArrayRequest& request) {
-    auto file = do_create(comm, request);
+Result<std::unique_ptr<ArrayFile>> ArrayLibrary::checked(
+    Result<std::unique_ptr<ArrayFile>> file) const {
     session_.progress.beat();
     if (!file) return session_.signed_error(std::move(file.error()));
     return file;
 }
 
+Result<std::unique_ptr<ArrayFile>> ArrayLibrary::create(const Comm& comm,
+                                                        const ArrayRequest& request) {
+    return checked(do_create(comm, request));
+}
+
 Result<std::unique_ptr<ArrayFile>> ArrayLibrary::open(const Comm& comm,
                                                       const ArrayRequest& request) {
-    auto file = do_open(comm, request);
-    session_.progress.beat();
-    if (!file) return session_.signed_error(std::move(file.error()));
-    return file;
+    return checked(do_open(comm, request));
+}
+
+Result<std::unique_ptr<ArrayFile>> ArrayLibrary::update(const Comm& comm,
+                                                        const ArrayRequest& request) {
+    return checked(do_update(comm, request));
+}
+
+Result<std::unique_ptr<ArrayFile>> ArrayLibrary::do_update(const Comm&, const ArrayRequest&) {
+    return usage_error("this library writes new files only");
 }
 
 FileSet ArrayLibrary::files(const std::string& file, int) const {

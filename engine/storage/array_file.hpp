@@ -48,6 +48,7 @@ struct ArrayCapabilities {
     bool hints = true;            ///< passes hints to MPI-IO
     bool stores_data = true;      ///< what is read back is what was written
     bool real_files = true;       ///< paths name files of this system
+    bool update = false;          ///< puts into files that are there
 };
 
 struct ArrayRequest {
@@ -60,6 +61,8 @@ struct ArrayRequest {
     /// Collective slabs may be any box. Else they are ranges of the first dimension, and backends
     /// without a format of their own need no view for them.
     bool boxes = false;
+    /// open, update: the file may end before the data do; a get behind its end fails then.
+    bool partial = false;
 };
 
 /// What a rank has moved through a file since it was opened.
@@ -186,6 +189,8 @@ class ArrayLibrary {
     /// Collective: for reading. Fails where a variable of the schema is missing or differs in type
     /// or extents, and where the file is too short to hold them.
     Result<std::unique_ptr<ArrayFile>> open(const Comm& comm, const ArrayRequest& request);
+    /// Collective: as open, for writing into what is there (capability update).
+    Result<std::unique_ptr<ArrayFile>> update(const Comm& comm, const ArrayRequest& request);
 
     /// The files that `file` of so many writers stands for.
     virtual FileSet files(const std::string& file, int writers) const;
@@ -198,9 +203,13 @@ class ArrayLibrary {
                                                          const ArrayRequest& request) = 0;
     virtual Result<std::unique_ptr<ArrayFile>> do_open(const Comm& comm,
                                                        const ArrayRequest& request) = 0;
+    virtual Result<std::unique_ptr<ArrayFile>> do_update(const Comm& comm,
+                                                         const ArrayRequest& request);
     Session& session() const { return session_; }
 
   private:
+    Result<std::unique_ptr<ArrayFile>> checked(Result<std::unique_ptr<ArrayFile>> file) const;
+
     Session& session_;
 };
 

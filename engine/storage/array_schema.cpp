@@ -100,6 +100,42 @@ std::int64_t ArraySchema::bytes(std::size_t variable, const Slab& slab) const {
     return bytes;
 }
 
+std::optional<Slab> ArraySchema::run(std::size_t variable, std::int64_t first,
+                                     std::int64_t count) const {
+    const auto extents = shape(variable);
+    Slab slab{std::vector<std::int64_t>(extents.size(), 0),
+              std::vector<std::int64_t>(extents.size(), 0)};
+    if (count == 0) return slab;
+    // From the last dimension on: the run is whole rows of it, and leaves no row of the one before.
+    std::int64_t row = 1;
+    for (std::size_t d = extents.size(); d-- > 0; row *= extents[d]) {
+        if (first % row != 0 || count % row != 0) return {};
+        if (first / row % extents[d] + count / row > extents[d]) continue;
+        std::int64_t index = first / row;
+        for (std::size_t outer = d + 1; outer-- > 0;) {
+            slab.start[outer] = index % extents[outer];
+            slab.count[outer] = outer == d ? count / row : 1;
+            index /= extents[outer];
+        }
+        for (std::size_t inner = d + 1; inner < extents.size(); ++inner) {
+            slab.count[inner] = extents[inner];
+        }
+        if (index > 0) return {};
+        return slab;
+    }
+    return {};
+}
+
+std::int64_t ArraySchema::end_of(std::size_t variable, const Slab& slab) const {
+    if (bytes(variable, slab) == 0) return 0;
+    const auto extents = shape(variable);
+    std::int64_t last = 0;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        last = last * extents[d] + slab.start[d] + slab.count[d] - 1;
+    }
+    return (last + 1) * variables[variable].element_bytes();
+}
+
 Box ArraySchema::box(std::size_t variable, const Slab& slab) const {
     return {shape(variable), slab.start, slab.count, variables[variable].element_bytes()};
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "storage/array_storage.hpp"
 #include "storage/mpiio.hpp"
 #include "storage/posix.hpp"
 
@@ -31,6 +32,8 @@ std::vector<const BackendInfo*> backends_that(Serves what) {
             return rows_of(byte_backends());
         case Serves::names:
             return rows_of(names_backends());
+        case Serves::blocks:
+            return rows_of(block_backends());
         case Serves::arrays:
             break;
     }
@@ -57,18 +60,29 @@ constexpr const char* hdf5_missing = "";
 std::unique_ptr<ArrayLibrary> make_hdf5(Session& s, const BackendChoice& c, const SimRoom*) {
     return make_hdf5_library(s, c.hdf5);
 }
+std::unique_ptr<Storage> make_hdf5_blocks(Session& s, const BackendChoice& c, const SimRoom*) {
+    const bool own = c.hdf5_datasets == "block";
+    return make_array_storage(
+        s, make_hdf5_library(s, c.hdf5),
+        own ? ArrayDivision::words_by_block : ArrayDivision::words_by_segment);
+}
 #else
 constexpr const char* hdf5_missing = EFFIO_WITHOUT_HDF5;
 constexpr decltype(ArrayBackend::make) make_hdf5 = nullptr;
+constexpr decltype(ByteBackend::make) make_hdf5_blocks = nullptr;
 #endif
 #ifdef EFFIO_HAVE_PNETCDF
 constexpr const char* pnetcdf_missing = "";
 std::unique_ptr<ArrayLibrary> make_pnetcdf(Session& s, const BackendChoice& c, const SimRoom*) {
     return make_pnetcdf_library(s, c.pnetcdf);
 }
+std::unique_ptr<Storage> make_pnetcdf_blocks(Session& s, const BackendChoice& c, const SimRoom*) {
+    return make_array_storage(s, make_pnetcdf_library(s, c.pnetcdf), ArrayDivision::bytes);
+}
 #else
 constexpr const char* pnetcdf_missing = EFFIO_WITHOUT_PNETCDF;
 constexpr decltype(ArrayBackend::make) make_pnetcdf = nullptr;
+constexpr decltype(ByteBackend::make) make_pnetcdf_blocks = nullptr;
 #endif
 #ifdef EFFIO_HAVE_NETCDF4
 constexpr const char* netcdf4_missing = "";
@@ -120,6 +134,28 @@ const std::vector<ByteBackend>& byte_backends() {
              return make_sim_storage(s, c.sim_model, *room);
          }},
     };
+    return table;
+}
+
+const std::vector<ByteBackend>& block_backends() {
+    using Choice = BackendChoice;
+    static const std::vector<ByteBackend> table = [] {
+        std::vector<ByteBackend> all = byte_backends();
+        all.push_back({{"hdf5", "parallel HDF5: blocks in datasets of 8-byte integers",
+                        [](Choice& c, OptionTable& t) {
+                            t.add("datasets", c.hdf5_datasets,
+                                  "one for each segment, which all ranks share, or one for each "
+                                  "block")
+                                .choices({"segment", "block"});
+                            c.hdf5.declare(t);
+                        },
+                        hdf5_missing},
+                       make_hdf5_blocks});
+        all.push_back({{"pnetcdf", "PnetCDF: blocks in a variable of bytes",
+                        [](Choice& c, OptionTable& t) { c.pnetcdf.declare(t); }, pnetcdf_missing},
+                       make_pnetcdf_blocks});
+        return all;
+    }();
     return table;
 }
 
@@ -210,8 +246,11 @@ Json describe_backends() {
     Json list = Json::array();
     for (const auto& [what, label] :
          {std::pair(Serves::bytes, "bytes"), std::pair(Serves::names, "names"),
-          std::pair(Serves::arrays, "arrays")}) {
+          std::pair(Serves::arrays, "arrays"), std::pair(Serves::blocks, "blocks")}) {
         for (const auto* backend : backends_that(what)) {
+            if (what == Serves::blocks && find_row(byte_backends(), backend->name) != nullptr) {
+                continue;
+            }
             Json settings = Json::array();
             if (backend->declare != nullptr) {
                 BackendChoice defaults;
@@ -232,7 +271,7 @@ Json describe_backends() {
 
 std::unique_ptr<Storage> make_storage(Session& session, const BackendChoice& choice,
                                       const SimRoom* room) {
-    return find_row(byte_backends(), choice.name)->make(session, choice, room);
+    return find_row(block_backends(), choice.name)->make(session, choice, room);
 }
 
 std::unique_ptr<Names> make_names(Session& session, const BackendChoice& choice,

@@ -28,6 +28,7 @@ struct BackendChoice {
     Hdf5Settings hdf5;
     PnetcdfSettings pnetcdf;
     Netcdf4Settings netcdf4;
+    std::string hdf5_datasets = "segment";  ///< of bytes in HDF5 files
 };
 
 /// What every backend says of itself, whatever it serves.
@@ -50,14 +51,17 @@ using ByteBackend = Backend<Storage>;
 using NamesBackend = Backend<Names>;
 using ArrayBackend = Backend<ArrayLibrary>;
 const std::vector<ByteBackend>& byte_backends();
+/// Those, and array libraries as stores of bytes that are divided into blocks.
+const std::vector<ByteBackend>& block_backends();
 const std::vector<NamesBackend>& names_backends();
 const std::vector<ArrayBackend>& array_backends();
 
 /// `null` and `sim`: nothing reaches the directory that the user names.
 bool is_model(const std::string& backend);
 
-/// What a benchmark needs of a backend.
-enum class Serves { bytes, names, arrays };
+/// What a benchmark needs of a backend. Who tells how its files are divided into blocks
+/// (OpenRequest::blocks) can have those that serve blocks: all that serve bytes, and more.
+enum class Serves { bytes, names, arrays, blocks };
 
 /// All that this program knows of, those it was built without among them.
 std::vector<std::string> backend_names(Serves what);
@@ -69,7 +73,8 @@ Status check_present(Serves what, const std::string& name);
 /// Reads `choice.settings` into the backend's own settings; unknown keys and bad values are errors.
 Status apply_settings(Serves what, BackendChoice& choice);
 
-/// The backends as JSON: name, what they serve ("bytes", "names", "arrays"), purpose, why it is
+/// The backends as JSON: name, what they serve ("bytes", "names", "arrays"; "blocks" are those that
+/// serve nothing less), purpose, why it is
 /// missing (else null) and settings (as OptionTable::describe gives them).
 Json describe_backends();
 

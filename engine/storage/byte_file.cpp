@@ -32,7 +32,7 @@ Status ByteFile::transfer(CallForm form, bool write, std::int64_t bytes, std::in
         call_times_->add(session_.clock.now() - start);
         return result;
     }();
-    session_.progress.moved(bytes);
+    if (!counts_progress()) session_.progress.moved(bytes);
     if (moved && *moved == bytes) return {};
     Error error = moved ? io_error(call, path_,
                                    fmt::format("moved {} of {} bytes without reporting an error",

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,10 @@ struct Capabilities {
     bool real_files = true;       ///< paths name files of this system
     bool cached = true;           ///< a page cache may stand between us and the device
     bool threads = false;         ///< threads of a rank may use files of their own at the same time
+    bool preallocate = true;      ///< storage can be reserved before the data come
+    bool sync_alone = true;       ///< a rank may sync a shared file without the others
+    bool scattered = true;        ///< ranks may make a collective call at places far from each other
+    bool plain = true;            ///< a file holds the bytes and nothing else
 };
 
 struct OpenMode {
@@ -74,6 +79,10 @@ struct OpenRequest {
     OpenMode mode;
     Element element = Element::byte;
     Hints hints;
+    /// How its users divide the file. Formats that have a structure of their own need it and keep
+    /// it; the others do not look at it.
+    std::optional<Blocks> blocks = {};
+    bool collective = false;  ///< the calls will be; array libraries must know it beforehand
 };
 
 class ByteFile {
@@ -107,6 +116,10 @@ class ByteFile {
     /// Transfers of this rank that did not go the way the backend stands for, e.g. through the page
     /// cache although it is to be avoided.
     virtual std::int64_t detours() const { return 0; }
+    /// What the format calls the byte there; empty where the offset says all.
+    virtual std::string name_of(std::int64_t /*offset*/) const { return {}; }
+    /// What the library tells of the calls made by now; an object.
+    virtual Json describe() const { return Json::object(); }
 
     const std::string& path() const { return path_; }
     Element element() const { return element_; }
@@ -127,6 +140,8 @@ class ByteFile {
     virtual Status do_preallocate(std::int64_t bytes) = 0;
     virtual Status do_sync() = 0;
     virtual Status do_close() = 0;
+    /// do_write and do_read count what they move as progress.
+    virtual bool counts_progress() const { return false; }
 
     Session& session() const { return session_; }
 
@@ -151,6 +166,10 @@ class Storage {
 
     virtual std::string_view name() const = 0;
     virtual Capabilities capabilities() const = 0;
+    /// Of the library that runs, e.g. "HDF5 1.10.8"; empty for the system's own ways.
+    virtual std::string version() const { return {}; }
+    /// A file can be divided so; else a usage error that says what could be.
+    virtual Status check(const Blocks& /*blocks*/) const { return {}; }
     /// Collective over `comm` (one rank for a file of its own).
     virtual Result<std::unique_ptr<ByteFile>> open(const Comm& comm,
                                                    const OpenRequest& request) = 0;

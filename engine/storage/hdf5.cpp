@@ -349,6 +349,7 @@ class Hdf5Library : public ArrayLibrary {
     ArrayCapabilities capabilities() const override {
         ArrayCapabilities can;
         can.memory_box = true;
+        can.update = true;
         return can;
     }
 
@@ -383,17 +384,27 @@ class Hdf5Library : public ArrayLibrary {
 
     Result<std::unique_ptr<ArrayFile>> do_open(const Comm& comm,
                                                const ArrayRequest& request) override {
+        return open_as(H5F_ACC_RDONLY, comm, request);
+    }
+
+    Result<std::unique_ptr<ArrayFile>> do_update(const Comm& comm,
+                                                 const ArrayRequest& request) override {
+        return open_as(H5F_ACC_RDWR, comm, request);
+    }
+
+  private:
+    Result<std::unique_ptr<ArrayFile>> open_as(unsigned flags, const Comm& comm,
+                                               const ArrayRequest& request) {
         const Info info(request.hints);
         const Local access = access_list(comm, info);
         session().progress.call("H5Fopen");
-        const hid_t id = H5Fopen(request.path.c_str(), H5F_ACC_RDONLY, access.get());
+        const hid_t id = H5Fopen(request.path.c_str(), flags, access.get());
         if (id < 0) return io_error("H5Fopen", request.path, last_error());
         auto file = std::make_unique<Hdf5File>(session(), comm, request, id);
         if (auto found = file->find(); !found) return found.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
     }
 
-  private:
     Local access_list(const Comm& comm, const Info& info) const {
         Local access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
         H5Pset_fapl_mpio(access.get(), comm.raw(), info.raw());

@@ -223,7 +223,11 @@ class MpiStorage : public Storage {
     explicit MpiStorage(Session& session) : Storage(session) {}
 
     std::string_view name() const override { return "mpiio"; }
-    Capabilities capabilities() const override { return {}; }
+    Capabilities capabilities() const override {
+        Capabilities can;
+        can.sync_alone = false;
+        return can;
+    }
 
     Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
         session().progress.call("MPI_File_open");

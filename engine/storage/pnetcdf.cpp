@@ -83,7 +83,7 @@ class PnetcdfFile : public ArrayFile {
     }
 
     /// Collective: finds what the reader expects.
-    Status find() {
+    Status find(bool partial) {
         std::int64_t needed = 0;
         for (std::size_t v = 0; v < schema().variables.size(); ++v) {
             const auto& variable = schema().variables[v];
@@ -96,12 +96,17 @@ class PnetcdfFile : public ArrayFile {
             code = ncmpi_inq_varoffset(id_, id, &at);
             if (code != NC_NOERR) return failed("ncmpi_inq_varoffset", v, code);
             needed = std::max<std::int64_t>(needed, at + schema().bytes(v));
+            begins_.push_back(at);
             variables_.push_back(id);
         }
         // Reading behind the end of a file that was cut short is no error to the library.
         const auto size = size_of(path());
         if (!size) return size.error();
-        if (*size < needed) return too_short(path(), *size, needed);
+        if (partial) {
+            end_ = *size;
+        } else if (*size < needed) {
+            return too_short(path(), *size, needed);
+        }
         return begin_access();
     }
 
@@ -147,6 +152,10 @@ class PnetcdfFile : public ArrayFile {
     }
 
     Status do_get(std::size_t variable, const Slab& slab, std::span<std::byte> data) override {
+        if (end_) {
+            const std::int64_t end = begins_[variable] + schema().end_of(variable, slab);
+            if (end > *end_) return too_short(path(), *end_, end);
+        }
         const Call c = call(variable, slab);
         const bool all = access() == ArrayAccess::collective;
         const char* name = all ? "ncmpi_get_vara_all" : "ncmpi_get_vara";
@@ -279,6 +288,8 @@ class PnetcdfFile : public ArrayFile {
     int id_;
     std::vector<int> variables_;
     std::vector<int> requests_;
+    std::vector<std::int64_t> begins_;  ///< of the variables in a file that was there; bytes
+    std::optional<std::int64_t> end_;   ///< of a file that may hold less than its variables; bytes
     std::int64_t put_bytes_ = 0;  ///< as the library counts them, header included
 };
 
@@ -293,6 +304,7 @@ class PnetcdfLibrary : public ArrayLibrary {
         ArrayCapabilities can;
         can.nonblocking = true;
         can.buffered = true;
+        can.update = true;
         return can;
     }
 
@@ -324,17 +336,27 @@ class PnetcdfLibrary : public ArrayLibrary {
 
     Result<std::unique_ptr<ArrayFile>> do_open(const Comm& comm,
                                                const ArrayRequest& request) override {
-        const Info info(request.hints);
-        session().progress.call("ncmpi_open");
-        int id = 0;
-        const int code = ncmpi_open(comm.raw(), request.path.c_str(), NC_NOWRITE, info.raw(), &id);
-        if (code != NC_NOERR) return io_error("ncmpi_open", request.path, ncmpi_strerror(code));
-        auto file = std::make_unique<PnetcdfFile>(session(), request, id);
-        if (auto found = file->find(); !found) return found.error();
-        return std::unique_ptr<ArrayFile>(std::move(file));
+        return open_as(NC_NOWRITE, comm, request);
+    }
+
+    Result<std::unique_ptr<ArrayFile>> do_update(const Comm& comm,
+                                                 const ArrayRequest& request) override {
+        return open_as(NC_WRITE, comm, request);
     }
 
   private:
+    Result<std::unique_ptr<ArrayFile>> open_as(int mode, const Comm& comm,
+                                               const ArrayRequest& request) {
+        const Info info(request.hints);
+        session().progress.call("ncmpi_open");
+        int id = 0;
+        const int code = ncmpi_open(comm.raw(), request.path.c_str(), mode, info.raw(), &id);
+        if (code != NC_NOERR) return io_error("ncmpi_open", request.path, ncmpi_strerror(code));
+        auto file = std::make_unique<PnetcdfFile>(session(), request, id);
+        if (auto found = file->find(request.partial); !found) return found.error();
+        return std::unique_ptr<ArrayFile>(std::move(file));
+    }
+
     PnetcdfSettings settings_;
     std::unique_ptr<Storage> storage_;
 };

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from array_tools import need, tool
 from engines import Engine
 
 MIB = 1 << 20
@@ -21,23 +20,6 @@ CENTRED = 7 * (4 * 4 * 8**3 + 116)
 CORNER = 7 * (4 * 4 * 9**3 + 116)
 
 BACKENDS = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp")
-
-
-def need(engine: Engine, backend: str, tmp_path: Path) -> None:
-    described = json.loads(engine.alone(["describe", "backends"], tmp_path).stdout)
-    row = next(b for b in described if b["name"] == backend and b["serves"] == "arrays")
-    if row["missing"]:
-        pytest.skip(f"{backend}: {row['missing']}")
-
-
-def tool(name: str, *words: object) -> str:
-    if shutil.which(name) is None:
-        pytest.skip(f"no {name} here")
-    done = subprocess.run(
-        [name, *map(str, words)], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import Engine, Job
+from engines import Engine, Job, two_nodes
 from ior_runs import KIB, MIB, ior, timestamp
 
 WAYS = {
@@ -410,15 +410,6 @@ def test_bad_input_is_refused(
     run = ior(any_engine, tmp_path, *words, code=2)
     assert message in run.stderr
     assert list(data.iterdir()) == []
-
-
-def two_nodes(engine: Engine, words: list[str]) -> list[str]:
-    """A launch of four ranks in the order of the nodes a, b, b, a, as Slurm would name them."""
-    command = engine.command(words, 1, ["env", "SLURMD_NODENAME=a"])
-    for count, node in ((2, "b"), (1, "a")):
-        more = [":", "-n", str(count), "env", f"SLURMD_NODENAME={node}", str(engine.program)]
-        command += [*more, *words]
-    return command
 
 
 @pytest.mark.parametrize("line", ["-C", "-C -Q 3", "-Z", "-Z -X 7"])

@@ -28,7 +28,7 @@ Status Runner::check_readable(const Task& task) const {
         if (*size >= needed) continue;
         const std::int64_t rest = *size / task.transfer * task.transfer;
         std::string advice;
-        if (g.files == Files::per_process && g.segments == 1) {
+        if (g.files == Files::per_process && g.segments == 1 && storage_.capabilities().plain) {
             advice =
                 fmt::format("; --block {} reads what this file holds", format_exact(Bytes{rest}));
         }

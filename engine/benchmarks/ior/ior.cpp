@@ -45,12 +45,30 @@ Result<HintRules> read_hints(const Session& session, const Parameters& p, int ra
     return HintRules::parse(text, *p.storage.hints_file, words);
 }
 
-Status check_capabilities(const Parameters& p, const Storage& storage) {
+Status check_capabilities(const Parameters& p, const Storage& storage, int ranks) {
     const Capabilities can = storage.capabilities();
-    return require(storage, {{can.collective || !p.collective, "collective calls"},
-                             {can.views || p.placement_kind() == Placement::offset, "views"},
-                             {can.stores_data || p.verify.empty(), "reading back what was written"},
-                             {can.threads || p.threads == 1, "files of threads of their own"}});
+    const bool shared = p.file_kind() == Files::shared;
+    const bool ordered = p.order_kind() == Order::sequential;
+    // Where all sync together, all must make the same number of calls.
+    const bool unequal = p.stonewall.count > 0 || p.steady || p.min_time.count > 0;
+    const bool syncs_alone = p.sync == "each" && !p.collective && shared && unequal;
+    const auto able =
+        require(storage, {{can.collective || !p.collective, "collective calls"},
+                          {can.views || p.placement_kind() == Placement::offset, "views"},
+                          {can.stores_data || p.verify.empty(), "reading back what was written"},
+                          {can.threads || p.threads == 1, "files of threads of their own"},
+                          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
+                          {can.scattered || !p.collective || ordered,
+                           "collective calls of which each rank's is somewhere else (--order)"},
+                          {can.sync_alone || !syncs_alone,
+                           "a sync of one rank alone (--sync each until a time)"}});
+    if (!able) return able;
+    for (const Bytes transfer : p.transfers) {
+        const std::int64_t parts = shared ? ranks * p.threads : 1;
+        const Blocks blocks{transfer.count, p.block.count, p.segments, parts};
+        if (auto good = storage.check(blocks); !good) return good;
+    }
+    return {};
 }
 
 /// Memory that is touched and kept, so that the page cache cannot have it.
@@ -212,7 +230,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     const auto hints = read_hints(session, p, ranks);
     if (!hints) return Ending::from(hints.error());
     const auto storage = make_storage(session, p.storage.backend, job.room);
-    if (auto can = check_capabilities(p, *storage); !can) return Ending::from(can.error());
+    if (auto can = check_capabilities(p, *storage, ranks); !can) return Ending::from(can.error());
     const bool member = session.comm.rank() < ranks;
     const auto comm = session.comm.split(member ? std::optional<int>(0) : std::nullopt);
     std::optional<Topology> topology;
@@ -237,6 +255,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     setup.parameters = p;
     setup.ranks = ranks;
     setup.backend = p.storage.backend.name;
+    setup.backend_version = storage->version();
     setup.path = names.path(*target, 0, 0);
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;

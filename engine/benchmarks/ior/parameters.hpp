@@ -66,7 +66,7 @@ struct Parameters {
     bool slowest = false;
     bool rank_details = false;
     std::optional<std::string> save_calls;
-    StorageOptions storage{"posix"};
+    StorageOptions storage{"posix", Serves::blocks};
 
     void declare(OptionTable& table);
     Status check();

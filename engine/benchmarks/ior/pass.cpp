@@ -174,9 +174,11 @@ class Pass::Worker {
     void wrong(std::int64_t offset, const Mismatch& bad) {
         Mismatch placed = bad;
         placed.offset = file_place(offset, bad.offset);
-        Error error =
-            io_error("verify", lane_.file->path(),
-                     fmt::format("{} of the {} bytes of this call", placed.text(), bytes_));
+        std::string text = fmt::format("{} of the {} bytes of this call", placed.text(), bytes_);
+        if (const auto name = lane_.file->name_of(placed.offset); !name.empty()) {
+            text += fmt::format("; that byte is in {}", name);
+        }
+        Error error = io_error("verify", lane_.file->path(), std::move(text));
         error.exit_code = ExitCode::data_errors;
         error.offset = placed.offset;
         done_.outcome.fail(session_.signed_error(std::move(error)));

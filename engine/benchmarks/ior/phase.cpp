@@ -18,6 +18,15 @@ constexpr double slowest_storage = 10e6;  // bytes per second
 
 constexpr int slowest_shown = 5;
 
+/// Collective calls that the library says it did not carry out collectively.
+std::string remark_on(const Json& library) {
+    const std::int64_t asked = library.value("collective_calls", std::int64_t{0});
+    const std::int64_t done = library.value("done_collectively", asked);
+    if (done >= asked) return {};
+    return fmt::format("the library carried out {} of {} collective calls of rank 0 collectively",
+                       done, asked);
+}
+
 }  // namespace
 
 Calls Runner::calls_of(const Task& task) const {
@@ -101,7 +110,8 @@ bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>
         // The further threads of a rank open for themselves.
         const Comm& comm = shared && thread == 0 ? comm_ : self_;
         auto opened =
-            storage_.open(comm, {path_of(task, number), mode, Element::byte, hints_of(task)});
+            storage_.open(comm, {path_of(task, number), mode, Element::byte, hints_of(task),
+                                 geometry(task.transfer).blocks(), p.collective});
         if (!opened) {
             mine.fail(std::move(opened.error()));
             return false;
@@ -221,7 +231,10 @@ Runner::Measured Runner::measure(const Task& task) {
     t.close_begin = now();
     for (auto& file : files) {
         m.detours += file->detours();
-        if (file == files.front()) m.granted = file->granted_hints();
+        if (file == files.front()) {
+            m.granted = file->granted_hints();
+            m.library = file->describe();
+        }
         // Closing is collective where files are: after a failure it could hang.
         if (failed && in_step()) continue;
         if (auto closed = file->close(); !closed) m.outcome.fail(closed.error());
@@ -318,6 +331,8 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     if (p.rank_details) r.rank_details = details_over_ranks(own_bytes, t.close_end, own_seconds);
     r.asked = hints_of(task);
     r.granted = m.granted;
+    r.library = std::move(m.library);
+    r.remark = remark_on(r.library);
     return r;
 }
 

@@ -189,6 +189,7 @@ Measurement to_measurement(const PhaseResult& r) {
         {"verify_seconds", r.verify_seconds},
         {"ranks_on_own_node", r.ranks_on_own_node},
         {"transfers_not_direct", r.detours},
+        {"library", r.library},
         {"remark", r.remark},
         {"slowest_ranks", std::move(slowest)},
         {"rank_details", std::move(ranks)},
@@ -201,6 +202,7 @@ Json describe(const Setup& s) {
                 {"nodes", s.nodes},
                 {"ranks_on_node", Json{{"min", s.min_ranks_on_node}, {"max", s.max_ranks_on_node}}},
                 {"path", s.path},
+                {"library", s.backend_version},
                 {"cap_bytes", s.cap_bytes},
                 {"cap_reason", s.cap_reason}};
 }

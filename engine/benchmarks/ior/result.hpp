@@ -25,6 +25,7 @@ struct Setup {
     int min_ranks_on_node = 1;
     int max_ranks_on_node = 1;
     std::string backend;
+    std::string backend_version;  ///< of its library; may be empty
     std::string path;  ///< of the shared file or the first file
     std::int64_t cap_bytes = 0;
     std::string cap_reason;
@@ -96,6 +97,7 @@ struct PhaseResult {
     std::string remark;                  ///< what a reader must know of the number
     Hints asked;
     Hints granted;
+    Json library = Json::object();  ///< what the library of rank 0 tells of its calls
 
     double rate() const { return total > 0 ? static_cast<double>(bytes) / total : 0; }
     /// Without open, sync and close.

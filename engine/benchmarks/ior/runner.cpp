@@ -196,10 +196,11 @@ void Runner::read_phase(Task task) {
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
     if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes()) {
-        result.remark = setup_.nodes == 1
-                            ? "one node only: what is read may come from its own cache"
-                            : fmt::format("{} read data of their own node",
-                                          count_of(result.ranks_on_own_node, "rank"));
+        if (!result.remark.empty()) result.remark += "; ";
+        result.remark += setup_.nodes == 1
+                             ? "one node only: what is read may come from its own cache"
+                             : fmt::format("{} read data of their own node",
+                                           count_of(result.ranks_on_own_node, "rank"));
     }
     finish(task, m, result);
     if (result.valid && !stopping_ && p.verifies_after(Access::read)) {

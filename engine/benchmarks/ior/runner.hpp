@@ -57,6 +57,7 @@ class Runner {
         Times times;
         Outcome outcome;
         Hints granted;
+        Json library = Json::object();
         std::int64_t detours = 0;
         std::optional<Wall> wall;
     };

@@ -57,6 +57,35 @@ TEST(ArraySchema, refuses_slabs_that_do_not_lie_inside) {
     }
 }
 
+TEST(ArraySchema, a_run_of_elements_is_a_slab_or_none) {
+    ArraySchema s;
+    s.dimensions = {{"blocks", 4}, {"transfers", 3}, {"bytes", 10}};
+    s.variables = {{"data", ArrayType::byte, {0, 1, 2}}};
+    // A transfer, a part of one, two transfers of a block, a block, three blocks.
+    EXPECT_EQ(s.run(0, 50, 10), (Slab{{1, 2, 0}, {1, 1, 10}}));
+    EXPECT_EQ(s.run(0, 53, 4), (Slab{{1, 2, 3}, {1, 1, 4}}));
+    EXPECT_EQ(s.run(0, 40, 20), (Slab{{1, 1, 0}, {1, 2, 10}}));
+    EXPECT_EQ(s.run(0, 60, 30), (Slab{{2, 0, 0}, {1, 3, 10}}));
+    EXPECT_EQ(s.run(0, 30, 90), (Slab{{1, 0, 0}, {3, 3, 10}}));
+    EXPECT_EQ(s.run(0, 0, 120), s.whole(0));
+    EXPECT_EQ(s.run(0, 7, 0), (Slab{{0, 0, 0}, {0, 0, 0}}));
+    // From one transfer, or block, into the next; behind the end.
+    EXPECT_FALSE(s.run(0, 55, 10));
+    EXPECT_FALSE(s.run(0, 50, 20));
+    EXPECT_FALSE(s.run(0, 50, 15));
+    EXPECT_FALSE(s.run(0, 120, 10));
+    EXPECT_FALSE(s.run(0, 110, 20));
+    EXPECT_FALSE(s.run(0, 90, 60));
+}
+
+TEST(ArraySchema, knows_where_a_slab_ends) {
+    const ArraySchema s = schema();
+    EXPECT_EQ(s.end_of(0, s.whole(0)), 5 * 4 * 8);
+    EXPECT_EQ(s.end_of(0, {{1, 2}, {2, 1}}), (2 * 4 + 3) * 8);
+    EXPECT_EQ(s.end_of(0, {{4, 0}, {0, 4}}), 0);
+    EXPECT_EQ(s.end_of(1, {{1}, {1}}), 20);
+}
+
 TEST(ArraySchema, elements_may_be_strings_and_records) {
     ArrayVariable v{"parameters",
                     ArrayType::int32,

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "classic/ior_backend.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <fstream>
+#include <string_view>
+
+namespace effio {
+namespace {
+
+constexpr std::string_view hint_prefix = "IOR_HINT__MPI__";
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+class Choice {
+  public:
+    explicit Choice(const IorOptions& options) : o_(options) {}
+
+    IorBackend make() {
+        const std::string api = lower(o_.api);
+        if (api == "posix") {
+            add("backend", o_.direct != 0 ? "direct" : "posix");
+        } else if (api == "mpiio" || api == "mpi-io") {
+            add("backend", "mpiio");
+            over_mpi_ = views_ = true;
+        } else if (api == "dummy") {
+            dummy();
+        } else if (api == "hdf5") {
+            hdf5();
+        } else if (api == "ncmpi") {
+            ncmpi();
+        } else {
+            fault("-a {}: this ior knows POSIX, MPIIO, HDF5, NCMPI and DUMMY", o_.api);
+            return std::move(out_);
+        }
+        if (!over_mpi_ && (o_.collective != 0 || !o_.hints_file.empty())) {
+            fault("-c and -U need -a MPIIO, HDF5 or NCMPI");
+        }
+        if (!views_ && (o_.file_view != 0 || o_.strided_type != 0)) fault("-V and -S need -a MPIIO");
+        if (api != "hdf5" && has_hdf5_options()) {
+            warn("the options of HDF5 have no effect with -a {}", o_.api);
+        }
+        if (over_mpi_) hints();
+        return std::move(out_);
+    }
+
+  private:
+    template <class T>
+    void add(std::string_view name, const T& value) {
+        out_.arguments.push_back(fmt::format("--{}={}", name, value));
+    }
+    template <class... T>
+    void warn(fmt::format_string<T...> text, T&&... values) {
+        out_.warnings.push_back(fmt::format(text, std::forward<T>(values)...));
+    }
+    template <class... T>
+    void fault(fmt::format_string<T...> text, T&&... values) {
+        out_.faults.push_back(fmt::format(text, std::forward<T>(values)...));
+    }
+
+    void dummy() {
+        add("backend", "null");
+        std::string delays =
+            fmt::format("open={}us,close={}us,sync={}us,transfer={}us", o_.dummy_create,
+                        o_.dummy_close, o_.dummy_sync, o_.dummy_transfer);
+        if (o_.dummy_rank0 != 0) delays += ",rank=0";
+        add("backend-options", delays);
+    }
+
+    bool has_hdf5_options() const {
+        return o_.collective_metadata != 0 || o_.individual_datasets != 0 || o_.alignment > 1 ||
+               o_.no_fill != 0 || o_.chunk_size != 0;
+    }
+
+    void hdf5() {
+        add("backend", "hdf5");
+        over_mpi_ = true;
+        if (o_.random_offset != 0) fault("-z cannot be had with -a HDF5");
+        if (o_.preallocate != 0) fault("-p cannot be had with -a HDF5: it makes its files itself");
+        if (o_.individual_datasets != 0 && o_.collective != 0) {
+            fault("-I cannot be had with -c: all tasks make a collective call on one dataset");
+        }
+        std::string settings = o_.no_fill != 0 ? "fill=never" : "fill=ifset";
+        if (o_.individual_datasets != 0) settings += ",datasets=block";
+        if (o_.collective_metadata != 0) settings += ",collective-metadata=on";
+        if (o_.alignment > 1) {
+            // What is smaller than the alignment is packed, or a file would be mostly gaps.
+            settings += fmt::format(",alignment={0},alignment-threshold={0}", o_.alignment);
+        }
+        if (o_.chunk_size > 0) settings += fmt::format(",chunk-rows={}", o_.chunk_size);
+        add("backend-options", settings);
+    }
+
+    /// The original takes the flags of MPI-IO here too, and uses hardly any.
+    void ncmpi() {
+        add("backend", "pnetcdf");
+        over_mpi_ = views_ = true;
+        if (o_.file_per_proc != 0) fault("-F cannot be had with -a NCMPI");
+        if (o_.random_offset != 0) fault("-z cannot be had with -a NCMPI");
+        if (o_.file_view != 0) warn("-V has no effect with -a NCMPI");
+        if (o_.strided_type != 0) warn("-S has no effect with -a NCMPI");
+        if (o_.preallocate != 0) warn("-p has no effect with -a NCMPI");
+    }
+
+    void hints() {
+        for (char** word = environ; *word != nullptr; ++word) hint_line(*word);
+        if (o_.hints_file.empty()) return;
+        std::ifstream in(o_.hints_file);
+        if (!in) fault("-U {}: cannot be read", o_.hints_file);
+        for (std::string line; std::getline(in, line);) hint_line(line);
+    }
+
+    void hint_line(std::string_view line) {
+        const auto begin = line.find_first_not_of(" \t");
+        if (begin == std::string_view::npos) return;
+        line.remove_prefix(begin);
+        if (!line.starts_with(hint_prefix)) return;
+        line.remove_prefix(hint_prefix.size());
+        add("hint", line);
+    }
+
+    const IorOptions& o_;
+    bool over_mpi_ = false;  ///< takes hints and collective calls
+    bool views_ = false;     ///< takes the options that choose views
+    IorBackend out_;
+};
+
+}  // namespace
+
+IorBackend backend_of(const IorOptions& options) {
+    return Choice(options).make();
+}
+
+}  // namespace effio
