@@ -82,8 +82,9 @@ class PnetcdfFile : public ArrayFile {
         return begin_access();
     }
 
-    /// Collective: finds what the reader expects.
-    Status find(bool partial) {
+    /// Collective: finds what the reader expects. A reader of a part alone learns at each get whether
+    /// the file goes so far; a writer makes it longer.
+    Status find(bool partial, bool writes) {
         std::int64_t needed = 0;
         for (std::size_t v = 0; v < schema().variables.size(); ++v) {
             const auto& variable = schema().variables[v];
@@ -102,11 +103,8 @@ class PnetcdfFile : public ArrayFile {
         // Reading behind the end of a file that was cut short is no error to the library.
         const auto size = size_of(path());
         if (!size) return size.error();
-        if (partial) {
-            end_ = *size;
-        } else if (*size < needed) {
-            return too_short(path(), *size, needed);
-        }
+        if (!partial && *size < needed) return too_short(path(), *size, needed);
+        if (partial && !writes) end_ = *size;
         return begin_access();
     }
 
@@ -152,12 +150,14 @@ class PnetcdfFile : public ArrayFile {
     }
 
     Status do_get(std::size_t variable, const Slab& slab, std::span<std::byte> data) override {
-        if (end_) {
-            const std::int64_t end = begins_[variable] + schema().end_of(variable, slab);
-            if (end > *end_) return too_short(path(), *end_, end);
+        const bool all = access() == ArrayAccess::collective;
+        const std::int64_t inside = end_ ? schema().end_of(variable, slab) : 0;
+        if (inside > 0 && begins_[variable] + inside > *end_) {
+            // The others must not wait for this rank.
+            if (all) do_get(variable, {slab.start, std::vector<std::int64_t>(slab.count.size())}, {});
+            return too_short(path(), *end_, begins_[variable] + inside);
         }
         const Call c = call(variable, slab);
-        const bool all = access() == ArrayAccess::collective;
         const char* name = all ? "ncmpi_get_vara_all" : "ncmpi_get_vara";
         session().progress.call(name);
         const int code = all ? ncmpi_get_vara_all(id_, c.variable, c.start.data(), c.count.data(),
@@ -353,7 +353,7 @@ class PnetcdfLibrary : public ArrayLibrary {
         const int code = ncmpi_open(comm.raw(), request.path.c_str(), mode, info.raw(), &id);
         if (code != NC_NOERR) return io_error("ncmpi_open", request.path, ncmpi_strerror(code));
         auto file = std::make_unique<PnetcdfFile>(session(), request, id);
-        if (auto found = file->find(request.partial); !found) return found.error();
+        if (auto found = file->find(request.partial, mode == NC_WRITE); !found) return found.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
     }
 

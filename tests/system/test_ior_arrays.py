@@ -302,7 +302,7 @@ def test_a_full_disk_ends_the_run_with_an_error(
     assert list(full.iterdir()) == []
 
 
-@pytest.mark.parametrize("api", LIBRARY)
+@pytest.mark.parametrize("api", ["HDF5", "NCMPI", "NCMPI -c"])
 def test_a_file_cut_short_or_foreign_is_an_error(engine: Engine, tmp_path: Path, api: str) -> None:
     line = f"{api} -t 8k -b 64k -o f -k"
     classic(engine, tmp_path, f"{line} -w")
@@ -311,7 +311,8 @@ def test_a_file_cut_short_or_foreign_is_an_error(engine: Engine, tmp_path: Path,
     with (tmp_path / "f").open("r+b") as f:
         f.truncate(size - 8)
     run = classic(engine, tmp_path, f"{line} -r", code=3)
-    assert f"{tmp_path}/f" in run.stderr or "f: " in run.stderr
+    assert re.search(r"f: .*(truncated file|too short)", run.stderr), run
+    assert run.seconds < 9, run  # no rank waited for one that had gone
     (tmp_path / "f").write_bytes(bytes(131072))
     run = classic(engine, tmp_path, f"{line} -r", code=3)
     assert re.search(r"not found|[Uu]nknown file format", run.stderr), run
