@@ -153,8 +153,11 @@ class PnetcdfFile : public ArrayFile {
         const bool all = access() == ArrayAccess::collective;
         const std::int64_t inside = end_ ? schema().end_of(variable, slab) : 0;
         if (inside > 0 && begins_[variable] + inside > *end_) {
-            // The others must not wait for this rank.
-            if (all) do_get(variable, {slab.start, std::vector<std::int64_t>(slab.count.size())}, {});
+            if (all) {
+                // The others must not wait for this rank: it takes part with nothing.
+                const Slab none{slab.start, std::vector<std::int64_t>(slab.count.size())};
+                if (auto part = do_get(variable, none, {}); !part) return part;
+            }
             return too_short(path(), *end_, begins_[variable] + inside);
         }
         const Call c = call(variable, slab);
