@@ -45,6 +45,7 @@ Json run_header(const Benchmark& benchmark, const OptionTable& table, const Invo
 
 /// The live view in one line: what is done now, how fast, and how long it will still take.
 std::string status_text(const Progress::Snapshot& s) {
+    if (s.step_started <= 0) return fmt::format("[  0 %] set-up ({})", s.call);
     const double in_step = Clock::monotonic_seconds() - s.step_started;
     const double rate =
         in_step > 0 ? static_cast<double>(s.bytes_in_step) * s.step.ranks / in_step : 0;

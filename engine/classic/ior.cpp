@@ -298,10 +298,11 @@ class TestView : public ior::Observer {
     /// One line for each rank, as IOR writes them; B/s.
     void save_ranks(const ior::PhaseResult& r) {
         if (options_.rank_csv.empty()) return;
-        const bool fresh = !saved_;
+        const bool fresh = !saved_ && test_ == 0;  // later tests add to the file of the first
         saved_ = true;
-        std::ofstream out(options_.rank_csv, fresh && test_ == 0 ? std::ios::trunc : std::ios::app);
-        if (fresh) {
+        std::ofstream out(options_.rank_csv, fresh ? std::ios::trunc : std::ios::app);
+        out.seekp(0, std::ios::end);
+        if (out.tellp() == 0) {
             out << "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,"
                    "throughput\n";
         }

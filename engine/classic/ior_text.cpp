@@ -86,9 +86,8 @@ class TextReport : public IorReport {
         std::string text;
         if (r.stonewall) text += stonewall(*r.stonewall);
         if (!r.valid) {
-            text +=
-                fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
-                            r.repetition, r.error_list.empty() ? "failed" : r.error_list[0].text());
+            text += fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
+                                r.repetition, r.why_invalid());
             out_(text);
             return;
         }

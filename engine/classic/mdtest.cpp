@@ -21,7 +21,7 @@ constexpr const char* help_text =
 
   mpirun -np NP mdtest -n items | -I items-per-directory [options]
 
-  -a S   POSIX, NULL (keeps nothing) or SIM (virtual time) [POSIX]
+  -a S   POSIX, NULL (keeps nothing) or SIM (1 ms of virtual time for each call) [POSIX]
   -b N   branching factor of the tree [1]         -z N   depth of the tree [0]
   -n N   items of each task                       -I N   items of each task in each directory
   -u     a tree for each task                     -L     items at the lowest level only
@@ -43,6 +43,7 @@ constexpr const char* help_text =
   -p N   pause before directories and files       -g     (Lustre layout; accepted)
   -P     rates and times     -Z  times only       -v, -V N   a line after each phase
   --print-all-procs, --showRankStatistics         times of the ranks
+  --savePerOpDataCSV=P   every operation's time, in P-<thing>-<operation>-<iteration>-<rank>.csv
   --as-of-2017     read the line as mdtest of 2017 did: -k did nothing then, and directories
                    were not renamed
   --overwrite      replace a tree that an earlier run left
@@ -105,6 +106,7 @@ constexpr std::array known{
     Known{"showRankStatistics", Value::none},
     Known{"dataPacketType", Value::needed},
     Known{"warningAsErrors", Value::none},
+    Known{"savePerOpDataCSV", Value::needed},
     Known{"as-of-2017", Value::none},
     Known{"overwrite", Value::none},
 };
@@ -353,6 +355,8 @@ class Reader {
             seed_ = value;
         } else if (name == "as-of-2017") {
             as_of_2017_ = true;
+        } else if (name == "savePerOpDataCSV") {
+            flag("save-calls=" + value);
         } else if (name == "overwrite") {
             flag("overwrite");
         } else if (name == "dataPacketType") {
@@ -373,6 +377,7 @@ class Reader {
             return;
         }
         out_.push_back("--backend=" + value);
+        if (value == "sim") flag("backend-options=metadata=1ms");
     }
 
     void sweep(const std::string& letter, const std::string& value, std::int64_t& target) {

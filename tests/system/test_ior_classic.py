@@ -303,3 +303,28 @@ def test_help_is_no_error(any_engine: Engine, tmp_path: Path) -> None:
     assert run.code == 0
     for word in ("-b, --blockSize", "stoneWallingStatusFile", "--mpiio.useFileView"):
         assert word in run.stdout
+
+
+def test_all_tests_of_a_script_go_to_one_csv(any_engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "s").write_text(
+        "IOR START\n testFile=f, blockSize=64k, transferSize=64k\n"
+        " saveRankPerformanceDetailsCSV=ranks.csv\n RUN\n transferSize=32k\n RUN\nIOR STOP\n"
+    )
+    (tmp_path / "ranks.csv").write_text("of an earlier run\n")
+    classic(any_engine, tmp_path, "-f s")
+    with (tmp_path / "ranks.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(r["access"], r["rank"]) for r in rows] == 2 * [
+        (access, rank) for access in ("write", "read") for rank in "01"
+    ]
+
+
+def test_every_call_of_several_sizes_is_kept(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["ior", "--quiet", "--block=64KiB", "--transfer=16KiB,32KiB", "--save-calls=calls"]
+    run = any_engine.run([*words, "--dir", tmp_path], tmp_path)
+    assert run.code == 0, run
+    for size, calls in ((16 * KIB, 4), (32 * KIB, 2)):
+        for access in ("write", "read"):
+            for rank in (0, 1):
+                file = tmp_path / f"calls-{access}-{size}-0-{rank:05d}.csv"
+                assert len(file.read_text().splitlines()) == 1 + calls

@@ -79,6 +79,8 @@ def test_interrupted_it_cleans_up(
     assert run.result.status == "interrupted"
     (write,) = run.result.measurements
     assert write["stopped_by"] == "interrupted"
+    assert (write["valid"], write["invalid_reason"]) == (False, "stopped by a signal")
+    assert write["rate"]["value"] is None
     assert [p.name for p in data.iterdir()] == ["ior.mine"]
 
 
@@ -101,6 +103,8 @@ def test_no_space(engine: Engine, tmp_path: Path, mount: Callable[..., Path], fi
     assert error["errno"] == 28
     assert error["path"].startswith(f"{full}/ior")
     assert 0 <= error["offset_bytes"] < 64 * MIB
+    # What found no space is not counted: 4 MiB are all there is.
+    assert write["bytes"] == write["operations"] * MIB <= 4 * MIB
     assert list(full.iterdir()) == []
 
 

@@ -293,3 +293,16 @@ def test_the_rate_over_time_holds_every_operation(any_engine: Engine, tmp_path: 
         whole = course["operations"][: int(5 / width) - 1]
         assert whole == pytest.approx([1000 * width] * len(whole), rel=0.02)
         assert len(whole) >= 2
+
+
+def test_the_whole_file_system_is_synced_at_the_end_of_each_phase(
+    engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Also where one rank alone makes and removes the tree that all share."""
+    run = engine.run([*QUICK, "-n", "5", "-i", "3", "--sync-phases", "-d", data], tmp_path)
+    assert run.code == 0, run
+    for m in run.result.measurements:
+        assert m["valid"]
+        assert m["seconds"]["sync"]["max"] > 0
+        assert m["seconds"]["total"]["max"] >= m["seconds"]["sync"]["max"]
+    assert left_in(data) == []

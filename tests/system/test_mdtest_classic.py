@@ -158,3 +158,42 @@ def test_paths_may_be_long(any_engine: Engine, tmp_path: Path) -> None:
     assert run.code == 0, run
     assert operations(run)["File creation"] == 6
     assert left_in(long) == []
+
+
+def test_defect_13_iterations_do_not_multiply_rates(any_engine: Engine, tmp_path: Path) -> None:
+    """SIM takes 1 ms for each call: 2 tasks do 2000 a second, in all iterations."""
+    words = ["-a", "SIM", "-n", "12", "-I", "4", "-b", "2", "-z", "1", "-i", "3", "-F"]
+    run = classic(any_engine, words, tmp_path)
+    assert run.code == 0, run
+    for phase in ("File creation", "File stat", "File read", "File removal"):
+        assert table_of(run)[phase] == pytest.approx([2000, 2000, 2000, 0])
+    assert [m["operations"] for m in run.result.rows(phase="File stat")] == [72] * 3
+
+
+def test_defect_19_times_of_operations_are_all_kept(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-n", "5", "-F", "-i", "2", "-d", tmp_path / "out"]
+    run = classic(any_engine, [*words, f"--savePerOpDataCSV={tmp_path}/ops"], tmp_path)
+    assert run.code == 0, run
+    phases = [f"file-{access}" for access in ("create", "stat", "read", "remove")]
+    names = [f"ops-{p}-{i}-{r:05d}.csv" for p in phases for i in range(2) for r in range(2)]
+    assert set(names) < {p.name for p in tmp_path.glob("ops*")}
+    for name in names:
+        head, *rows = (tmp_path / name).read_text().splitlines()
+        assert head == "time,runtime,tp"
+        assert len(rows) == 5
+        for row in rows:
+            begin, length, rate = map(float, row.split(","))
+            assert begin >= 0
+            # Both are rounded: to nanoseconds, and to thousandths of an operation a second.
+            assert rate == pytest.approx(1 / length, rel=0.01)
+
+
+def test_a_sweep_of_task_counts(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-a", "SIM", "-n", "4", "-F", "-f", "1", "-l", "2", "-s", "1"]
+    run = classic(any_engine, words, tmp_path)
+    assert run.code == 0, run
+    stats = run.result.rows(phase="File stat")
+    assert [(m["ranks"], m["operations"]) for m in stats] == [(1, 4), (2, 8)]
+    # The original sleeps for a second before each number of tasks.
+    assert [m["seconds"]["total"]["max"] for m in stats] == pytest.approx([0.004, 0.004])
+    assert run.stdout.count("SUMMARY rate") == 2

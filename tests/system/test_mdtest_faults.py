@@ -55,7 +55,7 @@ def test_out_of_inodes_on_a_disk_file_system(
     assert left_in(place) == before
     # As many as there is room for are no fault, and every phase does them all.
     fits = (free - 3) // 2
-    run = any_engine.run([*words, "-n", fits, "--also", "list,chmod"], tmp_path)
+    run = any_engine.run([*words, "-n", fits, "--sync-phases", "--also", "list,chmod"], tmp_path)
     assert run.code == 0, run
     done = {m["where"]["phase"]: m["operations"] for m in run.results[-1].measurements}
     for phase in ("File creation", "File stat", "File read", "File chmod", "File removal"):
@@ -240,3 +240,30 @@ def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) 
     run = as_nobody(any_engine, [*common, "--phases", "read"], elsewhere)
     assert run.code == 0, run
     assert operations(run) == {"File read": 6}
+
+
+def test_names_of_the_greatest_length(engine: Engine, tmp_path: Path, data: Path) -> None:
+    """255 bytes, for every name that a run makes: of links and of the spare ones of a rename."""
+    words = [*QUICK, "-n", "4", "--also", "all", "--populate", "3", "-d", data]
+    run = engine.run([*words, "--name-length", "255", "--phases", "create", "--keep"], tmp_path)
+    assert run.code == 0, run
+    names = [p.name for p in data.rglob("*") if ".mdtest." in p.name or ".populate." in p.name]
+    assert len(names) == 4 * 2 * 2 + 3
+    assert {len(name) for name in names} == {255}
+    assert f"file.mdtest.1.{3:0241}" in names
+    words += ["--name-length", "255", "--overwrite"]
+    run = engine.run(words, tmp_path)
+    assert run.code == 0, run
+    assert all(m["valid"] for m in run.results[-1].measurements)
+    assert left_in(data) == []
+
+
+def test_names_that_are_too_long(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    run = any_engine.run([*QUICK, "-n", "4", "--name-length", "256", "-d", data], tmp_path)
+    assert run.code == 3, run
+    assert "File name too long" in run.stderr
+    create = run.result.rows(access="create", pattern="directory")[0]
+    assert (create["operations"], create["detail"]["failed_operations"]) == (0, 8)
+    assert create["errors"][0]["errno"] == 36
+    assert not create["valid"]
+    assert left_in(data) == []

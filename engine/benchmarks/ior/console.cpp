@@ -39,7 +39,7 @@ class ConsoleView : public Observer {
     void phase(const PhaseResult& r) override {
         std::string remark;
         if (!r.valid) {
-            remark = "INVALID: " + (r.error_list.empty() ? "" : r.error_list.front().text());
+            remark = "INVALID: " + r.why_invalid();
         } else {
             if (r.errors > 0) remark += fmt::format("{} ERRORS; ", r.errors);
             if (r.stonewall && r.stopped == StopReason::time) {

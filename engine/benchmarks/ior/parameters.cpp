@@ -14,7 +14,7 @@ constexpr double most = 9e18;
 
 void Parameters::declare(OptionTable& table) {
     table.group("Workload");
-    table.add("phases", phases, "what is done in each repetition: write, read").metavar("PHASE,…");
+    table.add("phases", phases, "what is done in each repetition: write, read").metavar("PHASE");
     table
         .add("transfer", transfers,
              "bytes of one call; several sizes are measured one after the other")
@@ -46,7 +46,7 @@ void Parameters::declare(OptionTable& table) {
     table
         .add("more-dirs", more_dirs,
              "further directories: files of the processes go to all of them in turn")
-        .metavar("DIR,…");
+        .metavar("DIR");
     table.flag("rank-dirs", rank_dirs, "files of the processes: each in a directory of its own");
     table.add("ranks", ranks, "how many ranks take part").range(1, 2147483647).automatic("all");
     table
@@ -82,7 +82,7 @@ void Parameters::declare(OptionTable& table) {
         .range(0, most)
         .automatic("none");
 
-    table.add("hint", hints, "hints to MPI-IO, for all files").metavar("KEY=VALUE,…");
+    table.add("hint", hints, "hints to MPI-IO, for all files").metavar("KEY=VALUE");
 
     table.group("Until when");
     table
@@ -127,7 +127,7 @@ void Parameters::declare(OptionTable& table) {
         .add("verify", verify,
              "compare every byte: after the write or the read phase in a pass of its own, or "
              "inside the timed reads: write, read, inside")
-        .metavar("WHEN,…")
+        .metavar("WHEN")
         .automatic("never");
     table.flag("use-existing", use_existing,
                "write into files that exist (they are never removed)");
@@ -139,7 +139,9 @@ void Parameters::declare(OptionTable& table) {
     table
         .add("save-calls", save_calls,
              "each rank writes begin and length of every call to PREFIX-<access>-<repetition>-"
-             "<rank>.csv (16 bytes of memory a call)")
+             "<rank>.csv, with the transfer size behind the access if there are several (16 bytes "
+             "of "
+             "memory a call)")
         .metavar("PREFIX")
         .automatic("no");
     storage.declare(table);

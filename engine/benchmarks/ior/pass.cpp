@@ -84,17 +84,21 @@ class Pass::Worker {
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
         while (true) {
-            if (!step(pace.done())) pace.failed();
+            if (!step(pace.done())) {
+                pace.failed();
+                ++failed_;
+            }
             const bool more = pace.go_on();
             if (pace.ticked()) {
-                note(pace.now(), pace.done());
+                note(pace.now(), pace.done() - failed_);
                 tick(pace.now());
             }
             if (!more) break;
         }
         const double now = session_.clock.now();
-        note(now, pace.done());
-        done_.transfers = pace.done();
+        // What failed is not counted as done.
+        done_.transfers = pace.done() - failed_;
+        note(now, done_.transfers);
         done_.end = now - start_;
         done_.reason = pace.reason();
     }
@@ -121,7 +125,7 @@ class Pass::Worker {
         const bool good =
             calls_.access == Access::write ? write(offset, place) : read(offset, place);
         if (calls_.keep_calls) {
-            done_.kept.emplace_back(before - start_, session_.clock.now() - before);
+            done_.kept.push_back({before - start_, session_.clock.now() - before});
         }
         if (calls_.think_seconds > 0) {
             const Lap lap(session_.clock, done_.think_seconds);
@@ -195,6 +199,7 @@ class Pass::Worker {
         calls_.geometry.transfer;
     double start_ = 0;
     double noted_ = 0;
+    std::int64_t failed_ = 0;
     std::atomic<std::int64_t> moved_{0};
 };
 

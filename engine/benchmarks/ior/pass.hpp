@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/call_log.hpp"
 #include "benchmarks/ior/definition.hpp"
 #include "core/buffer.hpp"
 #include "core/series.hpp"
@@ -78,7 +79,7 @@ struct LaneDone {
     double think_seconds = 0;
     Histogram calls;
     TimeSeries series;
-    std::vector<std::pair<double, double>> kept;  ///< begin and length of every call, seconds
+    std::vector<CallTime> kept;  ///< every call, if asked for
     Outcome outcome;
 };
 

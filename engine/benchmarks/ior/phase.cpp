@@ -352,18 +352,15 @@ std::vector<RankDetail> Runner::details_over_ranks(double bytes, double total,
 void Runner::save_calls(const Task& task, const Measured& m, Outcome& mine) const {
     const auto& prefix = setup_.parameters.save_calls;
     if (!prefix) return;
-    const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", *prefix, name(task.access),
+    // IOR's name, and the size where several are measured.
+    const std::string size =
+        setup_.parameters.transfers.size() > 1 ? fmt::format("-{}", task.transfer) : std::string();
+    const std::string path = fmt::format("{}-{}{}-{}-{:05d}.csv", *prefix, name(task.access), size,
                                          task.repetition, comm_.rank());
-    std::ofstream out(path);
-    out << "time,runtime,tp\n";
-    for (const auto& lane : m.pass.lanes) {
-        for (const auto& [begin, length] : lane.kept) {
-            const double rate = length > 0 ? static_cast<double>(task.transfer) / length : 0.0;
-            out << fmt::format("{:.9f},{:.9f},{:.3f}\n", begin, length, rate);
-        }
-    }
-    out.close();
-    if (!out) mine.fail(session_.signed_error(io_error("write", path, "the file of call times")));
+    std::vector<const std::vector<CallTime>*> threads;
+    for (const auto& lane : m.pass.lanes) threads.push_back(&lane.kept);
+    const auto wrote = write_call_log(path, threads, static_cast<double>(task.transfer));
+    if (!wrote) mine.fail(session_.signed_error(wrote.error()));
 }
 
 void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
@@ -373,7 +370,8 @@ void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
     result.errors = agreed.error_count;
     if (agreed.error) result.error_list.push_back(*agreed.error);
     note(agreed);
-    result.valid = !agreed.failed() || agreed.error->exit_code == ExitCode::data_errors;
+    result.valid = (!agreed.failed() || agreed.error->exit_code == ExitCode::data_errors) &&
+                   result.stopped != StopReason::interrupted;
     result_.phases.push_back({task.access, task.transfer, task.repetition, result.valid,
                               result.rate(), result.total, result.bytes, result.stonewall,
                               result.steady, result.stopped});

@@ -152,7 +152,7 @@ Measurement to_measurement(const PhaseResult& r) {
     if (r.valid) {
         m.rate = Metric::rate(r.rate());
     } else {
-        m.invalid_reason = r.error_list.empty() ? "failed" : r.error_list.front().text();
+        m.invalid_reason = r.why_invalid();
         m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
     }
     m.stopped_by = effio::name(r.stopped);

@@ -12,6 +12,10 @@ const Span& PhaseResult::span(std::string_view part) const {
     return it == spans.end() ? none : *it;
 }
 
+std::string PhaseResult::why_invalid() const {
+    return error_list.empty() ? "stopped by a signal" : error_list.front().text();
+}
+
 double PhaseResult::transfer_rate() const {
     const double time = span("transfer").seconds();
     return time > 0 ? static_cast<double>(bytes) / time : 0;

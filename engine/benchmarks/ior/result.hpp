@@ -99,6 +99,7 @@ struct PhaseResult {
     Hints granted;
     Json library = Json::object();  ///< what the library of rank 0 tells of its calls
 
+    std::string why_invalid() const;
     double rate() const { return total > 0 ? static_cast<double>(bytes) / total : 0; }
     /// Without open, sync and close.
     double transfer_rate() const;

@@ -16,6 +16,19 @@ std::string time_cell(const std::optional<Histogram>& calls, double q) {
     return calls ? format_duration(calls->quantile_seconds(q)) : "-";
 }
 
+/// Where the items of a rank lie.
+std::string places(const Workload& w) {
+    if (w.holders() == 1 && w.loops == 1) return "all in one directory";
+    std::string where = "one directory";
+    if (w.holders() > 1) where = fmt::format("each of {} directories", w.holders());
+    if (w.leaf_only) {
+        where = fmt::format("each of the {} lowest of {} directories", w.holders(),
+                            w.tree.directories());
+    }
+    if (w.loops > 1) where += fmt::format(" of each of {} trees", w.loops);
+    return fmt::format("{} in {}", w.per_directory, where);
+}
+
 class ConsoleView : public Observer {
   public:
     ConsoleView(Console& console, std::string result_path)
@@ -25,10 +38,8 @@ class ConsoleView : public Observer {
         compares_ = s.parameters.compare_trees;
         const Workload& w = s.workload;
         std::string text = fmt::format(
-            "mdtest: {}, {} items each ({} in each of {} directories of a tree of {}{}), {}\n"
-            "data in {}\n",
-            count_of(s.ranks, "rank"), s.files, w.per_directory, w.holders(), w.tree.directories(),
-            w.loops > 1 ? fmt::format(", {} trees", w.loops) : "",
+            "mdtest: {} with {} each, {}; {}\ndata in {}\n", count_of(s.ranks, "rank"),
+            count_of(s.files, "item"), places(w),
             w.unique                     ? "a tree for each rank"
             : s.parameters.compare_trees ? "one tree for all ranks, then one for each (own)"
                                          : "one tree for all ranks",

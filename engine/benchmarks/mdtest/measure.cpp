@@ -59,6 +59,8 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& worke
         p.stonewall.count > 0 && phase.thing == Thing::file && phase.action == Action::create;
     const double wall_seconds = walled ? p.stonewall.count : 0;
     const std::string own = scene.paths.directory(scene.owner(phase).value_or(0), 0, 0);
+    // There from before the tree is made to after it is removed.
+    const std::string base = scene.paths.test_directory(scene.owner(phase).value_or(0), 0);
     const auto enter = [&] {
         if (!p.unique || phase.thing == Thing::tree) return;
         if (auto seen = scene.names.stat(own); !seen) local.outcome.fail(seen.error());
@@ -83,7 +85,7 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& worke
             const double worked = clock.now();
             local.work = worked - start;
             if (p.sync_phases) {
-                if (auto done = scene.names.sync_all(own); !done) local.outcome.fail(done.error());
+                if (auto done = scene.names.sync_all(base); !done) local.outcome.fail(done.error());
                 local.sync = clock.now() - worked;
             }
             if (!p.no_barriers) scene.comm.barrier();
@@ -92,6 +94,16 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& worke
     });
     collect(workers, local);
     return local;
+}
+
+Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers) {
+    const auto& prefix = scene.parameters.save_calls;
+    if (!prefix) return {};
+    std::vector<const std::vector<CallTime>*> threads;
+    for (const auto& worker : workers) threads.push_back(&worker->deeds().kept);
+    const std::string path = fmt::format("{}-{}-{}-{}-{:05d}.csv", *prefix, name(phase.thing),
+                                         phase.access, scene.iteration, scene.comm.rank());
+    return write_call_log(path, threads, 1);
 }
 
 void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,

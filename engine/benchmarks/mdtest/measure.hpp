@@ -38,6 +38,9 @@ struct LocalResult {
 /// first call to the end of its last one.
 LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew);
 
+/// Untimed: the calls of the phase just measured go to a file of this rank (--save-calls).
+Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers);
+
 /// Untimed: every rank reads the files of its phase and compares; adds to `local`.
 void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,
                   LocalResult& local);

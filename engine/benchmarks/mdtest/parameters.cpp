@@ -38,6 +38,12 @@ void Parameters::declare(OptionTable& table) {
                "measure in one tree for all ranks, then in a tree for each rank");
     table.add("things", things, "what is created and so on: files, directories, or both in turn")
         .choices({"both", "files", "directories"});
+    table
+        .add("name-length", name_length,
+             "bytes of each item's name, its number filled up with zeros: long names make large "
+             "directories; most file systems take 255")
+        .range(0, 4095)
+        .automatic("as short as they are");
     table.add("write-bytes", write_bytes, "bytes written into each file, in one call")
         .letter('w')
         .range(0, 1e12);
@@ -115,6 +121,13 @@ void Parameters::declare(OptionTable& table) {
         .add("count", count,
              "count what is on disk before and after the removal, untimed, and compare")
         .choices({"on", "off"})
+        .expert();
+    table
+        .add("save-calls", save_calls,
+             "each rank writes begin and length of every call to PREFIX-<thing>-<operation>-"
+             "<iteration>-<rank>.csv (16 bytes of memory a call)")
+        .metavar("PREFIX")
+        .automatic("no")
         .expert();
     storage.declare(table);
 }
@@ -194,6 +207,11 @@ Status Parameters::check_combinations() const {
     }
     if (ranks.size() > 1 && !(has("create") && has("remove"))) {
         return refuse("--ranks: several numbers need both create and remove in --phases");
+    }
+    if (save_calls && (ranks.size() > 1 || compare_trees || !storage.times_calls())) {
+        return refuse(
+            "--save-calls: one set of files (not with several --ranks or --compare-trees), of "
+            "calls that are timed (not with --call-times=off)");
     }
     if (verify && write_bytes.count == 0 && bytes_to_read() == 0) {
         return refuse("--verify: there are no bytes to compare; give --write-bytes");

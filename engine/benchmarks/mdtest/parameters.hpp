@@ -22,6 +22,7 @@ struct Parameters {
     std::optional<std::int64_t> items;
     std::optional<std::int64_t> per_directory;
     std::string things = "both";
+    std::int64_t name_length = 0;
     std::vector<std::string> phases{phase_words()};
     std::vector<std::string> also;
     std::int64_t iterations = 1;
@@ -47,6 +48,7 @@ struct Parameters {
     std::string count = "on";
     std::vector<std::string> more_directories;
     bool make_directories = false;
+    std::optional<std::string> save_calls;
     StorageOptions storage{"posix", Serves::names};
 
     void declare(OptionTable& table);

@@ -152,7 +152,7 @@ void Runner::measure(const Comm& comm) {
 
 void Runner::iteration(Group& group, std::int64_t number) {
     const Parameters& p = setup_.parameters;
-    const Paths paths(p.bases(), setup_.workload, number);
+    const Paths paths(p.bases(), setup_.workload, number, p.name_length);
     if (together(group.comm, make_test_directories(group, paths))) return;
     Round round{
         {session_, group.comm, p, paths, names_, group.order.get(), number, setup_.files}, {}, {}};
@@ -231,6 +231,9 @@ void Runner::phase(Group& group, Round& round, const Phase& phase) {
                 local.outcome.fail(done.error());
             }
         }
+    }
+    if (auto saved = save_calls(scene, phase, round.workers); !saved) {
+        local.outcome.fail(session_.signed_error(saved.error()));
     }
     if (verifies_here(p, phase)) {
         verify_phase(scene, phase, round.workers, group.crew, local);

@@ -41,6 +41,7 @@ Worker::Worker(const Scene& scene, int number)
       names_(scene.names),
       number_(number),
       timed_(scene.parameters.storage.times_calls()),
+      keeps_(scene.parameters.save_calls.has_value()),
       from_(scene.paths),
       to_(scene.paths),
       written_(StampedPattern(static_cast<std::uint64_t>(scene.parameters.seed),
@@ -130,6 +131,7 @@ void Worker::loop() {
             Status outcome = act();
             const double end = clock.now();
             deeds_.calls.add(end - begin);
+            if (keeps_) deeds_.kept.push_back({begin - start_, end - begin});
             note(std::move(outcome));
             more = pace_->go_on(end);
             if (end - ticked_at_ >= series_grain) tick(end);
@@ -176,7 +178,7 @@ void Worker::aim(std::int64_t step) {
             const Place first = w.place(0);
             const int owner = scene_.comm.rank();
             if (step == 0) second_text_ = scene_.paths.directory(owner, 0, first.directory);
-            text_ = fmt::format("{}/file.populate.{}", second_text_, share_.item(step));
+            text_ = second_text_ + "/" + scene_.paths.name("file.populate.", share_.item(step));
             path_ = &text_;
             return;
         }
@@ -241,7 +243,7 @@ void Worker::aim_at_item(std::int64_t step) {
             break;
         case Action::symbolic_link:
             // The link's text is the file's name, so that it stays right wherever the tree is seen.
-            text_ = item_stem(thing, owner) + std::to_string(number);
+            text_ = scene_.paths.name(item_stem(thing, owner), number);
             second_ = &to_.of(thing, owner, number, symbolic_suffix);
             break;
         case Action::read_link:

@@ -4,7 +4,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "benchmarks/call_log.hpp"
 #include "benchmarks/mdtest/parameters.hpp"
 #include "benchmarks/mdtest/phases.hpp"
 #include "benchmarks/mdtest/workload.hpp"
@@ -47,8 +49,9 @@ struct Deeds {
     std::int64_t entries = 0;    ///< listed
     std::optional<Error> error;  ///< the first
     Histogram calls;
-    TimeSeries over_time;  ///< steps by time
-    Standing standing;     ///< at the stonewall, or at the end
+    std::vector<CallTime> kept;  ///< every call, if asked for
+    TimeSeries over_time;        ///< steps by time
+    Standing standing;           ///< at the stonewall, or at the end
 };
 
 class Worker {
@@ -85,6 +88,7 @@ class Worker {
     Names& names_;
     int number_;
     bool timed_;
+    bool keeps_;                ///< the times of all calls
     bool makes_nodes_ = false;  ///< files come into being by mknod, not open
     const Phase* phase_ = nullptr;
     std::optional<int> owner_;

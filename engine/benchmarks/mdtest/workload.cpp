@@ -29,6 +29,18 @@ std::optional<std::int64_t> directories_of(const Tree& tree) {
     return sum;
 }
 
+/// Completes the name that begins at `begin` of `text`.
+void append_number(std::string& text, std::size_t begin, std::int64_t number,
+                   std::string_view suffix, std::size_t name_length) {
+    std::array<char, 20> digits{};
+    auto* const end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    const auto length =
+        text.size() - begin + static_cast<std::size_t>(end - digits.begin()) + suffix.size();
+    if (length < name_length) text.append(name_length - length, '0');
+    text.append(digits.begin(), end);
+    text.append(suffix);
+}
+
 }  // namespace
 
 std::int64_t Tree::directories() const {
@@ -131,8 +143,14 @@ std::string Paths::elsewhere(int owner, std::int64_t loop) const {
 
 std::string Paths::item(Thing thing, std::optional<int> owner, std::int64_t number) const {
     const Place at = workload_.place(number);
-    return fmt::format("{}/{}{}", directory(owner.value_or(0), at.loop, at.directory),
-                       item_stem(thing, owner), number);
+    return directory(owner.value_or(0), at.loop, at.directory) + "/" +
+           name(item_stem(thing, owner), number);
+}
+
+std::string Paths::name(std::string_view stem, std::int64_t number, std::string_view suffix) const {
+    std::string text(stem);
+    append_number(text, 0, number, suffix, name_length_);
+    return text;
 }
 
 void ItemPath::enter(Thing thing, std::optional<int> owner, std::int64_t number) {
@@ -142,17 +160,19 @@ void ItemPath::enter(Thing thing, std::optional<int> owner, std::int64_t number)
     owner_ = owner;
     begin_ = number / w.per_directory * w.per_directory;
     end_ = begin_ + w.per_directory;
-    path_ =
-        paths_.directory(owner.value_or(0), at.loop, at.directory) + "/" + item_stem(thing, owner);
+    begin_with(paths_.directory(owner.value_or(0), at.loop, at.directory), thing, owner);
+}
+
+void ItemPath::begin_with(const std::string& directory, Thing thing, std::optional<int> owner) {
+    path_ = directory + "/";
+    begin_of_name_ = path_.size();
+    path_ += item_stem(thing, owner);
     stem_ = path_.size();
 }
 
 void ItemPath::finish(std::int64_t number, std::string_view suffix) {
-    std::array<char, 20> digits{};
-    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
     path_.resize(stem_);
-    path_.append(digits.begin(), end);
-    path_.append(suffix);
+    append_number(path_, begin_of_name_, number, suffix, paths_.name_length());
 }
 
 const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t number) {
@@ -165,8 +185,7 @@ const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t num
         owner_ = owner;
         begin_ = begin;
         end_ = begin + w.items_per_loop();
-        path_ = paths_.elsewhere(owner.value_or(0), loop) + "/" + item_stem(Thing::file, owner);
-        stem_ = path_.size();
+        begin_with(paths_.elsewhere(owner.value_or(0), loop), Thing::file, owner);
     }
     finish(number, {});
     return path_;

@@ -70,9 +70,14 @@ std::string_view name(Thing thing);
 /// Paths of one iteration's trees and items.
 class Paths {
   public:
-    /// `bases` are the directories of the request; ranks take them in turn.
-    Paths(std::vector<std::string> bases, const Workload& workload, std::int64_t iteration)
-        : bases_(std::move(bases)), workload_(workload), iteration_(iteration) {}
+    /// `bases` are the directories of the request; ranks take them in turn. Names of items have at
+    /// least `name_length` bytes: their numbers are filled up with zeros.
+    Paths(std::vector<std::string> bases, const Workload& workload, std::int64_t iteration,
+          std::int64_t name_length = 0)
+        : bases_(std::move(bases)),
+          workload_(workload),
+          iteration_(iteration),
+          name_length_(static_cast<std::size_t>(name_length)) {}
 
     const Workload& workload() const { return workload_; }
     /// BASE/test-dir.<iteration>-<loop>
@@ -83,6 +88,10 @@ class Paths {
     std::string elsewhere(int owner, std::int64_t loop) const;
     /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; nobody owns an item that all ranks share.
     std::string item(Thing thing, std::optional<int> owner, std::int64_t number) const;
+    /// `stem` and the number (and `suffix`): a name without its directory.
+    std::string name(std::string_view stem, std::int64_t number,
+                     std::string_view suffix = {}) const;
+    std::size_t name_length() const { return name_length_; }
 
   private:
     const std::string& base(int owner) const {
@@ -92,6 +101,7 @@ class Paths {
     std::vector<std::string> bases_;
     Workload workload_;
     std::int64_t iteration_;
+    std::size_t name_length_;
 };
 
 /// "{file,dir}.mdtest.<owner>." or "{file,dir}.mdtest.shared."
@@ -118,6 +128,7 @@ class ItemPath {
 
   private:
     void enter(Thing thing, std::optional<int> owner, std::int64_t number);
+    void begin_with(const std::string& directory, Thing thing, std::optional<int> owner);
     void finish(std::int64_t number, std::string_view suffix);
 
     const Paths& paths_;
@@ -126,6 +137,7 @@ class ItemPath {
     std::int64_t begin_ = 0;  ///< items whose paths begin alike
     std::int64_t end_ = 0;
     std::size_t stem_ = 0;  ///< characters of it
+    std::size_t begin_of_name_ = 0;
     std::string path_;
 };
 

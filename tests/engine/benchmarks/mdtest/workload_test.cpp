@@ -150,6 +150,19 @@ TEST(ItemPath, gives_the_same_paths_in_any_order_and_mixture) {
     }
 }
 
+TEST(ItemPath, fills_names_up_to_the_length_asked_for) {
+    const Paths paths({"/d"}, made({{1, 0}, false, false, {}, 200}), 0, 20);
+    const std::string in = "/d/test-dir.0-0/mdtest_tree.0/";
+    ItemPath walk(paths);
+    EXPECT_EQ(walk.of(Thing::file, 0, 7), in + "file.mdtest.0.000007");
+    EXPECT_EQ(walk.of(Thing::file, 0, 123), in + "file.mdtest.0.000123");
+    EXPECT_EQ(walk.of(Thing::file, 12, 7, ".x"), in + "file.mdtest.12.007.x");
+    EXPECT_EQ(walk.of(Thing::directory, 0, 7), in + "dir.mdtest.0.0000007");
+    EXPECT_EQ(walk.of_moved(0, 7), "/d/test-dir.0-0/mdtest_moved/file.mdtest.0.000007");
+    EXPECT_EQ(paths.item(Thing::file, 0, 7), in + "file.mdtest.0.000007");
+    EXPECT_EQ(walk.of(Thing::file, 1234567, 89), in + "file.mdtest.1234567.89");  // longer: as is
+}
+
 TEST(Share, of_all_workers_is_everything_once_and_equal_steps_are_a_prefix) {
     for (int workers = 1; workers <= 4; ++workers) {
         for (std::int64_t items = 0; items <= 13; ++items) {
