@@ -52,7 +52,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
     // Where all sync together, all must make the same number of calls.
     const bool unequal = p.stonewall.count > 0 || p.steady || p.min_time.count > 0;
     const bool syncs_alone = p.sync == "each" && !p.collective && shared && unequal;
-    const auto able =
+    auto able =
         require(storage, {{can.collective || !p.collective, "collective calls"},
                           {can.views || p.placement_kind() == Placement::offset, "views"},
                           {can.stores_data || p.verify.empty(), "reading back what was written"},
