@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from array_tools import need
 from engines import Engine, Run
 
 from .conftest import Faulty
@@ -16,13 +16,7 @@ from .conftest import Faulty
 LIBRARIES = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp")
 QUICK = ("--quiet", "--agree-deadline", "3s", "--watchdog", "15s")
 EIO = 5
-
-
-def need(engine: Engine, library: str, tmp_path: Path) -> None:
-    described = json.loads(engine.alone(["describe", "backends"], tmp_path).stdout)
-    row = next(b for b in described if b["name"] == library and b["serves"] == "arrays")
-    if row["missing"]:
-        pytest.skip(f"{library}: {row['missing']}")
+MPI_ERR_INTERN = 17  # Open MPI exits with the class of the error that ended it
 
 
 def check_ended(run: Run, data: Path, file: str) -> None:
@@ -44,6 +38,26 @@ def check_ended(run: Run, data: Path, file: str) -> None:
     assert list(data.iterdir()) == [], run
 
 
+# Where the libraries lose the error of one rank inside their collective calls. It is found all the
+# same, and never a good number.
+LOST = {
+    # OMPIO reports nothing; the check of the values finds it.
+    ("openmpi-ompio", "pnetcdf"): {1},
+    # The ranks go on to different calls of MPI, which ends the job, or leaves it to the watchdog.
+    ("openmpi-ompio", "netcdf4"): {MPI_ERR_INTERN, 5},
+    # One rank waits inside the library for the other, until the watchdog ends it.
+    ("openmpi-romio", "netcdf4"): {5},
+}
+
+
+def check_found(run: Run, codes: set[int]) -> None:
+    assert run.code in codes, run
+    assert run.seconds < 40, run
+    for row in run.result.measurements:
+        if row["access"] == "read":
+            assert row["error_count"] > 0 or not row["valid"]
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_read_fails_on_one_rank(faulty: Faulty, library: str) -> None:
     need(faulty.engine, library, faulty.place)
@@ -56,7 +70,10 @@ def test_a_read_fails_on_one_rank(faulty: Faulty, library: str) -> None:
     )
     if not faulty.strikes:
         pytest.skip(f"{faulty.engine.name}: rank 1 reads nothing itself")
-    check_ended(run, faulty.data, file)
+    if codes := LOST.get((faulty.engine.name, library)):
+        check_found(run, codes)
+    else:
+        check_ended(run, faulty.data, file)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -67,7 +84,7 @@ def test_a_disk_runs_full(
     """1 MiB where 1.9 MiB (libraries, on two processes) or 1.6 MiB (flash-io) want to go."""
     need(engine, library, tmp_path)
     place = mount("-t", "tmpfs", "-o", "size=1m", "none")
-    words: list[object] = {
+    words: list[str] = {
         "flash-io": ["flash-io", "--blocks", "8", "--read", "all", "--backend", library],
         "libraries": ["libraries", "--edges", "24", "--libraries", library, "--hint-sets", "none"],
     }[benchmark]

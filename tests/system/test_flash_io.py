@@ -250,8 +250,8 @@ def test_a_library_that_is_not_there_says_so(
         assert run.code == 6, run
         assert "built without it" in run.stderr
     # Not compared unless asked for, and then not silently left out.
-    words = ["libraries", "--edges", "4", "--processes", "1", "--dir", data]
-    run = engine.run(words, tmp_path, ranks=1)
+    compare = ["libraries", "--edges", "4", "--processes", "1", "--dir", data]
+    run = engine.run(compare, tmp_path, ranks=1)
     assert run.code == 0, run
     assert "pnetcdf: " in run.stdout
     assert any("pnetcdf" in why for why in run.result.run["libraries"]["left_out"])
