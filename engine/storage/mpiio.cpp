@@ -115,8 +115,9 @@ class MpiFile : public ByteFile {
         MPI_Datatype shape = etype_;
         if (const auto* dealt = std::get_if<RoundRobin>(&view.shape); dealt != nullptr) {
             // One tile of the file: parts x chunk elements, rows dealt out one to a part.
-            std::array<int, 2> sizes{dealt->parts,
-                                     static_cast<int>(dealt->chunk / bytes_of(element()))};
+            const std::int64_t chunk = dealt->chunk / bytes_of(element());
+            if (auto fits = countable("MPI_Type_create_darray", chunk); !fits) return fits;
+            std::array<int, 2> sizes{dealt->parts, static_cast<int>(chunk)};
             std::array<int, 2> how{MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
             std::array<int, 2> args{MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
             std::array<int, 2> grid{dealt->parts, 1};
@@ -147,10 +148,18 @@ class MpiFile : public ByteFile {
     Status do_close() override { return status("MPI_File_close", MPI_File_close(&file_)); }
 
   private:
+    /// MPI's constructors of types count with int.
+    Status countable(const char* call, std::int64_t extent) const {
+        if (extent <= std::numeric_limits<int>::max()) return {};
+        return io_error(call, path(),
+                        fmt::format("an extent of {} is more than MPI can count", extent));
+    }
+
     /// The file type of a box; `cell` is the type of one of its elements.
     Status box_type(const Box& box, Datatype& cell, Datatype& filetype) const {
-        MPI_Type_contiguous(static_cast<int>(box.element / bytes_of(element())), etype_,
-                            cell.out());
+        const std::int64_t elements = box.element / bytes_of(element());
+        if (auto fits = countable("MPI_Type_contiguous", elements); !fits) return fits;
+        MPI_Type_contiguous(static_cast<int>(elements), etype_, cell.out());
         MPI_Type_commit(cell.out());
         if (box.bytes() == 0) {
             // A subarray needs at least one element: an empty box views anything and moves nothing.
@@ -161,11 +170,7 @@ class MpiFile : public ByteFile {
         std::vector<int> count;
         std::vector<int> start;
         for (std::size_t d = 0; d < box.sizes.size(); ++d) {
-            if (box.sizes[d] > std::numeric_limits<int>::max()) {
-                return io_error(
-                    "MPI_Type_create_subarray", path(),
-                    fmt::format("an extent of {} is more than MPI can count", box.sizes[d]));
-            }
+            if (auto fits = countable("MPI_Type_create_subarray", box.sizes[d]); !fits) return fits;
             sizes.push_back(static_cast<int>(box.sizes[d]));
             count.push_back(static_cast<int>(box.count[d]));
             start.push_back(static_cast<int>(box.start[d]));

@@ -3,137 +3,10 @@
 // where MPI's rules say, or is refused as the capabilities say. Where a backend stores data, each
 // test ends with the whole file, read by other means, byte by byte against the one pattern that
 // every write took its part of.
-#include "storage/byte_file.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-
-#include "../shared_directory.hpp"
-#include "../test_session.hpp"
-#include "core/buffer.hpp"
-#include "core/pattern.hpp"
-#include "storage/backends.hpp"
+#include "byte_file_suite.hpp"
 
 namespace effio {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr CallForm at_own{Pointer::at, false};
-constexpr CallForm at_all{Pointer::at, true};
-constexpr CallForm individual{Pointer::individual, false};
-constexpr CallForm individual_all{Pointer::individual, true};
-constexpr CallForm shared{Pointer::shared, false};
-constexpr CallForm ordered{Pointer::shared, true};
-
-const Pattern& pattern() {
-    static const Pattern p(17, 4);
-    return p;
-}
-
-class EveryByteFile : public testing::TestWithParam<std::string> {
-  protected:
-    EveryByteFile()
-        : at_(GetParam() == "sim" ? Clock::Kind::virtual_time : Clock::Kind::real),
-          directory_(at_.comm),
-          ranks_(at_.comm.size()),
-          rank_(at_.comm.rank()) {
-        BackendChoice choice;
-        choice.name = GetParam();
-        choice.direct.unaligned = "buffered";  // O_DIRECT where it can be
-        if (at_.clock.is_virtual()) room_ = std::move(*SimRoom::create(at_.comm));
-        storage_ = make_storage(at_.session, choice, room_.get());
-        can_ = storage_->capabilities();
-    }
-
-    void SetUp() override {
-        if (GetParam() != "direct") return;
-        const auto tried =
-            storage_->open(comm(), {path(), OpenMode::creating(), Element::byte, {}});
-        if (!tried) GTEST_SKIP() << tried.error().text();
-        ASSERT_TRUE((*tried)->close());
-        comm().barrier();
-        ASSERT_TRUE(storage_->remove(path()));
-        comm().barrier();
-    }
-
-    const Comm& comm() const { return at_.comm; }
-    std::string path(const std::string& name = "data") const { return directory_ / name; }
-    /// Where the bytes really lie.
-    std::string real_path(const std::string& name = "data") const {
-        return room_ ? room_->place_of(path(name)) : path(name);
-    }
-
-    std::unique_ptr<ByteFile> open(OpenMode mode, Element element = Element::byte,
-                                   const std::string& name = "data") {
-        auto file = storage_->open(comm(), {path(name), mode, element, {}});
-        EXPECT_TRUE(file) << file.error().text();
-        if (!file) return nullptr;
-        if (element != Element::byte) {
-            EXPECT_TRUE((*file)->set_view(View{}, Hints{}));
-        }
-        return std::move(*file);
-    }
-
-    /// The pattern's bytes at the file offsets `where(0…bytes-1)` of a rank's stream.
-    template <class Where>
-    Buffer bytes_at(std::int64_t bytes, Where&& where) const {
-        Buffer out(static_cast<std::size_t>(bytes));
-        for (std::int64_t i = 0; i < bytes; ++i) {
-            pattern().fill(out.bytes().subspan(static_cast<std::size_t>(i), 1), where(i));
-        }
-        return out;
-    }
-    Buffer bytes_from(std::int64_t offset, std::int64_t bytes) const {
-        Buffer out(static_cast<std::size_t>(bytes));
-        pattern().fill(out.bytes(), offset);
-        return out;
-    }
-    void expect_read(ByteFile& file, CallForm form, const Buffer& expected,
-                     std::int64_t offset = 0) const {
-        Buffer found(expected.size());
-        const auto done = file.read(form, found.bytes(), offset);
-        ASSERT_TRUE(done) << done.error().text();
-        if (!can_.stores_data) return;
-        const auto wrong = compare(expected.bytes(), found.bytes(), offset);
-        EXPECT_FALSE(wrong) << wrong->text();
-    }
-    /// Collective. Each rank's writes are over and can be seen by the others.
-    void settle(ByteFile& file) const {
-        ASSERT_TRUE(file.sync());
-        comm().barrier();
-    }
-    /// Collective: closes, and the root compares all of the file.
-    void expect_whole(ByteFile& file, std::int64_t bytes, const std::string& name = "data") {
-        settle(file);
-        const auto size = file.size();
-        ASSERT_TRUE(size) << size.error().text();
-        EXPECT_EQ(*size, bytes);
-        comm().barrier();
-        ASSERT_TRUE(file.close());
-        comm().barrier();
-        if (!comm().is_root() || !can_.stores_data) return;
-        std::ifstream in(real_path(name), std::ios::binary);
-        std::vector<char> found(static_cast<std::size_t>(bytes) + 1);
-        in.read(found.data(), bytes + 1);
-        ASSERT_EQ(in.gcount(), bytes);
-        found.resize(static_cast<std::size_t>(bytes));
-        const auto wrong = pattern().check(std::as_bytes(std::span(found)), 0);
-        EXPECT_FALSE(wrong) << wrong->text();
-    }
-
-    TestSession at_;
-    SharedDirectory directory_;
-    std::int64_t ranks_;
-    std::int64_t rank_;
-    std::unique_ptr<SimRoom> room_;
-    std::unique_ptr<Storage> storage_;
-    Capabilities can_;
-};
 
 TEST_P(EveryByteFile, offsets_place_each_rank_where_it_says) {
     const auto file = open(OpenMode::creating());
@@ -321,43 +194,6 @@ TEST_P(EveryByteFile, ranks_with_nothing_to_move_take_part_all_the_same) {
     expect_whole(*file, 200);
 }
 
-TEST_P(EveryByteFile, each_rank_can_have_a_file_of_its_own) {
-    const Comm self = Comm::self(at_.clock);
-    const std::string name = "own." + std::to_string(rank_);
-    const auto with = [&](OpenMode mode) {
-        auto file = storage_->open(self, {path(name), mode, Element::byte, {}});
-        EXPECT_TRUE(file) << file.error().text();
-        return std::move(*file);
-    };
-    const std::int64_t bytes = 500 + 100 * rank_;
-    const auto file = with(OpenMode::creating());
-    for (const CallForm form : {individual, individual_all}) {
-        ASSERT_TRUE(file->seek(0));
-        ASSERT_TRUE(file->write(form, bytes_from(0, bytes).bytes()));
-    }
-    ASSERT_TRUE(file->sync());
-    EXPECT_EQ(*file->size(), bytes);
-    ASSERT_TRUE(file->close());
-    const auto again = with(OpenMode::reading());
-    expect_read(*again, individual, bytes_from(0, bytes));
-    ASSERT_TRUE(again->close());
-}
-
-TEST_P(EveryByteFile, opening_again_for_update_keeps_what_is_there) {
-    auto file = open(OpenMode::creating());
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->write(at_all, bytes_from(rank_ * 64, 64).bytes(), rank_ * 64));
-    settle(*file);
-    ASSERT_TRUE(file->close());
-    comm().barrier();
-    file = open(OpenMode::updating());
-    ASSERT_TRUE(file);
-    expect_read(*file, at_all, bytes_from(rank_ * 64, 64), rank_ * 64);
-    ASSERT_TRUE(
-        file->write(at_all, bytes_from((ranks_ + rank_) * 64, 64).bytes(), (ranks_ + rank_) * 64));
-    expect_whole(*file, 2 * ranks_ * 64);
-}
-
 TEST_P(EveryByteFile, a_read_past_the_end_is_an_error_that_tells_what_came) {
     if (!can_.stores_data) GTEST_SKIP() << GetParam() << " keeps nothing";
     const auto file = open(OpenMode::creating());
@@ -378,84 +214,6 @@ TEST_P(EveryByteFile, a_read_past_the_end_is_an_error_that_tells_what_came) {
     ASSERT_TRUE(file->close());
 }
 
-TEST_P(EveryByteFile, a_missing_file_is_an_error_on_every_rank) {
-    if (!can_.stores_data) GTEST_SKIP() << GetParam() << " keeps nothing";
-    for (const OpenMode& mode : {OpenMode::reading(), OpenMode::updating()}) {
-        const auto file = storage_->open(comm(), {path("none"), mode, Element::byte, {}});
-        ASSERT_FALSE(file);
-        EXPECT_NE(file.error().text().find("/none: "), std::string::npos) << file.error().text();
-        EXPECT_EQ(file.error().rank, at_.session.world_rank);
-        EXPECT_EQ(file.error().exit_code, ExitCode::io_error);
-    }
-}
-
-TEST_P(EveryByteFile, exclusive_creation_makes_a_new_file_and_refuses_an_old_one) {
-    if (!can_.stores_data) GTEST_SKIP() << GetParam() << " keeps nothing";
-    OpenMode mode = OpenMode::creating();
-    mode.exclusive = true;
-    const auto file = open(mode);
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->write(at_all, bytes_from(rank_ * 8, 8).bytes(), rank_ * 8));
-    expect_whole(*file, 8 * ranks_);
-    comm().barrier();
-    EXPECT_FALSE(storage_->open(comm(), {path(), mode, Element::byte, {}}));
-}
-
-TEST_P(EveryByteFile, writing_a_file_that_was_opened_for_reading_is_refused) {
-    if (!can_.stores_data) GTEST_SKIP() << GetParam() << " keeps nothing";
-    auto file = open(OpenMode::creating());
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->close());
-    comm().barrier();
-    file = open(OpenMode::reading());
-    ASSERT_TRUE(file);
-    const Buffer data(8);
-    EXPECT_FALSE(file->write(at_own, data.bytes(), 0));
-    ASSERT_TRUE(file->close());
-}
-
-TEST_P(EveryByteFile, delete_on_close_leaves_no_file_behind) {
-    OpenMode mode = OpenMode::creating();
-    mode.delete_on_close = true;
-    for (int time = 0; time < 5; ++time) {
-        const auto file = open(mode);
-        ASSERT_TRUE(file);
-        ASSERT_TRUE(file->close());
-        comm().barrier();
-        EXPECT_FALSE(fs::exists(real_path()));
-        comm().barrier();
-    }
-}
-
-TEST_P(EveryByteFile, removing_is_local_and_needs_no_file) {
-    const auto file = open(OpenMode::creating());
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->close());
-    comm().barrier();
-    const auto first = storage_->remove(path());
-    EXPECT_TRUE(first) << first.error().text();
-    comm().barrier();
-    EXPECT_FALSE(fs::exists(real_path()));
-    EXPECT_TRUE(storage_->remove(path()));
-}
-
-TEST_P(EveryByteFile, preallocating_gives_the_length_and_keeps_the_data) {
-    const auto file = open(OpenMode::creating());
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(file->write(at_all, bytes_from(rank_ * 16, 16).bytes(), rank_ * 16));
-    settle(*file);
-    const std::int64_t length = 65536;
-    const auto done = file->preallocate(length);
-    ASSERT_TRUE(done) << done.error().text();
-    comm().barrier();
-    EXPECT_EQ(*file->size(), length);
-    ASSERT_TRUE(file->preallocate(8));  // never less
-    comm().barrier();
-    EXPECT_EQ(*file->size(), length);
-    expect_read(*file, at_own, bytes_from(0, 16 * ranks_), 0);
-    ASSERT_TRUE(file->close());
-}
-
 TEST_P(EveryByteFile, each_transfer_is_timed_once_while_a_histogram_is_set) {
     const auto file = open(OpenMode::creating());
     ASSERT_TRUE(file);
@@ -471,23 +229,6 @@ TEST_P(EveryByteFile, each_transfer_is_timed_once_while_a_histogram_is_set) {
     file->time_calls_into(nullptr);
     ASSERT_TRUE(file->read(at_own, back.bytes(), rank_ * 64));
     EXPECT_EQ(times.count(), 3U);
-    ASSERT_TRUE(file->close());
-}
-
-TEST_P(EveryByteFile, hints_are_taken_and_those_in_force_are_told) {
-    Hints asked;
-    asked.set("cb_buffer_size", "1048576");
-    asked.set("effio_no_such_hint", "switchable");
-    asked.set("effio_empty", "");  // an error that some libraries answer with an abort
-    auto opened = storage_->open(comm(), {path(), OpenMode::creating(), Element::byte, asked});
-    ASSERT_TRUE(opened) << opened.error().text();
-    const auto file = std::move(*opened);
-    EXPECT_TRUE(file->set_view(View{}, asked));
-    EXPECT_TRUE(file->set_hints(asked));
-    EXPECT_TRUE(file->set_hints(Hints{}));
-    if (!can_.hints) {
-        EXPECT_TRUE(file->granted_hints().empty());
-    }
     ASSERT_TRUE(file->close());
 }
 
