@@ -38,7 +38,7 @@ class Libraries : public Benchmark {
     Result<Plan> plan(const PlanInput& input) const override;
     std::vector<std::string> needed_directories() const override {
         if (is_model(parameters_.libraries.front())) return {};
-        return {parameters_.directory};
+        return {parameters_.place.directory};
     }
     Ending run(Job& job) override;
 
