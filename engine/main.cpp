@@ -58,7 +58,7 @@ std::string overview() {
     }
     text += "\nClassic command lines (the original's options and output):\n";
     for (const auto& program : classic_programs()) {
-        text += fmt::format("  classic {:<10}{}\n", program.name, program.purpose);
+        text += fmt::format("  classic {:<19}{}\n", program.name, program.purpose);
     }
     text +=
         "\nOther commands:\n"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/storage_options.hpp"
 
-#include <fmt/format.h>
+#include "benchmarks/storage_run.hpp"
+#include "parallel/from_root.hpp"
 
 namespace effio {
 
@@ -49,29 +50,14 @@ std::vector<std::string> StorageOptions::needed_directories() const {
 Result<HintRules> read_hint_rules(const Session& session, const StorageOptions& options,
                                   const HintVocabulary& vocabulary) {
     if (!options.hints_file) return HintRules{};
-    std::string text;
-    std::string failure;
-    if (session.comm.is_root()) {
-        auto read = HintRules::read_file(*options.hints_file);
-        if (read) {
-            text = *read;
-        } else {
-            failure = read.error().text();
-        }
-    }
-    session.comm.broadcast(failure);
-    if (!failure.empty()) return usage_error(failure);
-    session.comm.broadcast(text);
-    return HintRules::parse(text, *options.hints_file, vocabulary);
+    const auto text =
+        from_root(session.comm, [&] { return HintRules::read_file(*options.hints_file); });
+    if (!text) return text.error();
+    return HintRules::parse(*text, *options.hints_file, vocabulary);
 }
 
 Status require(const Storage& storage, std::initializer_list<std::pair<bool, const char*>> needs) {
-    for (const auto& [present, what] : needs) {
-        if (present) continue;
-        return usage_error(
-            fmt::format("backend {} lacks what this run needs: {}", storage.name(), what));
-    }
-    return {};
+    return require(storage.name(), needs);
 }
 
 }  // namespace effio

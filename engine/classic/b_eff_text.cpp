@@ -56,7 +56,7 @@ std::string head(const Setup& s, bool with_sizes) {
     out += fmt::format("Used message lengths:\nmsglng= {}\n", fmt::join(s.lengths.bytes, " "));
     out += "Used methods:  0=Sndrcv  1=Alltoal  2=non-blk\nUsed patterns:";
     for (std::size_t i = 0; i < s.patterns.size(); ++i) {
-        if (i > 0 && i % 4 == 0) out += "\n" + std::string(14, ' ');
+        if (i > 0 && i % 4 == 0) out += fmt::format("\n{:14}", "");
         out += fmt::sprintf(" %2d=%-17s", s.patterns[i].number, s.patterns[i].name);
     }
     const auto random = std::count_if(s.patterns.begin(), s.patterns.end(), [](const Pattern& p) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "classic/classic.hpp"
 
+#include <cctype>
+
 #include "classic/b_eff.hpp"
 #include "classic/b_eff_io.hpp"
 #include "classic/flash_io.hpp"
@@ -20,6 +22,12 @@ const std::vector<ClassicProgram>& classic_programs() {
         {"ior", "IOR 4: its options, scripts, text, JSON and CSV", translate_ior},
     };
     return programs;
+}
+
+std::string lower_case(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
 }
 
 const ClassicProgram* find_classic(std::string_view name) {

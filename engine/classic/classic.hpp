@@ -30,6 +30,9 @@ struct ClassicProgram {
     Result<Translation> (*translate)(const std::vector<std::string>& words);
 };
 
+/// For words that the originals take in any case.
+std::string lower_case(std::string_view text);
+
 /// A new classic program is one more line in classic.cpp.
 const std::vector<ClassicProgram>& classic_programs();
 const ClassicProgram* find_classic(std::string_view name);

@@ -71,7 +71,6 @@ struct IorSummary {
 };
 std::vector<IorSummary> summaries_of(const ior::RunResult& run);
 
-std::string ior_time_text();  ///< as ctime
-std::string ior_machine();    ///< "Linux host"
+std::string ior_machine();  ///< "Linux host"
 
 }  // namespace effio

@@ -42,7 +42,8 @@ class Choice {
         if (!over_mpi_ && (o_.collective != 0 || !o_.hints_file.empty())) {
             fault("-c and -U need -a MPIIO, HDF5 or NCMPI");
         }
-        if (!views_ && (o_.file_view != 0 || o_.strided_type != 0)) fault("-V and -S need -a MPIIO");
+        if (!views_ && (o_.file_view != 0 || o_.strided_type != 0))
+            fault("-V and -S need -a MPIIO");
         if (api != "hdf5" && has_hdf5_options()) {
             warn("the options of HDF5 have no effect with -a {}", o_.api);
         }

@@ -8,6 +8,7 @@
 #include "classic/ior.hpp"
 #include "core/json.hpp"
 #include "core/units.hpp"
+#include "parallel/local_time.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
@@ -96,7 +97,7 @@ class JsonReport : public IorReport {
     JsonReport(IorReportRequest request, IorSink out)
         : request_(std::move(request)), out_(std::move(out)) {
         all_ = Json{{"Version", "4.1.0+effio-" + engine_version()},
-                    {"Began", ior_time_text()},
+                    {"Began", now_as_ctime()},
                     {"Command line", request_.command_line},
                     {"Machine", ior_machine()},
                     {"tests", Json::array()},
@@ -105,7 +106,7 @@ class JsonReport : public IorReport {
 
     void begin_test(int test, const ior::Setup& setup) override {
         const IorOptions& o = request_.tests[static_cast<std::size_t>(test)];
-        Json entry{{"TestID", test}, {"StartTime", ior_time_text()}, {"Path", setup.path}};
+        Json entry{{"TestID", test}, {"StartTime", now_as_ctime()}, {"Path", setup.path}};
         if (setup.file_system) {
             const auto& fs = *setup.file_system;
             const auto used = [](std::int64_t total, std::int64_t free) {
@@ -200,7 +201,7 @@ class JsonReport : public IorReport {
     }
 
     void finish() override {
-        all_["Finished"] = ior_time_text();
+        all_["Finished"] = now_as_ctime();
         out_(all_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     }
 

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <limits>
 #include <span>
 #include <variant>
 
+#include "classic/classic.hpp"
 #include "core/units.hpp"
 
 namespace effio {
@@ -151,13 +151,6 @@ std::span<const Row> rows() {
     return table;
 }
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return out;
-}
-
 const Row* find(char letter) {
     const auto all = rows();
     const auto it =
@@ -166,9 +159,9 @@ const Row* find(char letter) {
 }
 
 const Row* find(std::string_view name) {
-    const std::string wanted = lower(name);
+    const std::string wanted = lower_case(name);
     for (const Row& row : rows()) {
-        if (lower(row.directive) == wanted || lower(row.alias) == wanted) return &row;
+        if (lower_case(row.directive) == wanted || lower_case(row.alias) == wanted) return &row;
     }
     return nullptr;
 }
@@ -333,7 +326,7 @@ class Reader {
         for (std::string line; std::getline(in, line) && !stopped;) {
             ++number;
             const auto text = trimmed(std::string_view(line).substr(0, line.find('#')));
-            const std::string word = lower(text);
+            const std::string word = lower_case(text);
             const std::string where = fmt::format("{} line {}", path, number);
             if (text.empty()) continue;
             if (!started) {
@@ -365,7 +358,7 @@ class Reader {
 }  // namespace
 
 Result<std::int64_t> parse_ior_size(std::string_view text) {
-    const std::string all = lower(text);
+    const std::string all = lower_case(text);
     const auto digits = all.find_first_not_of("0123456789");
     std::string unit = digits == std::string::npos ? "" : all.substr(digits);
     const auto bad = [&] {
@@ -394,7 +387,8 @@ Result<IorCommand> parse_ior(const std::vector<std::string>& words) {
 
 std::string ior_help() {
     std::string text =
-        "ior: bulk reads and writes through POSIX, MPI-IO, HDF5 or PnetCDF, with the options and the output of "
+        "ior: bulk reads and writes through POSIX, MPI-IO, HDF5 or PnetCDF, with the options and "
+        "the output of "
         "IOR.\nFlags may stand together (-wk) and count (-vv); sizes take k, m, g, t, p.\n\n"
         "  -f FILE            script: IOR START, directives, RUN, IOR STOP\n"
         "  -O KEY=VALUE,...   directives\n";

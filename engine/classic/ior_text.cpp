@@ -6,6 +6,7 @@
 
 #include "classic/ior.hpp"
 #include "core/units.hpp"
+#include "parallel/local_time.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
@@ -72,12 +73,12 @@ class TextReport : public IorReport {
             text += fmt::format(
                 "IOR-4.1.0+effio-{}: MPI Coordinated Test of Parallel I/O\n"
                 "Began               : {}\nCommand line        : {}\nMachine             : {}\n",
-                engine_version(), ior_time_text(), request_.command_line, ior_machine());
+                engine_version(), now_as_ctime(), request_.command_line, ior_machine());
         }
-        text += option("TestID", std::to_string(test)) + option("StartTime", ior_time_text()) +
+        text += option("TestID", std::to_string(test)) + option("StartTime", now_as_ctime()) +
                 option("Path", setup.path);
         if (setup.file_system) text += file_system(*setup.file_system);
-        text += "\n" + options_text(o, setup) + "\n" + result_head;
+        text += fmt::format("\n{}\n{}", options_text(o, setup), result_head);
         out_(text);
     }
 
@@ -126,13 +127,14 @@ class TextReport : public IorReport {
             summary_ += summary_line(test, run, s);
         }
         if (run.out_of_time) text += "NOTE: maxTimeDuration left phases out\n";
-        if (options(test).summary_always != 0) text += "\n" + (summary_head + summary_);
+        if (options(test).summary_always != 0)
+            text += fmt::format("\n{}{}", summary_head, summary_);
         out_(text);
     }
 
     void finish() override {
-        if (!summary_.empty()) out_("\n" + (summary_head + summary_));
-        out_(fmt::format("Finished            : {}\n", ior_time_text()));
+        if (!summary_.empty()) out_(fmt::format("\n{}{}", summary_head, summary_));
+        out_(fmt::format("Finished            : {}\n", now_as_ctime()));
     }
 
   private:
@@ -158,7 +160,8 @@ class TextReport : public IorReport {
     static std::string options_text(const IorOptions& o, const ior::Setup& s) {
         const auto& p = s.parameters;
         std::string text = "Options: \n";
-        text += option("api", o.api) + option("apiVersion", s.backend_version.empty() ? s.backend : s.backend_version) +
+        text += option("api", o.api) +
+                option("apiVersion", s.backend_version.empty() ? s.backend : s.backend_version) +
                 option("test filename", o.test_file) +
                 option("access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file") +
                 option("type", o.collective != 0 ? "collective" : "independent") +

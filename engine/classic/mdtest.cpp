@@ -368,9 +368,8 @@ class Reader {
         }
     }
 
-    void backend(std::string value) {
-        std::transform(value.begin(), value.end(), value.begin(),
-                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    void backend(const std::string& word) {
+        std::string value = lower_case(word);
         if (value == "dummy") value = "null";
         if (value != "posix" && value != "null" && value != "sim") {
             complain(fmt::format("-a: {} does not serve names; POSIX, NULL or SIM do", value));

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "classic/mdtest.hpp"
+#include "parallel/local_time.hpp"
 
 namespace effio {
 namespace {
@@ -66,12 +67,7 @@ std::string table(const RunResult& run, int ranks, const char* heading,
 }
 
 std::string now_text() {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    std::array<char, 32> text{};
-    const auto n = std::strftime(text.data(), text.size(), "%m/%d/%Y %H:%M:%S", &local);
-    return {text.data(), n};
+    return local_now("%m/%d/%Y %H:%M:%S");
 }
 
 class TextView : public Observer {

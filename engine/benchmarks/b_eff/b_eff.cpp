@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/b_eff/b_eff.hpp"
 
-#include <array>
 #include <ctime>
 
 #include "benchmarks/b_eff/call_times.hpp"
@@ -9,18 +8,13 @@
 #include "benchmarks/b_eff/plan.hpp"
 #include "benchmarks/b_eff/runner.hpp"
 #include "benchmarks/b_eff/views.hpp"
+#include "benchmarks/benchmark_with.hpp"
+#include "parallel/local_time.hpp"
 
 namespace effio::b_eff {
 namespace {
 
-std::string now_as_ctime() {
-    const std::time_t now = std::time(nullptr);
-    std::array<char, 32> text{};
-    ctime_r(&now, text.data());
-    return std::string(text.data()).substr(0, 24);
-}
-
-class Beff : public Benchmark {
+class Beff : public BenchmarkWith<Parameters> {
   public:
     explicit Beff(FrontEnd front_end) : front_end_(std::move(front_end)) {}
 
@@ -40,9 +34,6 @@ class Beff : public Benchmark {
                "  effio-mpi b-eff --plan --plan-ranks 1024 --memory-per-rank 2GiB\n"
                "      the patterns of 1024 ranks, without a run";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.network.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
@@ -53,7 +44,6 @@ class Beff : public Benchmark {
     void beyond(Job& job, const ExchangeMaker& exchanges, Runner& runner, const RunResult& result,
                 Ending& ending) const;
 
-    Parameters parameters_;
     FrontEnd front_end_;
 };
 

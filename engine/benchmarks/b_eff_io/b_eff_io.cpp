@@ -11,6 +11,9 @@
 #include "benchmarks/b_eff_io/plan.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
 #include "benchmarks/b_eff_io/views.hpp"
+#include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/storage_run.hpp"
+#include "parallel/local_time.hpp"
 #include "storage/probe.hpp"
 
 namespace effio::b_eff_io {
@@ -18,14 +21,7 @@ namespace {
 
 constexpr const char* probe_file = "b_eff_io_data_probe";
 
-std::string now_as_ctime() {
-    const std::time_t now = std::time(nullptr);
-    std::array<char, 32> text{};
-    ctime_r(&now, text.data());
-    return std::string(text.data()).substr(0, 24);
-}
-
-class BeffIo : public Benchmark {
+class BeffIo : public BenchmarkWith<Parameters> {
   public:
     explicit BeffIo(FrontEnd front_end) : front_end_(std::move(front_end)) {}
 
@@ -43,9 +39,6 @@ class BeffIo : public Benchmark {
                "  effio-mpi b-eff-io --plan --plan-ranks 1024 --plan-rate 10GB/s\n"
                "      what it would do, without doing it";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.storage.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
@@ -57,7 +50,6 @@ class BeffIo : public Benchmark {
   private:
     Result<Setup> set_up(Job& job) const;
 
-    Parameters parameters_;
     FrontEnd front_end_;
 };
 
@@ -106,11 +98,7 @@ Ending BeffIo::run(Job& job) {
         return Ending::from(met.error());
     }
 
-    Target::Request request;
-    request.directory = parameters_.storage.directory;
-    request.overwrite = parameters_.storage.overwrite;
-    request.keep = parameters_.storage.keep;
-    request.max_bytes = parameters_.storage.max_bytes;
+    Target::Request request = request_of(parameters_.storage);
     for (std::size_t i = 0; i < setup->partitions.size(); ++i) {
         for (auto& set : files_of(i, setup->partitions[i])) request.files.push_back(std::move(set));
     }
@@ -123,23 +111,18 @@ Ending BeffIo::run(Job& job) {
     for (const auto n : setup->partitions) {
         least += cap_shares(row_table(setup->lmax), n, 0).least;
     }
-    if (least > setup->cap_bytes) {
-        return Ending::from(io_error(
-            "plan the run", parameters_.storage.directory,
-            fmt::format("one call of every row needs {}, but the cap is {} ({}); use fewer ranks, "
-                        "less --memory-per-rank or another directory",
-                        format_size(static_cast<double>(least)),
-                        format_size(static_cast<double>(setup->cap_bytes)), setup->cap_reason)));
+    if (auto fits = check_cap(*target, parameters_.storage.directory, static_cast<double>(least),
+                              "one call of every row needs",
+                              "use fewer ranks, less --memory-per-rank or another directory");
+        !fits) {
+        return Ending::from(fits.error());
     }
 
-    // Before anything is created: what a killed run leaves is found through this line.
     Json extra;
     extra["b_eff_io"] = describe(*setup);
-    extra["backend"] = Json{{"name", storage->name()}, {"settings", storage->describe()}};
-    extra["file_system"] = target->file_system() ? target->file_system()->to_json() : Json(nullptr);
-    extra["manifest"] = target->manifest();
-    job.announce(std::move(extra));
-    session.clean_up = [&target] { target->remove_all_quietly(); };
+    extra["backend"] = describe_backend(*storage);
+    announce(job, *target, std::move(extra));
+    const CleanUp clean_up(session, *target);
     if (parameters_.no_shared_pointer) {
         setup->shared_pointer = false;
         setup->shared_pointer_note = "individual pointers were asked for";
@@ -160,26 +143,18 @@ Ending BeffIo::run(Job& job) {
         std::fputs((message + "\n").c_str(), stderr);
     };
     Ending ending = Runner(job, *setup, *storage, *target, *hints, observers, tell).run();
-    if (auto removed = target->remove_files(session, *storage); !removed) {
-        ending.errors.push_back(removed.error());
-        ending.status = graver(ending.status, ExitCode::io_error);
-        if (ending.reason.empty()) ending.reason = removed.error().text();
-    }
-    session.clean_up = [] {};
+    add(ending, target->remove_files(session, *storage));
     return ending;
 }
 
 }  // namespace
 
 HintVocabulary hint_vocabulary(const std::vector<std::int64_t>& partitions) {
-    HintVocabulary words;
+    HintVocabulary words = vocabulary_of_mpi();
     words.processes = partitions;
     for (const Access a : all_accesses) words.accesses.emplace_back(name(a));
     for (const Type t : all_types) words.patterns.emplace_back(name(t));
     words.chunks = {0, 1024, 1032, 32768, 32776, 1048576, 1048584};
-    // The constants count the closing null of C; Open MPI aborts the job on a longer key.
-    words.max_key_length = MPI_MAX_INFO_KEY - 1;
-    words.max_value_length = MPI_MAX_INFO_VAL - 1;
     return words;
 }
 

@@ -2,17 +2,18 @@
 #include "benchmarks/flash_io/flash_io.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 
+#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/flash_io/parameters.hpp"
 #include "benchmarks/flash_io/plan.hpp"
 #include "benchmarks/flash_io/runner.hpp"
 #include "benchmarks/flash_io/views.hpp"
+#include "benchmarks/storage_run.hpp"
 
 namespace effio::flash_io {
 namespace {
 
-class FlashIo : public Benchmark {
+class FlashIo : public BenchmarkWith<Parameters> {
   public:
     explicit FlashIo(std::unique_ptr<Observer> view) : view_(std::move(view)) {}
 
@@ -35,9 +36,6 @@ class FlashIo : public Benchmark {
                "  effio-mpi flash-io --cells 16 --plan --plan-ranks 64\n"
                "      sizes and memory, without doing anything";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.storage.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
@@ -52,22 +50,16 @@ class FlashIo : public Benchmark {
     std::vector<FileSet> files(const ArrayLibrary& library, int writers) const;
     static HintVocabulary hint_vocabulary(int ranks);
 
-    Parameters parameters_;
     std::unique_ptr<Observer> view_;
 };
 
 Status FlashIo::check_library(const ArrayLibrary& library) const {
     const ArrayCapabilities can = library.capabilities();
-    const auto lacks = [&](const char* what) {
-        return usage_error(
-            fmt::format("backend {} lacks what this run needs: {}", library.name(), what));
-    };
-    if (parameters_.calls == "nonblocking" && !can.nonblocking) return lacks("nonblocking calls");
-    if (parameters_.memory == "in-place" && !can.memory_box) {
-        return lacks("taking data out of a larger array (--memory=in-place)");
-    }
-    if (parameters_.read != "none" && !can.stores_data) return lacks("reading back (--read)");
-    return {};
+    return require(library.name(),
+                   {{can.nonblocking || parameters_.calls != "nonblocking", "nonblocking calls"},
+                    {can.memory_box || parameters_.memory != "in-place",
+                     "taking data out of a larger array (--memory=in-place)"},
+                    {can.stores_data || parameters_.read == "none", "reading back (--read)"}});
 }
 
 Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
@@ -104,12 +96,10 @@ std::vector<FileSet> FlashIo::files(const ArrayLibrary& library, int writers) co
 }
 
 HintVocabulary FlashIo::hint_vocabulary(int ranks) {
-    HintVocabulary words;
+    HintVocabulary words = vocabulary_of_mpi();
     words.processes = {ranks};
     words.accesses = {"write", "read"};
     for (const File file : all_files) words.patterns.emplace_back(flash_io::name(file));
-    words.max_key_length = MPI_MAX_INFO_KEY;
-    words.max_value_length = MPI_MAX_INFO_VAL - 1;
     return words;
 }
 
@@ -121,47 +111,33 @@ Ending FlashIo::run(Job& job) {
     const auto rules = read_hint_rules(session, parameters_.storage, hint_vocabulary(setup.ranks));
     if (!rules) return Ending::from(rules.error());
 
-    Target::Request request;
-    request.directory = parameters_.storage.directory;
-    request.overwrite = parameters_.storage.overwrite;
-    request.keep = parameters_.storage.keep;
-    request.max_bytes = parameters_.storage.max_bytes;
+    Target::Request request = request_of(parameters_.storage);
     request.only_read = !parameters_.writes();
     request.files = files(*library, setup.writers);
     auto target = Target::prepare(session, library->capabilities().real_files, std::move(request));
     if (!target) return Ending::from(target.error());
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;
-    if (const std::int64_t needed = setup.dump_bytes * parameters_.dumps;
-        parameters_.writes() && needed > setup.cap_bytes) {
-        return Ending::from(io_error(
-            "plan the run", parameters_.storage.directory,
-            fmt::format("the dumps need {}, but the cap is {} ({}); use fewer --dumps, --blocks or "
-                        "--cells, or another directory",
-                        format_size(static_cast<double>(needed)),
-                        format_size(static_cast<double>(setup.cap_bytes)), setup.cap_reason)));
+    const std::int64_t needed = parameters_.writes() ? setup.dump_bytes * parameters_.dumps : 0;
+    if (auto fits = check_cap(*target, parameters_.storage.directory, static_cast<double>(needed),
+                              "the dumps need",
+                              "use fewer --dumps, --blocks or --cells, or another directory");
+        !fits) {
+        return Ending::from(fits.error());
     }
 
-    // Before anything is created: what a killed run leaves is found through this line.
     Json extra;
     extra["flash_io"] = describe(setup);
-    extra["backend"] = Json{{"name", library->name()}, {"settings", library->describe()}};
-    extra["file_system"] = target->file_system() ? target->file_system()->to_json() : Json(nullptr);
-    extra["manifest"] = target->manifest();
-    job.announce(std::move(extra));
-    session.clean_up = [&target] { target->remove_all_quietly(); };
+    extra["backend"] = describe_backend(*library);
+    announce(job, *target, std::move(extra));
+    const CleanUp clean_up(session, *target);
 
     const auto records = make_record_view(session.results.recorder());
     const auto console = make_console_view(session.console);
     std::vector<Observer*> observers{records.get(), console.get()};
     if (view_) observers.push_back(view_.get());
     Ending ending = Runner(job, setup, *library, *target, *rules, observers).run();
-    if (auto removed = target->remove_files(session, library->storage()); !removed) {
-        ending.errors.push_back(removed.error());
-        ending.status = graver(ending.status, ExitCode::io_error);
-        if (ending.reason.empty()) ending.reason = removed.error().text();
-    }
-    session.clean_up = [] {};
+    add(ending, target->remove_files(session, library->storage()));
     return ending;
 }
 

@@ -2,7 +2,6 @@
 #include "benchmarks/ior/ior.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <fstream>
@@ -10,10 +9,13 @@
 #include <set>
 #include <sstream>
 
+#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/plan.hpp"
 #include "benchmarks/ior/runner.hpp"
 #include "benchmarks/ior/views.hpp"
+#include "benchmarks/storage_run.hpp"
+#include "parallel/from_root.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::ior {
@@ -21,28 +23,12 @@ namespace {
 
 /// Collective: the hint rules, read by the root.
 Result<HintRules> read_hints(const Session& session, const Parameters& p, int ranks) {
-    if (!p.storage.hints_file) return HintRules{};
-    std::string text;
-    std::string failure;
-    if (session.comm.is_root()) {
-        auto read = HintRules::read_file(*p.storage.hints_file);
-        if (read) {
-            text = *read;
-        } else {
-            failure = read.error().text();
-        }
-    }
-    session.comm.broadcast(failure);
-    if (!failure.empty()) return usage_error(failure);
-    session.comm.broadcast(text);
-    HintVocabulary words;
+    HintVocabulary words = vocabulary_of_mpi();
     words.processes = {ranks};
     for (const Access a : {Access::write, Access::read}) words.accesses.emplace_back(name(a));
     for (const Files f : {Files::shared, Files::per_process}) words.patterns.emplace_back(name(f));
     for (const Bytes transfer : p.transfers) words.chunks.push_back(transfer.count);
-    words.max_key_length = MPI_MAX_INFO_KEY;
-    words.max_value_length = MPI_MAX_INFO_VAL - 1;
-    return HintRules::parse(text, *p.storage.hints_file, words);
+    return read_hint_rules(session, p.storage, words);
 }
 
 Status check_capabilities(const Parameters& p, const Storage& storage, int ranks) {
@@ -86,7 +72,7 @@ Result<Buffer> hold_memory(const Session& session, const Parameters& p, const To
     return Buffer(static_cast<std::size_t>(p.hold_memory->count / topology.ranks_on_node));
 }
 
-class Ior : public Benchmark {
+class Ior : public BenchmarkWith<Parameters> {
   public:
     explicit Ior(std::vector<Test> tests) : tests_(std::move(tests)) {}
 
@@ -106,14 +92,12 @@ class Ior : public Benchmark {
                "  mpiexec -n 64 effio-mpi ior --transfer 4KiB,64KiB,1MiB --verify write,read\n"
                "      the rate by transfer size, every byte checked";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
     Status check() override {
         for (auto& test : tests_) {
             if (auto good = test.parameters.check(); !good) return good;
         }
         return parameters_.check();
     }
-    bool virtual_time() const override { return parameters_.storage.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
@@ -126,7 +110,6 @@ class Ior : public Benchmark {
     Json manifest(const Target& target, int ranks) const;
     bool made_earlier(const FileNames& names, const Parameters& p) const;
 
-    Parameters parameters_;
     std::vector<Test> tests_;
     /// Full names of file sets that tests of this run wrote and kept.
     std::set<std::string> made_;
@@ -158,6 +141,21 @@ Ending Ior::run(Job& job) {
     return all;
 }
 
+/// Calls of each rank, as an earlier run wrote it down.
+Result<std::int64_t> read_count_file(const std::string& path) {
+    std::ifstream in(path);
+    std::string word;
+    std::string more;
+    in >> word;
+    const auto number = parse_integer(word);
+    if (!number || *number < 1 || (in >> more)) {
+        return usage_error(
+            fmt::format("--count-file {}: {}", path,
+                        in.is_open() ? "holds no number of calls" : "cannot be read"));
+    }
+    return *number;
+}
+
 /// Collective: what the root knows from files and its environment becomes known to all.
 Status Ior::agree_on_input(const Session& session, Parameters& p) const {
     std::string hints = fmt::format("{}", fmt::join(p.hints, "\n"));
@@ -166,25 +164,9 @@ Status Ior::agree_on_input(const Session& session, Parameters& p) const {
     std::istringstream lines(hints);
     for (std::string line; std::getline(lines, line);) p.hints.push_back(line);
     if (!p.count_file || p.writes()) return {};
-    std::string failure;
-    std::int64_t count = 0;
-    if (session.comm.is_root()) {
-        std::ifstream in(*p.count_file);
-        std::string word;
-        std::string more;
-        in >> word;
-        const auto number = parse_integer(word);
-        if (!number || *number < 1 || (in >> more)) {
-            failure = fmt::format("--count-file {}: {}", *p.count_file,
-                                  in.is_open() ? "holds no number of calls" : "cannot be read");
-        } else {
-            count = *number;
-        }
-    }
-    session.comm.broadcast(failure);
-    if (!failure.empty()) return usage_error(failure);
-    session.comm.broadcast(count);
-    p.max_transfers = count;
+    const auto count = from_root(session.comm, [&] { return read_count_file(*p.count_file); });
+    if (!count) return count.error();
+    p.max_transfers = *count;
     return {};
 }
 
@@ -237,8 +219,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (comm) topology = find_topology(*comm);
 
     const FileNames names(p, ranks * p.threads);
-    Target::Request request;
-    request.directory = p.storage.directory;
+    Target::Request request = request_of(p.storage);
     request.more_directories = p.more_dirs;
     request.files = names.sets();
     // What an earlier test of this run made and kept is ours.
@@ -246,8 +227,6 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     request.overwrite = p.storage.overwrite || ours;
     request.use_existing = p.use_existing && !ours;
     request.only_read = !p.writes() && !ours;
-    request.keep = p.storage.keep;
-    request.max_bytes = p.storage.max_bytes;
     auto target = Target::prepare(session, *storage, std::move(request));
     if (!target) return Ending::from(target.error());
 
@@ -272,26 +251,21 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     const double lying =
         total *
         (p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1.0);
-    if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0 &&
-        lying > static_cast<double>(setup.cap_bytes)) {
-        return Ending::from(io_error(
-            "plan the run", p.storage.directory,
-            fmt::format("{} are to be written, but the cap is {} ({}); use a smaller --block, "
-                        "--stonewall, another directory or --max-bytes",
-                        format_size(lying), format_size(static_cast<double>(setup.cap_bytes)),
-                        setup.cap_reason)));
+    if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
+        const Status fits =
+            check_cap(*target, p.storage.directory, lying, "the files need",
+                      "use a smaller --block, --stonewall, another directory or --max-bytes");
+        if (!fits) return Ending::from(fits.error());
     }
 
     if (announces) {
         Json extra;
         extra["ior"] = describe(setup);
-        extra["backend"] = Json{{"name", storage->name()}, {"settings", storage->describe()}};
-        extra["file_system"] =
-            target->file_system() ? target->file_system()->to_json() : Json(nullptr);
+        extra["backend"] = describe_backend(*storage);
         extra["manifest"] = manifest(*target, world);
-        job.announce(std::move(extra));
+        announce(job, *target, std::move(extra));
     }
-    session.clean_up = [&target] { target->remove_all_quietly(); };
+    const CleanUp clean_up(session, *target);
     if (p.writes() && p.storage.keep && !p.use_existing) {
         for (const auto& set : names.sets()) made_.insert(full_pattern(set, p));
     }
@@ -334,12 +308,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     }
     const bool kept = p.keep_on_errors && ending.status == ExitCode::data_errors;
     if (kept) ending.detail["kept"] = "the data files, because of --keep-on-errors";
-    if (auto removed = kept ? Status() : target->remove_files(session, *storage); !removed) {
-        ending.errors.push_back(removed.error());
-        ending.status = graver(ending.status, ExitCode::io_error);
-        if (ending.reason.empty()) ending.reason = removed.error().text();
-    }
-    session.clean_up = [] {};
+    if (!kept) add(ending, target->remove_files(session, *storage));
     return ending;
 }
 

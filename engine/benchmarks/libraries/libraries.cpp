@@ -5,14 +5,16 @@
 
 #include <algorithm>
 
+#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/libraries/runner.hpp"
 #include "benchmarks/libraries/views.hpp"
+#include "benchmarks/storage_run.hpp"
 #include "core/table.hpp"
 
 namespace effio::libraries {
 namespace {
 
-class Libraries : public Benchmark {
+class Libraries : public BenchmarkWith<Parameters> {
   public:
     std::string_view name() const override { return "libraries"; }
     std::string_view purpose() const override {
@@ -32,9 +34,6 @@ class Libraries : public Benchmark {
                "      a set of your own\n"
                "  effio-mpi libraries --edges 96,200 --plan --plan-ranks 256";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override;
     std::vector<std::string> needed_directories() const override {
         if (is_model(parameters_.libraries.front())) return {};
@@ -47,8 +46,6 @@ class Libraries : public Benchmark {
     /// The most that lies on storage at a time.
     std::int64_t most_bytes(int ranks, std::size_t contenders) const;
     Ending run_on(Job& job, Field& field, Target& target);
-
-    Parameters parameters_;
 };
 
 Status Libraries::check_processes(int ranks) const {
@@ -125,38 +122,28 @@ Ending Libraries::run(Job& job) {
     if (auto fits = check_processes(ranks); !fits) return Ending::from(fits.error());
     Field field = make_field(session, parameters_, job.room);
     bool real_files = true;
-    Target::Request request;
+    Target::Request request = request_of(parameters_);
     for (const auto& c : field.contenders) {
         request.files.push_back(c.made->files(c.file, ranks));
         real_files = real_files && c.made->capabilities().real_files;
     }
-    request.directory = parameters_.directory;
-    request.overwrite = parameters_.overwrite;
-    request.keep = parameters_.keep;
-    request.max_bytes = parameters_.max_bytes;
     auto target = Target::prepare(session, real_files, std::move(request));
     if (!target) return Ending::from(target.error());
-    if (const std::int64_t needed = most_bytes(ranks, field.contenders.size());
-        needed > target->cap().bytes) {
-        return Ending::from(io_error(
-            "plan the run", parameters_.directory,
-            fmt::format("a file needs {}, but the cap is {} ({}); use smaller --edges, fewer "
-                        "--processes or another directory",
-                        format_size(static_cast<double>(needed)),
-                        format_size(static_cast<double>(target->cap().bytes)), target->cap().why)));
+    const auto needed = static_cast<double>(most_bytes(ranks, field.contenders.size()));
+    if (auto fits = check_cap(*target, parameters_.directory, needed, "a file needs",
+                              "use smaller --edges, fewer --processes or another directory");
+        !fits) {
+        return Ending::from(fits.error());
     }
     return run_on(job, field, *target);
 }
 
 Ending Libraries::run_on(Job& job, Field& field, Target& target) {
     Session& session = job.session;
-    // Before anything is created: what a killed run leaves is found through this line.
     Json extra;
     extra["libraries"] = describe(parameters_, field, target.cap());
-    extra["file_system"] = target.file_system() ? target.file_system()->to_json() : Json(nullptr);
-    extra["manifest"] = target.manifest();
-    job.announce(std::move(extra));
-    session.clean_up = [&target] { target.remove_all_quietly(); };
+    announce(job, target, std::move(extra));
+    const CleanUp clean_up(session, target);
 
     const auto records =
         make_record_view(session.results.recorder(), parameters_, job.topology.nodes);
@@ -165,14 +152,8 @@ Ending Libraries::run_on(Job& job, Field& field, Target& target) {
     Ending ending = Runner(job, parameters_, field, target, {records.get(), console.get()}).run();
     for (auto& c : field.contenders) {
         const FileSet files = c.made->files(c.file, session.comm.size());
-        if (auto removed = target.remove_files(session, c.made->storage(), std::span(&files, 1));
-            !removed) {
-            ending.errors.push_back(removed.error());
-            ending.status = graver(ending.status, ExitCode::io_error);
-            if (ending.reason.empty()) ending.reason = removed.error().text();
-        }
+        add(ending, target.remove_files(session, c.made->storage(), std::span(&files, 1)));
     }
-    session.clean_up = [] {};
     return ending;
 }
 

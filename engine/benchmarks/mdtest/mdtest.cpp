@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/mdtest/runner.hpp"
+#include "benchmarks/storage_run.hpp"
+#include "parallel/from_root.hpp"
 #include "parallel/system.hpp"
 #include "storage/backends.hpp"
 
 namespace effio::mdtest {
 namespace {
 
-class Mdtest : public Benchmark {
+class Mdtest : public BenchmarkWith<Parameters> {
   public:
     explicit Mdtest(std::unique_ptr<Observer> view) : view_(std::move(view)) {}
 
@@ -30,9 +33,6 @@ class Mdtest : public Benchmark {
                "  mpiexec -n 4 effio-mpi mdtest -n 1000 --also all --rank-shift 1\n"
                "      listing, links, attributes and renames too, each rank on files of another";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.storage.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
@@ -46,7 +46,6 @@ class Mdtest : public Benchmark {
     Status fits(const Target& target, const Setup& setup) const;
     Status can(const Names& names) const;
 
-    Parameters parameters_;
     std::unique_ptr<Observer> view_;
 };
 
@@ -54,22 +53,11 @@ class Mdtest : public Benchmark {
 /// before.
 Result<std::int64_t> Mdtest::files(const Session& session, const Workload& workload) const {
     if (!parameters_.stonewall_file || !parameters_.adopts()) return workload.items;
-    std::int64_t count = 0;
-    std::string failure;
-    if (session.comm.is_root()) {
-        const auto read = read_stonewall_file(*parameters_.stonewall_file);
-        if (read) {
-            count = *read;
-        } else {
-            failure = read.error().text();
-        }
-    }
-    session.comm.broadcast(failure);
-    session.comm.broadcast(count);
-    if (!failure.empty()) return usage_error(failure);
-    if (count > workload.items) {
+    auto count =
+        from_root(session.comm, [&] { return read_stonewall_file(*parameters_.stonewall_file); });
+    if (count && *count > workload.items) {
         return usage_error(fmt::format("{}: says {} files of each rank, but the options say {}",
-                                       *parameters_.stonewall_file, count, workload.items));
+                                       *parameters_.stonewall_file, *count, workload.items));
     }
     return count;
 }
@@ -115,30 +103,22 @@ std::vector<std::string> Mdtest::needed_directories() const {
 }
 
 Target::Request Mdtest::request(const Workload& workload) const {
-    Target::Request r;
-    r.directory = parameters_.storage.directory;
+    Target::Request r = request_of(parameters_.storage);
     r.more_directories = parameters_.more_directories;
     for (const auto& base : parameters_.bases()) {
         r.trees.push_back({base, "test-dir.", {parameters_.iterations, workload.loops}});
     }
     r.adopt_trees = parameters_.adopts();
     r.make_directories = parameters_.make_directories;
-    r.overwrite = parameters_.storage.overwrite;
-    r.keep = parameters_.storage.keep;
-    r.max_bytes = parameters_.storage.max_bytes;
     return r;
 }
 
 Status Mdtest::can(const Names& names) const {
-    const auto lacks = [&](const char* what) {
-        return usage_error(
-            fmt::format("backend {} lacks what this run needs: {}", names.name(), what));
-    };
     const NamesCapabilities has = names.capabilities();
-    if (parameters_.verify && !has.keeps) return lacks("reading back what was written");
-    if (parameters_.threads > 1 && !has.threads) return lacks("calls from several threads");
-    if (parameters_.adopts() && !has.real_files) return lacks("trees that outlive a run");
-    return {};
+    return require(names.name(),
+                   {{has.keeps || !parameters_.verify, "reading back what was written"},
+                    {has.threads || parameters_.threads <= 1, "calls from several threads"},
+                    {has.real_files || !parameters_.adopts(), "trees that outlive a run"}});
 }
 
 Status Mdtest::fits(const Target& target, const Setup& setup) const {
@@ -146,11 +126,9 @@ Status Mdtest::fits(const Target& target, const Setup& setup) const {
     const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
     const double bytes = static_cast<double>(each) * static_cast<double>(setup.files) *
                          (parameters_.shared_files ? 1 : setup.ranks);
-    if (parameters_.adopts() || bytes <= static_cast<double>(target.cap().bytes)) return {};
-    return io_error(
-        "plan the run", parameters_.storage.directory,
-        fmt::format("the files would take {}, but the cap is {} ({})", format_size(bytes),
-                    format_size(static_cast<double>(target.cap().bytes)), target.cap().why));
+    if (parameters_.adopts()) return {};
+    return check_cap(target, parameters_.storage.directory, bytes, "the files would take",
+                     "use fewer --items, a smaller --write-bytes or another directory");
 }
 
 Ending Mdtest::run(Job& job) {
@@ -165,14 +143,11 @@ Ending Mdtest::run(Job& job) {
     if (auto fit = fits(*target, *setup); !fit) return Ending::from(fit.error());
     setup->file_system = target->file_system();
 
-    // Before anything is created: what a killed run leaves is found through this line.
     Json extra;
     extra["mdtest"] = describe(*setup);
-    extra["backend"] = Json{{"name", names->name()}, {"settings", names->describe()}};
-    extra["file_system"] = target->file_system() ? target->file_system()->to_json() : Json(nullptr);
-    extra["manifest"] = target->manifest();
-    job.announce(std::move(extra));
-    session.clean_up = [&target] { target->remove_all_quietly(); };
+    extra["backend"] = describe_backend(*names);
+    announce(job, *target, std::move(extra));
+    const CleanUp clean_up(session, *target);
 
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
@@ -187,13 +162,8 @@ Ending Mdtest::run(Job& job) {
         const std::int64_t each = 2 * setup->files + parameters_.populate;
         step.allowance_seconds = 10 + 1e-3 * static_cast<double>(each) * setup->ranks;
         session.progress.begin(step);
-        if (auto removed = target->remove_trees(session); !removed) {
-            ending.errors.push_back(removed.error());
-            ending.status = graver(ending.status, ExitCode::io_error);
-            if (ending.reason.empty()) ending.reason = removed.error().text();
-        }
+        add(ending, target->remove_trees(session));
     }
-    session.clean_up = [] {};
     return ending;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "parallel/from_root.hpp"
 #include "test_session.hpp"
 
 namespace effio {
@@ -121,6 +122,28 @@ TEST(Agree, in_virtual_time_it_costs_one_collective_call) {
     s.clock.advance(s.comm.rank());
     (void)agree(s.session, s.comm, {});
     EXPECT_EQ(s.clock.now(), s.comm.size() - 1 + 0.25);
+}
+
+TEST(FromRoot, what_only_the_root_reads_is_known_to_all) {
+    TestSession s;
+    int reads = 0;
+    const auto number = from_root(s.comm, [&]() -> Result<std::int64_t> { return 41 + ++reads; });
+    ASSERT_TRUE(number);
+    EXPECT_EQ(*number, 42);
+    EXPECT_EQ(reads, s.comm.is_root() ? 1 : 0);
+    const std::string text("a\0b\n", 4);
+    const auto words = from_root(s.comm, [&]() -> Result<std::string> { return text; });
+    ASSERT_TRUE(words);
+    EXPECT_EQ(*words, text);
+}
+
+TEST(FromRoot, the_roots_failure_is_a_usage_error_of_all) {
+    TestSession s;
+    const auto none = from_root(
+        s.comm, [&]() -> Result<std::int64_t> { return system_error("open", "/d/f", ENOENT); });
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().exit_code, ExitCode::usage);
+    EXPECT_EQ(none.error().cause, system_error("open", "/d/f", ENOENT).text());
 }
 
 }  // namespace
