@@ -4,26 +4,22 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <fstream>
 #include <string_view>
+
+#include "classic/classic.hpp"
 
 namespace effio {
 namespace {
 
 constexpr std::string_view hint_prefix = "IOR_HINT__MPI__";
 
-std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
-
 class Choice {
   public:
     explicit Choice(const IorOptions& options) : o_(options) {}
 
     IorBackend make() {
-        const std::string api = lower(o_.api);
+        const std::string api = lower_case(o_.api);
         if (api == "posix") {
             add("backend", o_.direct != 0 ? "direct" : "posix");
         } else if (api == "mpiio" || api == "mpi-io") {

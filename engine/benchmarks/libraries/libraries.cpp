@@ -37,7 +37,7 @@ class Libraries : public BenchmarkWith<Parameters> {
     Result<Plan> plan(const PlanInput& input) const override;
     std::vector<std::string> needed_directories() const override {
         if (is_model(parameters_.libraries.front())) return {};
-        return {parameters_.place.directory};
+        return {parameters_.directory};
     }
     Ending run(Job& job) override;
 
