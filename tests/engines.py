@@ -12,6 +12,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -238,9 +239,10 @@ class Engine:
         schema on the way."""
         return self.start(words, cwd, ranks, **more).finish(timeout)
 
-    def as_nobody(self, words: Sequence[object], cwd: Path) -> Run:
+    def as_nobody(self, words: Sequence[object], cwd: Path, program: Path | None = None) -> Run:
         """The whole launch as an ordinary user: root is refused nothing. Skips the test where the
-        tests do not run as root, or where others cannot reach the program."""
+        tests do not run as root, or where others cannot reach the program. The way to `cwd` is
+        opened as far as it is temporary."""
         import pytest
 
         if os.geteuid() != 0:
@@ -248,8 +250,13 @@ class Engine:
         nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         if subprocess.run([*nobody, "test", "-x", self.program], check=False).returncode != 0:
             pytest.skip(f"another user cannot reach {self.program}")
+        for folder in (cwd, *cwd.parents):
+            if folder.is_relative_to(tempfile.gettempdir()):
+                folder.chmod(folder.stat().st_mode | 0o011)
         environment = {**self.environment(), "HOME": str(cwd), "TMPDIR": str(cwd)}
-        return Job(self, [*nobody, *self.command(words)], cwd, environment).finish()
+        return Job(
+            self, [*nobody, *self.command(words, program=program)], cwd, environment
+        ).finish()
 
     def alone(self, words: Sequence[object], cwd: Path, timeout: float = 30) -> Run:
         """The program without a launcher."""

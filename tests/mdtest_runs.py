@@ -3,14 +3,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-from engines import Engine, Job, Run
+from engines import Run
 
 QUICK = ("mdtest", "--quiet", "--progress", "none")
 
@@ -26,18 +21,3 @@ def operations(run: Run) -> dict[str, int]:
 
 def left_in(directory: Path) -> list[str]:
     return sorted(str(p.relative_to(directory)) for p in directory.rglob("*"))
-
-
-def as_nobody(
-    engine: Engine, words: Sequence[object], cwd: Path, program: Path | None = None
-) -> Run:
-    """The whole launch as an ordinary user."""
-    if os.geteuid() != 0:
-        pytest.skip("becoming another user needs root")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    reachable = subprocess.run([*nobody, "test", "-x", engine.program], check=False)
-    if reachable.returncode != 0:
-        pytest.skip(f"another user cannot reach {engine.program}")
-    command = [*nobody, *engine.command(words, program=program)]
-    environment = {**engine.environment(), "HOME": str(cwd), "TMPDIR": str(cwd)}
-    return Job(engine, command, cwd, environment).finish()

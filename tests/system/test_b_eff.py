@@ -140,7 +140,8 @@ def test_a_rank_needs_two_message_buffers(any_engine: Engine, tmp_path: Path) ->
         assert run.code == 0, run
         peaks.append(max(int(line) for line in told.read_text().split()) * 1024)
     buffers = 2 * 6 * 7 * MIB
-    assert buffers <= peaks[1] - peaks[0] <= buffers + 16 * MIB
+    # What else a process holds differs by some pages from start to start.
+    assert buffers - MIB <= peaks[1] - peaks[0] <= buffers + 16 * MIB
 
 
 def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None:

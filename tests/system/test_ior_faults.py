@@ -12,7 +12,6 @@ import pytest
 
 from engines import Engine
 from ior_runs import KIB, MIB, ior
-from mdtest_runs import as_nobody
 
 BACKENDS = ("posix", "mpiio")
 
@@ -131,7 +130,7 @@ def test_permission_denied(any_engine: Engine, elsewhere: Path, tmp_path: Path) 
     (elsewhere / "ior").write_bytes(bytes(2 * MIB))
     (elsewhere / "ior").chmod(0o600)
     words = ["ior", "--quiet", "--dir", elsewhere, "--block=1MiB", "--phases=read"]
-    run = as_nobody(any_engine, words, elsewhere)
+    run = any_engine.as_nobody(words, elsewhere)
     assert run.code == 3, run
     assert "Permission denied" in run.stderr
     assert f"{elsewhere}/ior" in run.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine, Run
-from mdtest_runs import QUICK, as_nobody, left_in, operations
+from mdtest_runs import QUICK, left_in, operations
 
 
 def classic(engine: Engine, words: Sequence[object], cwd: Path) -> Run:
@@ -72,7 +72,7 @@ def test_blue_waters_lines_as_another_user(
 ) -> None:
     link = elsewhere / "mdtest"
     link.symlink_to(any_engine.program)
-    run = as_nobody(any_engine, [*line, "-d", elsewhere / "out"], elsewhere, program=link)
+    run = any_engine.as_nobody([*line, "-d", elsewhere / "out"], elsewhere, program=link)
     assert run.code == 0, run
     assert table_of(run)["File read"][2] > 0
     assert not (elsewhere / "out").exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine
-from mdtest_runs import QUICK, as_nobody, left_in, operations
+from mdtest_runs import QUICK, left_in, operations
 
 
 def test_out_of_inodes(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
@@ -66,7 +66,7 @@ def test_out_of_inodes_on_a_disk_file_system(
 def test_permission_denied_for_another_user(any_engine: Engine, elsewhere: Path) -> None:
     closed = elsewhere / "closed"
     closed.mkdir(mode=0o755)
-    run = as_nobody(any_engine, [*QUICK, "-n", "5", "-d", closed], elsewhere)
+    run = any_engine.as_nobody([*QUICK, "-n", "5", "-d", closed], elsewhere)
     assert run.code == 3, run
     assert "Permission denied" in run.stderr
     assert str(closed) in run.stderr
@@ -127,7 +127,7 @@ def test_files_that_an_ordinary_user_may_not_remove(
     made = any_engine.run([*common, "--phases", "create", "--keep"], tmp_path)
     assert made.code == 0, made
     kept = left_in(elsewhere)
-    run = as_nobody(any_engine, [*common, "--phases", "stat,remove"], elsewhere)
+    run = any_engine.as_nobody([*common, "--phases", "stat,remove"], elsewhere)
     assert run.code == 3, run
     assert operations(run)["File stat"] == 10
     remove = run.result.rows(access="remove", pattern="file")[0]
@@ -237,7 +237,7 @@ def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) 
     assert made.code == 0, made
     for file in elsewhere.rglob("file.mdtest.*"):
         file.chmod(0o644)
-    run = as_nobody(any_engine, [*common, "--phases", "read"], elsewhere)
+    run = any_engine.as_nobody([*common, "--phases", "read"], elsewhere)
     assert run.code == 0, run
     assert operations(run) == {"File read": 6}
 
