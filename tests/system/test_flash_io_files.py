@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from array_tools import need, tool
 from engines import Engine
 
 from .flash_io_by_the_book import Dump, write_hdf5, write_netcdf
-from .test_flash_io import need, tool
 
 KINDS = ("chk", "plt_cnt", "plt_crn")
 # What the HDF5 original has there is not described: the date of its run, and its name.
