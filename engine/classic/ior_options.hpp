@@ -84,9 +84,9 @@ struct IorOptions {
     std::int64_t range_locks = 0;
     std::int64_t collective_metadata = 0;
     std::int64_t individual_datasets = 0;
-    std::int64_t alignment = 1;   ///< bytes
+    std::int64_t alignment = 1;  ///< bytes
     std::int64_t no_fill = 0;
-    std::int64_t chunk_size = 0;  ///< elements of a dataset, 8 bytes each
+    std::int64_t chunk_size = 0;    ///< elements of a dataset, 8 bytes each
     std::int64_t dummy_create = 0;  ///< microseconds, as the others of DUMMY
     std::int64_t dummy_close = 0;
     std::int64_t dummy_sync = 0;

@@ -118,9 +118,9 @@ class ArrayBytes : public ByteFile {
             slab = schema.run(v, inside / element_bytes_, bytes / element_bytes_);
         }
         if (!slab) {
-            return io_error("transfer", path(),
-                            fmt::format("{} bytes from {} on are no slab of the file's arrays",
-                                        bytes, begin));
+            return io_error(
+                "transfer", path(),
+                fmt::format("{} bytes from {} on are no slab of the file's arrays", bytes, begin));
         }
         if (auto moved = move(v, *slab); !moved) return moved.error();
         if (own) individual_ += bytes;
@@ -174,8 +174,7 @@ class ArrayStorage : public Storage {
         return usage_error(fmt::format(
             "backend {}: {} segments{} would be more than {} datasets in a file; use fewer, larger "
             "segments",
-            name(), b.segments, each > 1 ? fmt::format(" of {} blocks", each) : "",
-            most_datasets));
+            name(), b.segments, each > 1 ? fmt::format(" of {} blocks", each) : "", most_datasets));
     }
 
     Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {

@@ -11,9 +11,9 @@
 //           of a transfer.
 //
 // Byte o of the file as IOR counts is byte o of these variables one after the other, so that a
-// transfer inside a block is one slab. Opening for writing with `create` keeps a file that is there,
-// as it does with plain bytes, and fails where that file is divided otherwise. All calls on a file
-// are of the kind that OpenRequest::collective says.
+// transfer inside a block is one slab. Opening for writing with `create` keeps a file that is
+// there, as it does with plain bytes, and fails where that file is divided otherwise. All calls on
+// a file are of the kind that OpenRequest::collective says.
 #pragma once
 
 #include <memory>

@@ -57,8 +57,8 @@ struct Capabilities {
     bool threads = false;         ///< threads of a rank may use files of their own at the same time
     bool preallocate = true;      ///< storage can be reserved before the data come
     bool sync_alone = true;       ///< a rank may sync a shared file without the others
-    bool scattered = true;        ///< ranks may make a collective call at places far from each other
-    bool plain = true;            ///< a file holds the bytes and nothing else
+    bool scattered = true;  ///< ranks may make a collective call at places far from each other
+    bool plain = true;      ///< a file holds the bytes and nothing else
 };
 
 struct OpenMode {

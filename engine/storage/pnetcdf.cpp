@@ -82,8 +82,8 @@ class PnetcdfFile : public ArrayFile {
         return begin_access();
     }
 
-    /// Collective: finds what the reader expects. A reader of a part alone learns at each get whether
-    /// the file goes so far; a writer makes it longer.
+    /// Collective: finds what the reader expects. A reader of a part alone learns at each get
+    /// whether the file goes so far; a writer makes it longer.
     Status find(bool partial, bool writes) {
         std::int64_t needed = 0;
         for (std::size_t v = 0; v < schema().variables.size(); ++v) {
@@ -293,7 +293,7 @@ class PnetcdfFile : public ArrayFile {
     std::vector<int> requests_;
     std::vector<std::int64_t> begins_;  ///< of the variables in a file that was there; bytes
     std::optional<std::int64_t> end_;   ///< of a file that may hold less than its variables; bytes
-    std::int64_t put_bytes_ = 0;  ///< as the library counts them, header included
+    std::int64_t put_bytes_ = 0;        ///< as the library counts them, header included
 };
 
 class PnetcdfLibrary : public ArrayLibrary {
@@ -356,7 +356,8 @@ class PnetcdfLibrary : public ArrayLibrary {
         const int code = ncmpi_open(comm.raw(), request.path.c_str(), mode, info.raw(), &id);
         if (code != NC_NOERR) return io_error("ncmpi_open", request.path, ncmpi_strerror(code));
         auto file = std::make_unique<PnetcdfFile>(session(), request, id);
-        if (auto found = file->find(request.partial, mode == NC_WRITE); !found) return found.error();
+        if (auto found = file->find(request.partial, mode == NC_WRITE); !found)
+            return found.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
     }
 

@@ -38,16 +38,16 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
     // Where all sync together, all must make the same number of calls.
     const bool unequal = p.stonewall.count > 0 || p.steady || p.min_time.count > 0;
     const bool syncs_alone = p.sync == "each" && !p.collective && shared && unequal;
-    auto able =
-        require(storage, {{can.collective || !p.collective, "collective calls"},
-                          {can.views || p.placement_kind() == Placement::offset, "views"},
-                          {can.stores_data || p.verify.empty(), "reading back what was written"},
-                          {can.threads || p.threads == 1, "files of threads of their own"},
-                          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
-                          {can.scattered || !p.collective || ordered,
-                           "collective calls of which each rank's is somewhere else (--order)"},
-                          {can.sync_alone || !syncs_alone,
-                           "a sync of one rank alone (--sync each until a time)"}});
+    auto able = require(
+        storage,
+        {{can.collective || !p.collective, "collective calls"},
+         {can.views || p.placement_kind() == Placement::offset, "views"},
+         {can.stores_data || p.verify.empty(), "reading back what was written"},
+         {can.threads || p.threads == 1, "files of threads of their own"},
+         {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
+         {can.scattered || !p.collective || ordered,
+          "collective calls of which each rank's is somewhere else (--order)"},
+         {can.sync_alone || !syncs_alone, "a sync of one rank alone (--sync each until a time)"}});
     if (!able) return able;
     for (const Bytes transfer : p.transfers) {
         const std::int64_t parts = shared ? ranks * p.threads : 1;

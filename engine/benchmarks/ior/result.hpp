@@ -26,7 +26,7 @@ struct Setup {
     int max_ranks_on_node = 1;
     std::string backend;
     std::string backend_version;  ///< of its library; may be empty
-    std::string path;  ///< of the shared file or the first file
+    std::string path;             ///< of the shared file or the first file
     std::int64_t cap_bytes = 0;
     std::string cap_reason;
     std::optional<FileSystem> file_system;

@@ -109,7 +109,8 @@ class BytesInArrays : public testing::TestWithParam<Way> {
             Buffer found(transfer);
             const auto done = file.read(form(), found.bytes(), offset);
             ASSERT_TRUE(done) << done.error().text();
-            const auto wrong = compare(bytes_of_file(offset, transfer).bytes(), found.bytes(), offset);
+            const auto wrong =
+                compare(bytes_of_file(offset, transfer).bytes(), found.bytes(), offset);
             EXPECT_FALSE(wrong) << wrong->text();
         }
     }
@@ -336,8 +337,8 @@ TEST_F(ArrayStorage, of_pnetcdf_reads_the_part_of_a_file_that_was_written) {
     if (!storage) GTEST_SKIP() << check_present(Serves::blocks, "pnetcdf").error().text();
     const SharedDirectory directory(at_.comm);
     const int ranks = at_.comm.size();
-    OpenRequest request{directory / "f", OpenMode::creating(), Element::byte, {},
-                        Blocks{15, 45, 2, ranks}};
+    OpenRequest request{
+        directory / "f", OpenMode::creating(), Element::byte, {}, Blocks{15, 45, 2, ranks}};
     const std::int64_t offset = at_.comm.rank() * 45;  // of segment 0 alone
     auto file = storage->open(at_.comm, request);
     ASSERT_TRUE(file) << file.error().text();
@@ -360,8 +361,12 @@ TEST_F(ArrayStorage, of_hdf5_tells_that_a_chunked_call_was_collective) {
     const auto storage = make("hdf5");
     if (!storage) GTEST_SKIP() << check_present(Serves::blocks, "hdf5").error().text();
     const SharedDirectory directory(at_.comm);
-    OpenRequest request{directory / "f", OpenMode::creating(), Element::byte, {},
-                        Blocks{16, 16, 1, at_.comm.size()}, true};
+    OpenRequest request{directory / "f",
+                        OpenMode::creating(),
+                        Element::byte,
+                        {},
+                        Blocks{16, 16, 1, at_.comm.size()},
+                        true};
     request.hints.set("cb_buffer_size", "1048576");
     auto file = storage->open(at_.comm, request);
     ASSERT_TRUE(file) << file.error().text();
