@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <span>
 #include <string>
 
@@ -106,15 +107,14 @@ struct Bench {
 
 /// Leaves so many bytes in a file; false if it could not.
 bool fill(const std::string& path, std::int64_t bytes, const effio::Buffer& memory) {
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) return false;
-    while (bytes > 0) {
+    std::ofstream file(path, std::ios::binary);
+    while (bytes > 0 && file) {
         const auto piece = std::min(bytes, static_cast<std::int64_t>(memory.size()));
-        const auto size = static_cast<std::size_t>(piece);
-        if (std::fwrite(memory.bytes().data(), 1, size, file) != size) break;
+        file.write(reinterpret_cast<const char*>(memory.bytes().data()), piece);
         bytes -= piece;
     }
-    return std::fclose(file) == 0 && bytes == 0;
+    file.close();
+    return file.good() && bytes == 0;
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>
             // A backend that is missing here is no fault of the command line.
             Error error = status.error();
             if (error.exit_code != ExitCode::usage) error.cause = error.text();
-            error.cause += "\n";
+            error.cause += '\n';
             return error;
         }
         if (o.dry_run != 0) {

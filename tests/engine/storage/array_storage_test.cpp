@@ -3,6 +3,7 @@
 // of fixed extents can have it, and the structure that the original gives such files.
 #include "storage/array_storage.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -339,7 +340,7 @@ TEST_F(ArrayStorage, of_pnetcdf_reads_the_part_of_a_file_that_was_written) {
     const int ranks = at_.comm.size();
     OpenRequest request{
         directory / "f", OpenMode::creating(), Element::byte, {}, Blocks{15, 45, 2, ranks}};
-    const std::int64_t offset = at_.comm.rank() * 45;  // of segment 0 alone
+    const std::int64_t offset = std::int64_t{45} * at_.comm.rank();  // of segment 0 alone
     auto file = storage->open(at_.comm, request);
     ASSERT_TRUE(file) << file.error().text();
     const Buffer data(15);
@@ -351,7 +352,7 @@ TEST_F(ArrayStorage, of_pnetcdf_reads_the_part_of_a_file_that_was_written) {
     ASSERT_TRUE(file) << file.error().text();
     Buffer found(15);
     EXPECT_TRUE((*file)->read(alone, found.bytes(), offset));
-    const auto behind = (*file)->read(alone, found.bytes(), ranks * 45);
+    const auto behind = (*file)->read(alone, found.bytes(), std::int64_t{45} * ranks);
     ASSERT_FALSE(behind);
     EXPECT_NE(behind.error().cause.find("too short"), std::string::npos);
     ASSERT_TRUE((*file)->close());
@@ -370,7 +371,7 @@ TEST_F(ArrayStorage, of_hdf5_tells_that_a_chunked_call_was_collective) {
     request.hints.set("cb_buffer_size", "1048576");
     auto file = storage->open(at_.comm, request);
     ASSERT_TRUE(file) << file.error().text();
-    ASSERT_TRUE((*file)->write(together, Buffer(16).bytes(), at_.comm.rank() * 16));
+    ASSERT_TRUE((*file)->write(together, Buffer(16).bytes(), std::int64_t{16} * at_.comm.rank()));
     const Json told = (*file)->describe();
     EXPECT_EQ(told["done_collectively"], 1);
     EXPECT_EQ(told["modes"]["contiguous, collective"], 1);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t int_limit = std::int64_t{1} << 31;
 /// No multiple of the blocks that the derived type is made of.
-constexpr std::int64_t bytes = int_limit + (3 << 20) + 8 * 5;
+constexpr std::int64_t bytes = int_limit + (3 << 20) + 40;
 
 /// Words at the ends, on both sides of the limit, and at the last whole block; the rest is zero.
 constexpr std::array<std::int64_t, 5> marks{0, int_limit - 8, int_limit, int_limit + (3 << 20),
