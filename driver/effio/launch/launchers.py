@@ -4,6 +4,7 @@ LAUNCHERS; its command line is asserted in tests/driver/test_launchers.py."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -31,7 +32,7 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Launcher:
+class Launcher(ABC):
     """One launcher program. Subclasses say what to put before the program."""
 
     program: str
@@ -42,8 +43,9 @@ class Launcher:
     # A signal sent to this launcher's process reaches the ranks.
     forwards_signals = True
 
+    @abstractmethod
     def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
-        raise NotImplementedError
+        """The whole command that starts `program` on so many ranks."""
 
 
 class OpenMpi(Launcher):
