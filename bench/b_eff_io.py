@@ -12,8 +12,7 @@ from harness import Figures, Kit, Pair
 MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
 UNITS = 150  # of time in a run without --rewrite
-SEPARATED = range(17, 25)  # rows of the definition: separated files, one call a chunk
-ROWS = {21: "1 KiB", 19: "1 MiB"}
+ROWS = {21: "1 KiB", 19: "1 MiB"}  # of the definition: separated files, one call a chunk
 # A little program that runs another one and says what memory it had at most.
 PEAK = """
 import resource, subprocess, sys
@@ -35,14 +34,11 @@ def engine_words(kit: Kit, place: Path, seconds: float, *words: str) -> list[obj
     ]
 
 
-def rates_of_engine(kit: Kit, unit: float, before: list[int]) -> Figures:
-    """`before` hears the bytes that each rank had written when it came to the separated files."""
+def rates_of_engine(kit: Kit, unit: float) -> Figures:
     with kit.place() as place:
         # Without the histogram of call times: the bare program has none.
         kit.launch(engine_words(kit, place, unit * UNITS, "--call-times", "off"))
         rows = [m for m in lines(place / "r.jsonl") if m["kind"] == "measurement"]
-    written = [m for m in rows if m["access"] == "write" and m["where"]["row"] < min(SEPARATED)]
-    before[:] = [sum(m["bytes"] for m in written) // 2]
     return {
         f"{m['access']} {ROWS[m['where']['row']]}": m["rate"]["value"] / 1e6
         for m in rows
@@ -50,9 +46,9 @@ def rates_of_engine(kit: Kit, unit: float, before: list[int]) -> Figures:
     }
 
 
-def rates_of_bare(kit: Kit, unit: float, before: list[int]) -> Figures:
+def rates_of_bare(kit: Kit, unit: float) -> Figures:
     with kit.place() as place:
-        text = kit.launch([kit.bare("bare_b_eff_io"), place, unit, LMAX, *before])
+        text = kit.launch([kit.bare("bare_b_eff_io"), place, unit, LMAX])
     rates = {}
     for access, row, rate in (line.split() for line in text.splitlines()):
         if int(row) in ROWS:
@@ -79,18 +75,17 @@ def peak_of_engine(kit: Kit) -> Figures:
 
 def peak_of_bare(kit: Kit) -> Figures:
     with kit.place() as place:
-        return peak(kit, [kit.bare("bare_b_eff_io"), place, 0, LMAX, 0], place)
+        return peak(kit, [kit.bare("bare_b_eff_io"), place, 0, LMAX], place)
 
 
 def pairs(kit: Kit) -> list[Pair]:
     unit = 0.05
-    before: list[int] = []  # of the engine's latest run; it begins
     return [
         Pair(
             "b_eff_io rates",
             "separated files on tmpfs, 2 ranks; what does the engine cost beside the calls?",
-            lambda: rates_of_engine(kit, unit, before),
-            lambda: rates_of_bare(kit, unit, before),
+            lambda: rates_of_engine(kit, unit),
+            lambda: rates_of_bare(kit, unit),
             "MB/s",
             at_least=0.98,
         ),

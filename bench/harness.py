@@ -183,7 +183,7 @@ class Verdict:
                 f" [{min(self.theirs):.4g} … {max(self.theirs):.4g}])"
             )
         return (
-            f"  {self.figure:<24} effio {statistics.median(self.ours):>11.4g}"
+            f"  {self.figure:<32} effio {statistics.median(self.ours):>11.4g}"
             f"  bare {statistics.median(self.theirs):>11.4g} {self.pair.unit:<5}"
             f" {what} {statistics.median(s):.4g} [{min(s):.4g} … {max(s):.4g}]{limit}"
         )

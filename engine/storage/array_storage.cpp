@@ -26,11 +26,14 @@ std::int64_t variable_bytes(ArrayDivision division, const Blocks& b) {
     return b.file_bytes();
 }
 
+/// Until the library's own call is known, which then says its name.
+constexpr CallNames calls = CallNames::plain("write", "read");
+
 class ArrayBytes : public ByteFile {
   public:
     ArrayBytes(Session& session, const Comm& comm, const OpenRequest& request,
                std::unique_ptr<ArrayFile> file)
-        : ByteFile(session, request.path, request.element),
+        : ByteFile(session, request.path, request.element, calls, Counts::itself),
           file_(std::move(file)),
           delete_on_close_(request.mode.delete_on_close && comm.is_root()),
           element_bytes_(file_->schema().variables.front().element_bytes()),
@@ -93,7 +96,6 @@ class ArrayBytes : public ByteFile {
         }
         return {};
     }
-    bool counts_progress() const override { return true; }
 
   private:
     template <class Move>

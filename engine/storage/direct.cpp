@@ -67,9 +67,9 @@ class DirectFile : public PosixFile {
     }
     Error refused(const char* call, std::int64_t offset, std::size_t bytes) const {
         Error error = io_error(call, path(),
-                               fmt::format("{} bytes at {}: place, length and memory must be "
-                                           "multiples of {} bytes",
-                                           bytes, offset, align_));
+                               fmt::format("{} bytes: place, length and memory must be multiples "
+                                           "of {} bytes",
+                                           bytes, align_));
         error.offset = offset;
         return error;
     }

@@ -47,7 +47,7 @@ int amode_of(const OpenMode& mode) {
 class MpiFile : public ByteFile {
   public:
     MpiFile(Session& session, const OpenRequest& request, MPI_File file)
-        : ByteFile(session, request.path, request.element),
+        : ByteFile(session, request.path, request.element, mpi_calls),
           file_(file),
           etype_(etype_of(request.element)) {}
     MpiFile(const MpiFile&) = delete;
@@ -186,20 +186,31 @@ class MpiFile : public ByteFile {
         return mpi_error(call, path(), code);
     }
 
-    /// Runs `call(count, datatype, status)` on whole elements; for more than an int can count, on
-    /// blocks of 1 MiB (and the rest as one element of its own type).
+    /// Runs `call(count, datatype, status)` on whole elements.
     template <class Call>
     Result<std::int64_t> transfer(CallForm form, bool write, std::size_t bytes, Call&& call) {
         const auto elements = static_cast<std::int64_t>(bytes) / bytes_of(element());
-        MPI_Status outcome{};
-        if (elements <= std::numeric_limits<int>::max()) {
-            const int code = call(static_cast<int>(elements), etype_, &outcome);
-            if (code != MPI_SUCCESS) return mpi_error(call_name(form, write), path(), code);
-            int moved = 0;
-            MPI_Get_count(&outcome, etype_, &moved);
-            if (moved == MPI_UNDEFINED) return 0;
-            return moved * bytes_of(element());
-        }
+        if (elements > std::numeric_limits<int>::max()) [[unlikely]]
+            return large_transfer(form, write, elements, call);
+        MPI_Status outcome;
+        const int code = call(static_cast<int>(elements), etype_, &outcome);
+        if (code != MPI_SUCCESS) [[unlikely]]
+            return failed(form, write, code);
+        int moved = 0;
+        MPI_Get_count(&outcome, etype_, &moved);
+        return moved == MPI_UNDEFINED ? 0 : moved * bytes_of(element());
+    }
+
+    [[gnu::cold, gnu::noinline]] Result<std::int64_t> failed(CallForm form, bool write,
+                                                             int code) const {
+        return mpi_error(call_name(form, write), path(), code);
+    }
+
+    /// More than an int can count: blocks of 1 MiB, and the rest, as one element of its own type.
+    template <class Call>
+    [[gnu::cold, gnu::noinline]] Result<std::int64_t> large_transfer(CallForm form, bool write,
+                                                                     std::int64_t elements,
+                                                                     Call&& call) {
         constexpr std::int64_t block = 1 << 20;
         const auto blocks = static_cast<int>(elements / block);
         const auto rest = static_cast<int>(elements % block);
@@ -212,8 +223,9 @@ class MpiFile : public ByteFile {
         std::array<MPI_Datatype, 2> types{chunk.raw(), etype_};
         MPI_Type_create_struct(2, lengths.data(), starts.data(), types.data(), large.out());
         MPI_Type_commit(large.out());
+        MPI_Status outcome;
         const int code = call(1, large.raw(), &outcome);
-        if (code != MPI_SUCCESS) return mpi_error(call_name(form, write), path(), code);
+        if (code != MPI_SUCCESS) return failed(form, write, code);
         MPI_Count moved = 0;
         MPI_Get_elements_x(&outcome, large.raw(), &moved);
         return moved == MPI_UNDEFINED ? 0 : static_cast<std::int64_t>(moved) * bytes_of(element());

@@ -18,7 +18,7 @@ class NullFile : public RunFile {
   public:
     NullFile(Session& session, const Comm& comm, const OpenRequest& request,
              const NullDelays& delays, Sizes& sizes)
-        : RunFile(session, comm, request),
+        : RunFile(session, comm, request, mpi_calls),
           delays_(delays),
           sizes_(sizes),
           forget_(request.mode.delete_on_close) {}

@@ -8,10 +8,13 @@
 
 namespace effio {
 
+inline constexpr CallNames posix_calls{CallNames::plain("pwrite", "pread").transfers, "set view",
+                                       "set hints", "fsync", "close"};
+
 class PosixFile : public RunFile {
   public:
     PosixFile(Session& session, const Comm& comm, const OpenRequest& request, Descriptor fd)
-        : RunFile(session, comm, request),
+        : RunFile(session, comm, request, posix_calls),
           fd_(std::move(fd)),
           unlink_(request.mode.delete_on_close && comm.is_root()) {}
 

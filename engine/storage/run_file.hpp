@@ -24,8 +24,8 @@ class RunFile : public ByteFile {
 
   protected:
     /// `comm` must outlive the file.
-    RunFile(Session& session, const Comm& comm, const OpenRequest& request)
-        : ByteFile(session, request.path, request.element), comm_(comm) {}
+    RunFile(Session& session, const Comm& comm, const OpenRequest& request, const CallNames& names)
+        : ByteFile(session, request.path, request.element, names), comm_(comm) {}
 
     /// Consecutive bytes at an absolute offset; fewer than asked only at the end of the file.
     virtual Result<std::int64_t> write_run(std::int64_t offset,

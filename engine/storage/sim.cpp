@@ -33,7 +33,7 @@ class SimFile : public RunFile {
   public:
     SimFile(Session& session, const Comm& comm, const OpenRequest& request, const SimModel& model,
             const int& active, Cache& cache, Descriptor fd, std::string real_path)
-        : RunFile(session, comm, request),
+        : RunFile(session, comm, request, mpi_calls),
           model_(model),
           active_(active),
           cache_(cache),

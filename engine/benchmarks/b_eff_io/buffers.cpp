@@ -33,35 +33,6 @@ void Buffers::initialize(std::span<double> buffer, Fill fill, int rank, double s
     }
 }
 
-void Buffers::place_marks(std::span<double> buffer, const Row& row, Access access,
-                          std::int64_t call) {
-    const Marks marks{row, static_cast<int>(access)};
-    const std::int64_t step = row.chunk / 8;
-    const std::int64_t doubles = row.memory / 8;
-    for (std::int64_t i = 0; i < doubles; i += step) {
-        buffer[static_cast<std::size_t>(i)] = marks.first(call, i);
-        buffer[static_cast<std::size_t>(i + step - 1)] = marks.last(call, i);
-    }
-}
-
-std::int64_t Buffers::check(const Row& row, Access writer, std::int64_t call,
-                            std::optional<WrongChunk>& wrong) const {
-    const Marks marks{row, static_cast<int>(writer)};
-    const std::int64_t step = row.chunk / 8;
-    const std::int64_t doubles = row.memory / 8;
-    std::int64_t bad = 0;
-    for (std::int64_t i = 0; i < doubles; i += step) {
-        const double first = read_[static_cast<std::size_t>(i)];
-        const double last = read_[static_cast<std::size_t>(i + step - 1)];
-        const double expected_last = marks.last(call, i);
-        // In a chunk of one double the last mark overwrites the first.
-        const double expected_first = step == 1 ? expected_last : marks.first(call, i);
-        if (first == expected_first && last == expected_last) continue;
-        if (bad++ == 0) wrong = WrongChunk{i, first, last, expected_first, expected_last};
-    }
-    return bad;
-}
-
 std::vector<double> Buffers::before(std::size_t partition, Access writer, const Row& row) const {
     std::vector<double> model(write_.size());
     initialize(model, fill_, rank_, 0);
@@ -70,7 +41,7 @@ std::vector<double> Buffers::before(std::size_t partition, Access writer, const 
             written.row.number == row.number) {
             break;
         }
-        place_marks(model, written.row, written.access, written.calls - 1);
+        Marks(written.row, written.access).place(model, written.calls - 1);
     }
     return model;
 }

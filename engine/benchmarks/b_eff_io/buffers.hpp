@@ -6,22 +6,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "benchmarks/b_eff_io/definition.hpp"
+#include "benchmarks/b_eff_io/marks.hpp"
 #include "core/buffer.hpp"
 
 namespace effio::b_eff_io {
-
-/// The first wrong chunk of a call, in the original's terms: i counts doubles of the buffer.
-struct WrongChunk {
-    std::int64_t i = 0;
-    double found_first = 0;
-    double found_last = 0;
-    double expected_first = 0;
-    double expected_last = 0;
-};
 
 class Buffers {
   public:
@@ -39,14 +30,14 @@ class Buffers {
         return std::as_writable_bytes(read_).first(static_cast<std::size_t>(row.memory));
     }
 
-    /// Stores the marks of call number `call` of `row` in the write buffer.
-    void mark(const Row& row, Access access, std::int64_t call) {
-        place_marks(write_, row, access, call);
+    /// Stores the marks of call number `call` in the write buffer.
+    void mark(const Marks& marks, std::int64_t call) { marks.place(write_, call); }
+    /// Counts the chunks of the read buffer whose marks are others; the first wrong one goes to
+    /// `wrong`.
+    std::int64_t check(const Marks& marks, std::int64_t call,
+                       std::optional<WrongChunk>& wrong) const {
+        return marks.check(read_, call, wrong);
     }
-    /// Counts the chunks of the read buffer whose marks are not those of `writer`; the first wrong
-    /// one goes to `wrong`.
-    std::int64_t check(const Row& row, Access writer, std::int64_t call,
-                       std::optional<WrongChunk>& wrong) const;
 
     /// Remembers that a row was written with `calls` calls: its last marks stay in the buffer.
     void remember(std::size_t partition, Access access, const Row& row, std::int64_t calls) {
@@ -54,9 +45,6 @@ class Buffers {
     }
     /// The write buffer as it was just before `row` was written by `writer` on `partition`.
     std::vector<double> before(std::size_t partition, Access writer, const Row& row) const;
-
-    static void place_marks(std::span<double> buffer, const Row& row, Access access,
-                            std::int64_t call);
 
   private:
     struct Written {

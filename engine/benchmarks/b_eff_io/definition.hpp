@@ -84,19 +84,4 @@ double effective_bandwidth(double write_average, double read_average);
 
 inline constexpr double valid_partition_seconds = 1800;
 
-/// Marks in the buffer: the first and last double of each chunk, 1e7 r + 1000 i + 10 p + a + (1 |
-/// 6), with the call number r from 0 and the index i of the chunk's first double.
-struct Marks {
-    const Row& row;
-    int access = 0;
-    double first(std::int64_t call, std::int64_t i) const { return base(call, i) + 1; }
-    double last(std::int64_t call, std::int64_t i) const { return base(call, i) + 6; }
-
-  private:
-    double base(std::int64_t call, std::int64_t i) const {
-        return 1e7 * static_cast<double>(call) + 1000.0 * static_cast<double>(i) +
-               10.0 * row.number + access;
-    }
-};
-
 }  // namespace effio::b_eff_io

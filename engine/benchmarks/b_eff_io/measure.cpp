@@ -25,22 +25,22 @@ class Trouble {
             const std::function<void(const std::string&)>& tell)
         : session_(session), task_(task), measured_(measured), tell_(tell) {}
 
-    void failed(Error error) {
+    [[gnu::cold]] void failed(Error error) {
         say(fmt::format("[{}] ERROR in File_{}: n={}, p={}: {}", session_.world_rank,
                         task_.access == Access::read ? "read" : "write", task_.ranks,
                         task_.row.number, error.text()));
         measured_.outcome.fail(session_.signed_error(std::move(error)));
     }
 
-    void wrong(std::int64_t chunks, std::int64_t call, const WrongChunk& w,
-               const std::string& path) {
+    [[gnu::cold]] void wrong(std::int64_t chunks, std::int64_t call, const WrongChunk& w,
+                             const ByteFile& file) {
         say(
             fmt::format("[{}] ERROR in reading: p={}, r={}, i={}, buf=({:.0f},{:.0f}) != "
                         "({:.0f},{:.0f})",
                         session_.world_rank, task_.row.number, call, w.i, w.found_first,
                         w.found_last, w.expected_first, w.expected_last));
         Error error = io_error(
-            call_name(task_.form, false), path,
+            file.call_name(task_.form, false), file.path(),
             fmt::format("wrong data in row {} ({} {}), call {}: first and last double of a chunk "
                         "are ({:.0f},{:.0f}) instead of ({:.0f},{:.0f})",
                         task_.row.number, name(task_.access), name(task_.row.type), call,
@@ -114,10 +114,12 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     const Row& row = task.row;
     const bool writing = task.access != Access::read;
     file.time_calls_into(task.time_calls ? &m.call_times : nullptr);
+    const Marks marks(row, writing ? task.access : task.writer);
 
-    const auto one_call = [&](std::int64_t call) {
+    // In the loop itself, not a function of its own, for the reason that byte_file.hpp gives.
+    const auto one_call = [&](std::int64_t call) __attribute__((always_inline)) {
         if (writing) {
-            buffers.mark(row, task.access, call);
+            buffers.mark(marks, call);
             auto done = file.write(task.form, buffers.to_write(row));
             if (done) return true;
             trouble.failed(std::move(done.error()));
@@ -129,8 +131,8 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
             return false;
         }
         std::optional<WrongChunk> wrong;
-        const std::int64_t bad = buffers.check(row, task.writer, call, wrong);
-        if (bad > 0) trouble.wrong(bad, call, *wrong, file.path());
+        const std::int64_t bad = buffers.check(marks, call, wrong);
+        if (bad > 0) trouble.wrong(bad, call, *wrong, file);
         return true;
     };
 
@@ -194,8 +196,9 @@ RowVerified verify_row(ByteFile& file, Buffers& buffers, const RowTask& task,
     auto model = buffers.before(task.partition, task.writer, row);
     const auto expected =
         std::as_bytes(std::span(model)).first(static_cast<std::size_t>(row.memory));
+    const Marks marks(row, task.writer);
     for (std::int64_t call = 0; call < task.repetitions; ++call) {
-        Buffers::place_marks(model, row, task.writer, call);
+        marks.place(model, call);
         const auto data = buffers.to_read(row);
         if (auto done = file.read(task.form, data); !done) {
             v.outcome.fail(done.error());

@@ -239,7 +239,7 @@ TEST_P(EveryByteFile, transfers_count_as_progress) {
     ASSERT_TRUE(file->write(at_all, bytes_from(rank_ * 100, 100).bytes(), rank_ * 100));
     const auto now = at_.progress.snapshot();
     EXPECT_EQ(now.bytes_in_step - before, 100);
-    EXPECT_STREQ(now.call, "MPI_File_write_at_all");
+    EXPECT_STREQ(now.call, file->call_name(at_all, true));
     ASSERT_TRUE(file->close());
 }
 
@@ -247,12 +247,20 @@ INSTANTIATE_TEST_SUITE_P(Bytes, EveryByteFile, testing::ValuesIn(present_backend
                          [](const auto& suite) { return suite.param; });
 
 TEST(CallNames, are_those_of_MPI) {
-    EXPECT_STREQ(call_name(at_own, true), "MPI_File_write_at");
-    EXPECT_STREQ(call_name(at_all, false), "MPI_File_read_at_all");
-    EXPECT_STREQ(call_name(individual, false), "MPI_File_read");
-    EXPECT_STREQ(call_name(individual_all, true), "MPI_File_write_all");
-    EXPECT_STREQ(call_name(shared, true), "MPI_File_write_shared");
-    EXPECT_STREQ(call_name(ordered, false), "MPI_File_read_ordered");
+    EXPECT_STREQ(mpi_calls.transfer(at_own, true), "MPI_File_write_at");
+    EXPECT_STREQ(mpi_calls.transfer(at_all, false), "MPI_File_read_at_all");
+    EXPECT_STREQ(mpi_calls.transfer(individual, false), "MPI_File_read");
+    EXPECT_STREQ(mpi_calls.transfer(individual_all, true), "MPI_File_write_all");
+    EXPECT_STREQ(mpi_calls.transfer(shared, true), "MPI_File_write_shared");
+    EXPECT_STREQ(mpi_calls.transfer(ordered, false), "MPI_File_read_ordered");
+}
+
+TEST(CallNames, of_other_ways_tell_reading_from_writing) {
+    constexpr CallNames names = CallNames::plain("pwrite", "pread");
+    for (const CallForm form : {at_own, at_all, individual, individual_all, shared, ordered}) {
+        EXPECT_STREQ(names.transfer(form, true), "pwrite");
+        EXPECT_STREQ(names.transfer(form, false), "pread");
+    }
 }
 
 }  // namespace

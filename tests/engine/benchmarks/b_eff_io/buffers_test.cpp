@@ -41,7 +41,7 @@ TEST(Buffers, begin_as_defined) {
 TEST(Buffers, marks_stand_in_the_first_and_the_last_double_of_each_chunk) {
     Buffers buffers(64, Buffers::Fill::definition, 0);
     const Row row = row_of(4, 2);
-    buffers.mark(row, Access::rewrite, 3);
+    buffers.mark({row, Access::rewrite}, 3);
     // 1e7 * 3 + 1000 * i + 10 * 4 + 1 (rewrite) + 1 or 6, with i = 0 and 4.
     EXPECT_EQ(doubles(buffers.to_write(row)),
               (std::vector<double>{30000042, -2, -4, 30000047, 30004042, -10, -12, 30004047}));
@@ -50,23 +50,23 @@ TEST(Buffers, marks_stand_in_the_first_and_the_last_double_of_each_chunk) {
 TEST(Buffers, right_marks_pass_the_check) {
     Buffers buffers(64, Buffers::Fill::definition, 0);
     const Row row = row_of(4, 2);
-    buffers.mark(row, Access::write, 5);
+    buffers.mark({row, Access::write}, 5);
     hand_over(buffers, row);
     std::optional<WrongChunk> wrong;
-    EXPECT_EQ(buffers.check(row, Access::write, 5, wrong), 0);
+    EXPECT_EQ(buffers.check({row, Access::write}, 5, wrong), 0);
     EXPECT_FALSE(wrong);
 }
 
 TEST(Buffers, data_of_another_call_row_or_access_are_wrong_in_every_chunk) {
     Buffers buffers(64, Buffers::Fill::definition, 0);
     const Row row = row_of(4, 2);
-    buffers.mark(row, Access::write, 5);
+    buffers.mark({row, Access::write}, 5);
     hand_over(buffers, row);
     for (const auto& [number, access, call] :
          {std::tuple(4, Access::write, 6), std::tuple(5, Access::write, 5),
           std::tuple(4, Access::rewrite, 5)}) {
         std::optional<WrongChunk> wrong;
-        EXPECT_EQ(buffers.check(row_of(number, 2), access, call, wrong), 2);
+        EXPECT_EQ(buffers.check({row_of(number, 2), access}, call, wrong), 2);
         EXPECT_TRUE(wrong);
     }
 }
@@ -74,7 +74,7 @@ TEST(Buffers, data_of_another_call_row_or_access_are_wrong_in_every_chunk) {
 TEST(Buffers, a_wrong_chunk_counts_once_and_is_told_with_its_place) {
     Buffers buffers(96, Buffers::Fill::definition, 0);
     const Row row = row_of(0, 3);
-    buffers.mark(row, Access::write, 0);
+    buffers.mark({row, Access::write}, 0);
     hand_over(buffers, row);
     const double stale = -1;
     auto read = buffers.to_read(row);
@@ -82,7 +82,7 @@ TEST(Buffers, a_wrong_chunk_counts_once_and_is_told_with_its_place) {
     std::memcpy(&read[56], &stale, 8);  // and its last
     std::memcpy(&read[88], &stale, 8);  // the last double of chunk 2
     std::optional<WrongChunk> wrong;
-    EXPECT_EQ(buffers.check(row, Access::write, 0, wrong), 2);
+    EXPECT_EQ(buffers.check({row, Access::write}, 0, wrong), 2);
     ASSERT_TRUE(wrong);
     EXPECT_EQ(wrong->i, 4);
     EXPECT_EQ(wrong->found_first, -1);
@@ -95,20 +95,20 @@ TEST(Buffers, a_chunk_of_one_double_holds_its_last_mark) {
     Buffers buffers(16, Buffers::Fill::definition, 0);
     Row row = row_of(33, 0);
     row.chunk = row.memory = 8;
-    buffers.mark(row, Access::write, 0);
+    buffers.mark({row, Access::write}, 0);
     hand_over(buffers, row);
     EXPECT_EQ(doubles(buffers.to_write(row)), (std::vector<double>{336}));
     std::optional<WrongChunk> wrong;
-    EXPECT_EQ(buffers.check(row, Access::write, 0, wrong), 0);
+    EXPECT_EQ(buffers.check({row, Access::write}, 0, wrong), 0);
 }
 
 TEST(Buffers, a_row_of_no_bytes_has_neither_marks_nor_errors) {
     Buffers buffers(16, Buffers::Fill::definition, 0);
     Row row = row_of(33, 0);
     row.chunk = 0;
-    buffers.mark(row, Access::write, 0);
+    buffers.mark({row, Access::write}, 0);
     std::optional<WrongChunk> wrong;
-    EXPECT_EQ(buffers.check(row, Access::write, 0, wrong), 0);
+    EXPECT_EQ(buffers.check({row, Access::write}, 0, wrong), 0);
     EXPECT_TRUE(buffers.to_write(row).empty());
 }
 
@@ -124,14 +124,14 @@ TEST(Buffers, random_data_differ_between_ranks_and_not_between_runs) {
 TEST(Buffers, what_stood_in_the_buffer_before_a_row_is_known_afterwards) {
     // Rows leave the marks of their last call behind; a full verification needs them all.
     Buffers buffers(64, Buffers::Fill::definition, 0);
-    buffers.mark(row_of(1, 2), Access::write, 0);
-    buffers.mark(row_of(1, 2), Access::write, 1);
+    buffers.mark({row_of(1, 2), Access::write}, 0);
+    buffers.mark({row_of(1, 2), Access::write}, 1);
     buffers.remember(0, Access::write, row_of(1, 2), 2);
     const auto after_row_1 = doubles(buffers.to_write(row_of(1, 2)));
-    buffers.mark(row_of(2, 1), Access::write, 0);
+    buffers.mark({row_of(2, 1), Access::write}, 0);
     buffers.remember(0, Access::write, row_of(2, 1), 1);
     const auto after_row_2 = doubles(buffers.to_write(row_of(1, 2)));
-    buffers.mark(row_of(1, 2), Access::rewrite, 0);
+    buffers.mark({row_of(1, 2), Access::rewrite}, 0);
     buffers.remember(0, Access::rewrite, row_of(1, 2), 1);
 
     EXPECT_EQ(buffers.before(0, Access::write, row_of(1, 2)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The numbers of the definition against those that spec/b_eff_io.md states or that follow by hand.
 #include "benchmarks/b_eff_io/definition.hpp"
+#include "benchmarks/b_eff_io/marks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -240,7 +241,7 @@ TEST(Definition, averages_of_the_sample_without_rewriting) {
 
 TEST(Definition, marks_tell_call_chunk_row_and_access) {
     const auto rows = row_table(lmax);
-    const Marks marks{rows[5], 1};
+    const Marks marks(rows[5], Access::rewrite);
     EXPECT_DOUBLE_EQ(marks.first(0, 0), 52);
     EXPECT_DOUBLE_EQ(marks.last(0, 0), 57);
     EXPECT_DOUBLE_EQ(marks.first(3, 128), 30128052);
