@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -40,13 +41,16 @@ class SlurmUnavailableError(Exception):
 
 
 def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        ports = []
-        for _ in range(count):
-            listener = stack.enter_context(socket.socket())
-            listener.bind(("", 0))
-            ports.append(int(listener.getsockname()[1]))
-    return ports
+    """Below those that the system gives to whoever asks for any: nobody gets them by chance before
+    the daemons do."""
+    ports: list[int] = []
+    for port in random.sample(range(10_000, 30_000), 2_000):
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("", port))
+            ports.append(port)
+        if len(ports) == count:
+            return ports
+    raise SlurmUnavailableError(f"no {count} free ports")
 
 
 def _configuration(directory: Path, nodes: Sequence[str], ports: Sequence[int]) -> str:

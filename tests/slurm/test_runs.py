@@ -163,10 +163,12 @@ def test_a_script_can_be_submitted_by_hand(
 def submitted(
     slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
 ) -> Iterator[subprocess.Popen[str]]:
-    """A long run that has measured something on two nodes already."""
+    """A run that has measured something on two nodes already, and has far more to do."""
     where = ["--nodes", "2", "--ranks-per-node", "1", "--submit"]
+    # What its cap leaves to one partition of two ranks takes a second.
+    long = ["--time", "600s", "--max-bytes", "4GiB", "--partitions", ",".join(["2"] * 20)]
     process = subprocess.Popen(
-        [*EFFIO, "run", "b-eff-io", "--time", "600s", "--max-bytes", "512MiB", *MEMORY, *where],
+        [*EFFIO, "run", "b-eff-io", *long, *MEMORY, *where],
         cwd=tmp_path,
         env={**slurm.environment, **mpich},
         stdin=subprocess.DEVNULL,
