@@ -43,6 +43,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
         {{can.collective || !p.collective, "collective calls"},
          {can.views || p.placement_kind() == Placement::offset, "views"},
          {can.stores_data || p.verify.empty(), "reading back what was written"},
+         {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
          {can.threads || p.threads == 1, "files of threads of their own"},
          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
          {can.scattered || !p.collective || ordered,
