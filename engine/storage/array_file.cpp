@@ -141,41 +141,18 @@ Result<std::unique_ptr<ArrayFile>> ArrayLibrary::checked(
     return file;
 }
 
-namespace {
-
-/// A library works with copies of the communicator that it is opened with, and may lose step in
-/// them when a call of one rank fails. What it copies while this lives returns its errors to the
-/// library, which can then say that something failed; ours end the job.
-class ErrorsReturn {
-  public:
-    explicit ErrorsReturn(const Comm& comm) : comm_(comm.raw()) {
-        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    }
-    ErrorsReturn(const ErrorsReturn&) = delete;
-    ErrorsReturn& operator=(const ErrorsReturn&) = delete;
-    ~ErrorsReturn() { MPI_Comm_set_errhandler(comm_, MPI_ERRORS_ARE_FATAL); }
-
-  private:
-    MPI_Comm comm_;
-};
-
-}  // namespace
-
 Result<std::unique_ptr<ArrayFile>> ArrayLibrary::create(const Comm& comm,
                                                         const ArrayRequest& request) {
-    const ErrorsReturn by_value(comm);
     return checked(do_create(comm, request));
 }
 
 Result<std::unique_ptr<ArrayFile>> ArrayLibrary::open(const Comm& comm,
                                                       const ArrayRequest& request) {
-    const ErrorsReturn by_value(comm);
     return checked(do_open(comm, request));
 }
 
 Result<std::unique_ptr<ArrayFile>> ArrayLibrary::update(const Comm& comm,
                                                         const ArrayRequest& request) {
-    const ErrorsReturn by_value(comm);
     return checked(do_update(comm, request));
 }
 
