@@ -127,7 +127,7 @@ class ByteFile {
     ///
     /// In the header, so that nothing but `do_write` or `do_read` stands between a benchmark's loop
     /// and the library: a processor that forgot its return addresses in the kernel pays for every
-    /// level on the way back (10 ns each of some 750 for 1 KiB, 2 % with three of them).
+    /// level on the way back, some 10 ns of the 750 that a read of 1 KiB takes.
     Status write(CallForm form, std::span<const std::byte> data, std::int64_t offset = 0) {
         const double start = begin_transfer(form, true);
         auto moved = do_write(form, data, offset);

@@ -192,7 +192,7 @@ class MpiFile : public ByteFile {
         const auto elements = static_cast<std::int64_t>(bytes) / bytes_of(element());
         if (elements > std::numeric_limits<int>::max()) [[unlikely]]
             return large_transfer(form, write, elements, call);
-        MPI_Status outcome;
+        MPI_Status outcome{};  // ROMIO leaves it as it is where a rank has nothing to move
         const int code = call(static_cast<int>(elements), etype_, &outcome);
         if (code != MPI_SUCCESS) [[unlikely]]
             return failed(form, write, code);
@@ -223,7 +223,7 @@ class MpiFile : public ByteFile {
         std::array<MPI_Datatype, 2> types{chunk.raw(), etype_};
         MPI_Type_create_struct(2, lengths.data(), starts.data(), types.data(), large.out());
         MPI_Type_commit(large.out());
-        MPI_Status outcome;
+        MPI_Status outcome{};
         const int code = call(1, large.raw(), &outcome);
         if (code != MPI_SUCCESS) return failed(form, write, code);
         MPI_Count moved = 0;
