@@ -6,14 +6,17 @@
 
 #include <cstdio>
 #include <fstream>
+#include <map>
 
 #include "benchmarks/ior/plan.hpp"
+#include "benchmarks/rank_csv.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
 namespace {
 
-/// The one report of all tests. A run that failed has said what it measured until then.
+/// The one report of all tests, and the files of their ranks' rates: tests that name the same file
+/// share it. A run that failed has said what it measured until then.
 struct SharedReport {
     explicit SharedReport(std::unique_ptr<IorReport> one) : report(std::move(one)) {}
     SharedReport(const SharedReport&) = delete;
@@ -24,6 +27,7 @@ struct SharedReport {
         finished = true;
     }
     std::unique_ptr<IorReport> report;
+    std::map<std::string, Result<RankCsv>> rank_files;
     bool begun = false;
     bool finished = false;
 };
@@ -55,23 +59,23 @@ class TestView : public ior::Observer {
     /// One line for each rank, as IOR writes them; B/s.
     void save_ranks(const ior::PhaseResult& r) {
         if (options_.rank_csv.empty()) return;
-        const bool fresh = !saved_ && test_ == 0;  // later tests add to the file of the first
-        saved_ = true;
-        std::ofstream out(options_.rank_csv, fresh ? std::ios::trunc : std::ios::app);
-        out.seekp(0, std::ios::end);
-        if (out.tellp() == 0) {
-            out << "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,"
-                   "throughput\n";
+        auto found = shared_->rank_files.find(options_.rank_csv);
+        if (found == shared_->rank_files.end()) {
+            auto created = RankCsv::create(options_.rank_csv,
+                                           "access,rank,runtime-with-openclose,runtime,"
+                                           "throughput-withopenclose,throughput");
+            found = shared_->rank_files.emplace(options_.rank_csv, std::move(created)).first;
         }
+        auto& file = found->second;
+        std::string lines;
         int rank = 0;
-        const auto rate = [](double bytes, double time) { return time > 0 ? bytes / time : 0.0; };
         for (const auto& d : r.rank_details) {
-            out << fmt::format("{},{},{:.9f},{:.9f},{:.3f},{:.3f}\n", name(r.access), rank++,
-                               d.total, d.transfer, rate(d.bytes, d.total),
-                               rate(d.bytes, d.transfer));
+            lines +=
+                fmt::format("{},{},{:.9f},{:.9f},{:.3f},{:.3f}\n", name(r.access), rank++, d.total,
+                            d.transfer, rate_of(d.bytes, d.total), rate_of(d.bytes, d.transfer));
         }
-        out.close();
-        if (!out) fmt::print(stderr, "ior: WARNING: cannot write {}\n", options_.rank_csv);
+        const Status put = file ? file->add(lines) : Status(file.error());
+        if (!put) fmt::print(stderr, "ior: WARNING: {}\n", put.error().text());
     }
 
     void name_outliers(const ior::PhaseResult& r) const {
@@ -90,7 +94,6 @@ class TestView : public ior::Observer {
     int test_;
     bool last_;
     IorOptions options_;
-    bool saved_ = false;
 };
 
 IorSink sink_of(const std::string& file) {

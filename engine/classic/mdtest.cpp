@@ -5,117 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <set>
 
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "classic/mdtest_options.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
 namespace {
-
-constexpr const char* help_text =
-    R"(mdtest measures how many files and directories a file system creates, finds, reads and removes.
-
-  mpirun -np NP mdtest -n items | -I items-per-directory [options]
-
-  -a S   POSIX, NULL (keeps nothing) or SIM (1 ms of virtual time for each call) [POSIX]
-  -b N   branching factor of the tree [1]         -z N   depth of the tree [0]
-  -n N   items of each task                       -I N   items of each task in each directory
-  -u     a tree for each task                     -L     items at the lowest level only
-  -D     directories only                         -F     files only
-  -C -T -E -U -r   only create, stat, read, rename directories, remove (together as given)
-  -d P   base directory, or several: P1@P2 with -u [./out]
-  -i N   iterations [1]
-  -w N   bytes to write into each file            -e N   bytes to read from each file
-  -X, --verify-read, --verify-write   compare what was written, in a pass of its own
-  -N N   each task on the items of the Nth next node (stat), of twice, of three times as many
-  -R, --random-seed N   stat and read in random order       -G N   seed of the data
-  -W N   stop creating files after N seconds, go on to the count of the fastest
-  -x F   file that the count is written to and read from
-  -y     fsync each file                          -Y     sync the file system after each phase
-  -c     task 0 creates and removes everything    -S     all tasks share the same files
-  -k     create files by mknod(2); see --as-of-2017
-  -f N -l N -s N   numbers of tasks from, to, stride
-  -B     no barriers between phases               -t     count the first look-up of the own tree
-  -p N   pause before directories and files       -g     (Lustre layout; accepted)
-  -P     rates and times     -Z  times only       -v, -V N   a line after each phase
-  --print-all-procs, --showRankStatistics         times of the ranks
-  --savePerOpDataCSV=P   every operation's time, in P-<thing>-<operation>-<iteration>-<rank>.csv
-  --as-of-2017     read the line as mdtest of 2017 did: -k did nothing then, and directories
-                   were not renamed
-  --overwrite      replace a tree that an earlier run left
-)";
-
-/// How an option takes its value.
-enum class Value { none, optional, needed };
-
-struct Known {
-    const char* name;  ///< one letter, or a long name
-    Value value;
-};
-constexpr std::array known{
-    Known{"a", Value::needed},
-    Known{"b", Value::needed},
-    Known{"B", Value::optional},
-    Known{"c", Value::none},
-    Known{"C", Value::none},
-    Known{"d", Value::needed},
-    Known{"D", Value::none},
-    Known{"e", Value::needed},
-    Known{"E", Value::none},
-    Known{"f", Value::needed},
-    Known{"F", Value::none},
-    Known{"g", Value::none},
-    Known{"G", Value::needed},
-    Known{"h", Value::none},
-    Known{"i", Value::needed},
-    Known{"I", Value::needed},
-    Known{"k", Value::none},
-    Known{"l", Value::needed},
-    Known{"L", Value::none},
-    Known{"n", Value::needed},
-    Known{"N", Value::needed},
-    Known{"p", Value::needed},
-    Known{"P", Value::none},
-    Known{"r", Value::none},
-    Known{"R", Value::none},
-    Known{"s", Value::needed},
-    Known{"S", Value::none},
-    Known{"t", Value::none},
-    Known{"T", Value::none},
-    Known{"u", Value::none},
-    Known{"U", Value::none},
-    Known{"v", Value::none},
-    Known{"V", Value::needed},
-    Known{"w", Value::needed},
-    Known{"W", Value::needed},
-    Known{"x", Value::needed},
-    Known{"X", Value::none},
-    Known{"y", Value::none},
-    Known{"Y", Value::none},
-    Known{"z", Value::needed},
-    Known{"Z", Value::none},
-    Known{"help", Value::none},
-    Known{"verify-read", Value::none},
-    Known{"verify-write", Value::none},
-    Known{"random-seed", Value::needed},
-    Known{"print-all-procs", Value::none},
-    Known{"showRankStatistics", Value::none},
-    Known{"dataPacketType", Value::needed},
-    Known{"warningAsErrors", Value::none},
-    Known{"savePerOpDataCSV", Value::needed},
-    Known{"as-of-2017", Value::none},
-    Known{"overwrite", Value::none},
-};
-
-const Known* find_known(const std::string& name) {
-    const auto* it =
-        std::find_if(known.begin(), known.end(), [&](const Known& k) { return name == k.name; });
-    return it == known.end() ? nullptr : it;
-}
 
 bool is_number(const std::string& text) {
     return !text.empty() &&
@@ -173,11 +72,13 @@ class Reader {
     void bundle(const std::string& word) {
         for (std::size_t i = 1; i < word.size(); ++i) {
             const std::string name(1, word[i]);
-            const Known* option = find_known(name);
+            const MdtestOption* option = find_mdtest_option(name);
             std::string rest = word.substr(i + 1);
             if (rest.starts_with('=')) rest.erase(0, 1);
             const bool seeded = name == "R" && is_number(rest);
-            if ((option != nullptr && option->value != Value::none && !rest.empty()) || seeded) {
+            if ((option != nullptr && option->value != MdtestOption::Value::none &&
+                 !rest.empty()) ||
+                seeded) {
                 take(seeded ? "random-seed" : name, rest);
                 return;
             }
@@ -186,19 +87,19 @@ class Reader {
     }
 
     void take(const std::string& name, std::optional<std::string> value) {
-        const Known* option = find_known(name);
+        const MdtestOption* option = find_mdtest_option(name);
         const std::string shown = (name.size() == 1 ? "-" : "--") + name;
         if (option == nullptr) {
             complain(fmt::format("{}: no such option here; --help shows all", shown));
             return;
         }
-        if (!value && option->value != Value::none) {
+        if (!value && option->value != MdtestOption::Value::none) {
             const bool more = at_ < words_.size();
-            if (option->value == Value::needed && !more) {
+            if (option->value == MdtestOption::Value::needed && !more) {
                 complain(fmt::format("{}: needs a value", shown));
                 return;
             }
-            if (option->value == Value::needed || (more && is_number(words_[at_]))) {
+            if (option->value == MdtestOption::Value::needed || (more && is_number(words_[at_]))) {
                 value = words_[at_++];
             }
         }
@@ -357,6 +258,12 @@ class Reader {
             as_of_2017_ = true;
         } else if (name == "savePerOpDataCSV") {
             flag("save-calls=" + value);
+        } else if (name == "saveRankPerformanceDetails") {
+            flag("save-rank-details=" + value);
+        } else if (name == "run-cmd-before-phase") {
+            flag("run-before-phase=" + value);
+        } else if (name == "run-cmd-after-phase") {
+            flag("run-after-phase=" + value);
         } else if (name == "overwrite") {
             flag("overwrite");
         } else if (name == "dataPacketType") {
@@ -485,7 +392,7 @@ Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::stri
     reader.read();
     ClassicProgram::Translation translation;
     if (reader.help()) {
-        translation.message = help_text;
+        translation.message = mdtest_help();
         return translation;
     }
     if (!reader.complaints().empty()) return usage_error(reader.complaints());

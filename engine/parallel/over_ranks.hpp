@@ -3,6 +3,7 @@
 // collective over the communicator and belongs outside measured intervals.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,19 @@ TimeSeries summed_over(const Comm& comm, TimeSeries mine);
 
 /// The mean of what the ranks know; nothing if one of them knows nothing.
 std::optional<double> mean_over(const Comm& comm, const std::optional<double>& mine);
+
+/// The numbers of each rank, in the ranks' order; on the root only. Grows with the ranks.
+template <std::size_t N>
+std::vector<std::array<double, N>> gathered_over(const Comm& comm,
+                                                 const std::array<double, N>& mine) {
+    std::vector<std::array<double, N>> all;
+    for (std::size_t i = 0; i < N; ++i) {
+        const auto column = comm.gather(mine[i]);
+        all.resize(column.size());
+        for (std::size_t rank = 0; rank < column.size(); ++rank) all[rank][i] = column[rank];
+    }
+    return all;
+}
 
 struct RankValue {
     int rank = 0;

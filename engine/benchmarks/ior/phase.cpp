@@ -338,12 +338,9 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
 
 std::vector<RankDetail> Runner::details_over_ranks(double bytes, double total,
                                                    double transfer) const {
-    const auto all_bytes = comm_.gather(bytes);
-    const auto all_totals = comm_.gather(total);
-    const auto all_transfers = comm_.gather(transfer);
     std::vector<RankDetail> details;
-    for (std::size_t i = 0; i < all_bytes.size(); ++i) {
-        details.push_back({all_bytes[i], all_totals[i], all_transfers[i]});
+    for (const auto& one : gathered_over(comm_, std::array{bytes, total, transfer})) {
+        details.push_back({one[0], one[1], one[2]});
     }
     return details;
 }

@@ -44,7 +44,8 @@ class Mdtest : public BenchmarkWith<Parameters> {
     Result<std::int64_t> files(const Session& session, const Workload& workload) const;
     Target::Request request(const Workload& workload) const;
     Status fits(const Target& target, const Setup& setup) const;
-    Status can(const Names& names) const;
+    Status can(const Session& session, const Names& names) const;
+    Result<std::optional<RankCsv>> make_rank_csv(const Session& session) const;
 
     std::unique_ptr<Observer> view_;
 };
@@ -113,12 +114,31 @@ Target::Request Mdtest::request(const Workload& workload) const {
     return r;
 }
 
-Status Mdtest::can(const Names& names) const {
+Status Mdtest::can(const Session& session, const Names& names) const {
+    if (parameters_.after_phase && session.clock.is_virtual()) {
+        return usage_error(fmt::format(
+            "--run-after-phase: commands take real time, which {} does not see", names.name()));
+    }
     const NamesCapabilities has = names.capabilities();
     return require(names.name(),
                    {{has.keeps || !parameters_.verify, "reading back what was written"},
                     {has.threads || parameters_.threads <= 1, "calls from several threads"},
                     {has.real_files || !parameters_.adopts(), "trees that outlive a run"}});
+}
+
+/// Collective; the file is the root's.
+Result<std::optional<RankCsv>> Mdtest::make_rank_csv(const Session& session) const {
+    const auto& path = parameters_.save_rank_details;
+    std::optional<RankCsv> file;
+    if (!path) return file;
+    const auto made = from_root(session.comm, [&]() -> Result<std::string> {
+        auto created = RankCsv::create(*path, rank_csv_header);
+        if (!created) return std::move(created.error());
+        file = std::move(*created);
+        return std::string();
+    });
+    if (!made) return made.error();
+    return file;
 }
 
 Status Mdtest::fits(const Target& target, const Setup& setup) const {
@@ -136,7 +156,7 @@ Ending Mdtest::run(Job& job) {
     auto setup = set_up(job);
     if (!setup) return Ending::from(setup.error());
     const auto names = make_names(session, parameters_.storage.backend, job.room);
-    if (auto met = can(*names); !met) return Ending::from(met.error());
+    if (auto met = can(session, *names); !met) return Ending::from(met.error());
     const bool real = names->capabilities().real_files;
     auto target = Target::prepare(session, real, request(setup->workload));
     if (!target) return Ending::from(target.error());
@@ -153,7 +173,12 @@ Ending Mdtest::run(Job& job) {
     std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
     std::vector<Observer*> observers{records.get(), tables.get()};
     if (view_ && session.comm.is_root()) observers.push_back(view_.get());
-    Ending ending = Runner(job, *setup, *names, *target, observers).run();
+    Ending ending;
+    if (auto rank_csv = make_rank_csv(session); !rank_csv) {
+        ending = Ending::from(rank_csv.error());
+    } else {
+        ending = Runner(job, *setup, *names, *target, observers, std::move(*rank_csv)).run();
+    }
 
     // What phases did not remove: none was asked for, or one failed, or a signal came before.
     if (!parameters_.adopts()) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "parallel/shell.hpp"
+
 namespace effio::mdtest {
 namespace {
 
@@ -88,12 +90,31 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& worke
                 if (auto done = scene.names.sync_all(base); !done) local.outcome.fail(done.error());
                 local.sync = clock.now() - worked;
             }
+            if (p.after_phase && !scene.session.interrupted.load()) {
+                const double synced = clock.now();
+                if (auto done = run_hook(scene, phase, *p.after_phase); !done) {
+                    local.outcome.fail(std::move(done.error()));
+                    local.hook_failed = true;
+                }
+                local.hook = clock.now() - synced;
+            }
             if (!p.no_barriers) scene.comm.barrier();
             local.total = clock.now() - start;
         });
     });
     collect(workers, local);
     return local;
+}
+
+Status run_hook(const Scene& scene, const Phase& phase, const std::string& command) {
+    scene.session.progress.call("hook");
+    auto done =
+        run_in_shell(scene.session, command,
+                     {{"EFFIO_PHASE", fmt::format("{}-{}", name(phase.thing), phase.access)},
+                      {"EFFIO_ITERATION", std::to_string(scene.iteration)},
+                      {"EFFIO_RANK", std::to_string(scene.comm.rank())}});
+    if (done) return {};
+    return scene.session.signed_error(std::move(done.error()));
 }
 
 Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers) {
@@ -134,16 +155,25 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     r.bytes = sums[2];
     r.entries = sums[3];
     r.verified_bytes = sums[4];
-    const std::array<Named, 4> parts{{{"total", local.total},
-                                      {"work", local.work},
-                                      {"sync", local.sync},
-                                      {"barrier", local.total - local.work - local.sync}}};
+    const Parameters& p = scene.parameters;
+    std::vector<Named> parts{{"total", local.total}, {"work", local.work}, {"sync", local.sync}};
+    if (p.after_phase) parts.emplace_back("hook", local.hook);
+    parts.emplace_back("barrier", local.total - local.work - local.sync - local.hook);
     r.seconds = spread_over(comm, parts);
     if (scene.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
     r.over_time = summed_over(comm, local.over_time);
     constexpr int shown = 3;
     r.slowest = largest_over(comm, local.work, scene.session.host, shown);
+    if (p.wants_rank_details()) {
+        const std::array mine{static_cast<double>(local.operations),
+                              static_cast<double>(local.failed), local.work, local.total};
+        for (const auto& [operations, failed, work, total] : gathered_over(comm, mine)) {
+            r.rank_details.push_back({static_cast<std::int64_t>(operations),
+                                      static_cast<std::int64_t>(failed), work, total});
+        }
+    }
     r.wall = local.wall;
+    r.hook_failed = comm.max(local.hook_failed ? 1 : 0) > 0;
     Outcome mine = local.outcome;
     mine.interrupted = scene.session.interrupted.load();
     const Agreed agreed = agree(scene.session, comm, mine);
@@ -153,8 +183,11 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     r.stopped = static_cast<StopReason>(comm.max(static_cast<int>(local.stopped)));
     if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
         r.valid = false;
-        r.invalid_reason = fmt::format("{} of {} operations failed, first: {}", r.failed,
-                                       r.operations + r.failed, agreed.error->text());
+        r.invalid_reason = agreed.error->text();
+        if (r.failed > 0) {
+            r.invalid_reason = fmt::format("{} of {} operations failed, first: {}", r.failed,
+                                           r.operations + r.failed, r.invalid_reason);
+        }
     } else if (r.stopped == StopReason::interrupted) {
         r.valid = false;
         r.invalid_reason = "stopped by a signal";

@@ -20,6 +20,7 @@ struct LocalResult {
     const Phase* phase = nullptr;
     double work = 0;   ///< to the end of its last call
     double sync = 0;   ///< of the file system
+    double hook = 0;   ///< of the command after the phase
     double total = 0;  ///< to after the closing barrier
     std::optional<Wall> wall;
     std::int64_t operations = 0;
@@ -30,13 +31,17 @@ struct LocalResult {
     Histogram calls;
     TimeSeries over_time;
     StopReason stopped = StopReason::count;
+    bool hook_failed = false;
     Outcome outcome;
 };
 
-/// The clock runs from after a barrier to after the next one; in between are the calls, the sync if
-/// asked for, and the stonewall's two reductions. Without barriers it runs from the rank's own
-/// first call to the end of its last one.
+/// The clock runs from after a barrier to after the next one; in between are the calls, the sync
+/// and the command of --run-after-phase if asked for, and the stonewall's two reductions. Without
+/// barriers it runs from the rank's own first call to the end of its last one.
 LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew);
+
+/// A command of the user's around a phase, on this rank.
+Status run_hook(const Scene& scene, const Phase& phase, const std::string& command);
 
 /// Untimed: the calls of the phase just measured go to a file of this rank (--save-calls).
 Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers);

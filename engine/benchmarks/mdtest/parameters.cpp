@@ -123,6 +123,27 @@ void Parameters::declare(OptionTable& table) {
         .choices({"on", "off"})
         .expert();
     table
+        .add("run-before-phase", before_phase,
+             "each rank runs this in the shell before each phase, untimed; the command finds the "
+             "phase in EFFIO_PHASE (file-create, ...)")
+        .metavar("CMD")
+        .automatic("nothing")
+        .expert();
+    table
+        .add("run-after-phase", after_phase,
+             "likewise after each phase, inside its time: e.g. what makes its work durable")
+        .metavar("CMD")
+        .automatic("nothing")
+        .expert();
+    table.flag("rank-details", rank_details, "record operations and times of every rank").expert();
+    table
+        .add("save-rank-details", save_rank_details,
+             "a CSV file with a line for each rank, iteration and phase: operations, seconds, "
+             "rates; written anew")
+        .metavar("FILE")
+        .automatic("no")
+        .expert();
+    table
         .add("save-calls", save_calls,
              "each rank writes begin and length of every call to PREFIX-<thing>-<operation>-"
              "<iteration>-<rank>.csv (16 bytes of memory a call)")
@@ -207,6 +228,20 @@ Status Parameters::check_combinations() const {
     }
     if (ranks.size() > 1 && !(has("create") && has("remove"))) {
         return refuse("--ranks: several numbers need both create and remove in --phases");
+    }
+    for (const auto& [option, command] :
+         {std::pair("--run-before-phase", before_phase), {"--run-after-phase", after_phase}}) {
+        if (command && command->find_first_not_of(" \t\n") == std::string::npos) {
+            return usage_error(fmt::format("{}: no command is given", option));
+        }
+    }
+    if (no_barriers && runs_commands()) {
+        return refuse(
+            "--no-barriers: not with --run-before-phase or --run-after-phase, after which all "
+            "ranks agree whether to go on");
+    }
+    if (save_rank_details && save_rank_details->empty()) {
+        return refuse("--save-rank-details: no file is given");
     }
     if (save_calls && (ranks.size() > 1 || compare_trees || !storage.times_calls())) {
         return refuse(

@@ -48,6 +48,10 @@ struct Parameters {
     std::string count = "on";
     std::vector<std::string> more_directories;
     bool make_directories = false;
+    std::optional<std::string> before_phase;
+    std::optional<std::string> after_phase;
+    bool rank_details = false;
+    std::optional<std::string> save_rank_details;
     std::optional<std::string> save_calls;
     StorageOptions storage{"posix", Serves::names};
 
@@ -59,6 +63,8 @@ struct Parameters {
     bool has(std::string_view word) const;
     /// The trees are those of an earlier run.
     bool adopts() const { return !has("create"); }
+    bool runs_commands() const { return before_phase || after_phase; }
+    bool wants_rank_details() const { return rank_details || save_rank_details; }
     bool removes() const { return has("remove"); }
     std::int64_t bytes_to_read() const { return read_bytes.value_or(write_bytes).count; }
     std::vector<std::string> bases() const;

@@ -2,6 +2,10 @@
 // mdtest's events as lines of the result file.
 #include "benchmarks/mdtest/result.hpp"
 
+#include <fmt/format.h>
+
+#include "benchmarks/rank_csv.hpp"
+
 namespace effio::mdtest {
 namespace {
 
@@ -22,6 +26,16 @@ Json detail_of(const PhaseResult& r) {
                 {"rate_over_time", Json{{"slice_seconds", r.over_time.width()},
                                         {"operations", r.over_time.slices()}}}};
     if (r.phase->action == Action::list) detail["entries"] = r.entries;
+    if (!r.rank_details.empty()) {
+        Json ranks = Json::array();
+        for (const auto& rank : r.rank_details) {
+            ranks.push_back(Json{{"operations", rank.operations},
+                                 {"failed_operations", rank.failed},
+                                 {"work_seconds", rank.work},
+                                 {"total_seconds", rank.total}});
+        }
+        detail["rank_details"] = std::move(ranks);
+    }
     if (r.wall) {
         detail["stonewall"] = Json{{"workers", r.wall->workers},
                                    {"workers_stopped", r.wall->timed_out},
@@ -87,6 +101,26 @@ class RecordView : public Observer {
 };
 
 }  // namespace
+
+const char* const rank_csv_header =
+    "thing,operation,iteration,ranks,tree,rank,operations,failed,work(s),total(s),work-rate(1/s),"
+    "rate(1/s)";
+
+std::string rank_csv_lines(const PhaseResult& r) {
+    std::string lines;
+    int rank = 0;
+    for (const auto& d : r.rank_details) {
+        lines += fmt::format("{},{},{},{},{},{},{},{},{:.9f},{:.9f},", name(r.phase->thing),
+                             r.phase->access, r.iteration, r.ranks, r.unique ? "unique" : "shared",
+                             rank++, d.operations, d.failed, d.work, d.total);
+        const auto done = static_cast<double>(d.operations);
+        // A phase that is not valid has no rate.
+        lines += r.valid
+                     ? fmt::format("{:.3f},{:.3f}\n", rate_of(done, d.work), rate_of(done, d.total))
+                     : ",\n";
+    }
+    return lines;
+}
 
 Measurement to_measurement(const PhaseResult& r) {
     Measurement m;

@@ -31,6 +31,14 @@ struct Setup {
     std::vector<std::string> notes;  ///< what people should know before they read the numbers
 };
 
+/// A phase as one rank saw it.
+struct RankDetail {
+    std::int64_t operations = 0;  ///< without an error
+    std::int64_t failed = 0;
+    double work = 0;   ///< seconds to the end of its last call
+    double total = 0;  ///< seconds to after the closing barrier
+};
+
 /// A phase of an iteration, of all ranks.
 struct PhaseResult {
     const Phase* phase = nullptr;
@@ -43,15 +51,18 @@ struct PhaseResult {
     std::int64_t bytes = 0;
     std::int64_t entries = 0;  ///< listed
     /// Over ranks: "total" from the agreed start to after the closing barrier, "work" to the end of
-    /// the rank's own last call, "sync" of the file system, "barrier" the wait for the others.
+    /// the rank's own last call, "sync" of the file system, "hook" of the command after the phase
+    /// if there is one, "barrier" the wait for the others.
     std::vector<std::pair<std::string, Spread>> seconds;
     bool valid = true;
     std::string invalid_reason;
     StopReason stopped = StopReason::count;
     bool interrupted = false;  ///< a signal came, perhaps after the last call
     std::optional<Histogram> call_times;
-    TimeSeries over_time;            ///< operations
-    std::vector<RankValue> slowest;  ///< seconds of work
+    TimeSeries over_time;                  ///< operations
+    std::vector<RankValue> slowest;        ///< seconds of work
+    std::vector<RankDetail> rank_details;  ///< if asked for; on the root
+    bool hook_failed = false;              ///< the command after the phase, on some rank
     std::optional<Wall> wall;
     std::int64_t verified_bytes = 0;
     std::int64_t error_count = 0;
@@ -109,6 +120,10 @@ class Observer {
 /// As lines of the result file, and as tables for people.
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console, std::string result_path);
+
+/// --save-rank-details: the columns, and the lines of a phase.
+extern const char* const rank_csv_header;
+std::string rank_csv_lines(const PhaseResult& result);
 
 Measurement to_measurement(const PhaseResult& result);
 /// What the run line says of the benchmark.

@@ -50,13 +50,14 @@ Status write_stonewall_file(const std::string& path, std::int64_t items) {
 }
 
 Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
-               std::vector<Observer*> observers)
+               std::vector<Observer*> observers, std::optional<RankCsv> rank_csv)
     : job_(job),
       session_(job.session),
       setup_(setup),
       names_(names),
       target_(target),
-      observers_(std::move(observers)) {
+      observers_(std::move(observers)),
+      rank_csv_(std::move(rank_csv)) {
     result_.setup = setup;
     const auto runs =
         std::count_if(all_phases().begin(), all_phases().end(),
@@ -187,6 +188,16 @@ void Runner::pause() const {
     }
 }
 
+bool Runner::hook_before(const Group& group, const Round& round, const Phase& phase) {
+    const auto& command = setup_.parameters.before_phase;
+    if (!command) return false;
+    Progress::Step step;
+    step.title = fmt::format("command before: {}", phase.title);
+    step.ranks = group.comm.size();
+    session_.progress.begin(step);
+    return together(group.comm, run_hook(round.scene, phase, *command));
+}
+
 void Runner::begin_step(const Group& group, const Round& round, const Phase& phase) {
     Progress::Step step;
     step.title = std::string(phase.title);
@@ -220,6 +231,7 @@ void Runner::phase(Group& group, Round& round, const Phase& phase) {
     if (phase.action == Action::move) {
         if (together(group.comm, prepare_move(group, round, true))) return;
     }
+    if (hook_before(group, round, phase)) return;
     begin_step(group, round, phase);
     LocalResult local = measure_phase(scene, phase, round.workers, group.crew);
     if (local.wall) {
@@ -266,11 +278,16 @@ void Runner::tell(Group& group, Round& round, const LocalResult& local) {
     if (phase.action == Action::create && r.failed > 0) round.count_holds[thing] = false;
     result_.add(r);
     notify([&](Observer& o) { o.phase(r); });
+    if (setup_.parameters.save_rank_details) {
+        together(group.comm, rank_csv_ ? rank_csv_->add(rank_csv_lines(r)) : Status());
+    }
     errors_ += r.error_count;
     if (!r.errors.empty()) note(r.errors.front());
     if (r.interrupted) interrupted_ = stopping_ = true;
     // Whatever follows would fail on what is missing.
     if (phase.action == Action::create && !r.valid) stopping_ = true;
+    // What failed before a phase stops the run, so what fails after one does.
+    if (r.hook_failed) stopping_ = true;
 }
 
 void Runner::count(Group& group, Round& round, Thing thing, bool after_removal) {

@@ -9,6 +9,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/mdtest/measure.hpp"
 #include "benchmarks/mdtest/result.hpp"
+#include "benchmarks/rank_csv.hpp"
 #include "storage/target.hpp"
 
 namespace effio::mdtest {
@@ -16,7 +17,7 @@ namespace effio::mdtest {
 class Runner {
   public:
     Runner(Job& job, const Setup& setup, Names& names, const Target& target,
-           std::vector<Observer*> observers);
+           std::vector<Observer*> observers, std::optional<RankCsv> rank_csv);
 
     /// Collective over the session. Leaves nothing but what is to be kept.
     Ending run();
@@ -45,6 +46,8 @@ class Runner {
     void tell(Group& group, Round& round, const LocalResult& local);
     void count(Group& group, Round& round, Thing thing, bool after_removal);
     void pause() const;
+    /// True if all must stop.
+    bool hook_before(const Group& group, const Round& round, const Phase& phase);
     void begin_step(const Group& group, const Round& round, const Phase& phase);
     Status make_test_directories(const Group& group, const Paths& paths);
     Status remove_test_directories(const Group& group, const Paths& paths);
@@ -65,6 +68,7 @@ class Runner {
     Names& names_;
     const Target& target_;
     std::vector<Observer*> observers_;
+    std::optional<RankCsv> rank_csv_;  ///< on the root, if asked for
     RunResult result_;
     std::optional<Error> error_;  ///< the gravest so far
     std::int64_t errors_ = 0;

@@ -77,6 +77,15 @@ TEST(ClassicMdtest, k_is_mknod_unless_the_line_is_read_as_in_2017) {
     EXPECT_TRUE(has(old, "--phases=create,read,remove,stat"));
 }
 
+TEST(ClassicMdtest, commands_and_rates_of_tasks) {
+    const auto out =
+        translated({"-n", "5", "--run-cmd-before-phase=echo a=b", "--run-cmd-after-phase",
+                    "sync -f .", "--saveRankPerformanceDetails=ranks.csv"});
+    EXPECT_TRUE(has(out, "--run-before-phase=echo a=b"));
+    EXPECT_TRUE(has(out, "--run-after-phase=sync -f ."));
+    EXPECT_TRUE(has(out, "--save-rank-details=ranks.csv"));
+}
+
 TEST(ClassicMdtest, faults_are_named) {
     EXPECT_NE(complaint({"-q"}).find("-q"), std::string::npos);
     EXPECT_NE(complaint({"-n"}).find("-n: needs a value"), std::string::npos);
@@ -84,7 +93,7 @@ TEST(ClassicMdtest, faults_are_named) {
     EXPECT_NE(complaint({"-n", "5", "-w", "4q"}).find("'4q' is not a size"), std::string::npos);
     EXPECT_NE(complaint({"-n", "5", "-a", "MPIIO"}).find("mpiio"), std::string::npos);
     EXPECT_NE(complaint({"-n", "5", "stray"}).find("stray"), std::string::npos);
-    EXPECT_NE(complaint({"-n", "5", "--run-cmd-before-phase=true"}).find("run-cmd"),
+    EXPECT_NE(complaint({"-n", "5", "--run-cmd-after-phase"}).find("run-cmd-after-phase: needs"),
               std::string::npos);
     EXPECT_FALSE(translate_mdtest({"--help"})->message.empty());
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times and rates of single ranks as a CSV file that the root writes.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "core/error.hpp"
+
+namespace effio {
+
+class RankCsv {
+  public:
+    /// Writes `path` anew with `header`, a line without its end. An error names the file.
+    static Result<RankCsv> create(std::string path, std::string_view header);
+
+    /// Adds whole lines; they are in the file when this returns.
+    Status add(std::string_view lines);
+
+  private:
+    explicit RankCsv(std::string path) : path_(std::move(path)), out_(path_) {}
+    Status put(std::string_view text);
+
+    std::string path_;
+    std::ofstream out_;
+};
+
+/// `amount` in each second; 0 where no time passed.
+constexpr double rate_of(double amount, double seconds) {
+    return seconds > 0 ? amount / seconds : 0;
+}
+
+}  // namespace effio
