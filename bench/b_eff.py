@@ -26,9 +26,9 @@ RUN = ("b-eff", "--quiet", "--memory-per-rank=128MiB", "--seed=1")
 # The pair alone matters here: few other patterns, one method.
 SHORT = ("--methods=sendrecv", "--random-patterns=1", "--loop-time=100ms", "--repetitions=3")
 HPCC = "hpcc"
-# hpcc sends memory that it never wrote. Linux has one page of zeros for all of that, which stays in
-# the cache: the bandwidth is some 30 % above what the same copies make of data. glibc writes what it
-# hands out if it is told to.
+# hpcc sends memory that it never wrote. Linux has one page of zeros for all of that, which stays
+# in the cache: the bandwidth is some 30 % above what the same copies make of data. glibc writes
+# what it hands out if it is told to.
 REAL_MEMORY = ("env", "MALLOC_PERTURB_=85")
 # Whatever comes before the part that is compared is made small.
 HPL_INPUT = """HPLinpack benchmark input file

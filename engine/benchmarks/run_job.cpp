@@ -15,9 +15,9 @@
 namespace effio {
 namespace {
 
-/// MPI from MPI_Init to MPI_Finalize. The sentinel's thread makes no MPI call, like the threads that
-/// MPI libraries start themselves. MPI_THREAD_FUNNELED would make Open MPI lock in every call (a
-/// sixth of an 8-byte message in memory), which no program that is measured against does.
+/// MPI from MPI_Init to MPI_Finalize. The sentinel's thread makes no MPI call, like the threads
+/// that MPI libraries start themselves. MPI_THREAD_FUNNELED would make Open MPI lock in every call
+/// (a sixth of an 8-byte message in memory), which no program that is measured against does.
 class MpiRun {
   public:
     MpiRun() { MPI_Init(nullptr, nullptr); }
