@@ -3,6 +3,8 @@
 
 #include <cerrno>
 
+#include "parallel/from_root.hpp"
+
 namespace effio {
 
 Result<RankCsv> RankCsv::create(std::string path, std::string_view header) {
@@ -22,6 +24,21 @@ Status RankCsv::put(std::string_view text) {
     out_.flush();
     if (!out_) return system_error("write the file of the ranks' rates", path_, errno);
     return {};
+}
+
+Result<std::optional<RankCsv>> make_rank_csv(const Comm& comm,
+                                             const std::optional<std::string>& path,
+                                             std::string_view header) {
+    std::optional<RankCsv> file;
+    if (!path) return file;
+    const auto made = from_root(comm, [&]() -> Result<std::string> {
+        auto created = RankCsv::create(*path, header);
+        if (!created) return std::move(created.error());
+        file = std::move(*created);
+        return std::string();
+    });
+    if (!made) return made.error();
+    return file;
 }
 
 }  // namespace effio

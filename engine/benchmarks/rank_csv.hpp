@@ -3,10 +3,12 @@
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/error.hpp"
+#include "parallel/comm.hpp"
 
 namespace effio {
 
@@ -25,6 +27,11 @@ class RankCsv {
     std::string path_;
     std::ofstream out_;
 };
+
+/// Collective: a file if there is a path, on the root; a failure is a usage error of all ranks.
+Result<std::optional<RankCsv>> make_rank_csv(const Comm& comm,
+                                             const std::optional<std::string>& path,
+                                             std::string_view header);
 
 /// `amount` in each second; 0 where no time passed.
 constexpr double rate_of(double amount, double seconds) {

@@ -6,17 +6,14 @@
 
 #include <cstdio>
 #include <fstream>
-#include <map>
 
 #include "benchmarks/ior/plan.hpp"
-#include "benchmarks/rank_csv.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
 namespace {
 
-/// The one report of all tests, and the files of their ranks' rates: tests that name the same file
-/// share it. A run that failed has said what it measured until then.
+/// The one report of all tests. A run that failed has said what it measured until then.
 struct SharedReport {
     explicit SharedReport(std::unique_ptr<IorReport> one) : report(std::move(one)) {}
     SharedReport(const SharedReport&) = delete;
@@ -27,7 +24,6 @@ struct SharedReport {
         finished = true;
     }
     std::unique_ptr<IorReport> report;
-    std::map<std::string, Result<RankCsv>> rank_files;
     bool begun = false;
     bool finished = false;
 };
@@ -44,7 +40,6 @@ class TestView : public ior::Observer {
     }
     void phase(const ior::PhaseResult& result) override {
         shared_->report->row({result, test_});
-        save_ranks(result);
         name_outliers(result);
     }
     void removed(std::int64_t repetition, double seconds) override {
@@ -56,28 +51,6 @@ class TestView : public ior::Observer {
     }
 
   private:
-    /// One line for each rank, as IOR writes them; B/s.
-    void save_ranks(const ior::PhaseResult& r) {
-        if (options_.rank_csv.empty()) return;
-        auto found = shared_->rank_files.find(options_.rank_csv);
-        if (found == shared_->rank_files.end()) {
-            auto created = RankCsv::create(options_.rank_csv,
-                                           "access,rank,runtime-with-openclose,runtime,"
-                                           "throughput-withopenclose,throughput");
-            found = shared_->rank_files.emplace(options_.rank_csv, std::move(created)).first;
-        }
-        auto& file = found->second;
-        std::string lines;
-        int rank = 0;
-        for (const auto& d : r.rank_details) {
-            lines +=
-                fmt::format("{},{},{:.9f},{:.9f},{:.3f},{:.3f}\n", name(r.access), rank++, d.total,
-                            d.transfer, rate_of(d.bytes, d.total), rate_of(d.bytes, d.transfer));
-        }
-        const Status put = file ? file->add(lines) : Status(file.error());
-        if (!put) fmt::print(stderr, "ior: WARNING: {}\n", put.error().text());
-    }
-
     void name_outliers(const ior::PhaseResult& r) const {
         if (options_.outlier_threshold <= 0 || r.seconds.empty()) return;
         const double mean = r.span("transfer").seconds() > 0 ? r.seconds[2].second.mean : 0;

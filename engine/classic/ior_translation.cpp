@@ -204,7 +204,7 @@ class Translator {
         if (o_.max_duration > 0) add("time-limit", fmt::format("{}min", o_.max_duration));
         if (o_.quit_on_error != 0) add("--stop-on-errors");
         if (o_.outlier_threshold > 0) add("--slowest");
-        if (!o_.rank_csv.empty()) add("--rank-details");
+        if (!o_.rank_csv.empty()) add("save-rank-details", o_.rank_csv);
         if (!o_.calls_csv.empty()) add("save-calls", o_.calls_csv);
     }
 

@@ -230,6 +230,36 @@ def test_rates_of_the_ranks_as_csv(any_engine: Engine, tmp_path: Path) -> None:
     assert max(times) == pytest.approx(run.result.measurements[0]["seconds"]["total"]["max"])
 
 
+def test_one_mechanism_writes_the_csv_of_the_ranks(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["ior", "--quiet", "--backend=null", "--block=1MiB", "--repetitions=2"]
+    run = any_engine.run([*words, "--save-rank-details=ranks.csv"], tmp_path)
+    assert run.code == 0, run
+    rows = list(csv.DictReader((tmp_path / "ranks.csv").read_text().splitlines()))
+    assert len(rows) == 2 * 2 * 2
+    for i, row in enumerate(rows):
+        detail = run.result.measurements[i // 2]["detail"]["rank_details"][i % 2]
+        assert float(row["runtime"]) == pytest.approx(detail["transfer_seconds"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["ior", "--save-rank-details=no/r.csv"], "no/r.csv: No such file or directory"),
+        (["ior", "--save-rank-details=/dev/full"], "/dev/full: No space left on device"),
+        (["ior", "--save-rank-details="], "--save-rank-details: no file"),
+        (["ior", "--save-rank-details=r", "--transfer=1KiB,2KiB"], "give one"),
+        (["classic", "ior", "-O", "saveRankPerformanceDetailsCSV=no/r.csv"], "no/r.csv: No such"),
+    ],
+)
+def test_a_csv_of_the_ranks_that_cannot_be_written(
+    any_engine: Engine, tmp_path: Path, words: list[str], complaint: str
+) -> None:
+    run = any_engine.run(words, tmp_path)
+    assert run.code == 2, run
+    assert complaint in run.stderr
+    assert all(r.measurements == [] for r in run.results)
+
+
 def test_outliers_are_named(any_engine: Engine, tmp_path: Path) -> None:
     # Rank 0 takes 2.4 s, rank 1 none: 1.2 s more than the mean.
     slow = "-a DUMMY -w -F -b 256k -t 64k --dummy.delay-xfer 600000 --dummy.delay-only-rank0"

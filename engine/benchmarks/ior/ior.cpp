@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -114,6 +115,8 @@ class Ior : public BenchmarkWith<Parameters> {
     std::vector<Test> tests_;
     /// Full names of file sets that tests of this run wrote and kept.
     std::set<std::string> made_;
+    /// Of the ranks' rates, by path; tests may share one. They are open on the root.
+    std::map<std::string, std::optional<RankCsv>> rank_files_;
 };
 
 std::string full_pattern(const FileSet& set, const Parameters& p) {
@@ -259,6 +262,12 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
         if (!fits) return Ending::from(fits.error());
     }
 
+    if (p.save_rank_details && !rank_files_.contains(*p.save_rank_details)) {
+        auto file = make_rank_csv(session.comm, p.save_rank_details, rank_csv_header);
+        if (!file) return Ending::from(file.error());
+        rank_files_.emplace(*p.save_rank_details, std::move(*file));
+    }
+
     if (announces) {
         Json extra;
         extra["ior"] = describe(setup);
@@ -283,12 +292,19 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
             make_console_view(session.console, session.results.path());
         std::vector<Observer*> observers{records.get(), table.get()};
         if (view != nullptr) observers.push_back(view);
+        Outcome saved;
+        std::unique_ptr<Observer> rank_view;
+        if (p.save_rank_details && session.comm.is_root()) {
+            rank_view = make_rank_csv_view(*rank_files_.at(*p.save_rank_details), saved);
+            observers.push_back(rank_view.get());
+        }
         if (comm) {
             storage->set_active_ranks(ranks);
             Runner runner(session, *comm, *topology, setup, *storage, *target, names, *hints,
                           observers);
             mine = runner.run();
             errors = runner.result().errors;
+            if (saved.error) mine.fail(session.signed_error(*saved.error));
         } else {
             Progress::Step step;
             step.title = "waiting for the ranks that take part";

@@ -137,6 +137,13 @@ void Parameters::declare(OptionTable& table) {
     table.flag("slowest", slowest, "name the slowest ranks of each phase");
     table.flag("rank-details", rank_details, "record bytes and times of every rank");
     table
+        .add("save-rank-details", save_rank_details,
+             "a CSV file with a line for each rank and phase, in IOR's columns: seconds and B/s "
+             "with "
+             "and without open and close; written anew")
+        .metavar("FILE")
+        .automatic("no");
+    table
         .add("save-calls", save_calls,
              "each rank writes begin and length of every call to PREFIX-<access>-<repetition>-"
              "<rank>.csv, with the transfer size behind the access if there are several (16 bytes "
@@ -226,6 +233,12 @@ Status Parameters::check_phases() const {
 Status Parameters::check_modes() const {
     const bool ordered = order_kind() == Order::sequential;
     const bool viewed = placement_kind() != Placement::offset;
+    if (save_rank_details && save_rank_details->empty()) {
+        return usage_error("--save-rank-details: no file is given");
+    }
+    if (save_rank_details && transfers.size() > 1) {
+        return usage_error("--save-rank-details: IOR's columns tell no --transfer; give one");
+    }
     if (!ordered && viewed) {
         return usage_error("--order: random orders need --placement offset");
     }

@@ -65,6 +65,7 @@ struct Parameters {
     // What is told beside.
     bool slowest = false;
     bool rank_details = false;
+    std::optional<std::string> save_rank_details;
     std::optional<std::string> save_calls;
     StorageOptions storage{"posix", Serves::blocks};
 

@@ -328,7 +328,8 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     }
     r.steady = m.pass.steady;
     if (p.slowest) r.slowest = largest_over(comm_, own_seconds, session_.host, slowest_shown);
-    if (p.rank_details) r.rank_details = details_over_ranks(own_bytes, t.close_end, own_seconds);
+    if (p.rank_details || p.save_rank_details)
+        r.rank_details = details_over_ranks(own_bytes, t.close_end, own_seconds);
     r.asked = hints_of(task);
     r.granted = m.granted;
     r.library = std::move(m.library);

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "benchmarks/ior/result.hpp"
+#include "benchmarks/rank_csv.hpp"
 #include "core/record.hpp"
+#include "parallel/agree.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::ior {
@@ -17,6 +19,11 @@ namespace effio::ior {
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 /// Prints a line per phase while the run goes on, and a summary at the end.
 std::unique_ptr<Observer> make_console_view(Console& console, const std::string& result_path);
+
+/// Adds a line for each rank of a phase, with the columns of the header. After a failure `outcome`
+/// holds the first, and nothing more is written. Both must outlive the view.
+extern const char* const rank_csv_header;
+std::unique_ptr<Observer> make_rank_csv_view(RankCsv& file, Outcome& outcome);
 
 /// The member of the `run` line that only this benchmark knows.
 Json describe(const Setup& setup);

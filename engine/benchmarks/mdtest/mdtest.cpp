@@ -45,7 +45,6 @@ class Mdtest : public BenchmarkWith<Parameters> {
     Target::Request request(const Workload& workload) const;
     Status fits(const Target& target, const Setup& setup) const;
     Status can(const Session& session, const Names& names) const;
-    Result<std::optional<RankCsv>> make_rank_csv(const Session& session) const;
 
     std::unique_ptr<Observer> view_;
 };
@@ -126,21 +125,6 @@ Status Mdtest::can(const Session& session, const Names& names) const {
                     {has.real_files || !parameters_.adopts(), "trees that outlive a run"}});
 }
 
-/// Collective; the file is the root's.
-Result<std::optional<RankCsv>> Mdtest::make_rank_csv(const Session& session) const {
-    const auto& path = parameters_.save_rank_details;
-    std::optional<RankCsv> file;
-    if (!path) return file;
-    const auto made = from_root(session.comm, [&]() -> Result<std::string> {
-        auto created = RankCsv::create(*path, rank_csv_header);
-        if (!created) return std::move(created.error());
-        file = std::move(*created);
-        return std::string();
-    });
-    if (!made) return made.error();
-    return file;
-}
-
 Status Mdtest::fits(const Target& target, const Setup& setup) const {
     constexpr std::int64_t block = 4096;  // of nearly all file systems
     const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
@@ -174,7 +158,8 @@ Ending Mdtest::run(Job& job) {
     std::vector<Observer*> observers{records.get(), tables.get()};
     if (view_ && session.comm.is_root()) observers.push_back(view_.get());
     Ending ending;
-    if (auto rank_csv = make_rank_csv(session); !rank_csv) {
+    auto rank_csv = make_rank_csv(session.comm, parameters_.save_rank_details, rank_csv_header);
+    if (!rank_csv) {
         ending = Ending::from(rank_csv.error());
     } else {
         ending = Runner(job, *setup, *names, *target, observers, std::move(*rank_csv)).run();
