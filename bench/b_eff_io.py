@@ -13,10 +13,11 @@ MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
 UNITS = 150  # of time in a run without --rewrite
 ROWS = {21: "1 KiB", 19: "1 MiB"}  # of the definition: separated files, one call a chunk
-# A little program that runs another one and says what memory it had at most.
+# A little program that runs another one and says what memory it had at most. A launcher may reach
+# its ranks through a descriptor that they inherit.
 PEAK = """
 import resource, subprocess, sys
-code = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL).returncode
+code = subprocess.run(sys.argv[2:], stdout=subprocess.DEVNULL, close_fds=False).returncode
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 open(sys.argv[1], "a").write(f"{peak}\\n")
 sys.exit(code)

@@ -117,10 +117,11 @@ def test_the_longest_message_follows_from_the_memory(any_engine: Engine, tmp_pat
         assert plan["memory_per_rank_bytes"] == 12 * plan["lmax_bytes"]
 
 
-# Runs another program and says what memory it had at most.
+# Runs another program and says what memory it had at most. A launcher may reach its ranks through a
+# descriptor that they inherit.
 PEAK = """
 import resource, subprocess, sys
-code = subprocess.run(sys.argv[2:]).returncode
+code = subprocess.run(sys.argv[2:], close_fds=False).returncode
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 open(sys.argv[1], "a").write(f"{peak}\\n")
 sys.exit(code)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from array_tools import need
 from engines import Engine
 
 SMALL = ("libraries", "--edges", "8", "--quiet")
@@ -16,6 +17,7 @@ CUBE = 9 * 8**3 * 8  # bytes of a process
 def test_every_library_writes_and_reads_the_same_data(
     engine: Engine, tmp_path: Path, data: Path
 ) -> None:
+    need(engine, "hdf5", tmp_path)
     run = engine.run([*SMALL, "--hint-sets", "none,largeblock", "--dir", data], tmp_path)
     assert run.code == 0, run
     result = run.result
@@ -53,6 +55,7 @@ def test_every_library_writes_and_reads_the_same_data(
 def test_strong_scaling_and_readers_elsewhere(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
+    any_engine.needs_ranks(3)
     run = any_engine.run(
         [
             *SMALL,
