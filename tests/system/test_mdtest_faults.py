@@ -230,6 +230,16 @@ def test_what_makes_no_sense_is_refused(
     assert complaint in run.stderr
 
 
+def test_a_plan_that_does_not_fit_leaves_no_directory(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["--make-dir", "-d", data / "new", "-n", "100", "--write-bytes", "1MiB"]
+    run = any_engine.run(["mdtest", "--quiet", *words, "--max-bytes", "1MiB"], tmp_path)
+    assert run.code == 3, run
+    assert "the files would take" in run.stderr
+    assert list(data.iterdir()) == []
+
+
 def test_files_are_opened_for_reading_only(any_engine: Engine, elsewhere: Path) -> None:
     """The original opens them for reading and writing, which somebody else may not."""
     common = [*QUICK, "-n", "3", "--things", "files", "-w", "10", "-d", elsewhere]

@@ -144,7 +144,12 @@ Ending Mdtest::run(Job& job) {
     const bool real = names->capabilities().real_files;
     auto target = Target::prepare(session, real, request(setup->workload));
     if (!target) return Ending::from(target.error());
-    if (auto fit = fits(*target, *setup); !fit) return Ending::from(fit.error());
+    if (auto fit = fits(*target, *setup); !fit) {
+        Ending refused = Ending::from(fit.error());
+        // A directory of --make-dir is there already.
+        if (!parameters_.adopts()) add(refused, target->remove_trees(session));
+        return refused;
+    }
     setup->file_system = target->file_system();
 
     Json extra;
