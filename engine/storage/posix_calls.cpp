@@ -39,32 +39,30 @@ Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) 
     return Descriptor(fd);
 }
 
-Result<std::int64_t> pwrite_all(int fd, const std::string& path, std::span<const std::byte> data,
-                                std::int64_t offset) {
-    std::int64_t moved = 0;
-    while (!data.empty()) {
-        const ssize_t n = ::pwrite(fd, data.data(), data.size(), offset + moved);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_error("pwrite", path, errno, offset + moved);
-        if (n == 0) break;
-        moved += n;
-        data = data.subspan(static_cast<std::size_t>(n));
+Result<std::int64_t> pwrite_rest(int fd, const std::string& path, std::span<const std::byte> data,
+                                 std::int64_t offset, ssize_t moved) {
+    std::int64_t done = 0;
+    while (true) {
+        if (moved < 0 && errno != EINTR) return system_error("pwrite", path, errno, offset + done);
+        if (moved == 0) return done;
+        if (moved > 0) done += moved;
+        const auto rest = data.subspan(static_cast<std::size_t>(done));
+        if (rest.empty()) return done;
+        moved = ::pwrite(fd, rest.data(), rest.size(), offset + done);
     }
-    return moved;
 }
 
-Result<std::int64_t> pread_all(int fd, const std::string& path, std::span<std::byte> data,
-                               std::int64_t offset) {
-    std::int64_t moved = 0;
-    while (!data.empty()) {
-        const ssize_t n = ::pread(fd, data.data(), data.size(), offset + moved);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return system_error("pread", path, errno, offset + moved);
-        if (n == 0) break;
-        moved += n;
-        data = data.subspan(static_cast<std::size_t>(n));
+Result<std::int64_t> pread_rest(int fd, const std::string& path, std::span<std::byte> data,
+                                std::int64_t offset, ssize_t moved) {
+    std::int64_t done = 0;
+    while (true) {
+        if (moved < 0 && errno != EINTR) return system_error("pread", path, errno, offset + done);
+        if (moved == 0) return done;
+        if (moved > 0) done += moved;
+        const auto rest = data.subspan(static_cast<std::size_t>(done));
+        if (rest.empty()) return done;
+        moved = ::pread(fd, rest.data(), rest.size(), offset + done);
     }
-    return moved;
 }
 
 Result<std::int64_t> pwritev_all(int fd, const std::string& path,

@@ -2,6 +2,8 @@
 // System calls with RAII and errors as values; shared by the backends that stand on POSIX.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -34,12 +36,31 @@ class Descriptor {
 
 Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode = 0666);
 
+/// The rest of a transfer of which the first call moved `moved` bytes, or failed (-1, errno).
+Result<std::int64_t> pwrite_rest(int fd, const std::string& path, std::span<const std::byte> data,
+                                 std::int64_t offset, ssize_t moved);
+Result<std::int64_t> pread_rest(int fd, const std::string& path, std::span<std::byte> data,
+                                std::int64_t offset, ssize_t moved);
+
 /// Moves everything, repeating after short transfers and interruptions; fewer bytes only at the end
-/// of the file (reading). Errors carry path and offset.
-Result<std::int64_t> pwrite_all(int fd, const std::string& path, std::span<const std::byte> data,
-                                std::int64_t offset);
-Result<std::int64_t> pread_all(int fd, const std::string& path, std::span<std::byte> data,
-                               std::int64_t offset);
+/// of the file (reading). Errors carry path and offset. Here for the reason that byte_file.hpp
+/// gives: nearly always the first call is the only one.
+inline Result<std::int64_t> pwrite_all(int fd, const std::string& path,
+                                       std::span<const std::byte> data, std::int64_t offset) {
+    if (data.empty()) return 0;
+    const ssize_t moved = ::pwrite(fd, data.data(), data.size(), offset);
+    if (moved == static_cast<ssize_t>(data.size())) [[likely]]
+        return moved;
+    return pwrite_rest(fd, path, data, offset, moved);
+}
+inline Result<std::int64_t> pread_all(int fd, const std::string& path, std::span<std::byte> data,
+                                      std::int64_t offset) {
+    if (data.empty()) return 0;
+    const ssize_t moved = ::pread(fd, data.data(), data.size(), offset);
+    if (moved == static_cast<ssize_t>(data.size())) [[likely]]
+        return moved;
+    return pread_rest(fd, path, data, offset, moved);
+}
 
 /// At most eight pieces of memory to consecutive places, in one call where the system takes all.
 Result<std::int64_t> pwritev_all(int fd, const std::string& path,

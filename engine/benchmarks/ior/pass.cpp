@@ -113,7 +113,7 @@ class Pass::Worker {
         noted_ = now;
     }
 
-    bool step(std::int64_t number) {
+    [[gnu::always_inline]] bool step(std::int64_t number) {
         if (number >= lane_.transfers) number %= lane_.transfers;
         const std::int64_t offset = lane_.walk->offset(number);
         // Through a view the calls count the bytes of the worker's own blocks.
