@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from harness import Figures, Kit, Pair
+from harness import Figures, Kit, Pair, in_turn
 
 MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
 UNITS = 150  # of time in a run without --rewrite
 ROWS = {21: "1 KiB", 19: "1 MiB"}  # of the definition: separated files, one call a chunk
+TURNS = 5  # of both sides in a process
 # A little program that runs another one and says what memory it had at most. A launcher may reach
 # its ranks through a descriptor that they inherit.
 PEAK = """
@@ -57,6 +58,21 @@ def rates_of_bare(kit: Kit, unit: float) -> Figures:
     return rates
 
 
+def rates_beside(kit: Kit, seconds: float) -> list[tuple[Figures, Figures]]:
+    """Turns of the engine and of the bare loop in one process."""
+    names = dict(zip(map(str, ROWS), ROWS.values(), strict=True))
+    with kit.place() as place:
+        text = kit.launch([kit.bare("beside_b_eff_io"), place, seconds, TURNS])
+    turns: list[tuple[dict[str, float], dict[str, float]]] = []
+    for number, line in enumerate(text.splitlines()):
+        access, row, engine, bare = line.split()
+        if number % (2 * len(ROWS)) == 0:
+            turns.append(({}, {}))
+        for side, rate in zip(turns[-1], (engine, bare), strict=True):
+            side[f"{access} {names[row]}"] = float(rate) / 1e6
+    return [*turns]
+
+
 def setup_of_engine(kit: Kit) -> Figures:
     with kit.place() as place:
         kit.launch(engine_words(kit, place, 0))
@@ -89,6 +105,14 @@ def pairs(kit: Kit) -> list[Pair]:
             lambda: rates_of_bare(kit, unit),
             "MB/s",
             at_least=0.98,
+        ),
+        Pair(
+            "b_eff_io rows",
+            "the same rows in turn by the engine and bare in one process, files rewritten",
+            *in_turn(lambda: rates_beside(kit, unit)),
+            "MB/s",
+            at_least=0.98,
+            rounds=25,
         ),
         Pair(
             "b_eff_io set-up",

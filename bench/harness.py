@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -121,6 +122,22 @@ def make_kit(build: Path, memory: Path) -> Kit:
             "OMPI_MCA_hwloc_base_binding_policy": "none",
         }
     return kit
+
+
+def in_turn(
+    launch: Callable[[], list[tuple[Figures, Figures]]],
+) -> tuple[Callable[[], Figures], Callable[[], Figures]]:
+    """Our and their side of launches that measure both in turn; a round for each turn."""
+    waiting: tuple[list[Figures], list[Figures]] = ([], [])
+
+    def side(number: int) -> Figures:
+        if not waiting[number]:
+            for turn in launch():
+                for queue, figures in zip(waiting, turn, strict=True):
+                    queue.append(figures)
+        return waiting[number].pop(0)
+
+    return partial(side, 0), partial(side, 1)
 
 
 def rounds(pair: Pair) -> Iterator[tuple[Figures, Figures]]:

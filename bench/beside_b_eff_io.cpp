@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two rows of the separated files in turn, by the engine and bare, in one process, with the same
+// file and memory: what the engine costs beside the calls, to a per cent where whole processes
+// differ by ten (bench/b_eff_io.py).
+//
+//   beside_b_eff_io DIRECTORY SECONDS TURNS    one line a turn: access row engine's bytes/s bare's
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "bare_rows.hpp"
+#include "benchmarks/b_eff_io/measure.hpp"
+#include "core/buffer.hpp"
+#include "storage/mpiio.hpp"
+
+namespace {
+
+using effio::b_eff_io::Access;
+
+constexpr std::int64_t lmax = 2 << 20;
+
+/// One file of each rank, and the two that measure on it.
+struct Beside {
+    effio::Session& session;
+    effio::ByteFile& file;
+    effio::b_eff_io::Buffers buffers{lmax, effio::b_eff_io::Buffers::Fill::definition,
+                                     session.comm.rank()};
+    effio::Buffer out{lmax};
+    effio::Buffer in{lmax};
+    bare::Bench bench{};
+    double budget = 0;
+    bool failed = false;
+
+    double engine_rate(bare::Row& row, bool writes) {
+        effio::b_eff_io::RowTask task;
+        task.ranks = session.comm.size();
+        task.access = writes ? Access::write : Access::read;
+        task.row = effio::b_eff_io::row_table(lmax).at(static_cast<std::size_t>(row.number));
+        task.form = effio::b_eff_io::call_form(task.row.type, true);
+        task.place = {0, effio::Contiguous{}};
+        task.view = task.place;
+        task.budget = budget;
+        task.repetitions = writes ? 0 : row.calls;
+        task.time_calls = false;
+        const auto done = measure_row(session, session.comm, file, buffers, task,
+                                      [](const std::string& text) { std::puts(text.c_str()); });
+        failed = failed || done.agreed.failed() || done.outcome.error_count > 0;
+        row.calls = done.repetitions;
+        return rate(row, done.times.total);
+    }
+    double bare_rate(bare::Row& row, bool writes) {
+        bench.scheduled = bench.measured = 0;
+        return rate(row, bench.measure(bare::Type::separated, row, true, writes, budget));
+    }
+    double rate(const bare::Row& row, double seconds) const {
+        return static_cast<double>(bench.ranks) * static_cast<double>(row.memory * row.calls) /
+               seconds;
+    }
+
+    /// Who begins changes from turn to turn.
+    void turn(int number, std::int64_t chunk, int row_number) {
+        bare::Row ours{row_number, chunk, chunk, 1};
+        bare::Row theirs = ours;
+        for (const bool writes : {true, false}) {
+            // What both wrote is the same, so both read as much as both wrote.
+            ours.calls = theirs.calls = std::min(ours.calls, theirs.calls);
+            double engine = 0;
+            if (number % 2 == 0) engine = engine_rate(ours, writes);
+            const double alone = bare_rate(theirs, writes);
+            if (number % 2 != 0) engine = engine_rate(ours, writes);
+            if (bench.rank != 0 || number < 0) continue;
+            std::printf("%s %d %.0f %.0f\n", writes ? "write" : "read", row_number, engine, alone);
+        }
+    }
+};
+
+std::span<double> doubles(effio::Buffer& buffer) {
+    return {reinterpret_cast<double*>(buffer.bytes().data()), buffer.size() / sizeof(double)};
+}
+
+int measure(const std::string& directory, double budget, int turns) {
+    effio::Clock clock;
+    effio::Comm comm = effio::Comm::world(clock);
+    const effio::Comm self = effio::Comm::self(clock);
+    auto results = effio::Results::open(comm, directory, "b_eff_io");
+    if (!results) return 2;
+    effio::Progress progress;
+    effio::Console console(false, false);
+    const std::atomic<bool> never{false};
+    effio::Session session(clock, comm, progress, **results, console, never);
+    session.world_rank = comm.rank();
+    const auto storage = effio::make_mpiio_storage(session);
+    const std::string path = directory + "/beside." + std::to_string(comm.rank());
+    effio::OpenMode mode = effio::OpenMode::creating();
+    mode.unique = true;
+    auto file = storage->open(self, {path, mode, effio::Element::real64, {}});
+    if (!file) return 3;
+    Beside beside{session, **file};
+    beside.budget = budget;
+    beside.bench.rank = comm.rank();
+    beside.bench.ranks = comm.size();
+    beside.bench.out = doubles(beside.out);
+    beside.bench.in = doubles(beside.in);
+    MPI_File_open(MPI_COMM_SELF, path.c_str(), MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN, MPI_INFO_NULL,
+                  &beside.bench.file);
+    // The turn before the first gives the file its memory.
+    for (int number = -1; number < turns; ++number) {
+        beside.turn(number, 1 << 20, 19);
+        beside.turn(number, 1 << 10, 21);
+    }
+    MPI_File_close(&beside.bench.file);
+    const bool closed = static_cast<bool>((*file)->close());
+    return closed && !beside.failed && beside.bench.wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    if (argc != 4) {
+        std::fprintf(stderr, "beside_b_eff_io DIRECTORY SECONDS TURNS\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    const int code = measure(argv[1], std::strtod(argv[2], nullptr), std::atoi(argv[3]));
+    MPI_Finalize();
+    return code;
+}
