@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests of array libraries share: whether an engine has one, and the libraries' own tools."""
+"""What tests of array libraries share: whether an engine has one, the libraries' own tools, and how
+a run ends that they fail."""
 
 from __future__ import annotations
 
@@ -7,10 +8,11 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engines import Engine
+from engines import Engine, Run
 
 
 def missing(engine: Engine, backend: str, where: Path) -> str:
@@ -33,3 +35,19 @@ def tool(name: str, *words: object) -> str:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def io_error_of(run: Run, seconds: float) -> dict[str, Any]:
+    """The first error of a run that had to end by itself within `seconds` with an I/O error, which
+    names who, where and why, in the result and on the terminal."""
+    assert run.code == 3, run
+    assert run.seconds < seconds, run
+    result = run.result
+    assert result.status == "io_error", run
+    assert result.end is not None
+    error: dict[str, Any] = result.end["errors"][0]
+    assert error["rank"] in (0, 1)
+    assert error["host"]
+    assert error["cause"]
+    assert Path(error["path"]).name in run.stderr
+    return error

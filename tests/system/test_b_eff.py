@@ -131,18 +131,20 @@ sys.exit(code)
 def test_a_rank_needs_two_message_buffers(any_engine: Engine, tmp_path: Path) -> None:
     """With eight times the memory a rank takes 7 MiB of message more, six times, twice."""
     few = ["--patterns=counting", "--random-patterns=1", "--repetitions=1", "--loop-time=1us"]
-    peaks = []
-    for memory in (128, 1024):
+
+    def peaks(memory: int) -> list[int]:
+        """Of both ranks in two runs: what else a process holds differs by some pages."""
         told = tmp_path / f"peak-{memory}"
-        place = tmp_path / str(memory)
-        place.mkdir()
         words = ["b-eff", "--quiet", f"--memory-per-rank={memory}MiB", *few]
-        run = any_engine.run(words, place, prefix=[sys.executable, "-c", PEAK, told])
-        assert run.code == 0, run
-        peaks.append(max(int(line) for line in told.read_text().split()) * 1024)
+        for attempt in "12":
+            place = tmp_path / f"{memory}-{attempt}"
+            place.mkdir()
+            run = any_engine.run(words, place, prefix=[sys.executable, "-c", PEAK, told])
+            assert run.code == 0, run
+        return [int(line) * 1024 for line in told.read_text().split()]
+
     buffers = 2 * 6 * 7 * MIB
-    # What else a process holds differs by some pages from start to start.
-    assert buffers - MIB <= peaks[1] - peaks[0] <= buffers + 16 * MIB
+    assert buffers <= max(peaks(1024)) - min(peaks(128)) <= buffers + 16 * MIB
 
 
 def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None:

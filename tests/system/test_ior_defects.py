@@ -70,7 +70,7 @@ def test_what_cannot_fit_is_refused(
 ) -> None:
     full = mount("-t", "tmpfs", "-o", "size=4m", "none")
     run = classic(any_engine, tmp_path, f"-w -o {full}/f -b 32m -t 1m", code=3)
-    assert "the files need" in run.stderr
+    assert "the files need 64 MiB, but the cap is" in run.stderr
 
 
 def test_defect_11_existing_files_are_not_truncated(engine: Engine, tmp_path: Path) -> None:

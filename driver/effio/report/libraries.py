@@ -24,7 +24,7 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.report.scaling import ScalingPoint, scaling_blocks
+from effio.report.scaling import ScalingPoint, curves_over_processes, scaling_blocks
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.records import as_count, as_number
@@ -69,19 +69,13 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
             high = [as_number(f.detail.get("max")) for f in some]
             series.append(Series(label, x, [f.metric.value for f in some], style, high))
         variants[case] = [Panel("", series)]
-    ticks = sorted({_count(f, "processes") for f in rates})
-    return Figure(
+    return curves_over_processes(
         "library-rates",
         "Rate by number of processes",
         "Means over the repetitions, from the opening of the file to its close; whiskers reach to"
         " the best repetition.",
-        "curves",
-        Axis("processes", log=True, ticks=[(float(t), str(t)) for t in ticks]),
-        Axis("rate", "B/s", log=True, switch=True),
         variants,
-        columns=1,
-        variant_title="case",
-        panel_height=420,
+        (_count(f, "processes") for f in rates),
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -46,24 +46,42 @@ def scaling_blocks(points: Sequence[ScalingPoint]) -> list[Block]:
                 share = mean / linear if linear > 0 else None
                 rows.append([case, label, n, mean, mean / n, share, len(curve[n])])
         variants[case] = [Panel("", series)]
-    ticks = sorted({p.processes for p in points})
     columns = [Column("case"), Column("series"), Column("processes", "1"), Column("rate", "B/s")]
     columns += [Column("rate a process", "B/s"), Column("of linear", "1", "%", 3)]
     columns.append(Column("runs", "1"))
     return [
-        Figure(
+        curves_over_processes(
             "scaling",
             "Scaling over all runs",
             "Means over the runs that measured a point; whiskers reach to the best. Linear scaling"
             " is a straight line of slope one. The table says how much of it is left, counted from"
             " the smallest number of processes.",
-            "curves",
-            Axis("processes", log=True, ticks=[(float(t), str(t)) for t in ticks]),
-            Axis("rate", "B/s", log=True, switch=True),
             variants,
-            columns=1,
-            variant_title="case",
-            table=Table(columns, rows, "Scaling over all runs"),
-            panel_height=420,
+            [p.processes for p in points],
+            Table(columns, rows, "Scaling over all runs"),
         )
     ]
+
+
+def curves_over_processes(
+    identity: str,
+    title: str,
+    caption: str,
+    cases: dict[str, list[Panel]],
+    processes: Iterable[int],
+    table: Table | None = None,
+) -> Figure:
+    """Rates in bytes per second over numbers of processes, one case at a time."""
+    return Figure(
+        identity,
+        title,
+        caption,
+        "curves",
+        Axis("processes", log=True, ticks=[(float(n), str(n)) for n in sorted(set(processes))]),
+        Axis("rate", "B/s", log=True, switch=True),
+        cases,
+        columns=1,
+        variant_title="case",
+        table=table,
+        panel_height=420,
+    )
