@@ -13,7 +13,6 @@
 #include "storage/mpi_info.hpp"
 
 namespace effio {
-namespace {
 
 /// A derived datatype with RAII.
 class Datatype {
@@ -31,6 +30,8 @@ class Datatype {
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
+namespace {
+
 MPI_Datatype etype_of(Element element) {
     return element == Element::byte ? MPI_BYTE : MPI_DOUBLE;
 }
@@ -44,196 +45,159 @@ int amode_of(const OpenMode& mode) {
     return amode;
 }
 
-class MpiFile : public ByteFile {
-  public:
-    MpiFile(Session& session, const OpenRequest& request, MPI_File file)
-        : ByteFile(session, request.path, request.element, mpi_calls),
-          file_(file),
-          etype_(etype_of(request.element)) {}
-    MpiFile(const MpiFile&) = delete;
-    MpiFile& operator=(const MpiFile&) = delete;
-    // Closing is collective and may hang after a failure, so only close() does it.
-    ~MpiFile() override = default;
+/// So many elements as one: blocks of 1 MiB elements, and the rest.
+void make_large_type(std::int64_t elements, MPI_Datatype etype, Datatype& large) {
+    constexpr std::int64_t block = 1 << 20;
+    const auto blocks = static_cast<int>(elements / block);
+    const auto rest = static_cast<int>(elements % block);
+    int size = 0;
+    MPI_Type_size(etype, &size);
+    Datatype chunk;
+    MPI_Type_contiguous(static_cast<int>(block), etype, chunk.out());
+    std::array<int, 2> lengths{blocks, rest};
+    std::array<MPI_Aint, 2> starts{0, static_cast<MPI_Aint>(blocks * block * size)};
+    std::array<MPI_Datatype, 2> types{chunk.raw(), etype};
+    MPI_Type_create_struct(2, lengths.data(), starts.data(), types.data(), large.out());
+    MPI_Type_commit(large.out());
+}
 
-    Hints granted_hints() override { return hints_of(file_); }
+}  // namespace
 
-    Status seek(std::int64_t offset) override {
-        return status("MPI_File_seek", MPI_File_seek(file_, offset, MPI_SEEK_SET));
+MpiFile::MpiFile(Session& session, const OpenRequest& request, MPI_File file)
+    : ByteFile(session, request.path, request.element, mpi_calls),
+      file_(file),
+      etype_(etype_of(request.element)) {}
+
+Hints MpiFile::granted_hints() {
+    return hints_of(file_);
+}
+
+Status MpiFile::seek(std::int64_t offset) {
+    return status("MPI_File_seek", MPI_File_seek(file_, offset, MPI_SEEK_SET));
+}
+
+Result<std::int64_t> MpiFile::size() {
+    MPI_Offset bytes = 0;
+    if (const int code = MPI_File_get_size(file_, &bytes); code != MPI_SUCCESS) {
+        return mpi_error("MPI_File_get_size", path(), code);
     }
+    return bytes;
+}
 
-    Result<std::int64_t> size() override {
-        MPI_Offset bytes = 0;
-        if (const int code = MPI_File_get_size(file_, &bytes); code != MPI_SUCCESS) {
-            return mpi_error("MPI_File_get_size", path(), code);
-        }
-        return bytes;
-    }
-
-  protected:
-    Result<std::int64_t> do_write(CallForm form, std::span<const std::byte> data,
-                                  std::int64_t offset) override {
-        return transfer(form, true, data.size(), [&](int n, MPI_Datatype type, MPI_Status* s) {
-            const void* buffer = data.data();
-            switch (form.pointer) {
-                case Pointer::at:
-                    return form.collective
-                               ? MPI_File_write_at_all(file_, offset, buffer, n, type, s)
-                               : MPI_File_write_at(file_, offset, buffer, n, type, s);
-                case Pointer::individual:
-                    return form.collective ? MPI_File_write_all(file_, buffer, n, type, s)
-                                           : MPI_File_write(file_, buffer, n, type, s);
-                case Pointer::shared:
-                    break;
-            }
-            return form.collective ? MPI_File_write_ordered(file_, buffer, n, type, s)
-                                   : MPI_File_write_shared(file_, buffer, n, type, s);
-        });
-    }
-
-    Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
-                                 std::int64_t offset) override {
-        return transfer(form, false, data.size(), [&](int n, MPI_Datatype type, MPI_Status* s) {
-            void* buffer = data.data();
-            switch (form.pointer) {
-                case Pointer::at:
-                    return form.collective ? MPI_File_read_at_all(file_, offset, buffer, n, type, s)
-                                           : MPI_File_read_at(file_, offset, buffer, n, type, s);
-                case Pointer::individual:
-                    return form.collective ? MPI_File_read_all(file_, buffer, n, type, s)
-                                           : MPI_File_read(file_, buffer, n, type, s);
-                case Pointer::shared:
-                    break;
-            }
-            return form.collective ? MPI_File_read_ordered(file_, buffer, n, type, s)
-                                   : MPI_File_read_shared(file_, buffer, n, type, s);
-        });
-    }
-
-    Status do_set_view(const View& view, const Hints& hints) override {
-        const Info info(hints);
-        Datatype filetype;
-        MPI_Datatype shape = etype_;
-        if (const auto* dealt = std::get_if<RoundRobin>(&view.shape); dealt != nullptr) {
-            // One tile of the file: parts x chunk elements, rows dealt out one to a part.
-            const std::int64_t chunk = dealt->chunk / bytes_of(element());
-            if (auto fits = countable("MPI_Type_create_darray", chunk); !fits) return fits;
-            std::array<int, 2> sizes{dealt->parts, static_cast<int>(chunk)};
-            std::array<int, 2> how{MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
-            std::array<int, 2> args{MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
-            std::array<int, 2> grid{dealt->parts, 1};
-            MPI_Type_create_darray(dealt->parts, dealt->part, 2, sizes.data(), how.data(),
-                                   args.data(), grid.data(), MPI_ORDER_C, etype_, filetype.out());
-            MPI_Type_commit(filetype.out());
-            shape = filetype.raw();
-        }
-        Datatype cell;
-        if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
-            if (auto fits = box_type(*box, cell, filetype); !fits) return fits;
-            shape = filetype.raw();
-        }
-        return status("MPI_File_set_view", MPI_File_set_view(file_, view.displacement, etype_,
-                                                             shape, "native", info.raw()));
-    }
-
-    Status do_set_hints(const Hints& hints) override {
-        const Info info(hints);
-        if (info.raw() == MPI_INFO_NULL) return {};  // nothing to say; libraries refuse to hear it
-        return status("MPI_File_set_info", MPI_File_set_info(file_, info.raw()));
-    }
-
-    Status do_preallocate(std::int64_t bytes) override {
-        return status("MPI_File_preallocate", MPI_File_preallocate(file_, bytes));
-    }
-    Status do_sync() override { return status("MPI_File_sync", MPI_File_sync(file_)); }
-    Status do_close() override { return status("MPI_File_close", MPI_File_close(&file_)); }
-
-  private:
-    /// MPI's constructors of types count with int.
-    Status countable(const char* call, std::int64_t extent) const {
-        if (extent <= std::numeric_limits<int>::max()) return {};
-        return io_error(call, path(),
-                        fmt::format("an extent of {} is more than MPI can count", extent));
-    }
-
-    /// The file type of a box; `cell` is the type of one of its elements.
-    Status box_type(const Box& box, Datatype& cell, Datatype& filetype) const {
-        const std::int64_t elements = box.element / bytes_of(element());
-        if (auto fits = countable("MPI_Type_contiguous", elements); !fits) return fits;
-        MPI_Type_contiguous(static_cast<int>(elements), etype_, cell.out());
-        MPI_Type_commit(cell.out());
-        if (box.bytes() == 0) {
-            // A subarray needs at least one element: an empty box views anything and moves nothing.
-            MPI_Type_dup(etype_, filetype.out());
-            return {};
-        }
-        std::vector<int> sizes;
-        std::vector<int> count;
-        std::vector<int> start;
-        for (std::size_t d = 0; d < box.sizes.size(); ++d) {
-            if (auto fits = countable("MPI_Type_create_subarray", box.sizes[d]); !fits) return fits;
-            sizes.push_back(static_cast<int>(box.sizes[d]));
-            count.push_back(static_cast<int>(box.count[d]));
-            start.push_back(static_cast<int>(box.start[d]));
-        }
-        MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), count.data(),
-                                 start.data(), MPI_ORDER_C, cell.raw(), filetype.out());
+Status MpiFile::do_set_view(const View& view, const Hints& hints) {
+    const Info info(hints);
+    Datatype filetype;
+    MPI_Datatype shape = etype_;
+    if (const auto* dealt = std::get_if<RoundRobin>(&view.shape); dealt != nullptr) {
+        // One tile of the file: parts x chunk elements, rows dealt out one to a part.
+        const std::int64_t chunk = dealt->chunk / bytes_of(element());
+        if (auto fits = countable("MPI_Type_create_darray", chunk); !fits) return fits;
+        std::array<int, 2> sizes{dealt->parts, static_cast<int>(chunk)};
+        std::array<int, 2> how{MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_NONE};
+        std::array<int, 2> args{MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
+        std::array<int, 2> grid{dealt->parts, 1};
+        MPI_Type_create_darray(dealt->parts, dealt->part, 2, sizes.data(), how.data(), args.data(),
+                               grid.data(), MPI_ORDER_C, etype_, filetype.out());
         MPI_Type_commit(filetype.out());
+        shape = filetype.raw();
+    }
+    Datatype cell;
+    if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
+        if (auto fits = box_type(*box, cell, filetype); !fits) return fits;
+        shape = filetype.raw();
+    }
+    return status("MPI_File_set_view",
+                  MPI_File_set_view(file_, view.displacement, etype_, shape, "native", info.raw()));
+}
+
+Status MpiFile::do_set_hints(const Hints& hints) {
+    const Info info(hints);
+    if (info.raw() == MPI_INFO_NULL) return {};  // nothing to say; libraries refuse to hear it
+    return status("MPI_File_set_info", MPI_File_set_info(file_, info.raw()));
+}
+
+Status MpiFile::do_preallocate(std::int64_t bytes) {
+    return status("MPI_File_preallocate", MPI_File_preallocate(file_, bytes));
+}
+
+Status MpiFile::do_sync() {
+    return status("MPI_File_sync", MPI_File_sync(file_));
+}
+
+Status MpiFile::do_close() {
+    return status("MPI_File_close", MPI_File_close(&file_));
+}
+
+/// MPI's constructors of types count with int.
+Status MpiFile::countable(const char* call, std::int64_t extent) const {
+    if (extent <= std::numeric_limits<int>::max()) return {};
+    return io_error(call, path(),
+                    fmt::format("an extent of {} is more than MPI can count", extent));
+}
+
+/// The file type of a box; `cell` is the type of one of its elements.
+Status MpiFile::box_type(const Box& box, Datatype& cell, Datatype& filetype) const {
+    const std::int64_t elements = box.element / bytes_of(element());
+    if (auto fits = countable("MPI_Type_contiguous", elements); !fits) return fits;
+    MPI_Type_contiguous(static_cast<int>(elements), etype_, cell.out());
+    MPI_Type_commit(cell.out());
+    if (box.bytes() == 0) {
+        // A subarray needs at least one element: an empty box views anything and moves nothing.
+        MPI_Type_dup(etype_, filetype.out());
         return {};
     }
-
-    Status status(const char* call, int code) const {
-        if (code == MPI_SUCCESS) return {};
-        return mpi_error(call, path(), code);
+    std::vector<int> sizes;
+    std::vector<int> count;
+    std::vector<int> start;
+    for (std::size_t d = 0; d < box.sizes.size(); ++d) {
+        if (auto fits = countable("MPI_Type_create_subarray", box.sizes[d]); !fits) return fits;
+        sizes.push_back(static_cast<int>(box.sizes[d]));
+        count.push_back(static_cast<int>(box.count[d]));
+        start.push_back(static_cast<int>(box.start[d]));
     }
+    MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), count.data(),
+                             start.data(), MPI_ORDER_C, cell.raw(), filetype.out());
+    MPI_Type_commit(filetype.out());
+    return {};
+}
 
-    /// Runs `call(count, datatype, status)` on whole elements.
-    template <class Call>
-    Result<std::int64_t> transfer(CallForm form, bool write, std::size_t bytes, Call&& call) {
-        const auto elements = static_cast<std::int64_t>(bytes) / bytes_of(element());
-        if (elements > std::numeric_limits<int>::max()) [[unlikely]]
-            return large_transfer(form, write, elements, call);
-        MPI_Status outcome{};  // ROMIO leaves it as it is where a rank has nothing to move
-        const int code = call(static_cast<int>(elements), etype_, &outcome);
-        if (code != MPI_SUCCESS) [[unlikely]]
-            return failed(form, write, code);
-        int moved = 0;
-        MPI_Get_count(&outcome, etype_, &moved);
-        return moved == MPI_UNDEFINED ? 0 : moved * bytes_of(element());
-    }
+Status MpiFile::status(const char* call, int code) const {
+    if (code == MPI_SUCCESS) return {};
+    return mpi_error(call, path(), code);
+}
 
-    [[gnu::cold, gnu::noinline]] Result<std::int64_t> failed(CallForm form, bool write,
-                                                             int code) const {
-        return mpi_error(call_name(form, write), path(), code);
-    }
+Result<std::int64_t> MpiFile::failed(CallForm form, bool write, int code) const {
+    return mpi_error(call_name(form, write), path(), code);
+}
 
-    /// More than an int can count: blocks of 1 MiB, and the rest, as one element of its own type.
-    template <class Call>
-    [[gnu::cold, gnu::noinline]] Result<std::int64_t> large_transfer(CallForm form, bool write,
-                                                                     std::int64_t elements,
-                                                                     Call&& call) {
-        constexpr std::int64_t block = 1 << 20;
-        const auto blocks = static_cast<int>(elements / block);
-        const auto rest = static_cast<int>(elements % block);
-        Datatype large;
-        Datatype chunk;
-        MPI_Type_contiguous(static_cast<int>(block), etype_, chunk.out());
-        std::array<int, 2> lengths{blocks, rest};
-        std::array<MPI_Aint, 2> starts{0,
-                                       static_cast<MPI_Aint>(blocks * block * bytes_of(element()))};
-        std::array<MPI_Datatype, 2> types{chunk.raw(), etype_};
-        MPI_Type_create_struct(2, lengths.data(), starts.data(), types.data(), large.out());
-        MPI_Type_commit(large.out());
-        MPI_Status outcome{};
-        const int code = call(1, large.raw(), &outcome);
-        if (code != MPI_SUCCESS) return failed(form, write, code);
-        MPI_Count moved = 0;
-        MPI_Get_elements_x(&outcome, large.raw(), &moved);
-        return moved == MPI_UNDEFINED ? 0 : static_cast<std::int64_t>(moved) * bytes_of(element());
-    }
+Result<std::int64_t> MpiFile::large_write(CallForm form, std::span<const std::byte> data,
+                                          std::int64_t offset) {
+    Datatype type;
+    make_large_type(static_cast<std::int64_t>(data.size()) / bytes_of(element()), etype_, type);
+    MPI_Status outcome{};
+    const int code = call_write(form, data.data(), 1, type.raw(), offset, outcome);
+    return large_moved(form, true, code, type, outcome);
+}
 
-    MPI_File file_;
-    MPI_Datatype etype_;
-};
+Result<std::int64_t> MpiFile::large_read(CallForm form, std::span<std::byte> data,
+                                         std::int64_t offset) {
+    Datatype type;
+    make_large_type(static_cast<std::int64_t>(data.size()) / bytes_of(element()), etype_, type);
+    MPI_Status outcome{};
+    const int code = call_read(form, data.data(), 1, type.raw(), offset, outcome);
+    return large_moved(form, false, code, type, outcome);
+}
+
+Result<std::int64_t> MpiFile::large_moved(CallForm form, bool write, int code, const Datatype& type,
+                                          const MPI_Status& outcome) const {
+    if (code != MPI_SUCCESS) return failed(form, write, code);
+    MPI_Count elements = 0;
+    MPI_Get_elements_x(&outcome, type.raw(), &elements);
+    return elements == MPI_UNDEFINED ? 0
+                                     : static_cast<std::int64_t>(elements) * bytes_of(element());
+}
+
+namespace {
 
 class MpiStorage : public Storage {
   public:

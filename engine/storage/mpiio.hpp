@@ -1,11 +1,126 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Files through MPI-IO: the exact calls, datatypes and views that the benchmarks name.
 #pragma once
 
+#include <mpi.h>
+
+#include <limits>
 #include <memory>
 
 #include "storage/byte_file.hpp"
 
 namespace effio {
+
+class Datatype;
+
+class MpiFile final : public ByteFile {
+  public:
+    MpiFile(Session& session, const OpenRequest& request, MPI_File file);
+    MpiFile(const MpiFile&) = delete;
+    MpiFile& operator=(const MpiFile&) = delete;
+    // Closing is collective and may hang after a failure, so only close() does it.
+    ~MpiFile() override = default;
+
+    [[gnu::always_inline]] Status write(CallForm form, std::span<const std::byte> data,
+                                        std::int64_t offset = 0) {
+        return write_to(*this, form, data, offset);
+    }
+    [[gnu::always_inline]] Status read(CallForm form, std::span<std::byte> data,
+                                       std::int64_t offset = 0) {
+        return read_from(*this, form, data, offset);
+    }
+    Hints granted_hints() override;
+    Status seek(std::int64_t offset) override;
+    Result<std::int64_t> size() override;
+
+  protected:
+    friend class ByteFile;
+    [[gnu::always_inline]] Result<std::int64_t> do_write(CallForm form,
+                                                         std::span<const std::byte> data,
+                                                         std::int64_t offset) override {
+        const auto elements = static_cast<std::int64_t>(data.size()) / bytes_of(element());
+        if (elements > most_elements) [[unlikely]]
+            return large_write(form, data, offset);
+        MPI_Status outcome{};  // ROMIO leaves it as it is where a rank has nothing to move
+        const int code =
+            call_write(form, data.data(), static_cast<int>(elements), etype_, offset, outcome);
+        return moved(form, true, code, outcome);
+    }
+    [[gnu::always_inline]] Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
+                                                        std::int64_t offset) override {
+        const auto elements = static_cast<std::int64_t>(data.size()) / bytes_of(element());
+        if (elements > most_elements) [[unlikely]]
+            return large_read(form, data, offset);
+        MPI_Status outcome{};
+        const int code =
+            call_read(form, data.data(), static_cast<int>(elements), etype_, offset, outcome);
+        return moved(form, false, code, outcome);
+    }
+    Status do_set_view(const View& view, const Hints& hints) override;
+    Status do_set_hints(const Hints& hints) override;
+    Status do_preallocate(std::int64_t bytes) override;
+    Status do_sync() override;
+    Status do_close() override;
+
+  private:
+    static constexpr std::int64_t most_elements = std::numeric_limits<int>::max();
+
+    [[gnu::always_inline]] int call_write(CallForm form, const void* buffer, int count,
+                                          MPI_Datatype type, MPI_Offset offset, MPI_Status& s) {
+        switch (form.pointer) {
+            case Pointer::at:
+                return form.collective
+                           ? MPI_File_write_at_all(file_, offset, buffer, count, type, &s)
+                           : MPI_File_write_at(file_, offset, buffer, count, type, &s);
+            case Pointer::individual:
+                return form.collective ? MPI_File_write_all(file_, buffer, count, type, &s)
+                                       : MPI_File_write(file_, buffer, count, type, &s);
+            case Pointer::shared:
+                break;
+        }
+        return form.collective ? MPI_File_write_ordered(file_, buffer, count, type, &s)
+                               : MPI_File_write_shared(file_, buffer, count, type, &s);
+    }
+    [[gnu::always_inline]] int call_read(CallForm form, void* buffer, int count, MPI_Datatype type,
+                                         MPI_Offset offset, MPI_Status& s) {
+        switch (form.pointer) {
+            case Pointer::at:
+                return form.collective
+                           ? MPI_File_read_at_all(file_, offset, buffer, count, type, &s)
+                           : MPI_File_read_at(file_, offset, buffer, count, type, &s);
+            case Pointer::individual:
+                return form.collective ? MPI_File_read_all(file_, buffer, count, type, &s)
+                                       : MPI_File_read(file_, buffer, count, type, &s);
+            case Pointer::shared:
+                break;
+        }
+        return form.collective ? MPI_File_read_ordered(file_, buffer, count, type, &s)
+                               : MPI_File_read_shared(file_, buffer, count, type, &s);
+    }
+    /// Bytes of a call that returned `code`.
+    [[gnu::always_inline]] Result<std::int64_t> moved(CallForm form, bool write, int code,
+                                                      const MPI_Status& outcome) const {
+        if (code != MPI_SUCCESS) [[unlikely]]
+            return failed(form, write, code);
+        int elements = 0;
+        MPI_Get_count(&outcome, etype_, &elements);
+        return elements == MPI_UNDEFINED ? 0 : elements * bytes_of(element());
+    }
+    [[gnu::cold]] Result<std::int64_t> failed(CallForm form, bool write, int code) const;
+    /// More than an int can count: as one element of a type of its own.
+    [[gnu::cold]] Result<std::int64_t> large_write(CallForm form, std::span<const std::byte> data,
+                                                   std::int64_t offset);
+    [[gnu::cold]] Result<std::int64_t> large_read(CallForm form, std::span<std::byte> data,
+                                                  std::int64_t offset);
+    Result<std::int64_t> large_moved(CallForm form, bool write, int code, const Datatype& type,
+                                     const MPI_Status& outcome) const;
+    Status status(const char* call, int code) const;
+    Status countable(const char* call, std::int64_t extent) const;
+    Status box_type(const Box& box, Datatype& cell, Datatype& filetype) const;
+
+    MPI_File file_;
+    MPI_Datatype etype_;
+};
 
 std::unique_ptr<Storage> make_mpiio_storage(Session& session);
 

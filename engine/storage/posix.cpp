@@ -7,7 +7,6 @@
 #include <cerrno>
 
 namespace effio {
-
 Status PosixFile::do_preallocate(std::int64_t bytes) {
     // It reports its errors by value and leaves errno alone.
     const int code = comm().is_root() ? posix_fallocate(fd_.get(), 0, bytes) : 0;
@@ -41,7 +40,7 @@ Result<std::unique_ptr<ByteFile>> PosixStorage::open(const Comm& comm, const Ope
     session().progress.beat();
     if (!fd) return session().signed_error(fd.error());
     return std::unique_ptr<ByteFile>(
-        std::make_unique<PosixFile>(session(), comm, request, std::move(*fd)));
+        std::make_unique<CachedFile>(session(), comm, request, std::move(*fd)));
 }
 
 Status PosixStorage::remove(const std::string& path) {

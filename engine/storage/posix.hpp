@@ -11,6 +11,7 @@ namespace effio {
 inline constexpr CallNames posix_calls{CallNames::plain("pwrite", "pread").transfers, "set view",
                                        "set hints", "fsync", "close"};
 
+/// What all files have that POSIX calls reach.
 class PosixFile : public RunFile {
   public:
     PosixFile(Session& session, const Comm& comm, const OpenRequest& request, Descriptor fd)
@@ -36,6 +37,35 @@ class PosixFile : public RunFile {
   private:
     Descriptor fd_;
     bool unlink_;
+};
+
+/// Through the page cache, which takes transfers of any size at any place.
+class CachedFile final : public PosixFile {
+  public:
+    using PosixFile::PosixFile;
+
+    [[gnu::always_inline]] Status write(CallForm form, std::span<const std::byte> data,
+                                        std::int64_t offset = 0) {
+        return write_to(*this, form, data, offset);
+    }
+    [[gnu::always_inline]] Status read(CallForm form, std::span<std::byte> data,
+                                       std::int64_t offset = 0) {
+        return read_from(*this, form, data, offset);
+    }
+
+  protected:
+    friend class ByteFile;
+    [[gnu::always_inline]] Result<std::int64_t> do_write(CallForm form,
+                                                         std::span<const std::byte> data,
+                                                         std::int64_t offset) override {
+        if (!one_run_at(form)) return PosixFile::do_write(form, data, offset);
+        return pwrite_all(descriptor().get(), path(), data, run_place(offset));
+    }
+    [[gnu::always_inline]] Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
+                                                        std::int64_t offset) override {
+        if (!one_run_at(form)) return PosixFile::do_read(form, data, offset);
+        return pread_all(descriptor().get(), path(), data, run_place(offset));
+    }
 };
 
 class PosixStorage : public Storage {

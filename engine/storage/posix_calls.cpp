@@ -12,57 +12,32 @@
 #include <utility>
 
 namespace effio {
+namespace {
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-    if (this != &other) {
-        close();
-        fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-}
-
-Descriptor::~Descriptor() {
-    close();
-}
-
-int Descriptor::close() {
-    if (fd_ < 0) return 0;
-    // Linux releases the descriptor even when close fails, so it is never repeated.
-    return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno;
-}
-
-Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) {
-    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-    if (fd < 0) return system_error("open", path, errno);
-    return Descriptor(fd);
-}
-
-Result<std::int64_t> pwrite_rest(int fd, const std::string& path, std::span<const std::byte> data,
-                                 std::int64_t offset, ssize_t moved) {
+template <class Call, class Span>
+Result<std::int64_t> move_rest(const char* name, Call call, int fd, const std::string& path,
+                               Span data, std::int64_t offset, ssize_t moved) {
     std::int64_t done = 0;
     while (true) {
-        if (moved < 0 && errno != EINTR) return system_error("pwrite", path, errno, offset + done);
+        if (moved < 0 && errno != EINTR) return system_error(name, path, errno, offset + done);
         if (moved == 0) return done;
         if (moved > 0) done += moved;
         const auto rest = data.subspan(static_cast<std::size_t>(done));
         if (rest.empty()) return done;
-        moved = ::pwrite(fd, rest.data(), rest.size(), offset + done);
+        moved = call(fd, rest.data(), rest.size(), offset + done);
     }
+}
+
+}  // namespace
+
+Result<std::int64_t> pwrite_rest(int fd, const std::string& path, std::span<const std::byte> data,
+                                 std::int64_t offset, ssize_t moved) {
+    return move_rest("pwrite", ::pwrite, fd, path, data, offset, moved);
 }
 
 Result<std::int64_t> pread_rest(int fd, const std::string& path, std::span<std::byte> data,
                                 std::int64_t offset, ssize_t moved) {
-    std::int64_t done = 0;
-    while (true) {
-        if (moved < 0 && errno != EINTR) return system_error("pread", path, errno, offset + done);
-        if (moved == 0) return done;
-        if (moved > 0) done += moved;
-        const auto rest = data.subspan(static_cast<std::size_t>(done));
-        if (rest.empty()) return done;
-        moved = ::pread(fd, rest.data(), rest.size(), offset + done);
-    }
+    return move_rest("pread", ::pread, fd, path, data, offset, moved);
 }
 
 Result<std::int64_t> pwritev_all(int fd, const std::string& path,

@@ -41,11 +41,19 @@ class RunFile : public ByteFile {
     Status do_set_view(const View& view, const Hints& hints) override;
     Status do_set_hints(const Hints&) override { return {}; }
 
+    /// Whether such a call moves one run of bytes, which begins at run_place(offset).
+    bool one_run_at(CallForm form) const {
+        return form.pointer == Pointer::at && std::holds_alternative<Contiguous>(view_.shape);
+    }
+    std::int64_t run_place(std::int64_t offset) const {
+        return view_.displacement + offset * bytes_of(element());
+    }
     const Comm& comm() const { return comm_; }
 
   private:
     /// The stream position in bytes where a call at a pointer starts; moves the pointers behind it.
     Result<std::int64_t> place(CallForm form, std::int64_t bytes);
+    // No level of its own, for the reason that byte_file.hpp gives.
     template <class Span, class Move>
     [[gnu::always_inline]] inline Result<std::int64_t> transfer(CallForm form, bool write,
                                                                 Span data, std::int64_t offset,

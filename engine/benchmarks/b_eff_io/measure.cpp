@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/pattern.hpp"
+#include "storage/as_itself.hpp"
 
 namespace effio::b_eff_io {
 namespace {
@@ -112,20 +113,21 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     Trouble trouble(session, task, m, tell);
     const Clock& clock = session.clock;
     const Row& row = task.row;
+    const CallForm form = task.form;
     const bool writing = task.access != Access::read;
     file.time_calls_into(task.time_calls ? &m.call_times : nullptr);
     const Marks marks(row, writing ? task.access : task.writer);
 
     // In the loop itself, not a function of its own, for the reason that byte_file.hpp gives.
-    const auto one_call = [&](std::int64_t call) __attribute__((always_inline)) {
+    const auto one_call = [&](auto& itself, std::int64_t call) __attribute__((always_inline)) {
         if (writing) {
             buffers.mark(marks, call);
-            auto done = file.write(task.form, buffers.to_write(row));
+            auto done = itself.write(form, buffers.to_write(row));
             if (done) return true;
             trouble.failed(std::move(done.error()));
             return false;
         }
-        auto done = file.read(task.form, buffers.to_read(row));
+        auto done = itself.read(form, buffers.to_read(row));
         if (!done) {
             trouble.failed(std::move(done.error()));
             return false;
@@ -144,20 +146,24 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     } else if (task.has_hints) {
         if (auto set = file.set_hints(task.hints); !set) trouble.failed(set.error());
     }
-    if (task.repetitions == 0) {
-        RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
-        voted_calls(clock, vote, m.times, one_call);
-        m.times.barrier = vote.barrier_seconds();
-        m.times.broadcast = vote.broadcast_seconds();
-        m.times.last_vote = vote.last_vote_seconds();
-        m.repetitions = vote.done();
-        m.stopped = vote.reason();
-    } else {
-        FixedCount count(task.repetitions);
-        counted_calls(clock, count, task.repetitions, m.times, one_call);
-        m.repetitions = count.done();
-        m.stopped = count.reason();
-    }
+    as_itself(file, [&](auto& itself) __attribute__((always_inline)) {
+        const auto call = [&](std::int64_t number)
+                              __attribute__((always_inline)) { return one_call(itself, number); };
+        if (task.repetitions == 0) {
+            RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
+            voted_calls(clock, vote, m.times, call);
+            m.times.barrier = vote.barrier_seconds();
+            m.times.broadcast = vote.broadcast_seconds();
+            m.times.last_vote = vote.last_vote_seconds();
+            m.repetitions = vote.done();
+            m.stopped = vote.reason();
+        } else {
+            FixedCount count(task.repetitions);
+            counted_calls(clock, count, task.repetitions, m.times, call);
+            m.repetitions = count.done();
+            m.stopped = count.reason();
+        }
+    });
     if (writing) {
         session.progress.call("barrier before sync");
         {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "parallel/crew.hpp"
+#include "storage/as_itself.hpp"
 
 namespace effio::ior {
 namespace {
@@ -83,18 +84,20 @@ class Pass::Worker {
     /// Calls until the pace says stop; `tick` hears the time whenever the clock was read.
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
-        while (true) {
-            if (!step(pace.done())) {
-                pace.failed();
-                ++failed_;
+        as_itself(*lane_.file, [&](auto& file) {
+            while (true) {
+                if (!step(file, pace.done())) {
+                    pace.failed();
+                    ++failed_;
+                }
+                const bool more = pace.go_on();
+                if (pace.ticked()) {
+                    note(pace.now(), pace.done() - failed_);
+                    tick(pace.now());
+                }
+                if (!more) break;
             }
-            const bool more = pace.go_on();
-            if (pace.ticked()) {
-                note(pace.now(), pace.done() - failed_);
-                tick(pace.now());
-            }
-            if (!more) break;
-        }
+        });
         const double now = session_.clock.now();
         // What failed is not counted as done.
         done_.transfers = pace.done() - failed_;
@@ -113,7 +116,9 @@ class Pass::Worker {
         noted_ = now;
     }
 
-    [[gnu::always_inline]] bool step(std::int64_t number) {
+    // No level of its own, for the reason that byte_file.hpp gives.
+    template <class File>
+    [[gnu::always_inline]] bool step(File& file, std::int64_t number) {
         if (number >= lane_.transfers) number %= lane_.transfers;
         const std::int64_t offset = lane_.walk->offset(number);
         // Through a view the calls count the bytes of the worker's own blocks.
@@ -123,7 +128,7 @@ class Pass::Worker {
         done_.highest = std::max(done_.highest, end);
         const double before = calls_.keep_calls ? session_.clock.now() : 0.0;
         const bool good =
-            calls_.access == Access::write ? write(offset, place) : read(offset, place);
+            calls_.access == Access::write ? write(file, offset, place) : read(file, offset, place);
         if (calls_.keep_calls) {
             done_.kept.push_back({before - start_, session_.clock.now() - before});
         }
@@ -134,17 +139,19 @@ class Pass::Worker {
         return good;
     }
 
-    bool write(std::int64_t offset, std::int64_t place) {
-        auto written = lane_.file->write(form_, expected(offset), place);
+    template <class File>
+    [[gnu::always_inline]] bool write(File& file, std::int64_t offset, std::int64_t place) {
+        auto written = file.write(form_, expected(offset), place);
         if (written && calls_.sync_each) {
             const Lap lap(session_.clock, done_.sync_seconds);
-            written = lane_.file->sync();
+            written = file.sync();
         }
         return accept(std::move(written), offset);
     }
 
-    bool read(std::int64_t offset, std::int64_t place) {
-        if (!accept(lane_.file->read(form_, lane_.memory.bytes(), place), offset)) return false;
+    template <class File>
+    [[gnu::always_inline]] bool read(File& file, std::int64_t offset, std::int64_t place) {
+        if (!accept(file.read(form_, lane_.memory.bytes(), place), offset)) return false;
         if (!calls_.compare) return true;
         const Lap lap(session_.clock, done_.compare_seconds);
         done_.verified += bytes_;

@@ -2,6 +2,7 @@
 // One thread's part of a phase: its items, the calls on them, and what came of them.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,6 +106,7 @@ class Worker {
     const std::string* second_ = nullptr;
     std::string text_;
     std::string second_text_;
+    std::array<char, 256> answer_{};  ///< a link's target, an attribute
     std::span<const std::byte> data_;
     std::int64_t item_ = 0;
     int item_owner_ = 0;
