@@ -5,6 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <future>
+#include <memory>
+
+#include "parallel/file_system.hpp"
 
 namespace effio {
 namespace {
@@ -16,6 +21,29 @@ sigset_t stop_signals() {
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGUSR1);
     return set;
+}
+
+/// What the file system that holds `path` adds to a hang, as the end of a sentence; empty if
+/// nothing. Libraries hang where they cannot write. It may hang as well, so a thread asks that
+/// nobody waits for.
+std::string state_of_file_system(const std::string& path) {
+    if (path.empty()) return {};
+    auto told = std::make_shared<std::promise<std::string>>();
+    auto answer = told->get_future();
+    std::thread([told, path] {
+        constexpr std::int64_t little = 1 << 20;
+        const auto fs = find_file_system(std::filesystem::path(path).parent_path());
+        std::string text;
+        if (fs && fs->free_bytes < little) {
+            text = fmt::format("; only {} bytes are left on its file system", fs->free_bytes);
+        } else if (fs && fs->total_inodes > 0 && fs->free_inodes == 0) {
+            text = "; no inodes are left on its file system";
+        }
+        told->set_value(std::move(text));
+    }).detach();
+    constexpr std::chrono::seconds patience(2);
+    if (answer.wait_for(patience) == std::future_status::ready) return answer.get();
+    return "; its file system does not answer either";
 }
 
 }  // namespace
@@ -32,10 +60,11 @@ Sentinel::Sentinel(Session& session, std::atomic<bool>& stop, Settings settings)
       thread_([this](const std::stop_token& token) { watch(token); }) {}
 
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
-    Error error = io_error(now.call, now.step.path,
-                           fmt::format("no progress for {:.0f} s in '{}'; if the storage is merely "
-                                       "slow, raise --watchdog",
-                                       silent_seconds, now.step.title));
+    Error error =
+        io_error(now.call, now.step.path,
+                 fmt::format("no progress for {:.0f} s in '{}'{}; if the storage is "
+                             "merely slow, raise --watchdog",
+                             silent_seconds, now.step.title, state_of_file_system(now.step.path)));
     error.exit_code = ExitCode::hung;
     error = session_.signed_error(error);
     End end;

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from array_tools import need
+from array_tools import io_error_of, need
 from engines import Engine, Run
 
 from .conftest import Faulty
@@ -21,19 +21,11 @@ MPI_ERR_INTERN = 17  # Open MPI exits with the class of the error that ended it
 
 def check_ended(run: Run, data: Path, file: str) -> None:
     """Ended by itself with an error that names who, where and why; cleaned up; no number."""
-    assert run.code == 3, run
-    assert run.seconds < 40, run
-    result = run.result
-    assert result.status == "io_error", run
-    assert result.end is not None
-    (error, *_) = result.end["errors"]
-    assert error["rank"] in (0, 1)
-    assert error["host"]
-    assert error["cause"]
+    error = io_error_of(run, 40)
     assert Path(error["path"]).name.startswith(file)
     assert error["path"] in run.stderr
     # A rank that ends the others leaves no time for the row.
-    for row in result.measurements:
+    for row in run.result.measurements:
         assert (row["rate"]["value"] is None) == (not row["valid"])
     assert list(data.iterdir()) == [], run
 
@@ -76,6 +68,23 @@ def test_a_read_fails_on_one_rank(faulty: Faulty, library: str) -> None:
         check_ended(run, faulty.data, file)
 
 
+def check_hung(run: Run, data: Path) -> None:
+    """Which rank meets the full disk first decides whether HDF5 comes back from where it makes the
+    variables: on a busy machine its ranks often wait in different calls. The watchdog then says
+    what the library lost."""
+    assert run.seconds < 40, run
+    result = run.result
+    assert result.status == "hung", run
+    assert result.end is not None
+    (error,) = result.end["errors"]
+    assert error["operation"] == "nc_enddef"
+    assert error["path"] in run.stderr
+    assert "bytes are left on its file system" in error["cause"]
+    for row in result.measurements:
+        assert (row["rate"]["value"] is None) == (not row["valid"])
+    assert list(data.iterdir()) == [], run
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("benchmark", ["flash-io", "libraries"])
 def test_a_disk_runs_full(
@@ -89,4 +98,7 @@ def test_a_disk_runs_full(
         "libraries": ["libraries", "--edges", "24", "--libraries", library, "--hint-sets", "none"],
     }[benchmark]
     run = engine.run([*words, *QUICK, "--dir", place, "--max-bytes", "1GiB"], tmp_path, timeout=90)
-    check_ended(run, place, "flash_io_" if benchmark == "flash-io" else "libraries_")
+    if run.code == 5 and (engine.name, library) == ("openmpi-romio", "netcdf4"):
+        check_hung(run, place)
+    else:
+        check_ended(run, place, "flash_io_" if benchmark == "flash-io" else "libraries_")

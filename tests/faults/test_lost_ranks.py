@@ -4,10 +4,12 @@ back, and the result file holds every measurement that was finished."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,37 @@ def test_a_frozen_rank(any_engine: Engine, tmp_path: Path, data: Path, rank: int
     assert "no progress for" in error["cause"]
     assert error["operation"], "the call it hangs in"
     assert list(data.iterdir()) == [], run
+
+
+def fill(path: Path) -> None:
+    """Until no space is left."""
+    with contextlib.suppress(OSError), path.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 20))
+
+
+def test_a_hang_says_that_the_disk_is_full(
+    engine: Engine, mount: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Libraries hang where they cannot write, and then lose the error. Empty files need no space:
+    the run itself does not fail."""
+    place = mount("-t", "tmpfs", "-o", "size=64m", "none")
+    words = ["mdtest", "-n", "5000", "--things", "files", "--iterations", "1000", "--quiet"]
+    job = engine.start([*words, "--watchdog", "4s", "--dir", place], tmp_path)
+    job.wait_for_measurements(2)
+    frozen = job.ranks()[1]
+    os.kill(frozen, signal.SIGSTOP)
+    try:
+        fill(place / "filler")
+        run = job.finish(60)
+    finally:
+        if frozen in job.members():
+            os.kill(frozen, signal.SIGKILL)
+    result = run.result
+    assert result.status == "hung", run
+    assert result.end is not None
+    (error,) = result.end["errors"]
+    assert "; only 0 bytes are left on its file system; if the storage" in error["cause"]
 
 
 def test_the_whole_run_is_killed(engine: Engine, tmp_path: Path, data: Path) -> None:
