@@ -61,7 +61,7 @@ struct Beside {
     }
 
     /// Who begins changes from turn to turn.
-    void turn(int number, std::int64_t chunk, int row_number) {
+    void turn(long number, std::int64_t chunk, int row_number) {
         bare::Row ours{row_number, chunk, chunk, 1};
         bare::Row theirs = ours;
         for (const bool writes : {true, false}) {
@@ -81,7 +81,7 @@ std::span<double> doubles(effio::Buffer& buffer) {
     return {reinterpret_cast<double*>(buffer.bytes().data()), buffer.size() / sizeof(double)};
 }
 
-int measure(const std::string& directory, double budget, int turns) {
+int measure(const std::string& directory, double budget, long turns) {
     effio::Clock clock;
     effio::Comm comm = effio::Comm::world(clock);
     const effio::Comm self = effio::Comm::self(clock);
@@ -107,7 +107,7 @@ int measure(const std::string& directory, double budget, int turns) {
     MPI_File_open(MPI_COMM_SELF, path.c_str(), MPI_MODE_RDWR | MPI_MODE_UNIQUE_OPEN, MPI_INFO_NULL,
                   &beside.bench.file);
     // The turn before the first gives the file its memory.
-    for (int number = -1; number < turns; ++number) {
+    for (long number = -1; number < turns; ++number) {
         beside.turn(number, 1 << 20, 19);
         beside.turn(number, 1 << 10, 21);
     }
@@ -124,7 +124,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "beside_b_eff_io DIRECTORY SECONDS TURNS\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const int code = measure(argv[1], std::strtod(argv[2], nullptr), std::atoi(argv[3]));
+    const int code =
+        measure(argv[1], std::strtod(argv[2], nullptr), std::strtol(argv[3], nullptr, 10));
     MPI_Finalize();
     return code;
 }

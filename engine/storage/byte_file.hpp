@@ -130,6 +130,28 @@ class ByteFile {
     Status read(CallForm form, std::span<std::byte> data, std::int64_t offset = 0) {
         return read_from(*this, form, data, offset);
     }
+    /// `write` and `read` for those who know the class of a file (as_itself.hpp): between a
+    /// benchmark's loop and the library there is nothing then. A processor that forgot its return
+    /// addresses in the kernel pays for every level of calls on the way back, some 10 ns of the 750
+    /// that a read of 1 KiB takes.
+    template <class File>
+    [[gnu::always_inline]] static Status write_to(File& file, CallForm form,
+                                                  std::span<const std::byte> data,
+                                                  std::int64_t offset) {
+        const double start = file.begin_transfer(form, true);
+        auto moved = file.do_write(form, data, offset);
+        return file.end_transfer(form, true, start, static_cast<std::int64_t>(data.size()), offset,
+                                 moved);
+    }
+    template <class File>
+    [[gnu::always_inline]] static Status read_from(File& file, CallForm form,
+                                                   std::span<std::byte> data, std::int64_t offset) {
+        const double start = file.begin_transfer(form, false);
+        auto moved = file.do_read(form, data, offset);
+        return file.end_transfer(form, false, start, static_cast<std::int64_t>(data.size()), offset,
+                                 moved);
+    }
+
     /// What messages call such a transfer; a literal.
     const char* call_name(CallForm form, bool write) const { return names_->transfer(form, write); }
 
@@ -171,32 +193,11 @@ class ByteFile {
     ByteFile(Session& session, std::string path, Element element, const CallNames& names,
              Counts counts = Counts::here)
         : session_(session),
+          progress_(session.progress),
           path_(std::move(path)),
           element_(element),
           names_(&names),
           counts_(counts) {}
-
-    /// `write` and `read` for classes that offer them once more, to those who know the class.
-    /// Between a benchmark's loop and the library there is nothing then: a processor that forgot
-    /// its return addresses in the kernel pays for every level of calls on the way back, some 10 ns
-    /// of the 750 that a read of 1 KiB takes.
-    template <class File>
-    [[gnu::always_inline]] static Status write_to(File& file, CallForm form,
-                                                  std::span<const std::byte> data,
-                                                  std::int64_t offset) {
-        const double start = file.begin_transfer(form, true);
-        auto moved = file.do_write(form, data, offset);
-        return file.end_transfer(form, true, start, static_cast<std::int64_t>(data.size()), offset,
-                                 moved);
-    }
-    template <class File>
-    [[gnu::always_inline]] static Status read_from(File& file, CallForm form,
-                                                   std::span<std::byte> data, std::int64_t offset) {
-        const double start = file.begin_transfer(form, false);
-        auto moved = file.do_read(form, data, offset);
-        return file.end_transfer(form, false, start, static_cast<std::int64_t>(data.size()), offset,
-                                 moved);
-    }
 
     /// Bytes moved, which may be fewer than asked.
     virtual Result<std::int64_t> do_write(CallForm form, std::span<const std::byte> data,
@@ -214,14 +215,14 @@ class ByteFile {
   private:
     /// The clock, if calls are timed.
     [[gnu::always_inline]] double begin_transfer(CallForm form, bool write) const {
-        session_.progress.call(call_name(form, write));
+        progress_.call(call_name(form, write));
         return call_times_ == nullptr ? 0 : session_.clock.now();
     }
     [[gnu::always_inline]] Status end_transfer(CallForm form, bool write, double start,
                                                std::int64_t bytes, std::int64_t offset,
                                                Result<std::int64_t>& moved) {
         if (call_times_ != nullptr) call_times_->add(session_.clock.now() - start);
-        if (counts_ == Counts::here) session_.progress.moved(bytes);
+        if (counts_ == Counts::here) progress_.moved(bytes);
         if (moved && *moved == bytes) [[likely]]
             return {};
         return not_moved(form, write, bytes, offset, moved);
@@ -231,6 +232,7 @@ class ByteFile {
     Status checked(Status status) const;
 
     Session& session_;
+    Progress& progress_;  ///< the session's
     std::string path_;
     Element element_;
     const CallNames* names_;

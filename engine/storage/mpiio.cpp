@@ -46,8 +46,8 @@ int amode_of(const OpenMode& mode) {
 }
 
 /// So many elements as one: blocks of 1 MiB elements, and the rest.
-void make_large_type(std::int64_t elements, MPI_Datatype etype, Datatype& large) {
-    constexpr std::int64_t block = 1 << 20;
+void make_large_type(std::size_t elements, MPI_Datatype etype, Datatype& large) {
+    constexpr std::size_t block = 1 << 20;
     const auto blocks = static_cast<int>(elements / block);
     const auto rest = static_cast<int>(elements % block);
     int size = 0;
@@ -55,7 +55,7 @@ void make_large_type(std::int64_t elements, MPI_Datatype etype, Datatype& large)
     Datatype chunk;
     MPI_Type_contiguous(static_cast<int>(block), etype, chunk.out());
     std::array<int, 2> lengths{blocks, rest};
-    std::array<MPI_Aint, 2> starts{0, static_cast<MPI_Aint>(blocks * block * size)};
+    std::array<MPI_Aint, 2> starts{0, blocks * static_cast<MPI_Aint>(block) * size};
     std::array<MPI_Datatype, 2> types{chunk.raw(), etype};
     MPI_Type_create_struct(2, lengths.data(), starts.data(), types.data(), large.out());
     MPI_Type_commit(large.out());
@@ -173,7 +173,7 @@ Result<std::int64_t> MpiFile::failed(CallForm form, bool write, int code) const 
 Result<std::int64_t> MpiFile::large_write(CallForm form, std::span<const std::byte> data,
                                           std::int64_t offset) {
     Datatype type;
-    make_large_type(static_cast<std::int64_t>(data.size()) / bytes_of(element()), etype_, type);
+    make_large_type(elements_of(data.size()), etype_, type);
     MPI_Status outcome{};
     const int code = call_write(form, data.data(), 1, type.raw(), offset, outcome);
     return large_moved(form, true, code, type, outcome);
@@ -182,7 +182,7 @@ Result<std::int64_t> MpiFile::large_write(CallForm form, std::span<const std::by
 Result<std::int64_t> MpiFile::large_read(CallForm form, std::span<std::byte> data,
                                          std::int64_t offset) {
     Datatype type;
-    make_large_type(static_cast<std::int64_t>(data.size()) / bytes_of(element()), etype_, type);
+    make_large_type(elements_of(data.size()), etype_, type);
     MPI_Status outcome{};
     const int code = call_read(form, data.data(), 1, type.raw(), offset, outcome);
     return large_moved(form, false, code, type, outcome);

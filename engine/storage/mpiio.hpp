@@ -21,14 +21,6 @@ class MpiFile final : public ByteFile {
     // Closing is collective and may hang after a failure, so only close() does it.
     ~MpiFile() override = default;
 
-    [[gnu::always_inline]] Status write(CallForm form, std::span<const std::byte> data,
-                                        std::int64_t offset = 0) {
-        return write_to(*this, form, data, offset);
-    }
-    [[gnu::always_inline]] Status read(CallForm form, std::span<std::byte> data,
-                                       std::int64_t offset = 0) {
-        return read_from(*this, form, data, offset);
-    }
     Hints granted_hints() override;
     Status seek(std::int64_t offset) override;
     Result<std::int64_t> size() override;
@@ -38,7 +30,7 @@ class MpiFile final : public ByteFile {
     [[gnu::always_inline]] Result<std::int64_t> do_write(CallForm form,
                                                          std::span<const std::byte> data,
                                                          std::int64_t offset) override {
-        const auto elements = static_cast<std::int64_t>(data.size()) / bytes_of(element());
+        const auto elements = elements_of(data.size());
         if (elements > most_elements) [[unlikely]]
             return large_write(form, data, offset);
         MPI_Status outcome{};  // ROMIO leaves it as it is where a rank has nothing to move
@@ -48,7 +40,7 @@ class MpiFile final : public ByteFile {
     }
     [[gnu::always_inline]] Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
                                                         std::int64_t offset) override {
-        const auto elements = static_cast<std::int64_t>(data.size()) / bytes_of(element());
+        const auto elements = elements_of(data.size());
         if (elements > most_elements) [[unlikely]]
             return large_read(form, data, offset);
         MPI_Status outcome{};
@@ -63,7 +55,11 @@ class MpiFile final : public ByteFile {
     Status do_close() override;
 
   private:
-    static constexpr std::int64_t most_elements = std::numeric_limits<int>::max();
+    static constexpr std::size_t most_elements = std::numeric_limits<int>::max();
+
+    std::size_t elements_of(std::size_t bytes) const {
+        return bytes / static_cast<std::size_t>(bytes_of(element()));
+    }
 
     [[gnu::always_inline]] int call_write(CallForm form, const void* buffer, int count,
                                           MPI_Datatype type, MPI_Offset offset, MPI_Status& s) {

@@ -44,15 +44,6 @@ class CachedFile final : public PosixFile {
   public:
     using PosixFile::PosixFile;
 
-    [[gnu::always_inline]] Status write(CallForm form, std::span<const std::byte> data,
-                                        std::int64_t offset = 0) {
-        return write_to(*this, form, data, offset);
-    }
-    [[gnu::always_inline]] Status read(CallForm form, std::span<std::byte> data,
-                                       std::int64_t offset = 0) {
-        return read_from(*this, form, data, offset);
-    }
-
   protected:
     friend class ByteFile;
     [[gnu::always_inline]] Result<std::int64_t> do_write(CallForm form,

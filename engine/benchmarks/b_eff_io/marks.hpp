@@ -51,19 +51,22 @@ class Marks {
         const double shift = step_ == 1 ? to_last : 0;
         std::int64_t bad = 0;
         for (std::size_t i = 0; i < doubles_; i += step_) {
-            const double expected_first = first(call, i) + shift;
-            const double expected_last = last(call, i);
-            if (buffer[i] == expected_first && buffer[i + step_ - 1] == expected_last) [[likely]]
+            const double mark = first(call, i);
+            if (buffer[i] == mark + shift && buffer[i + step_ - 1] == mark + to_last) [[likely]]
                 continue;
-            if (bad++ == 0) {
-                wrong = WrongChunk{static_cast<std::int64_t>(i), buffer[i], buffer[i + step_ - 1],
-                                   expected_first, expected_last};
-            }
+            if (bad++ == 0) wrong = found_at(buffer, call, i);
         }
         return bad;
     }
 
   private:
+    [[gnu::cold, gnu::noinline]] WrongChunk found_at(std::span<const double> buffer,
+                                                     std::int64_t call, std::size_t i) const {
+        const double expected_first = first(call, i) + (step_ == 1 ? to_last : 0);
+        return {static_cast<std::int64_t>(i), buffer[i], buffer[i + step_ - 1], expected_first,
+                last(call, i)};
+    }
+
     static constexpr double to_last = 5;
     std::size_t step_;     ///< doubles of a chunk
     std::size_t doubles_;  ///< of a call

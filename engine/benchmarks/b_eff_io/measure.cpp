@@ -119,24 +119,25 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     const Marks marks(row, writing ? task.access : task.writer);
 
     // In the loop itself, not a function of its own, for the reason that byte_file.hpp gives.
-    const auto one_call = [&](auto& itself, std::int64_t call) __attribute__((always_inline)) {
-        if (writing) {
-            buffers.mark(marks, call);
-            auto done = itself.write(form, buffers.to_write(row));
-            if (done) return true;
-            trouble.failed(std::move(done.error()));
-            return false;
-        }
-        auto done = itself.read(form, buffers.to_read(row));
-        if (!done) {
-            trouble.failed(std::move(done.error()));
-            return false;
-        }
-        std::optional<WrongChunk> wrong;
-        const std::int64_t bad = buffers.check(marks, call, wrong);
-        if (bad > 0) trouble.wrong(bad, call, *wrong, file);
-        return true;
-    };
+    const auto one_call = [&](const auto& itself, std::int64_t call)
+                              __attribute__((always_inline)) {
+                                  if (writing) {
+                                      buffers.mark(marks, call);
+                                      auto done = itself.write(form, buffers.to_write(row));
+                                      if (done) return true;
+                                      trouble.failed(std::move(done.error()));
+                                      return false;
+                                  }
+                                  auto done = itself.read(form, buffers.to_read(row));
+                                  if (!done) {
+                                      trouble.failed(std::move(done.error()));
+                                      return false;
+                                  }
+                                  std::optional<WrongChunk> wrong;
+                                  const std::int64_t bad = buffers.check(marks, call, wrong);
+                                  if (bad > 0) trouble.wrong(bad, call, *wrong, file);
+                                  return true;
+                              };
 
     session.progress.call("barrier");
     comm.barrier();
@@ -146,7 +147,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     } else if (task.has_hints) {
         if (auto set = file.set_hints(task.hints); !set) trouble.failed(set.error());
     }
-    as_itself(file, [&](auto& itself) __attribute__((always_inline)) {
+    as_itself(file, [&](const auto& itself) __attribute__((always_inline)) {
         const auto call = [&](std::int64_t number)
                               __attribute__((always_inline)) { return one_call(itself, number); };
         if (task.repetitions == 0) {

@@ -84,7 +84,7 @@ class Pass::Worker {
     /// Calls until the pace says stop; `tick` hears the time whenever the clock was read.
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
-        as_itself(*lane_.file, [&](auto& file) {
+        as_itself(*lane_.file, [&](const auto& file) {
             while (true) {
                 if (!step(file, pace.done())) {
                     pace.failed();
@@ -118,7 +118,7 @@ class Pass::Worker {
 
     // No level of its own, for the reason that byte_file.hpp gives.
     template <class File>
-    [[gnu::always_inline]] bool step(File& file, std::int64_t number) {
+    [[gnu::always_inline]] bool step(const Itself<File>& file, std::int64_t number) {
         if (number >= lane_.transfers) number %= lane_.transfers;
         const std::int64_t offset = lane_.walk->offset(number);
         // Through a view the calls count the bytes of the worker's own blocks.
@@ -140,17 +140,19 @@ class Pass::Worker {
     }
 
     template <class File>
-    [[gnu::always_inline]] bool write(File& file, std::int64_t offset, std::int64_t place) {
+    [[gnu::always_inline]] bool write(const Itself<File>& file, std::int64_t offset,
+                                      std::int64_t place) {
         auto written = file.write(form_, expected(offset), place);
         if (written && calls_.sync_each) {
             const Lap lap(session_.clock, done_.sync_seconds);
-            written = file.sync();
+            written = lane_.file->sync();
         }
         return accept(std::move(written), offset);
     }
 
     template <class File>
-    [[gnu::always_inline]] bool read(File& file, std::int64_t offset, std::int64_t place) {
+    [[gnu::always_inline]] bool read(const Itself<File>& file, std::int64_t offset,
+                                     std::int64_t place) {
         if (!accept(file.read(form_, lane_.memory.bytes(), place), offset)) return false;
         if (!calls_.compare) return true;
         const Lap lap(session_.clock, done_.compare_seconds);
