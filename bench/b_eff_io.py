@@ -58,19 +58,9 @@ def rates_of_bare(kit: Kit, unit: float) -> Figures:
     return rates
 
 
-def rates_beside(kit: Kit, seconds: float) -> list[tuple[Figures, Figures]]:
-    """Turns of the engine and of the bare loop in one process."""
-    names = dict(zip(map(str, ROWS), ROWS.values(), strict=True))
+def rates_beside(kit: Kit, seconds: float) -> str:
     with kit.place() as place:
-        text = kit.launch([kit.bare("beside_b_eff_io"), place, seconds, TURNS])
-    turns: list[tuple[dict[str, float], dict[str, float]]] = []
-    for number, line in enumerate(text.splitlines()):
-        access, row, engine, bare = line.split()
-        if number % (2 * len(ROWS)) == 0:
-            turns.append(({}, {}))
-        for side, rate in zip(turns[-1], (engine, bare), strict=True):
-            side[f"{access} {names[row]}"] = float(rate) / 1e6
-    return [*turns]
+        return kit.launch([kit.bare("beside_b_eff_io"), place, seconds, TURNS])
 
 
 def setup_of_engine(kit: Kit) -> Figures:
@@ -109,7 +99,7 @@ def pairs(kit: Kit) -> list[Pair]:
         Pair(
             "b_eff_io rows",
             "the same rows in turn by the engine and bare in one process, files rewritten",
-            *in_turn(lambda: rates_beside(kit, unit)),
+            *in_turn(lambda: rates_beside(kit, unit), scale=1e-6),
             "MB/s",
             at_least=0.98,
             rounds=25,

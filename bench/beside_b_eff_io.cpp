@@ -3,7 +3,7 @@
 // file and memory: what the engine costs beside the calls, to a per cent where whole processes
 // differ by ten (bench/b_eff_io.py).
 //
-//   beside_b_eff_io DIRECTORY SECONDS TURNS    one line a turn: access row engine's bytes/s bare's
+//   beside_b_eff_io DIRECTORY SECONDS TURNS    rates in bytes/s
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "bare_rows.hpp"
 #include "benchmarks/b_eff_io/measure.hpp"
+#include "beside.hpp"
 #include "core/buffer.hpp"
 #include "storage/mpiio.hpp"
 
@@ -61,7 +62,7 @@ struct Beside {
     }
 
     /// Who begins changes from turn to turn.
-    void turn(long number, std::int64_t chunk, int row_number) {
+    void turn(long number, std::int64_t chunk, int row_number, const char* name) {
         bare::Row ours{row_number, chunk, chunk, 1};
         bare::Row theirs = ours;
         for (const bool writes : {true, false}) {
@@ -72,7 +73,7 @@ struct Beside {
             const double alone = bare_rate(theirs, writes);
             if (number % 2 != 0) engine = engine_rate(ours, writes);
             if (bench.rank != 0 || number < 0) continue;
-            std::printf("%s %d %.0f %.0f\n", writes ? "write" : "read", row_number, engine, alone);
+            std::printf("%s %s %.0f %.0f\n", writes ? "write" : "read", name, engine, alone);
         }
     }
 };
@@ -81,17 +82,9 @@ std::span<double> doubles(effio::Buffer& buffer) {
     return {reinterpret_cast<double*>(buffer.bytes().data()), buffer.size() / sizeof(double)};
 }
 
-int measure(const std::string& directory, double budget, long turns) {
-    effio::Clock clock;
-    effio::Comm comm = effio::Comm::world(clock);
-    const effio::Comm self = effio::Comm::self(clock);
-    auto results = effio::Results::open(comm, directory, "b_eff_io");
-    if (!results) return 2;
-    effio::Progress progress;
-    effio::Console console(false, false);
-    const std::atomic<bool> never{false};
-    effio::Session session(clock, comm, progress, **results, console, never);
-    session.world_rank = comm.rank();
+int measure(effio::Session& session, const std::string& directory, double budget, long turns) {
+    const effio::Comm& comm = session.comm;
+    const effio::Comm self = effio::Comm::self(session.clock);
     const auto storage = effio::make_mpiio_storage(session);
     const std::string path = directory + "/beside." + std::to_string(comm.rank());
     effio::OpenMode mode = effio::OpenMode::creating();
@@ -108,8 +101,8 @@ int measure(const std::string& directory, double budget, long turns) {
                   &beside.bench.file);
     // The turn before the first gives the file its memory.
     for (long number = -1; number < turns; ++number) {
-        beside.turn(number, 1 << 20, 19);
-        beside.turn(number, 1 << 10, 21);
+        beside.turn(number, 1 << 20, 19, "1 MiB");
+        beside.turn(number, 1 << 10, 21, "1 KiB");
     }
     MPI_File_close(&beside.bench.file);
     const bool closed = static_cast<bool>((*file)->close());
@@ -124,8 +117,10 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "beside_b_eff_io DIRECTORY SECONDS TURNS\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const int code =
-        measure(argv[1], std::strtod(argv[2], nullptr), std::strtol(argv[3], nullptr, 10));
+    const int code = beside::with_session(argv[1], [&](effio::Session& session) {
+        return measure(session, argv[1], std::strtod(argv[2], nullptr),
+                       std::strtol(argv[3], nullptr, 10));
+    });
     MPI_Finalize();
     return code;
 }

@@ -125,16 +125,24 @@ def make_kit(build: Path, memory: Path) -> Kit:
 
 
 def in_turn(
-    launch: Callable[[], list[tuple[Figures, Figures]]],
+    launch: Callable[[], str], scale: float = 1
 ) -> tuple[Callable[[], Figures], Callable[[], Figures]]:
-    """Our and their side of launches that measure both in turn; a round for each turn."""
-    waiting: tuple[list[Figures], list[Figures]] = ([], [])
+    """Our and their side of launches that measure both in turn; each turn is a round. They print
+    lines "NAME OURS THEIRS", multiples of `scale`; a name that was there begins a turn."""
+    waiting: tuple[list[dict[str, float]], list[dict[str, float]]] = ([], [])
 
     def side(number: int) -> Figures:
         if not waiting[number]:
-            for turn in launch():
-                for queue, figures in zip(waiting, turn, strict=True):
-                    queue.append(figures)
+            seen: set[str] = set()
+            for line in launch().splitlines():
+                name, *both = line.rsplit(maxsplit=2)
+                if not seen or name in seen:
+                    seen.clear()
+                    for queue in waiting:
+                        queue.append({})
+                seen.add(name)
+                for queue, figure in zip(waiting, both, strict=True):
+                    queue[-1][name] = float(figure) * scale
         return waiting[number].pop(0)
 
     return partial(side, 0), partial(side, 1)

@@ -9,7 +9,7 @@ import os
 import re
 from functools import partial
 
-from harness import BenchError, Figures, Kit, Pair
+from harness import BenchError, Figures, Kit, Pair, in_turn
 
 KIB = 1024
 MIB = KIB * KIB
@@ -19,6 +19,7 @@ SIZES = (
     ("1 MiB", 1 * MIB, 256 * MIB, 0.99),
     ("16 MiB", 16 * MIB, 256 * MIB, 0.99),
 )
+TURNS = 5  # of both sides in a process
 
 
 def rates_of_engine(kit: Kit, where: str, transfer: int, block: int) -> Figures:
@@ -42,6 +43,11 @@ def rates_of_bare(kit: Kit, where: str, transfer: int, block: int) -> Figures:
     with kit.place(where) as place:
         text = kit.launch([kit.bare("bare_ior"), place, transfer, block])
     return {access: float(rate) / 1e6 for access, rate in (li.split() for li in text.splitlines())}
+
+
+def rates_beside(kit: Kit, where: str, transfer: int, block: int) -> str:
+    with kit.place(where) as place:
+        return kit.launch([kit.bare("beside_ior"), place, transfer, block, TURNS])
 
 
 def rates_of_original(kit: Kit, program: str, where: str, transfer: int, block: int) -> Figures:
@@ -72,6 +78,16 @@ def pairs(kit: Kit) -> list[Pair]:
                     partial(rates_of_bare, kit, where, transfer, block),
                     "MB/s",
                     at_least=at_least,
+                )
+            )
+            found.append(
+                Pair(
+                    f"ior {where} {name} in turn",
+                    f"calls of {name} by ior's loop and a bare one in turn, 2 ranks, {where}",
+                    *in_turn(partial(rates_beside, kit, where, transfer, block), scale=1e-6),
+                    "MB/s",
+                    at_least=at_least,
+                    rounds=25,
                 )
             )
             if original:
