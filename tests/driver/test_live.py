@@ -170,7 +170,7 @@ def test_on_a_real_terminal(with_engine: Effio, data: Path) -> None:
         os.close(leader)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", seen.decode())
     assert "b-eff-io on 2 ranks" in plain
-    assert re.search(r"(write|rewrite|read) \w+ [\w+]+ · .*MB/s now · ", plain)
+    assert re.search(r"(write|rewrite|read) \w+ [\w+]+ · .*[kMG]B/s now · ", plain)
     assert re.search(r"\d+ s gone · (about \d+ s to go|nearly done)", plain)
     # The engine's own table stands above it, undamaged.
     assert re.search(r"b_eff_io = [\d.]+ \wB/s on 2 ranks", plain)
