@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <future>
-#include <memory>
 
 #include "parallel/file_system.hpp"
 
@@ -25,24 +24,22 @@ sigset_t stop_signals() {
 
 /// What the file system that holds `path` adds to a hang, as the end of a sentence; empty if
 /// nothing. Libraries hang where they cannot write. It may hang as well, so a thread asks that
-/// nobody waits for.
+/// nobody waits for longer than the other ranks leave the word to this one.
 std::string state_of_file_system(const std::string& path) {
     if (path.empty()) return {};
-    auto told = std::make_shared<std::promise<std::string>>();
-    auto answer = told->get_future();
-    std::thread([told, path] {
+    std::packaged_task<std::string()> ask([path]() -> std::string {
         constexpr std::int64_t little = 1 << 20;
         const auto fs = find_file_system(std::filesystem::path(path).parent_path());
-        std::string text;
-        if (fs && fs->free_bytes < little) {
-            text = fmt::format("; only {} bytes are left on its file system", fs->free_bytes);
-        } else if (fs && fs->total_inodes > 0 && fs->free_inodes == 0) {
-            text = "; no inodes are left on its file system";
+        if (!fs) return {};
+        if (fs->free_bytes < little) {
+            return fmt::format("; only {} bytes are left on its file system", fs->free_bytes);
         }
-        told->set_value(std::move(text));
-    }).detach();
-    constexpr std::chrono::seconds patience(2);
-    if (answer.wait_for(patience) == std::future_status::ready) return answer.get();
+        const bool full = fs->total_inodes > 0 && fs->free_inodes == 0;
+        return full ? "; no inodes are left on its file system" : "";
+    });
+    auto answer = ask.get_future();
+    std::thread(std::move(ask)).detach();
+    if (answer.wait_for(std::chrono::seconds(1)) == std::future_status::ready) return answer.get();
     return "; its file system does not answer either";
 }
 
