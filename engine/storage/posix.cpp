@@ -7,6 +7,7 @@
 #include <cerrno>
 
 namespace effio {
+
 Status PosixFile::do_preallocate(std::int64_t bytes) {
     // It reports its errors by value and leaves errno alone.
     const int code = comm().is_root() ? posix_fallocate(fd_.get(), 0, bytes) : 0;

@@ -48,11 +48,17 @@ Status RunFile::do_set_view(const View& view, const Hints&) {
     return {};
 }
 
-Result<std::int64_t> RunFile::place(CallForm form, std::int64_t bytes) {
-    if (form.pointer == Pointer::individual) {
-        const std::int64_t begin = individual_;
-        individual_ += bytes;
-        return begin;
+Result<std::int64_t> RunFile::place(CallForm form, std::int64_t bytes, std::int64_t offset) {
+    switch (form.pointer) {
+        case Pointer::at:
+            return offset * bytes_of(element());
+        case Pointer::individual: {
+            const std::int64_t begin = individual_;
+            individual_ += bytes;
+            return begin;
+        }
+        case Pointer::shared:
+            break;
     }
     if (!form.collective) {
         return io_error("transfer", path(),
@@ -69,7 +75,17 @@ Result<std::int64_t> RunFile::place(CallForm form, std::int64_t bytes) {
 }
 
 template <class Span, class Move>
-Result<std::int64_t> RunFile::move_runs(std::int64_t begin, Span data, Move&& move) {
+Result<std::int64_t> RunFile::transfer(CallForm form, bool write, Span data, std::int64_t offset,
+                                       Move&& move) {
+    const auto bytes = static_cast<std::int64_t>(data.size());
+    const auto begin = place(form, bytes, offset);
+    if (!begin) return begin.error();
+    // A call without bytes touches nothing: O_DIRECT would mind the place.
+    if (bytes > 0 && std::holds_alternative<Contiguous>(view_.shape)) {
+        auto moved = move(view_.displacement + *begin, data);
+        charge(form, write, bytes);
+        return moved;
+    }
     Result<std::int64_t> moved = std::int64_t{0};
     const auto one_run = [&](const Run& run) {
         const auto from = static_cast<std::size_t>(*moved);
@@ -82,26 +98,7 @@ Result<std::int64_t> RunFile::move_runs(std::int64_t begin, Span data, Move&& mo
         *moved += *piece;
         return *piece == run.bytes;
     };
-    // A call without bytes touches nothing: O_DIRECT would mind the place.
-    if (!data.empty()) {
-        for_each_run(view_, begin, static_cast<std::int64_t>(data.size()), one_run);
-    }
-    return moved;
-}
-
-template <class Span, class Move>
-Result<std::int64_t> RunFile::transfer(CallForm form, bool write, Span data, std::int64_t offset,
-                                       Move&& move) {
-    const auto bytes = static_cast<std::int64_t>(data.size());
-    std::int64_t begin = offset * bytes_of(element());
-    if (form.pointer != Pointer::at) {
-        const auto placed = place(form, bytes);
-        if (!placed) return placed.error();
-        begin = *placed;
-    }
-    auto moved = bytes > 0 && std::holds_alternative<Contiguous>(view_.shape)
-                     ? move(view_.displacement + begin, data)
-                     : move_runs(begin, data, move);
+    if (bytes > 0) for_each_run(view_, *begin, bytes, one_run);
     charge(form, write, bytes);
     return moved;
 }

@@ -51,15 +51,11 @@ class RunFile : public ByteFile {
     const Comm& comm() const { return comm_; }
 
   private:
-    /// The stream position in bytes where a call at a pointer starts; moves the pointers behind it.
-    Result<std::int64_t> place(CallForm form, std::int64_t bytes);
-    // No level of its own, for the reason that byte_file.hpp gives.
+    /// The stream position in bytes where a call starts; moves the pointers behind it.
+    Result<std::int64_t> place(CallForm form, std::int64_t bytes, std::int64_t offset);
     template <class Span, class Move>
-    [[gnu::always_inline]] inline Result<std::int64_t> transfer(CallForm form, bool write,
-                                                                Span data, std::int64_t offset,
-                                                                Move&& move);
-    template <class Span, class Move>
-    [[gnu::noinline]] Result<std::int64_t> move_runs(std::int64_t begin, Span data, Move&& move);
+    Result<std::int64_t> transfer(CallForm form, bool write, Span data, std::int64_t offset,
+                                  Move&& move);
 
     const Comm& comm_;
     View view_;
