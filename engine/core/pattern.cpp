@@ -85,18 +85,4 @@ StampedBuffer::StampedBuffer(const StampedPattern& pattern, std::size_t largest)
     pattern_.fill_base(memory_.bytes(), 0);
 }
 
-std::span<const std::byte> StampedBuffer::at(std::int64_t offset, std::size_t bytes) {
-    constexpr auto page = StampedPattern::page;
-    const std::int64_t begin = offset % StampedPattern::period;
-    const std::int64_t end = offset + static_cast<std::int64_t>(bytes);
-    // The first stamp that reaches into the piece may begin before it.
-    std::int64_t number = (offset + page - static_cast<std::int64_t>(sizeof(std::uint64_t))) / page;
-    for (std::int64_t at = begin + number * page - offset; number * page < end;
-         ++number, at += page) {
-        const std::uint64_t stamp = pattern_.stamp(number);
-        std::memcpy(memory_.bytes().data() + at, &stamp, sizeof stamp);
-    }
-    return memory_.bytes().subspan(static_cast<std::size_t>(begin), bytes);
-}
-
 }  // namespace effio

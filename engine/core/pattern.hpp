@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,15 +61,17 @@ class Pattern {
     std::uint64_t key_;
 };
 
-/// The data of bulk transfers: random-looking bytes that repeat every `period`, and at each
-/// multiple of `page` a stamp of eight bytes that depends on (seed, file, page). A buffer that
-/// holds the repeating bytes once needs nothing but the stamps for each transfer, so the data cost
-/// next to nothing inside a timed loop; still every block is bound to its place, and what
-/// compresses or deduplicates less than `period` at a time gains nothing.
+/// The data of bulk transfers: random-looking bytes that repeat every `period`, and in each `page`
+/// a stamp of eight bytes that depends on (seed, file, page). A buffer that holds the repeating
+/// bytes once needs nothing but the stamps for each transfer, so the data cost next to nothing
+/// inside a timed loop; still every block is bound to its place, and what compresses or
+/// deduplicates less than `period` at a time gains nothing.
 class StampedPattern {
   public:
     static constexpr std::int64_t page = 4096;
     static constexpr std::int64_t period = std::int64_t{1} << 20;
+    static constexpr std::int64_t line = 64;  ///< of a cache
+    static_assert(period / page % (page / line) == 0, "a stamp has one place in the period");
 
     StampedPattern(std::uint64_t seed, std::uint64_t file)
         : base_(seed, file), key_(mix64(mix64(seed) + file)) {}
@@ -77,6 +80,12 @@ class StampedPattern {
     void fill_base(std::span<std::byte> out, std::int64_t offset) const;
     std::uint64_t stamp(std::int64_t page_number) const {
         return mix64(key_ ^ static_cast<std::uint64_t>(page_number));
+    }
+    /// Where it stands in the file: in page 0 at the begin, in each page one cache line further
+    /// on. Stamps exactly a page apart would share one set of the processor's cache and push each
+    /// other out, which makes them five times as dear.
+    static constexpr std::int64_t stamp_place(std::int64_t page_number) {
+        return page_number * page + page_number % (page / line) * line;
     }
 
   private:
@@ -90,10 +99,25 @@ class StampedBuffer {
     /// `largest` is the longest piece. Takes `largest` + about 1 MiB of memory.
     StampedBuffer(const StampedPattern& pattern, std::size_t largest);
 
-    /// The bytes of the file at `offset`; valid until the next call. Stores one stamp per page.
-    std::span<const std::byte> at(std::int64_t offset, std::size_t bytes);
+    /// The bytes of the file at `offset` >= 0; valid until the next call. Stores one stamp per
+    /// page.
+    std::span<const std::byte> at(std::int64_t offset, std::size_t bytes) {
+        constexpr auto page = StampedPattern::page;
+        const auto end = offset + static_cast<std::int64_t>(bytes);
+        std::byte* const first = memory_.bytes().data() + offset % StampedPattern::period;
+        for (std::int64_t number = offset / page; number * page < end; ++number) {
+            // The first one may begin before the piece and reach into it, the last one behind it.
+            const std::int64_t place = StampedPattern::stamp_place(number) - offset;
+            if (place <= -stamp_bytes || offset + place >= end) continue;
+            const std::uint64_t stamp = pattern_.stamp(number);
+            std::memcpy(first + place, &stamp, sizeof stamp);
+        }
+        return {first, bytes};
+    }
 
   private:
+    static constexpr std::int64_t stamp_bytes = sizeof(std::uint64_t);
+
     StampedPattern pattern_;
     Buffer memory_;  ///< its byte i is that of every file offset that is i modulo the period
 };

@@ -55,10 +55,7 @@ Data::Data(const Source& source, std::size_t largest)
     }
 }
 
-std::span<const std::byte> Data::at(std::int64_t offset, std::size_t bytes) {
-    if (auto* stamped = std::get_if<StampedBuffer>(&memory_); stamped != nullptr) {
-        return stamped->at(offset, bytes);
-    }
+std::span<const std::byte> Data::words_at(std::int64_t offset, std::size_t bytes) {
     auto& words = std::get<Words>(memory_);
     if (words.offsets) {
         std::uint64_t k = 1;

@@ -74,9 +74,14 @@ class Data {
 
     /// The bytes of the transfer at `offset`; valid until the next call. Inside the timed interval
     /// this stores eight bytes per 4 KiB at most.
-    std::span<const std::byte> at(std::int64_t offset, std::size_t bytes);
+    std::span<const std::byte> at(std::int64_t offset, std::size_t bytes) {
+        if (auto* stamped = std::get_if<StampedBuffer>(&memory_); stamped != nullptr) [[likely]]
+            return stamped->at(offset, bytes);
+        return words_at(offset, bytes);
+    }
 
   private:
+    std::span<const std::byte> words_at(std::int64_t offset, std::size_t bytes);
     struct Words {
         Buffer memory;
         std::uint64_t writer = 0;

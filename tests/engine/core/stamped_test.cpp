@@ -34,7 +34,8 @@ TEST(StampedBuffer, a_file_is_the_same_however_it_is_cut_into_transfers) {
     constexpr std::size_t length = 3 * 4096 + 100;
     for (const std::int64_t begin :
          {std::int64_t{0}, std::int64_t{4090}, std::int64_t{4095}, std::int64_t{5},
-          StampedPattern::period - 4096, StampedPattern::period - 3, std::int64_t{1} << 40}) {
+          StampedPattern::period - 4096, StampedPattern::period - 3, std::int64_t{1} << 40,
+          StampedPattern::stamp_place(5) + 3, StampedPattern::stamp_place(62) - 4}) {
         StampedBuffer whole(pattern, length);
         const auto expected = copy(whole.at(begin, length));
         for (const std::size_t step : {1U, 7U, 8U, 1000U, 4096U, 4104U}) {
@@ -43,18 +44,27 @@ TEST(StampedBuffer, a_file_is_the_same_however_it_is_cut_into_transfers) {
     }
 }
 
-TEST(StampedBuffer, every_page_starts_with_its_own_stamp_and_the_rest_repeats_after_a_period) {
+TEST(StampedBuffer, every_page_has_its_own_stamp_and_the_rest_repeats_after_a_period) {
     const StampedPattern pattern(7, 3);
     StampedBuffer buffer(pattern, 4096);
     const auto first = copy(buffer.at(8192, 4096));
     const auto later = copy(buffer.at(8192 + StampedPattern::period, 4096));
     std::uint64_t stamp = 0;
-    std::memcpy(&stamp, first.data(), 8);
+    // Page 2: two cache lines of 64 bytes from its begin.
+    std::memcpy(&stamp, first.data() + 128, 8);
     EXPECT_EQ(stamp, pattern.stamp(2));
-    std::memcpy(&stamp, later.data(), 8);
+    std::memcpy(&stamp, later.data() + 128, 8);
     EXPECT_EQ(stamp, pattern.stamp(2 + StampedPattern::period / 4096));
-    EXPECT_NE(std::memcmp(first.data(), later.data(), 8), 0);
-    EXPECT_EQ(std::memcmp(first.data() + 8, later.data() + 8, 4088), 0);
+    EXPECT_NE(std::memcmp(first.data() + 128, later.data() + 128, 8), 0);
+    EXPECT_EQ(std::memcmp(first.data(), later.data(), 128), 0);
+    EXPECT_EQ(std::memcmp(first.data() + 136, later.data() + 136, 4096 - 136), 0);
+}
+
+TEST(StampedPattern, stamps_walk_through_their_pages_line_by_line) {
+    EXPECT_EQ(StampedPattern::stamp_place(0), 0);
+    EXPECT_EQ(StampedPattern::stamp_place(1), 4096 + 64);
+    EXPECT_EQ(StampedPattern::stamp_place(63), 63 * 4096 + 4032);
+    EXPECT_EQ(StampedPattern::stamp_place(64), 64 * 4096);
 }
 
 TEST(StampedBuffer, blocks_of_another_place_file_or_run_differ) {
