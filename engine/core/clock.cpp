@@ -17,4 +17,12 @@ double Clock::resolution() const {
     return smallest;
 }
 
+void Ticker::read() {
+    const double before = now_;
+    now_ = clock_.now();
+    const double each = (now_ - before) / interval_;
+    interval_ = clock_.is_virtual() || each * most_skipped > precision ? 1 : most_skipped;
+    countdown_ = interval_;
+}
+
 }  // namespace effio

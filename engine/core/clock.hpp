@@ -23,7 +23,8 @@ class Clock {
 
     /// Seconds since an arbitrary start that is fixed for this clock.
     double now() const {
-        if (is_virtual()) return virtual_seconds_;
+        if (is_virtual()) [[unlikely]]
+            return virtual_seconds_;
         return monotonic_seconds();
     }
 
@@ -80,18 +81,17 @@ class Ticker {
 
     /// One more event is over; true if the clock was read.
     bool tick() {
-        if (--countdown_ > 0) return false;
-        const double before = now_;
-        now_ = clock_.now();
-        const double each = (now_ - before) / interval_;
-        interval_ = clock_.is_virtual() || each * most_skipped > precision ? 1 : most_skipped;
-        countdown_ = interval_;
+        if (--countdown_ > 0) [[likely]]
+            return false;
+        read();
         return true;
     }
     /// The latest reading.
     double now() const { return now_; }
 
   private:
+    void read();
+
     const Clock& clock_;
     double now_;
     int interval_ = 1;

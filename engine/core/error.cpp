@@ -64,6 +64,14 @@ std::string Error::text() const {
     return out;
 }
 
+void DeleteError::operator()(Error* error) const {
+    delete error;
+}
+
+OwnedError owned(Error error) {
+    return OwnedError(new Error(std::move(error)));
+}
+
 Error usage_error(std::string cause) {
     Error error;
     error.exit_code = ExitCode::usage;

@@ -58,6 +58,13 @@ Error io_error(std::string operation, std::string path, std::string cause);
 Error system_error(std::string operation, std::string path, int code,
                    std::optional<std::int64_t> offset = {});
 
+/// Out of line: what destroys an error stands nowhere in a loop that measures.
+struct DeleteError {
+    void operator()(Error* error) const;
+};
+using OwnedError = std::unique_ptr<Error, DeleteError>;
+OwnedError owned(Error error);
+
 /// A value or the reason why there is none. The error lives on the heap, so that a call that went
 /// well hands a few words through the layers and not the room for an error: the loops that measure
 /// pass one for every operation.
@@ -65,7 +72,7 @@ template <class T>
 class [[nodiscard]] Result {
   public:
     Result(T value) : value_(std::move(value)) {}
-    Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+    Result(Error error) : error_(owned(std::move(error))) {}
 
     explicit operator bool() const { return error_ == nullptr; }
     T& value() { return value_.value(); }
@@ -79,7 +86,7 @@ class [[nodiscard]] Result {
 
   private:
     std::optional<T> value_;
-    std::unique_ptr<Error> error_;
+    OwnedError error_;
 };
 
 /// Success or an error.
@@ -87,14 +94,14 @@ template <>
 class [[nodiscard]] Result<void> {
   public:
     Result() = default;
-    Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+    Result(Error error) : error_(owned(std::move(error))) {}
 
     explicit operator bool() const { return error_ == nullptr; }
     Error& error() { return *error_; }
     const Error& error() const { return *error_; }
 
   private:
-    std::unique_ptr<Error> error_;
+    OwnedError error_;
 };
 
 using Status = Result<void>;

@@ -125,7 +125,8 @@ struct Blocks {
     std::int64_t part_bytes() const { return segments * block; }
     std::int64_t file_bytes() const { return parts * part_bytes(); }
     std::int64_t offset(std::int64_t part, std::int64_t transfer_number) const {
-        if (segments == 1) return part * block + transfer_number * transfer;
+        if (segments == 1) [[likely]]
+            return part * block + transfer_number * transfer;
         const std::int64_t segment = transfer_number / transfers_per_block();
         const std::int64_t inside = transfer_number % transfers_per_block();
         return (segment * parts + part) * block + inside * transfer;
@@ -151,9 +152,11 @@ class Walk {
     std::int64_t length() const { return length_; }
     /// Of step `number` >= 0.
     std::int64_t offset(std::int64_t number) const {
-        const std::int64_t step = number < length_ ? number : number % length_;
-        if (order_ == Order::sequential) return blocks_.offset(part_, step);
-        return scattered(step);
+        if (number >= length_) [[unlikely]]
+            number %= length_;
+        if (order_ == Order::sequential) [[likely]]
+            return blocks_.offset(part_, number);
+        return scattered(number);
     }
 
   private:

@@ -113,14 +113,6 @@ Comm Comm::reordered(int key) const {
     return {other, *clock_, true};
 }
 
-void Comm::barrier() const {
-    if (clock_->is_virtual()) {
-        join_clocks(clock_->collective_cost());
-    } else {
-        MPI_Barrier(comm_);
-    }
-}
-
 void Comm::broadcast(std::string& text, int root) const {
     auto length = static_cast<int>(text.size());
     broadcast(length, root);

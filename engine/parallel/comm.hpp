@@ -77,7 +77,13 @@ class Comm {
     /// order.
     Comm reordered(int key) const;
 
-    void barrier() const;
+    void barrier() const {
+        if (clock_->is_virtual()) [[unlikely]] {
+            join_clocks(clock_->collective_cost());
+        } else {
+            MPI_Barrier(comm_);
+        }
+    }
 
     template <class T>
     void broadcast(T& value, int root = 0) const {
@@ -131,7 +137,8 @@ class Comm {
   private:
     Comm(MPI_Comm comm, Clock& clock, bool owned);
     void join() const {
-        if (clock_->is_virtual()) join_clocks(clock_->collective_cost());
+        if (clock_->is_virtual()) [[unlikely]]
+            join_clocks(clock_->collective_cost());
     }
     void release();
 

@@ -115,7 +115,9 @@ class Deadline {
     bool go_on() {
         ++done_;
         ticked_ = ticker_.tick();
-        return (!ticked_ && done_ < judge_at_) || judge(ticker_.now());
+        if (!ticked_ && done_ < judge_at_) [[likely]]
+            return true;
+        return judge(ticker_.now());
     }
     /// The same with a reading of the clock that the caller has at hand.
     bool go_on(double now) {

@@ -216,13 +216,17 @@ class ByteFile {
     /// The clock, if calls are timed.
     [[gnu::always_inline]] double begin_transfer(CallForm form, bool write) const {
         progress_.call(call_name(form, write));
-        return call_times_ == nullptr ? 0 : session_.clock.now();
+        if (call_times_ == nullptr) [[likely]]
+            return 0;
+        return session_.clock.now();
     }
     [[gnu::always_inline]] Status end_transfer(CallForm form, bool write, double start,
                                                std::int64_t bytes, std::int64_t offset,
                                                Result<std::int64_t>& moved) {
-        if (call_times_ != nullptr) call_times_->add(session_.clock.now() - start);
-        if (counts_ == Counts::here) progress_.moved(bytes);
+        if (call_times_ != nullptr) [[unlikely]]
+            call_times_->add(session_.clock.now() - start);
+        if (counts_ == Counts::here) [[likely]]
+            progress_.moved(bytes);
         if (moved && *moved == bytes) [[likely]]
             return {};
         return not_moved(form, write, bytes, offset, moved);

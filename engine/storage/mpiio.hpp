@@ -100,7 +100,9 @@ class MpiFile final : public ByteFile {
             return failed(form, write, code);
         int elements = 0;
         MPI_Get_count(&outcome, etype_, &elements);
-        return elements == MPI_UNDEFINED ? 0 : elements * bytes_of(element());
+        if (elements == MPI_UNDEFINED) [[unlikely]]
+            return 0;
+        return elements * bytes_of(element());
     }
     [[gnu::cold]] Result<std::int64_t> failed(CallForm form, bool write, int code) const;
     /// More than an int can count: as one element of a type of its own.

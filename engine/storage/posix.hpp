@@ -49,12 +49,14 @@ class CachedFile final : public PosixFile {
     [[gnu::always_inline]] Result<std::int64_t> do_write(CallForm form,
                                                          std::span<const std::byte> data,
                                                          std::int64_t offset) override {
-        if (!one_run_at(form)) return PosixFile::do_write(form, data, offset);
+        if (!one_run_at(form)) [[unlikely]]
+            return PosixFile::do_write(form, data, offset);
         return pwrite_all(descriptor().get(), path(), data, run_place(offset));
     }
     [[gnu::always_inline]] Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
                                                         std::int64_t offset) override {
-        if (!one_run_at(form)) return PosixFile::do_read(form, data, offset);
+        if (!one_run_at(form)) [[unlikely]]
+            return PosixFile::do_read(form, data, offset);
         return pread_all(descriptor().get(), path(), data, run_place(offset));
     }
 };

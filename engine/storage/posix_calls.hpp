@@ -65,7 +65,8 @@ Result<std::int64_t> pread_rest(int fd, const std::string& path, std::span<std::
 /// one.
 inline Result<std::int64_t> pwrite_all(int fd, const std::string& path,
                                        std::span<const std::byte> data, std::int64_t offset) {
-    if (data.empty()) return 0;
+    if (data.empty()) [[unlikely]]
+        return 0;
     const ssize_t moved = ::pwrite(fd, data.data(), data.size(), offset);
     if (moved == static_cast<ssize_t>(data.size())) [[likely]]
         return moved;
@@ -73,7 +74,8 @@ inline Result<std::int64_t> pwrite_all(int fd, const std::string& path,
 }
 inline Result<std::int64_t> pread_all(int fd, const std::string& path, std::span<std::byte> data,
                                       std::int64_t offset) {
-    if (data.empty()) return 0;
+    if (data.empty()) [[unlikely]]
+        return 0;
     const ssize_t moved = ::pread(fd, data.data(), data.size(), offset);
     if (moved == static_cast<ssize_t>(data.size())) [[likely]]
         return moved;

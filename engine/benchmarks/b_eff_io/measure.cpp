@@ -26,6 +26,14 @@ class Trouble {
             const std::function<void(const std::string&)>& tell)
         : session_(session), task_(task), measured_(measured), tell_(tell) {}
 
+    /// True if the call went well.
+    [[gnu::always_inline]] bool passed(Status done) {
+        if (done) [[likely]]
+            return true;
+        failed(std::move(done.error()));
+        return false;
+    }
+
     [[gnu::cold]] void failed(Error error) {
         say(fmt::format("[{}] ERROR in File_{}: n={}, p={}: {}", session_.world_rank,
                         task_.access == Access::read ? "read" : "write", task_.ranks,
@@ -65,10 +73,14 @@ class Trouble {
     std::int64_t told_ = 0;
 };
 
+// Loops of their own for writing and for reading: the less code stands between two calls, the less
+// of it the kernel has thrown out of the processor's cache when the first one returns.
+
 /// The loop over calls that are voted on. The length of the last call runs from the end of the vote
 /// before it to its own end, which is where its vote begins: one reading of the clock for both.
 template <class OneCall>
-void voted_calls(const Clock& clock, RootVote& vote, RowTimes& times, OneCall&& one_call) {
+[[gnu::noinline]] void voted_calls(const Clock& clock, RootVote& vote, RowTimes& times,
+                                   const OneCall& one_call) {
     double begin = clock.now();
     while (true) {
         if (!one_call(vote.done())) vote.failed();
@@ -81,14 +93,35 @@ void voted_calls(const Clock& clock, RootVote& vote, RowTimes& times, OneCall&& 
 
 /// A fixed number of calls needs no clock except around the last one.
 template <class OneCall>
-void counted_calls(const Clock& clock, FixedCount& count, std::int64_t calls, RowTimes& times,
-                   OneCall&& one_call) {
+[[gnu::noinline]] void counted_calls(const Clock& clock, FixedCount& count, std::int64_t calls,
+                                     RowTimes& times, const OneCall& one_call) {
     double begin = clock.now();
     do {
-        if (count.done() == calls - 1) begin = clock.now();
+        if (count.done() == calls - 1) [[unlikely]]
+            begin = clock.now();
         if (!one_call(count.done())) count.failed();
     } while (count.go_on());
     times.last_call = clock.now() - begin;
+}
+
+/// All calls of the row; its budget runs since `start`.
+template <class OneCall>
+void make_calls(const Session& session, const Comm& comm, const RowTask& task, double start,
+                RowMeasured& m, const OneCall& one_call) {
+    if (task.repetitions == 0) {
+        RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
+        voted_calls(session.clock, vote, m.times, one_call);
+        m.times.barrier = vote.barrier_seconds();
+        m.times.broadcast = vote.broadcast_seconds();
+        m.times.last_vote = vote.last_vote_seconds();
+        m.repetitions = vote.done();
+        m.stopped = vote.reason();
+    } else {
+        FixedCount count(task.repetitions);
+        counted_calls(session.clock, count, task.repetitions, m.times, one_call);
+        m.repetitions = count.done();
+        m.stopped = count.reason();
+    }
 }
 
 }  // namespace
@@ -118,27 +151,6 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     file.time_calls_into(task.time_calls ? &m.call_times : nullptr);
     const Marks marks(row, writing ? task.access : task.writer);
 
-    // In the loop itself, not a function of its own, for the reason that byte_file.hpp gives.
-    const auto one_call = [&](const auto& itself, std::int64_t call)
-                              __attribute__((always_inline)) {
-                                  if (writing) {
-                                      buffers.mark(marks, call);
-                                      auto done = itself.write(form, buffers.to_write(row));
-                                      if (done) return true;
-                                      trouble.failed(std::move(done.error()));
-                                      return false;
-                                  }
-                                  auto done = itself.read(form, buffers.to_read(row));
-                                  if (!done) {
-                                      trouble.failed(std::move(done.error()));
-                                      return false;
-                                  }
-                                  std::optional<WrongChunk> wrong;
-                                  const std::int64_t bad = buffers.check(marks, call, wrong);
-                                  if (bad > 0) trouble.wrong(bad, call, *wrong, file);
-                                  return true;
-                              };
-
     session.progress.call("barrier");
     comm.barrier();
     const double start = clock.now();
@@ -147,23 +159,24 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     } else if (task.has_hints) {
         if (auto set = file.set_hints(task.hints); !set) trouble.failed(set.error());
     }
-    as_itself(file, [&](const auto& itself) __attribute__((always_inline)) {
-        const auto call = [&](std::int64_t number)
-                              __attribute__((always_inline)) { return one_call(itself, number); };
-        if (task.repetitions == 0) {
-            RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
-            voted_calls(clock, vote, m.times, call);
-            m.times.barrier = vote.barrier_seconds();
-            m.times.broadcast = vote.broadcast_seconds();
-            m.times.last_vote = vote.last_vote_seconds();
-            m.repetitions = vote.done();
-            m.stopped = vote.reason();
-        } else {
-            FixedCount count(task.repetitions);
-            counted_calls(clock, count, task.repetitions, m.times, call);
-            m.repetitions = count.done();
-            m.stopped = count.reason();
+    as_itself(file, [&](const auto& itself) {
+        if (writing) {
+            make_calls(session, comm, task, start, m,
+                       [&](std::int64_t call) __attribute__((always_inline)) {
+                           buffers.mark(marks, call);
+                           return trouble.passed(itself.write(form, buffers.to_write(row)));
+                       });
+            return;
         }
+        make_calls(session, comm, task, start, m,
+                   [&](std::int64_t call) __attribute__((always_inline)) {
+                       if (!trouble.passed(itself.read(form, buffers.to_read(row)))) return false;
+                       std::optional<WrongChunk> wrong;
+                       const std::int64_t bad = buffers.check(marks, call, wrong);
+                       if (bad > 0) [[unlikely]]
+                           trouble.wrong(bad, call, *wrong, file);
+                       return true;
+                   });
     });
     if (writing) {
         session.progress.call("barrier before sync");

@@ -84,20 +84,17 @@ class Pass::Worker {
     /// Calls until the pace says stop; `tick` hears the time whenever the clock was read.
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
-        as_itself(*lane_.file, [&](const auto& file) {
-            while (true) {
-                if (!step(file, pace.done())) {
-                    pace.failed();
-                    ++failed_;
-                }
-                const bool more = pace.go_on();
-                if (pace.ticked()) {
-                    note(pace.now(), pace.done() - failed_);
-                    tick(pace.now());
-                }
-                if (!more) break;
-            }
-        });
+        if (!calls_.is_plain()) {
+            steps(pace, tick, [this](std::int64_t number) { return step(number); });
+        } else if (calls_.access == Access::write) {
+            as_itself(*lane_.file, [&](const auto& file) {
+                steps(pace, tick, [&](std::int64_t number) { return plain_write(file, number); });
+            });
+        } else {
+            as_itself(*lane_.file, [&](const auto& file) {
+                steps(pace, tick, [&](std::int64_t number) { return plain_read(file, number); });
+            });
+        }
         const double now = session_.clock.now();
         // What failed is not counted as done.
         done_.transfers = pace.done() - failed_;
@@ -107,8 +104,29 @@ class Pass::Worker {
     }
 
   private:
+    /// A loop of its own for each kind of step: the less code stands between two calls, the less of
+    /// it the kernel has thrown out of the processor's cache when the first one returns.
+    template <class Pace, class Tick, class Step>
+    [[gnu::noinline]] void steps(Pace& pace, Tick& tick, const Step& step) {
+        bool more = true;
+        while (more) {
+            std::int64_t number = pace.done();
+            if (number >= lane_.transfers) [[unlikely]]
+                number %= lane_.transfers;
+            if (!step(number)) [[unlikely]] {
+                pace.failed();
+                ++failed_;
+            }
+            more = pace.go_on();
+            if (pace.ticked()) [[unlikely]] {
+                note(pace.now(), pace.done() - failed_);
+                tick(pace.now());
+            }
+        }
+    }
+
     /// Notes what was moved since the clock was last read.
-    void note(double now, std::int64_t transfers) {
+    [[gnu::noinline]] void note(double now, std::int64_t transfers) {
         const std::int64_t total = transfers * bytes_;
         done_.series.add(noted_ - start_, now - start_,
                          static_cast<double>(total - moved_.load(std::memory_order_relaxed)));
@@ -116,10 +134,24 @@ class Pass::Worker {
         noted_ = now;
     }
 
-    // No level of its own, for the reason that byte_file.hpp gives.
+    // What is plain has no level of its own, for the reason that byte_file.hpp gives.
     template <class File>
-    [[gnu::always_inline]] bool step(const Itself<File>& file, std::int64_t number) {
-        if (number >= lane_.transfers) number %= lane_.transfers;
+    [[gnu::always_inline]] bool plain_write(const Itself<File>& file, std::int64_t number) {
+        const std::int64_t offset = lane_.walk->offset(number);
+        done_.highest = std::max(done_.highest, offset + bytes_);
+        return accept(
+            file.write(form_, lane_.data->at(offset, static_cast<std::size_t>(bytes_)), offset),
+            offset);
+    }
+    template <class File>
+    [[gnu::always_inline]] bool plain_read(const Itself<File>& file, std::int64_t number) {
+        const std::int64_t offset = lane_.walk->offset(number);
+        done_.highest = std::max(done_.highest, offset + bytes_);
+        return accept(file.read(form_, lane_.memory.bytes(), offset), offset);
+    }
+
+    /// With all that may be asked for.
+    bool step(std::int64_t number) {
         const std::int64_t offset = lane_.walk->offset(number);
         // Through a view the calls count the bytes of the worker's own blocks.
         const std::int64_t place = calls_.placement == Placement::offset ? offset : number * bytes_;
@@ -128,7 +160,7 @@ class Pass::Worker {
         done_.highest = std::max(done_.highest, end);
         const double before = calls_.keep_calls ? session_.clock.now() : 0.0;
         const bool good =
-            calls_.access == Access::write ? write(file, offset, place) : read(file, offset, place);
+            calls_.access == Access::write ? write(offset, place) : read(offset, place);
         if (calls_.keep_calls) {
             done_.kept.push_back({before - start_, session_.clock.now() - before});
         }
@@ -139,10 +171,8 @@ class Pass::Worker {
         return good;
     }
 
-    template <class File>
-    [[gnu::always_inline]] bool write(const Itself<File>& file, std::int64_t offset,
-                                      std::int64_t place) {
-        auto written = file.write(form_, expected(offset), place);
+    bool write(std::int64_t offset, std::int64_t place) {
+        auto written = lane_.file->write(form_, expected(offset), place);
         if (written && calls_.sync_each) {
             const Lap lap(session_.clock, done_.sync_seconds);
             written = lane_.file->sync();
@@ -150,10 +180,8 @@ class Pass::Worker {
         return accept(std::move(written), offset);
     }
 
-    template <class File>
-    [[gnu::always_inline]] bool read(const Itself<File>& file, std::int64_t offset,
-                                     std::int64_t place) {
-        if (!accept(file.read(form_, lane_.memory.bytes(), place), offset)) return false;
+    bool read(std::int64_t offset, std::int64_t place) {
+        if (!accept(lane_.file->read(form_, lane_.memory.bytes(), place), offset)) return false;
         if (!calls_.compare) return true;
         const Lap lap(session_.clock, done_.compare_seconds);
         done_.verified += bytes_;
@@ -163,8 +191,10 @@ class Pass::Worker {
         return true;
     }
 
-    bool accept(Status status, std::int64_t offset) {
-        if (status) return true;
+    [[gnu::always_inline]] bool accept(Status status, std::int64_t offset) {
+        return status ? true : refuse(std::move(status), offset);
+    }
+    [[gnu::noinline]] bool refuse(Status status, std::int64_t offset) {
         if (calls_.placement != Placement::offset) status.error().offset = offset;
         // What stops the pass outranks wrong data found before.
         done_.outcome.error.reset();

@@ -15,10 +15,27 @@ constexpr unsigned new_mode = 0640;
 /// A rate over time needs no more than one reading in so many seconds.
 constexpr double series_grain = 1e-3;
 
-/// Where a file's data begin in the one long row of data of an iteration.
-std::int64_t data_stride(std::int64_t bytes) {
+/// Of a file in the one long row of data of an iteration.
+std::int64_t data_pages(std::int64_t bytes) {
     constexpr auto page = StampedPattern::page;
-    return (bytes + page - 1) / page * page;
+    return (bytes + page - 1) / page;
+}
+
+/// Whether a step of an item's phase needs its path and nothing beside.
+bool takes_one_path(Action action) {
+    switch (action) {
+        case Action::create:
+        case Action::stat:
+        case Action::read:
+        case Action::set_mode:
+        case Action::set_attribute:
+        case Action::get_attribute:
+        case Action::truncate:
+        case Action::remove:
+            return true;
+        default:
+            return false;
+    }
 }
 
 Permutation order_of(std::int64_t items, std::uint64_t seed, int owner) {
@@ -67,7 +84,6 @@ void Worker::prepare(const Phase& phase) {
     }
     if (phase.action == Action::read) bytes_per_step_ = p.bytes_to_read();
     data_ = {};
-    makes_nodes_ = p.create_with == "mknod";
     ring_.reset();
     shuffle_.reset();
     share_ = {scene_.items(phase.thing), threads, number_};
@@ -94,6 +110,9 @@ void Worker::prepare(const Phase& phase) {
         shuffle_.emplace(
             order_of(share_.items, static_cast<std::uint64_t>(p.seed), scene_.comm.rank()));
     }
+    const bool needs_data = phase.action == Action::create && bytes_per_step_ > 0;
+    plain_ = takes_one_path(phase.action) && !needs_data && phase.thing != Thing::tree &&
+             !shuffle_ && !works_for_all();
 }
 
 void Worker::work(double start, double stonewall_seconds) {
@@ -120,26 +139,47 @@ void Worker::wear_out(std::int64_t count) {
 }
 
 void Worker::loop() {
+    as_act([this](const auto& act) { steps(act); });
+    tick(scene_.session.clock.now());
+}
+
+// A loop of its own for each kind of call: the less code stands between two calls, the less of it
+// the kernel has thrown out of the processor's cache when the first one returns.
+template <class Act>
+void Worker::steps(const Act& act) {
     const Clock& clock = scene_.session.clock;
     bool more = true;
     while (more) {
         aim(pace_->done());
-        const double begin = timed_ ? clock.now() : 0.0;
+        double begin = 0;
+        double end = 0;
+        if (timed_) [[unlikely]]
+            begin = clock.now();
         Status outcome = act();
-        if (timed_) {
-            const double end = clock.now();
-            deeds_.calls.add(end - begin);
-            if (keeps_) deeds_.kept.push_back({begin - start_, end - begin});
-            note(std::move(outcome));
-            more = pace_->go_on(end);
-            if (end - ticked_at_ >= series_grain) tick(end);
+        if (timed_) [[unlikely]]
+            end = log_call(begin);
+        if (outcome) [[likely]] {
+            ++deeds_.done;
+            deeds_.bytes += bytes_per_step_;
         } else {
-            note(std::move(outcome));
-            more = pace_->go_on();
-            if (pace_->ticked() && pace_->now() - ticked_at_ >= series_grain) tick(pace_->now());
+            note(std::move(outcome.error()));
         }
+        more = timed_ ? pace_->go_on(end) : pace_->go_on();
+        if (pace_->ticked()) [[unlikely]]
+            tick_if_due(timed_ ? end : pace_->now());
     }
-    tick(clock.now());
+}
+
+/// The call that began then is over; the clock.
+double Worker::log_call(double begin) {
+    const double end = scene_.session.clock.now();
+    deeds_.calls.add(end - begin);
+    if (keeps_) deeds_.kept.push_back({begin - start_, end - begin});
+    return end;
+}
+
+void Worker::tick_if_due(double now) {
+    if (now - ticked_at_ >= series_grain) tick(now);
 }
 
 void Worker::tick(double now) {
@@ -151,24 +191,21 @@ void Worker::tick(double now) {
     scene_.session.progress.beat();
 }
 
-void Worker::note(Status outcome) {
-    if (outcome) [[likely]] {
-        ++deeds_.done;
-        deeds_.bytes += bytes_per_step_;
-        return;
-    }
+void Worker::note(Error error) {
     ++deeds_.failed;
-    if (!deeds_.error) deeds_.error = scene_.session.signed_error(std::move(outcome.error()));
+    if (!deeds_.error) deeds_.error = scene_.session.signed_error(std::move(error));
     if (deeds_.failed >= most_failures) pace_->failed();
 }
 
 std::span<const std::byte> Worker::data_of(std::int64_t bytes) {
     const Parameters& p = scene_.parameters;
     const std::int64_t file = item_owner_ * scene_.paths.workload().items + item_;
-    return written_.at(file * data_stride(p.write_bytes.count), static_cast<std::size_t>(bytes));
+    // From a stamp on, so that the shortest of files has its own.
+    const std::int64_t begin = StampedPattern::stamp_place(file * data_pages(p.write_bytes.count));
+    return written_.at(begin, static_cast<std::size_t>(bytes));
 }
 
-void Worker::aim(std::int64_t step) {
+void Worker::aim_elsewhere(std::int64_t step) {
     const Workload& w = scene_.paths.workload();
     switch (phase_->action) {
         case Action::populate:
@@ -253,55 +290,70 @@ void Worker::aim_at_item(std::int64_t step) {
     }
 }
 
-// No level of its own, for the reason that byte_file.hpp gives.
-[[gnu::always_inline]] inline Status Worker::act() {
+template <class Use>
+void Worker::as_act(const Use& use) {
     const Parameters& p = scene_.parameters;
     const auto status_of = [](auto result) -> Status {
-        if (result) return {};
+        if (result) [[likely]]
+            return {};
         return std::move(result.error());
     };
     switch (phase_->action) {
         case Action::create:
-            if (phase_->thing != Thing::file) return names_.make_directory(*path_);
-            if (p.shared_files) return names_.write(*path_, data_, p.sync_files);
-            if (makes_nodes_) return names_.make_node(*path_);
-            if (data_.empty() && !p.sync_files) return names_.create(*path_);
-            return names_.create_with(*path_, data_, p.sync_files);
+            if (phase_->thing != Thing::file) {
+                return use([this] { return names_.make_directory(*path_); });
+            }
+            if (p.shared_files) {
+                return use([&] { return names_.write(*path_, data_, p.sync_files); });
+            }
+            if (p.create_with == "mknod") {
+                return use([this] { return names_.make_node(*path_); });
+            }
+            if (bytes_per_step_ > 0 || p.sync_files) {
+                return use([&] { return names_.create_with(*path_, data_, p.sync_files); });
+            }
+            return use([this] { return names_.create(*path_); });
         case Action::populate:
-            return names_.create(*path_);
+            return use([this] { return names_.create(*path_); });
         case Action::stat:
-            return status_of(names_.stat(*path_));
+            return use([&] { return status_of(names_.stat(*path_)); });
         case Action::read:
-            return names_.read(*path_, read_.bytes());
+            return use([this] { return names_.read(*path_, read_.bytes()); });
         case Action::list:
-            return names_.visit(*path_, [this](std::string_view) { ++deeds_.entries; });
+            return use([this] {
+                return names_.visit(*path_, [this](std::string_view) { ++deeds_.entries; });
+            });
         case Action::set_mode:
-            return names_.change_mode(*path_, new_mode);
+            return use([this] { return names_.change_mode(*path_, new_mode); });
         case Action::set_attribute:
-            return names_.set_attribute(*path_, attribute_key, attribute_value);
+            return use(
+                [this] { return names_.set_attribute(*path_, attribute_key, attribute_value); });
         case Action::get_attribute:
-            return status_of(names_.get_attribute(*path_, attribute_key, answer_));
+            return use(
+                [&] { return status_of(names_.get_attribute(*path_, attribute_key, answer_)); });
         case Action::truncate:
-            return names_.truncate(*path_, p.write_bytes.count / 2);
+            return use([&] { return names_.truncate(*path_, p.write_bytes.count / 2); });
         case Action::hard_link:
-            return names_.hard_link(*path_, *second_);
+            return use([this] { return names_.hard_link(*path_, *second_); });
         case Action::symbolic_link:
-            return names_.symbolic_link(text_, *second_);
+            return use([this] { return names_.symbolic_link(text_, *second_); });
         case Action::read_link:
-            return status_of(names_.read_link(*second_, answer_));
+            return use([&] { return status_of(names_.read_link(*second_, answer_)); });
         case Action::remove_hard_link:
         case Action::remove_symbolic_link:
-            return names_.unlink(*second_);
+            return use([this] { return names_.unlink(*second_); });
         case Action::rename:
         case Action::move:
-            return names_.rename(*path_, *second_);
+            return use([this] { return names_.rename(*path_, *second_); });
         case Action::remove:
-            if (phase_->thing != Thing::file) return names_.remove_directory(*path_);
-            return names_.unlink(*path_);
+            if (phase_->thing != Thing::file) {
+                return use([this] { return names_.remove_directory(*path_); });
+            }
+            break;
         case Action::depopulate:
             break;
     }
-    return names_.unlink(*path_);
+    use([this] { return names_.unlink(*path_); });
 }
 
 void Worker::verify(const Phase& phase) {

@@ -76,12 +76,25 @@ class Worker {
 
   private:
     void loop();
-    void aim(std::int64_t step);
+    template <class Act>
+    void steps(const Act& act);
+    /// Calls `use(act)` with what the phase does at each step, which returns a Status.
+    template <class Use>
+    void as_act(const Use& use);
+    void aim(std::int64_t step) {
+        if (plain_) [[likely]] {
+            path_ = &from_.of(phase_->thing, owner_, share_.item(step));
+        } else {
+            aim_elsewhere(step);
+        }
+    }
+    void aim_elsewhere(std::int64_t step);
     void aim_at_tree(std::int64_t step);
     void aim_at_item(std::int64_t step);
-    Status act();
-    void note(Status outcome);
+    double log_call(double begin);
+    void note(Error error);
     void tick(double now);
+    void tick_if_due(double now);
     std::span<const std::byte> data_of(std::int64_t bytes);
     bool works_for_all() const;
 
@@ -89,8 +102,8 @@ class Worker {
     Names& names_;
     int number_;
     bool timed_;
-    bool keeps_;                ///< the times of all calls
-    bool makes_nodes_ = false;  ///< files come into being by mknod, not open
+    bool keeps_;          ///< the times of all calls
+    bool plain_ = false;  ///< the phase needs the names of its items in their order, no more
     const Phase* phase_ = nullptr;
     std::optional<int> owner_;
     std::int64_t count_ = 0;

@@ -29,7 +29,8 @@ std::optional<std::int64_t> directories_of(const Tree& tree) {
     return sum;
 }
 
-/// Completes the name that begins at `begin` of `text`.
+}  // namespace
+
 void append_number(std::string& text, std::size_t begin, std::int64_t number,
                    std::string_view suffix, std::size_t name_length) {
     std::array<char, 20> digits{};
@@ -40,8 +41,6 @@ void append_number(std::string& text, std::size_t begin, std::int64_t number,
     text.append(digits.begin(), end);
     text.append(suffix);
 }
-
-}  // namespace
 
 std::int64_t Tree::directories() const {
     return directories_of(*this).value_or(most_directories);
@@ -168,11 +167,6 @@ void ItemPath::begin_with(const std::string& directory, Thing thing, std::option
     begin_of_name_ = path_.size();
     path_ += item_stem(thing, owner);
     stem_ = path_.size();
-}
-
-void ItemPath::finish(std::int64_t number, std::string_view suffix) {
-    path_.resize(stem_);
-    append_number(path_, begin_of_name_, number, suffix, paths_.name_length());
 }
 
 const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t number) {

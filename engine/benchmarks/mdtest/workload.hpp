@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -109,6 +111,11 @@ std::string item_stem(Thing thing, std::optional<int> owner);
 /// "file.mdtest." or "dir.mdtest.": what the names of all items of a kind begin with.
 std::string item_prefix(Thing thing);
 
+/// Appends the number and `suffix` to `text`, whose name begins at `begin` and gets zeros before
+/// its number until it has `name_length` bytes.
+void append_number(std::string& text, std::size_t begin, std::int64_t number,
+                   std::string_view suffix, std::size_t name_length);
+
 /// Paths of items one after another, made anew only where the directory changes: costs about as
 /// much as writing the number.
 class ItemPath {
@@ -119,7 +126,8 @@ class ItemPath {
     const std::string& of(Thing thing, std::optional<int> owner, std::int64_t number,
                           std::string_view suffix = {}) {
         const bool same = thing == thing_ && owner == owner_ && number >= begin_ && number < end_;
-        if (!same) enter(thing, owner, number);
+        if (!same) [[unlikely]]
+            enter(thing, owner, number);
         finish(number, suffix);
         return path_;
     }
@@ -129,7 +137,18 @@ class ItemPath {
   private:
     void enter(Thing thing, std::optional<int> owner, std::int64_t number);
     void begin_with(const std::string& directory, Thing thing, std::optional<int> owner);
-    void finish(std::int64_t number, std::string_view suffix);
+    // In line: mdtest's loop calls it for every name (worker.cpp, steps).
+    void finish(std::int64_t number, std::string_view suffix) {
+        if (paths_.name_length() > 0 || !suffix.empty()) [[unlikely]] {
+            path_.resize(stem_);
+            append_number(path_, begin_of_name_, number, suffix, paths_.name_length());
+            return;
+        }
+        std::array<char, 20> digits;
+        const auto* const end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+        path_.replace(stem_, std::string::npos, digits.data(),
+                      static_cast<std::size_t>(end - digits.data()));
+    }
 
     const Paths& paths_;
     Thing thing_ = Thing::tree;
