@@ -13,7 +13,8 @@ MIB = 1 << 20
 LMAX = 2 * MIB  # the least: the rows of 1 KiB and 1 MiB are what counts
 UNITS = 150  # of time in a run without --rewrite
 ROWS = {21: "1 KiB", 19: "1 MiB"}  # of the definition: separated files, one call a chunk
-TURNS = 5  # of both sides in a process
+TURNS = 20  # of both sides in a process, short ones: more of them for the same time
+TURN_UNIT = 0.02  # seconds
 # A little program that runs another one and says what memory it had at most. A launcher may reach
 # its ranks through a descriptor that they inherit.
 PEAK = """
@@ -99,10 +100,10 @@ def pairs(kit: Kit) -> list[Pair]:
         Pair(
             "b_eff_io rows",
             "the same rows in turn by the engine and bare in one process, files rewritten",
-            *in_turn(lambda: rates_beside(kit, unit), scale=1e-6),
+            *in_turn(lambda: rates_beside(kit, TURN_UNIT), scale=1e-6),
             "MB/s",
             at_least=0.98,
-            rounds=25,
+            rounds=80,
         ),
         Pair(
             "b_eff_io set-up",

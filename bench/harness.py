@@ -4,6 +4,7 @@ both. What counts is the ratio of each round, its median and its spread; never a
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import statistics
@@ -207,15 +208,32 @@ class Verdict:
                 f" (spreads [{min(self.ours):.4g} … {max(self.ours):.4g}] and"
                 f" [{min(self.theirs):.4g} … {max(self.theirs):.4g}])"
             )
+        sure = median_interval(s)
+        interval = "" if sure is None else f" (95 %: {sure[0]:.4g} … {sure[1]:.4g})"
         return (
             f"  {self.figure:<32} effio {statistics.median(self.ours):>11.4g}"
             f"  bare {statistics.median(self.theirs):>11.4g} {self.pair.unit:<5}"
-            f" {what} {statistics.median(s):.4g} [{min(s):.4g} … {max(s):.4g}]{limit}"
+            f" {what} {statistics.median(s):.4g}{interval} [{min(s):.4g} … {max(s):.4g}]{limit}"
         )
 
 
 def _inside(values: Sequence[float], others: Sequence[float]) -> bool:
     return min(others) <= statistics.median(values) <= max(others)
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """Where the true median lies with 95 % confidence, whatever the distribution: the k-th smallest
+    and k-th largest value, k as large as 2 P(B < k) <= 0.05 allows, B binomial of n and 1/2 (order
+    statistics; Conover, Practical Nonparametric Statistics, 3.2). None below six values."""
+    n = len(values)
+    tail, k = 0.0, 0
+    while tail + math.comb(n, k) / 2**n <= 0.025:
+        tail += math.comb(n, k) / 2**n
+        k += 1
+    if k == 0:
+        return None
+    ordered = sorted(values)
+    return ordered[k - 1], ordered[n - k]
 
 
 def run(pair: Pair) -> list[Verdict]:

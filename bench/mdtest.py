@@ -9,8 +9,9 @@ import os
 import re
 from functools import partial
 
-from harness import BenchError, Figures, Kit, Pair
+from harness import BenchError, Figures, Kit, Pair, in_turn
 
+TURNS = 10  # of both sides in a process
 PHASES = {"File creation": "create", "File stat": "stat", "File removal": "remove"}
 
 
@@ -36,6 +37,11 @@ def of_bare(kit: Kit, where: str, ranks: int, files: int) -> Figures:
     return {name: float(rate) for name, rate in (line.split() for line in text.splitlines())}
 
 
+def beside(kit: Kit, where: str, ranks: int, files: int) -> str:
+    with kit.place(where) as place:
+        return kit.launch([kit.bare("beside_mdtest"), place, files, TURNS], ranks)
+
+
 def of_original(kit: Kit, program: str, where: str, ranks: int, files: int) -> Figures:
     with kit.place(where) as place:
         text = kit.launch(
@@ -53,7 +59,7 @@ def of_original(kit: Kit, program: str, where: str, ranks: int, files: int) -> F
 def pairs(kit: Kit) -> list[Pair]:
     all_pairs = []
     original = os.environ.get("EFFIO_BENCH_MDTEST")
-    for where, files in (("tmpfs", 100_000), ("disk", 10_000)):
+    for where, files, fewer in (("tmpfs", 100_000, 20_000), ("disk", 10_000, 10_000)):
         for ranks in (1, 2):
             ours = partial(of_engine, kit, where, ranks, files)
             question = f"{files} empty files of each of {ranks} ranks in one directory on {where}"
@@ -65,6 +71,17 @@ def pairs(kit: Kit) -> list[Pair]:
                     partial(of_bare, kit, where, ranks, files),
                     "op/s",
                     at_least=0.97,
+                )
+            )
+            all_pairs.append(
+                Pair(
+                    f"mdtest {where} {ranks} in turn",
+                    f"mdtest's phases and a bare loop in turn, {fewer} files of each of {ranks}"
+                    f" ranks, {where}",
+                    *in_turn(partial(beside, kit, where, ranks, fewer)),
+                    "op/s",
+                    at_least=0.97,
+                    rounds=50,
                 )
             )
             if original:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import AbsentError, BenchError, Kit, Pair, main, run
+from harness import AbsentError, BenchError, Kit, Pair, main, median_interval, run
 
 
 def _in_turn(*values: float) -> Callable[[], dict[str, float]]:
@@ -44,6 +44,15 @@ def test_ratios_and_costs() -> None:
     assert _passed(_pair((3.0, 6.0, 11.0), theirs, at_most=2)) is True
     assert _passed(_pair((3.0, 6.0, 11.0), theirs, at_most=1.9)) is False
     assert _passed(_pair((3.0, 6.0, 11.0), theirs)) is None
+
+
+def test_interval_of_a_median() -> None:
+    # B of 6 and 1/2: P(B < 1) = 1/64 = 0.0156 is small enough, P(B < 2) = 7/64 is not.
+    assert median_interval([6.0, 2.0, 5.0, 1.0, 4.0, 3.0]) == (1.0, 6.0)
+    # Of five, P(B < 1) = 1/32 = 0.031 is too much.
+    assert median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
+    # The tables' ranks for n = 20 are 6 and 15: P(B < 6) = 21700 / 2^20 = 0.0207.
+    assert median_interval([float(i) for i in range(1, 21)]) == (6.0, 15.0)
 
 
 def test_an_absent_peer_is_skipped_and_a_failed_one_is_not(
