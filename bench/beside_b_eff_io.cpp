@@ -7,8 +7,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "bare_rows.hpp"
@@ -114,15 +114,9 @@ int measure(effio::Session& session, const std::string& directory, double budget
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    if (argc != 4) {
-        std::fprintf(stderr, "beside_b_eff_io DIRECTORY SECONDS TURNS\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    const int code = beside::with_session(argv[1], [&](effio::Session& session) {
-        return measure(session, argv[1], std::strtod(argv[2], nullptr),
-                       std::strtol(argv[3], nullptr, 10));
-    });
-    MPI_Finalize();
-    return code;
+    return beside::program(
+        argc, argv, "beside_b_eff_io DIRECTORY SECONDS TURNS",
+        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+            return measure(session, directory, numbers[0], std::lround(numbers[1]));
+        });
 }

@@ -5,8 +5,8 @@
 //   beside_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>
 
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -66,39 +66,36 @@ struct Engine {
     }
 };
 
+int measure(effio::Session& session, const std::string& directory, long transfer, long block,
+            long turns) {
+    const std::string rank = std::to_string(session.comm.rank());
+    effio::ior::Geometry geometry;
+    geometry.files = effio::ior::Files::per_process;
+    geometry.workers = session.comm.size();
+    geometry.transfer = transfer;
+    geometry.block = block;
+    Engine engine{session, geometry, directory + "/ior." + rank};
+    bare::Files bare(directory + "/bare." + rank, transfer, block);
+    // The turn before the first warms up; who begins changes.
+    for (long number = -1; number < turns; ++number) {
+        bare::Rates ours;
+        if (number % 2 == 0) ours = engine.measure();
+        const bare::Rates theirs = bare.measure();
+        if (number % 2 != 0) ours = engine.measure();
+        if (number < 0 || !session.comm.is_root()) continue;
+        std::printf("write %.0f %.0f\nread %.0f %.0f\n", ours.write, theirs.write, ours.read,
+                    theirs.read);
+    }
+    return engine.failed ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    if (argc != 5) {
-        std::fprintf(stderr, "beside_ior DIRECTORY TRANSFER BLOCK TURNS\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    const long transfer = std::strtol(argv[2], nullptr, 10);
-    const long block = std::strtol(argv[3], nullptr, 10);
-    const long turns = std::strtol(argv[4], nullptr, 10);
-    const int code = beside::with_session(argv[1], [&](effio::Session& session) {
-        const std::string place = std::string(argv[1]) + "/";
-        const std::string rank = std::to_string(session.comm.rank());
-        effio::ior::Geometry geometry;
-        geometry.files = effio::ior::Files::per_process;
-        geometry.workers = session.comm.size();
-        geometry.transfer = transfer;
-        geometry.block = block;
-        Engine engine{session, geometry, place + "ior." + rank};
-        bare::Files bare(place + "bare." + rank, transfer, block);
-        // The turn before the first warms up; who begins changes.
-        for (long number = -1; number < turns; ++number) {
-            bare::Rates ours;
-            if (number % 2 == 0) ours = engine.measure();
-            const bare::Rates theirs = bare.measure();
-            if (number % 2 != 0) ours = engine.measure();
-            if (number < 0 || !session.comm.is_root()) continue;
-            std::printf("write %.0f %.0f\nread %.0f %.0f\n", ours.write, theirs.write, ours.read,
-                        theirs.read);
-        }
-        return engine.failed ? 1 : 0;
-    });
-    MPI_Finalize();
-    return code;
+    return beside::program(
+        argc, argv, "beside_ior DIRECTORY TRANSFER BLOCK TURNS",
+        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+            return measure(session, directory, std::lround(numbers[0]), std::lround(numbers[1]),
+                           std::lround(numbers[2]));
+        });
 }

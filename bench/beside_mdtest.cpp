@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -87,15 +87,9 @@ int measure(effio::Session& session, const std::string& directory, long files, l
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    if (argc != 4) {
-        std::fprintf(stderr, "beside_mdtest DIRECTORY FILES-PER-RANK TURNS\n");
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    const int code = beside::with_session(argv[1], [&](effio::Session& session) {
-        return measure(session, argv[1], std::strtol(argv[2], nullptr, 10),
-                       std::strtol(argv[3], nullptr, 10));
-    });
-    MPI_Finalize();
-    return code;
+    return beside::program(
+        argc, argv, "beside_mdtest DIRECTORY FILES-PER-RANK TURNS",
+        [](effio::Session& session, const std::string& directory, beside::Numbers numbers) {
+            return measure(session, directory, std::lround(numbers[0]), std::lround(numbers[1]));
+        });
 }

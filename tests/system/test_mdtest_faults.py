@@ -205,6 +205,17 @@ def test_what_was_written_is_verified(any_engine: Engine, tmp_path: Path, data: 
     assert left_in(data) == []
 
 
+def test_the_shortest_of_files_have_data_of_their_own(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    # More than the 64 places of a stamp in its page, and more than a period of 256 pages.
+    words = [*QUICK, "-n", "300", "--things", "files", "-w", "8", "-d", data, "--keep"]
+    assert any_engine.run([*words, "--phases", "create"], tmp_path).code == 0
+    files = list(data.rglob("file.mdtest.*"))
+    assert len(files) == 600
+    assert len({file.read_bytes() for file in files}) == 600
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
