@@ -65,11 +65,11 @@ std::string Error::text() const {
 }
 
 void DeleteError::operator()(Error* error) const {
-    delete error;
+    const std::unique_ptr<Error> gone(error);
 }
 
 OwnedError owned(Error error) {
-    return OwnedError(new Error(std::move(error)));
+    return OwnedError(std::make_unique<Error>(std::move(error)).release());
 }
 
 Error usage_error(std::string cause) {
