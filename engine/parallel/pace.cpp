@@ -29,36 +29,6 @@ std::string_view name(StopReason reason) {
     return "none";
 }
 
-bool RootVote::go_on(double end_of_operation) {
-    ++done_;
-    const Clock& clock = comm_.clock();
-    comm_.barrier();
-    const double after_barrier = clock.now();
-    char vote = static_cast<char>(StopReason::none);
-    if (comm_.is_root()) {
-        const auto r = static_cast<double>(done_);
-        const double elapsed = after_barrier - limits_.start;
-        StopReason decision = StopReason::none;
-        if (failed_) {
-            decision = StopReason::error;
-        } else if (interrupted_.load(std::memory_order_relaxed)) {
-            decision = StopReason::interrupted;
-        } else if (elapsed * (r + 1) / r > limits_.budget_seconds) {
-            decision = StopReason::time;
-        } else if (limits_.max_count > 0 && done_ >= limits_.max_count) {
-            decision = StopReason::cap;
-        }
-        vote = static_cast<char>(decision);
-    }
-    comm_.broadcast(vote);
-    now_ = clock.now();
-    barrier_ += after_barrier - end_of_operation;
-    broadcast_ += now_ - after_barrier;
-    last_vote_ = now_ - end_of_operation;
-    reason_ = static_cast<StopReason>(vote);
-    return reason_ == StopReason::none;
-}
-
 Wall meet_at_wall(const Comm& comm, std::span<const Standing> mine) {
     // The smallest of a number is the largest of its negative: one reduction serves both.
     std::array<std::int64_t, 3> counts{-mine.front().done, mine.front().done, 0};

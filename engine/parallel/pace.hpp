@@ -64,7 +64,37 @@ class RootVote {
 
     bool go_on() { return go_on(comm_.clock().now()); }
     /// The same with a reading of the clock that the caller has at hand, from the operation's end.
-    bool go_on(double end_of_operation);
+    /// In line, for the reason that byte_file.hpp gives: ranks that wait for each other may be in
+    /// the kernel.
+    [[gnu::always_inline]] bool go_on(double end_of_operation) {
+        ++done_;
+        const Clock& clock = comm_.clock();
+        comm_.barrier();
+        const double after_barrier = clock.now();
+        char vote = static_cast<char>(StopReason::none);
+        if (comm_.is_root()) {
+            const auto r = static_cast<double>(done_);
+            const double elapsed = after_barrier - limits_.start;
+            StopReason decision = StopReason::none;
+            if (failed_) {
+                decision = StopReason::error;
+            } else if (interrupted_.load(std::memory_order_relaxed)) {
+                decision = StopReason::interrupted;
+            } else if (elapsed * (r + 1) / r > limits_.budget_seconds) {
+                decision = StopReason::time;
+            } else if (limits_.max_count > 0 && done_ >= limits_.max_count) {
+                decision = StopReason::cap;
+            }
+            vote = static_cast<char>(decision);
+        }
+        comm_.broadcast(vote);
+        now_ = clock.now();
+        barrier_ += after_barrier - end_of_operation;
+        broadcast_ += now_ - after_barrier;
+        last_vote_ = now_ - end_of_operation;
+        reason_ = static_cast<StopReason>(vote);
+        return reason_ == StopReason::none;
+    }
     /// The clock at the end of the latest vote.
     double now() const { return now_; }
     /// The operation just done failed; counts on the root, who then votes to stop.
