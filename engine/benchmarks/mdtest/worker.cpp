@@ -205,7 +205,7 @@ std::span<const std::byte> Worker::data_of(std::int64_t bytes) {
     return written_.at(begin, static_cast<std::size_t>(bytes));
 }
 
-void Worker::aim_elsewhere(std::int64_t step) {
+void Worker::aim_by_action(std::int64_t step) {
     const Workload& w = scene_.paths.workload();
     switch (phase_->action) {
         case Action::populate:

@@ -85,10 +85,10 @@ class Worker {
         if (plain_) [[likely]] {
             path_ = &from_.of(phase_->thing, owner_, share_.item(step));
         } else {
-            aim_elsewhere(step);
+            aim_by_action(step);
         }
     }
-    void aim_elsewhere(std::int64_t step);
+    void aim_by_action(std::int64_t step);
     void aim_at_tree(std::int64_t step);
     void aim_at_item(std::int64_t step);
     double log_call(double begin);

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
-
 namespace effio::mdtest {
 namespace {
 
@@ -30,17 +27,6 @@ std::optional<std::int64_t> directories_of(const Tree& tree) {
 }
 
 }  // namespace
-
-void append_number(std::string& text, std::size_t begin, std::int64_t number,
-                   std::string_view suffix, std::size_t name_length) {
-    std::array<char, 20> digits{};
-    auto* const end = std::to_chars(digits.begin(), digits.end(), number).ptr;
-    const auto length =
-        text.size() - begin + static_cast<std::size_t>(end - digits.begin()) + suffix.size();
-    if (length < name_length) text.append(name_length - length, '0');
-    text.append(digits.begin(), end);
-    text.append(suffix);
-}
 
 std::int64_t Tree::directories() const {
     return directories_of(*this).value_or(most_directories);

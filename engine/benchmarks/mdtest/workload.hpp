@@ -112,9 +112,17 @@ std::string item_stem(Thing thing, std::optional<int> owner);
 std::string item_prefix(Thing thing);
 
 /// Appends the number and `suffix` to `text`, whose name begins at `begin` and gets zeros before
-/// its number until it has `name_length` bytes.
-void append_number(std::string& text, std::size_t begin, std::int64_t number,
-                   std::string_view suffix, std::size_t name_length);
+/// its number until it has `name_length` bytes. In line: mdtest's loop calls it for every name.
+inline void append_number(std::string& text, std::size_t begin, std::int64_t number,
+                          std::string_view suffix, std::size_t name_length) {
+    std::array<char, 20> digits;
+    const auto* const end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    const auto count = static_cast<std::size_t>(end - digits.data());
+    const std::size_t length = text.size() - begin + count + suffix.size();
+    if (length < name_length) text.append(name_length - length, '0');
+    text.append(digits.data(), count);
+    if (!suffix.empty()) text.append(suffix);
+}
 
 /// Paths of items one after another, made anew only where the directory changes: costs about as
 /// much as writing the number.
@@ -137,17 +145,9 @@ class ItemPath {
   private:
     void enter(Thing thing, std::optional<int> owner, std::int64_t number);
     void begin_with(const std::string& directory, Thing thing, std::optional<int> owner);
-    // In line: mdtest's loop calls it for every name (worker.cpp, steps).
     void finish(std::int64_t number, std::string_view suffix) {
-        if (paths_.name_length() > 0 || !suffix.empty()) [[unlikely]] {
-            path_.resize(stem_);
-            append_number(path_, begin_of_name_, number, suffix, paths_.name_length());
-            return;
-        }
-        std::array<char, 20> digits;
-        const auto* const end = std::to_chars(digits.begin(), digits.end(), number).ptr;
-        path_.replace(stem_, std::string::npos, digits.data(),
-                      static_cast<std::size_t>(end - digits.data()));
+        path_.resize(stem_);
+        append_number(path_, begin_of_name_, number, suffix, paths_.name_length());
     }
 
     const Paths& paths_;
