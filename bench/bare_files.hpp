@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A bare pwrite/pread loop: each rank writes a new file of its own and reads it back; both passes
-// are timed from a barrier before the first call to the last rank's end, without open and close.
+// Bare pwrite and pread loops: each rank writes a new file, or reads one, from a barrier before the
+// first call to the last rank's end, without open and close.
 #pragma once
 
 #include <fcntl.h>
@@ -22,34 +22,27 @@ inline double rate_of(double seconds, long bytes) {
     return static_cast<double>(ranks) * static_cast<double>(bytes) / seconds;
 }
 
-struct Rates {
-    double write = 0;
-    double read = 0;
-};
-
 class Files {
   public:
-    Files(std::string path, long transfer, long block)
-        : path_(std::move(path)),
-          bytes_(transfer),
+    Files(long transfer, long block)
+        : bytes_(transfer),
           calls_(block / transfer),
           buffer_(static_cast<std::size_t>(period + transfer)) {
         std::memset(buffer_.bytes().data(), 'x', buffer_.size());
     }
 
-    Rates measure() {
-        std::byte* memory = buffer_.bytes().data();
-        const auto size = static_cast<std::size_t>(bytes_);
-        Rates rates;
-        const int out = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
-        rates.write = timed(
-            [&](long offset) { return ::pwrite(out, memory + offset % period, size, offset); });
-        ::close(out);
-        const int in = ::open(path_.c_str(), O_RDONLY);
-        rates.read = timed([&](long offset) { return ::pread(in, memory, size, offset); });
-        ::close(in);
-        ::unlink(path_.c_str());
-        return rates;
+    /// Rates of all ranks in bytes per second; `path` is this rank's.
+    double write(const std::string& path) {
+        const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
+        return timed(fd, [fd, memory = memory(), size = size()](long offset) {
+            return ::pwrite(fd, memory + offset % period, size, offset);
+        });
+    }
+    double read(const std::string& path) {
+        const int fd = ::open(path.c_str(), O_RDONLY);
+        return timed(fd, [fd, memory = memory(), size = size()](long offset) {
+            return ::pread(fd, memory, size, offset);
+        });
     }
 
   private:
@@ -57,17 +50,22 @@ class Files {
     /// of memory, since the kernel copies from and to whole pages faster.
     static constexpr long period = 1 << 20;
 
+    std::byte* memory() { return buffer_.bytes().data(); }
+    std::size_t size() const { return static_cast<std::size_t>(bytes_); }
+
+    /// Closes the file when the time is taken.
     template <class Call>
-    double timed(Call&& call) {
+    double timed(int fd, Call&& call) {
         MPI_Barrier(MPI_COMM_WORLD);
         const double start = MPI_Wtime();
         for (long i = 0; i < calls_; ++i) {
             if (call(i * bytes_) != bytes_) MPI_Abort(MPI_COMM_WORLD, 3);
         }
-        return rate_of(MPI_Wtime() - start, calls_ * bytes_);
+        const double seconds = MPI_Wtime() - start;
+        ::close(fd);
+        return rate_of(seconds, calls_ * bytes_);
     }
 
-    std::string path_;
     long bytes_;
     long calls_;
     effio::Buffer buffer_;

@@ -17,10 +17,12 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "bare_ior DIRECTORY TRANSFER BLOCK\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    bare::Files files(std::string(argv[1]) + "/bare." + std::to_string(rank),
-                      std::strtol(argv[2], nullptr, 10), std::strtol(argv[3], nullptr, 10));
-    const bare::Rates rates = files.measure();
-    if (rank == 0) std::printf("write %.0f\nread %.0f\n", rates.write, rates.read);
+    bare::Files files(std::strtol(argv[2], nullptr, 10), std::strtol(argv[3], nullptr, 10));
+    const std::string path = std::string(argv[1]) + "/bare." + std::to_string(rank);
+    const double write = files.write(path);
+    const double read = files.read(path);
+    if (rank == 0) std::printf("write %.0f\nread %.0f\n", write, read);
+    ::unlink(path.c_str());
     MPI_Finalize();
     return 0;
 }

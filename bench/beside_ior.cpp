@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ior's passes and a bare pwrite/pread loop in turn in one process, each on a new file of each
-// rank: what the engine costs beside the calls (bench/ior.py).
+// ior's passes and bare pwrite/pread loops in turn in one process: what the engine costs beside the
+// calls (bench/ior.py). Each writes a new file of each rank, and each reads both: how the page
+// cache laid a file is good for more per cent than what is asked.
 //
 //   beside_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>
@@ -22,12 +23,11 @@ using effio::ior::Access;
 struct Engine {
     effio::Session& session;
     effio::ior::Geometry geometry;
-    std::string path;
     const effio::Comm self = effio::Comm::self(session.clock);
     std::unique_ptr<effio::Storage> storage = effio::make_posix_storage(session);
     bool failed = false;
 
-    double pass(Access access) {
+    double pass(Access access, const std::string& path) {
         const auto worker = static_cast<std::int64_t>(session.comm.rank());
         effio::ior::Calls calls;
         calls.access = access;
@@ -57,14 +57,28 @@ struct Engine {
         failed = failed || done.transfers() != lane.transfers || !(*file)->close();
         return rate;
     }
-    bare::Rates measure() {
-        bare::Rates rates;
-        rates.write = pass(Access::write);
-        rates.read = pass(Access::read);
-        failed = failed || !storage->remove(path);
-        return rates;
-    }
+    double write(const std::string& path) { return pass(Access::write, path); }
+    double read(const std::string& path) { return pass(Access::read, path); }
 };
+
+struct Rates {
+    double ours;
+    double theirs;
+};
+
+template <class Ours, class Theirs>
+Rates both(bool ours_first, const Ours& ours, const Theirs& theirs) {
+    Rates rates{};
+    if (ours_first) rates.ours = ours();
+    rates.theirs = theirs();
+    if (!ours_first) rates.ours = ours();
+    return rates;
+}
+
+/// Of two passes over equally many bytes.
+double mean(double a, double b) {
+    return 2 / (1 / a + 1 / b);
+}
 
 int measure(effio::Session& session, const std::string& directory, long transfer, long block,
             long turns) {
@@ -74,17 +88,26 @@ int measure(effio::Session& session, const std::string& directory, long transfer
     geometry.workers = session.comm.size();
     geometry.transfer = transfer;
     geometry.block = block;
-    Engine engine{session, geometry, directory + "/ior." + rank};
-    bare::Files bare(directory + "/bare." + rank, transfer, block);
+    Engine engine{session, geometry};
+    bare::Files bare(transfer, block);
+    const std::string our_file = directory + "/ior." + rank;
+    const std::string their_file = directory + "/bare." + rank;
+    const auto read = [&](bool ours_first, const std::string& path) {
+        return both(ours_first, [&] { return engine.read(path); }, [&] { return bare.read(path); });
+    };
     // The turn before the first warms up; who begins changes.
     for (long number = -1; number < turns; ++number) {
-        bare::Rates ours;
-        if (number % 2 == 0) ours = engine.measure();
-        const bare::Rates theirs = bare.measure();
-        if (number % 2 != 0) ours = engine.measure();
+        const bool first = number % 2 == 0;
+        const Rates write = both(
+            first, [&] { return engine.write(our_file); }, [&] { return bare.write(their_file); });
+        const Rates of_ours = read(first, our_file);
+        const Rates of_theirs = read(!first, their_file);
+        for (const std::string& path : {our_file, their_file}) {
+            engine.failed = engine.failed || !engine.storage->remove(path);
+        }
         if (number < 0 || !session.comm.is_root()) continue;
-        std::printf("write %.0f %.0f\nread %.0f %.0f\n", ours.write, theirs.write, ours.read,
-                    theirs.read);
+        std::printf("write %.0f %.0f\nread %.0f %.0f\n", write.ours, write.theirs,
+                    mean(of_ours.ours, of_theirs.ours), mean(of_ours.theirs, of_theirs.theirs));
     }
     return engine.failed ? 1 : 0;
 }

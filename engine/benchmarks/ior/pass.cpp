@@ -87,12 +87,14 @@ class Pass::Worker {
         if (!calls_.is_plain()) {
             steps(pace, tick, [this](std::int64_t number) { return step(number); });
         } else if (calls_.access == Access::write) {
-            as_itself(*lane_.file, [&](const auto& file) {
-                steps(pace, tick, [&](std::int64_t number) { return plain_write(file, number); });
+            as_itself(*lane_.file, [&](auto file) {
+                steps(pace, tick,
+                      [this, file](std::int64_t number) { return plain_write(file, number); });
             });
         } else {
-            as_itself(*lane_.file, [&](const auto& file) {
-                steps(pace, tick, [&](std::int64_t number) { return plain_read(file, number); });
+            as_itself(*lane_.file, [&](auto file) {
+                steps(pace, tick,
+                      [this, file](std::int64_t number) { return plain_read(file, number); });
             });
         }
         const double now = session_.clock.now();
@@ -107,7 +109,7 @@ class Pass::Worker {
     /// A loop of its own for each kind of step: the less code stands between two calls, the less of
     /// it the kernel has thrown out of the processor's cache when the first one returns.
     template <class Pace, class Tick, class Step>
-    [[gnu::noinline]] void steps(Pace& pace, Tick& tick, const Step& step) {
+    [[gnu::noinline]] void steps(Pace& pace, Tick& tick, Step step) {
         bool more = true;
         while (more) {
             std::int64_t number = pace.done();
