@@ -23,8 +23,41 @@ class Itself {
         return ByteFile::read_from(file_, form, data, offset);
     }
 
+    /// This rank's own transfers at explicit offsets.
+    [[gnu::always_inline]] Status write_at(std::span<const std::byte> data,
+                                           std::int64_t offset) const {
+        return write({Pointer::at, false}, data, offset);
+    }
+    [[gnu::always_inline]] Status read_at(std::span<std::byte> data, std::int64_t offset) const {
+        return read({Pointer::at, false}, data, offset);
+    }
+
   private:
     File& file_;
+};
+
+/// It has a way of its own for transfers that are one system call.
+template <>
+class Itself<CachedFile> {
+  public:
+    explicit Itself(CachedFile& file) : file_(file) {}
+
+    Status write(CallForm form, std::span<const std::byte> data, std::int64_t offset = 0) const {
+        return file_.write(form, data, offset);
+    }
+    Status read(CallForm form, std::span<std::byte> data, std::int64_t offset = 0) const {
+        return file_.read(form, data, offset);
+    }
+    [[gnu::always_inline]] Status write_at(std::span<const std::byte> data,
+                                           std::int64_t offset) const {
+        return file_.write_at(data, offset);
+    }
+    [[gnu::always_inline]] Status read_at(std::span<std::byte> data, std::int64_t offset) const {
+        return file_.read_at(data, offset);
+    }
+
+  private:
+    CachedFile& file_;
 };
 
 /// Calls `use(itself)` with the file as what it is, where that is one of the ways to storage that

@@ -212,7 +212,8 @@ class ByteFile {
 
     Session& session() const { return session_; }
 
-  private:
+    // Around every transfer; in order.
+
     /// The clock, if calls are timed.
     [[gnu::always_inline]] double begin_transfer(CallForm form, bool write) const {
         progress_.call(call_name(form, write));
@@ -220,17 +221,23 @@ class ByteFile {
             return 0;
         return session_.clock.now();
     }
-    [[gnu::always_inline]] Status end_transfer(CallForm form, bool write, double start,
-                                               std::int64_t bytes, std::int64_t offset,
-                                               Result<std::int64_t>& moved) {
+    [[gnu::always_inline]] void count_transfer(double start, std::int64_t bytes) {
         if (call_times_ != nullptr) [[unlikely]]
             call_times_->add(session_.clock.now() - start);
         if (counts_ == Counts::here) [[likely]]
             progress_.moved(bytes);
+    }
+    /// Counts it and says whether all of it was moved.
+    [[gnu::always_inline]] Status end_transfer(CallForm form, bool write, double start,
+                                               std::int64_t bytes, std::int64_t offset,
+                                               Result<std::int64_t>& moved) {
+        count_transfer(start, bytes);
         if (moved && *moved == bytes) [[likely]]
             return {};
         return not_moved(form, write, bytes, offset, moved);
     }
+
+  private:
     Status not_moved(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
                      Result<std::int64_t>& moved) const;
     Status checked(Status status) const;

@@ -27,6 +27,18 @@ Status PosixFile::do_close() {
     return {};
 }
 
+Status CachedFile::write_rest(std::span<const std::byte> data, std::int64_t offset, double start,
+                              ssize_t moved) {
+    auto all = pwrite_rest(descriptor().get(), path(), data, run_place(offset), moved);
+    return end_transfer(at, true, start, std::ssize(data), offset, all);
+}
+
+Status CachedFile::read_rest(std::span<std::byte> data, std::int64_t offset, double start,
+                             ssize_t moved) {
+    auto all = pread_rest(descriptor().get(), path(), data, run_place(offset), moved);
+    return end_transfer(at, false, start, std::ssize(data), offset, all);
+}
+
 Capabilities PosixStorage::capabilities() const {
     Capabilities c;
     c.shared_pointer = false;

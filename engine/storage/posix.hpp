@@ -44,21 +44,38 @@ class CachedFile final : public PosixFile {
   public:
     using PosixFile::PosixFile;
 
-  protected:
-    friend class ByteFile;
-    [[gnu::always_inline]] Result<std::int64_t> do_write(CallForm form,
-                                                         std::span<const std::byte> data,
-                                                         std::int64_t offset) override {
-        if (!one_run_at(form)) [[unlikely]]
-            return PosixFile::do_write(form, data, offset);
-        return pwrite_all(descriptor().get(), path(), data, run_place(offset));
+    /// `write` and `read` with `at` for those who know the class of a file (as_itself.hpp): where
+    /// the view has no holes that is one system call, and hardly a line of code besides.
+    [[gnu::always_inline]] Status write_at(std::span<const std::byte> data, std::int64_t offset) {
+        if (!one_run_at(at)) [[unlikely]]
+            return write(at, data, offset);
+        const double start = begin_transfer(at, true);
+        const auto moved =
+            ::pwrite(descriptor().get(), data.data(), data.size(), run_place(offset));
+        if (moved != static_cast<ssize_t>(data.size())) [[unlikely]]
+            return write_rest(data, offset, start, moved);
+        count_transfer(start, moved);
+        return {};
     }
-    [[gnu::always_inline]] Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
-                                                        std::int64_t offset) override {
-        if (!one_run_at(form)) [[unlikely]]
-            return PosixFile::do_read(form, data, offset);
-        return pread_all(descriptor().get(), path(), data, run_place(offset));
+    [[gnu::always_inline]] Status read_at(std::span<std::byte> data, std::int64_t offset) {
+        if (!one_run_at(at)) [[unlikely]]
+            return read(at, data, offset);
+        const double start = begin_transfer(at, false);
+        const auto moved = ::pread(descriptor().get(), data.data(), data.size(), run_place(offset));
+        if (moved != static_cast<ssize_t>(data.size())) [[unlikely]]
+            return read_rest(data, offset, start, moved);
+        count_transfer(start, moved);
+        return {};
     }
+
+  private:
+    static constexpr CallForm at{Pointer::at, false};
+
+    /// What is left of a transfer that began at `start` and whose first call moved `moved` bytes,
+    /// or failed (-1, errno).
+    Status write_rest(std::span<const std::byte> data, std::int64_t offset, double start,
+                      ssize_t moved);
+    Status read_rest(std::span<std::byte> data, std::int64_t offset, double start, ssize_t moved);
 };
 
 class PosixStorage : public Storage {

@@ -141,15 +141,14 @@ class Pass::Worker {
     [[gnu::always_inline]] bool plain_write(const Itself<File>& file, std::int64_t number) {
         const std::int64_t offset = lane_.walk->offset(number);
         done_.highest = std::max(done_.highest, offset + bytes_);
-        return accept(
-            file.write(form_, lane_.data->at(offset, static_cast<std::size_t>(bytes_)), offset),
-            offset);
+        const auto data = lane_.data->at(offset, static_cast<std::size_t>(bytes_));
+        return accept(file.write_at(data, offset), offset);
     }
     template <class File>
     [[gnu::always_inline]] bool plain_read(const Itself<File>& file, std::int64_t number) {
         const std::int64_t offset = lane_.walk->offset(number);
         done_.highest = std::max(done_.highest, offset + bytes_);
-        return accept(file.read(form_, lane_.memory.bytes(), offset), offset);
+        return accept(file.read_at(lane_.memory.bytes(), offset), offset);
     }
 
     /// With all that may be asked for.

@@ -34,10 +34,10 @@ struct Calls {
     bool time_calls = false;
     bool keep_calls = false;  ///< begin and length of every call
 
-    /// The calls alone, each at the place in the file that it moves.
+    /// The calls alone, each at the place in the file that it moves and without the other ranks.
     bool is_plain() const {
-        return placement == Placement::offset && !compare && !sync_each && think_seconds <= 0 &&
-               !keep_calls;
+        return !collective && placement == Placement::offset && !compare && !sync_each &&
+               think_seconds <= 0 && !keep_calls;
     }
     /// Bytes that one call moves.
     std::int64_t bytes() const {
