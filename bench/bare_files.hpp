@@ -27,20 +27,21 @@ class Files {
     Files(long transfer, long block)
         : bytes_(transfer),
           calls_(block / transfer),
-          buffer_(static_cast<std::size_t>(period + transfer)) {
-        std::memset(buffer_.bytes().data(), 'x', buffer_.size());
+          data_(static_cast<std::size_t>(period + transfer)) {
+        std::memset(data_.bytes().data(), 'x', data_.size());
     }
 
     /// Rates of all ranks in bytes per second; `path` is this rank's.
     double write(const std::string& path) {
         const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
-        return timed(fd, [fd, memory = memory(), size = size()](long offset) {
+        return timed(fd, [fd, memory = data_.bytes().data(), size = size()](long offset) {
             return ::pwrite(fd, memory + offset % period, size, offset);
         });
     }
     double read(const std::string& path) {
+        effio::Buffer buffer(size());
         const int fd = ::open(path.c_str(), O_RDONLY);
-        return timed(fd, [fd, memory = memory(), size = size()](long offset) {
+        return timed(fd, [fd, memory = buffer.bytes().data(), size = size()](long offset) {
             return ::pread(fd, memory, size, offset);
         });
     }
@@ -50,7 +51,6 @@ class Files {
     /// of memory, since the kernel copies from and to whole pages faster.
     static constexpr long period = 1 << 20;
 
-    std::byte* memory() { return buffer_.bytes().data(); }
     std::size_t size() const { return static_cast<std::size_t>(bytes_); }
 
     /// Closes the file when the time is taken.
@@ -68,7 +68,7 @@ class Files {
 
     long bytes_;
     long calls_;
-    effio::Buffer buffer_;
+    effio::Buffer data_;
 };
 
 }  // namespace bare

@@ -13,24 +13,25 @@ from harness import BenchError, Figures, Kit, Pair, in_turn
 
 KIB = 1024
 MIB = KIB * KIB
-# Transfer and block of a rank; what the loop must reach of the bare one's rate.
-SIZES = (
-    ("4 KiB", 4 * KIB, 256 * MIB, 0.97),
-    ("1 MiB", 1 * MIB, 256 * MIB, 0.99),
-    ("16 MiB", 16 * MIB, 256 * MIB, 0.99),
-)
-# Of both sides in a process. How a process's memory lies is good for some per cent either way, so
-# there are many processes rather than many turns.
-TURNS = 2
+# Transfer; what the loop must reach of the bare one's rate.
+SIZES = (("4 KiB", 4 * KIB, 0.97), ("1 MiB", 1 * MIB, 0.99), ("16 MiB", 16 * MIB, 0.99))
+# A rank's file, several times the processor's cache.
+BLOCK = 256 * MIB
+# In turn the files are shorter: the machine changes its pace from one tenth of a second to the
+# next. How a process's memory lies is good for some per cent either way, so there are many
+# processes rather than many turns in each.
+BLOCK_IN_TURN = 64 * MIB
+TURNS = 5
+ROUNDS = 200
 
 
-def rates_of_engine(kit: Kit, where: str, transfer: int, block: int) -> Figures:
+def rates_of_engine(kit: Kit, where: str, transfer: int) -> Figures:
     with kit.place(where) as place:
         kit.launch(
             [
                 *(kit.engine, "ior", "--quiet", "--dir", place, "-o", place / "r.jsonl"),
                 *("--files=per-process", "--sync=none", "--call-times=off", "--read-from=same"),
-                *(f"--transfer={transfer}", f"--block={block}", "--max-bytes=100GiB"),
+                *(f"--transfer={transfer}", f"--block={BLOCK}", "--max-bytes=100GiB"),
             ]
         )
         lines = [json.loads(line) for line in (place / "r.jsonl").read_text().splitlines()]
@@ -41,21 +42,21 @@ def rates_of_engine(kit: Kit, where: str, transfer: int, block: int) -> Figures:
     }
 
 
-def rates_of_bare(kit: Kit, where: str, transfer: int, block: int) -> Figures:
+def rates_of_bare(kit: Kit, where: str, transfer: int) -> Figures:
     with kit.place(where) as place:
-        text = kit.launch([kit.bare("bare_ior"), place, transfer, block])
+        text = kit.launch([kit.bare("bare_ior"), place, transfer, BLOCK])
     return {access: float(rate) / 1e6 for access, rate in (li.split() for li in text.splitlines())}
 
 
-def rates_beside(kit: Kit, where: str, transfer: int, block: int) -> str:
+def rates_beside(kit: Kit, where: str, transfer: int) -> str:
     with kit.place(where) as place:
-        return kit.launch([kit.bare("beside_ior"), place, transfer, block, TURNS])
+        return kit.launch([kit.bare("beside_ior"), place, transfer, BLOCK_IN_TURN, TURNS])
 
 
-def rates_of_original(kit: Kit, program: str, where: str, transfer: int, block: int) -> Figures:
+def rates_of_original(kit: Kit, program: str, where: str, transfer: int) -> Figures:
     """Its rates hold open and close: the files are long enough for these to vanish."""
     with kit.place(where) as place:
-        words = [program, "-a", "POSIX", "-F", "-w", "-r", "-t", transfer, "-b", block]
+        words = [program, "-a", "POSIX", "-F", "-w", "-r", "-t", transfer, "-b", BLOCK]
         text = kit.launch([*words, "-o", place / "file"])
     rates = {}
     for access in ("write", "read"):
@@ -70,14 +71,14 @@ def pairs(kit: Kit) -> list[Pair]:
     found = []
     original = os.environ.get("EFFIO_BENCH_IOR")
     for where in ("tmpfs", "disk"):
-        for name, transfer, block, at_least in SIZES:
-            ours = partial(rates_of_engine, kit, where, transfer, block)
+        for name, transfer, at_least in SIZES:
+            ours = partial(rates_of_engine, kit, where, transfer)
             found.append(
                 Pair(
                     f"ior {where} {name}",
                     f"calls of {name} through ior and through a bare loop, 2 ranks, {where}",
                     ours,
-                    partial(rates_of_bare, kit, where, transfer, block),
+                    partial(rates_of_bare, kit, where, transfer),
                     "MB/s",
                     at_least=at_least,
                 )
@@ -86,10 +87,10 @@ def pairs(kit: Kit) -> list[Pair]:
                 Pair(
                     f"ior {where} {name} in turn",
                     f"calls of {name} by ior's loop and a bare one in turn, 2 ranks, {where}",
-                    *in_turn(partial(rates_beside, kit, where, transfer, block), scale=1e-6),
+                    *in_turn(partial(rates_beside, kit, where, transfer), scale=1e-6),
                     "MB/s",
                     at_least=at_least,
-                    rounds=50,
+                    rounds=ROUNDS,
                 )
             )
             if original:
@@ -98,7 +99,7 @@ def pairs(kit: Kit) -> list[Pair]:
                         f"ior {where} {name} original",
                         f"calls of {name} through ior and through {original}, 2 ranks, {where}",
                         ours,
-                        partial(rates_of_original, kit, original, where, transfer, block),
+                        partial(rates_of_original, kit, original, where, transfer),
                         "MB/s",
                     )
                 )
