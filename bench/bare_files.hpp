@@ -7,10 +7,8 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <cstddef>
 #include <string>
-
-#include "core/buffer.hpp"
 
 namespace bare {
 
@@ -24,35 +22,28 @@ inline double rate_of(double seconds, long bytes) {
 
 class Files {
   public:
-    Files(long transfer, long block)
-        : bytes_(transfer),
-          calls_(block / transfer),
-          data_(static_cast<std::size_t>(period + transfer)) {
-        std::memset(data_.bytes().data(), 'x', data_.size());
-    }
+    /// Data repeat: another page for each call, as any that are not all the same need it.
+    static constexpr long period = 1 << 20;
 
-    /// Rates of all ranks in bytes per second; `path` is this rank's.
-    double write(const std::string& path) {
+    Files(long transfer, long block)
+        : bytes_(transfer), size_(static_cast<std::size_t>(transfer)), calls_(block / transfer) {}
+
+    /// Rates of all ranks in bytes per second; `path` is this rank's, `data` are `period` and a
+    /// transfer long.
+    double write(const std::string& path, const std::byte* data) {
         const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
-        return timed(fd, [fd, memory = data_.bytes().data(), size = size()](long offset) {
-            return ::pwrite(fd, memory + offset % period, size, offset);
+        return timed(fd, [fd, data, size = size_](long offset) {
+            return ::pwrite(fd, data + offset % period, size, offset);
         });
     }
-    double read(const std::string& path) {
-        effio::Buffer buffer(size());
+    double read(const std::string& path, std::byte* memory) {
         const int fd = ::open(path.c_str(), O_RDONLY);
-        return timed(fd, [fd, memory = buffer.bytes().data(), size = size()](long offset) {
+        return timed(fd, [fd, memory, size = size_](long offset) {
             return ::pread(fd, memory, size, offset);
         });
     }
 
   private:
-    /// Another page for each call, as any data that are not all the same need it; the engine's kind
-    /// of memory, since the kernel copies from and to whole pages faster.
-    static constexpr long period = 1 << 20;
-
-    std::size_t size() const { return static_cast<std::size_t>(bytes_); }
-
     /// Closes the file when the time is taken.
     template <class Call>
     double timed(int fd, Call&& call) {
@@ -67,8 +58,8 @@ class Files {
     }
 
     long bytes_;
+    std::size_t size_;
     long calls_;
-    effio::Buffer data_;
 };
 
 }  // namespace bare

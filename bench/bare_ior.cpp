@@ -5,9 +5,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "bare_files.hpp"
+#include "core/buffer.hpp"
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
@@ -17,10 +19,15 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "bare_ior DIRECTORY TRANSFER BLOCK\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    bare::Files files(std::strtol(argv[2], nullptr, 10), std::strtol(argv[3], nullptr, 10));
+    const long transfer = std::strtol(argv[2], nullptr, 10);
+    bare::Files files(transfer, std::strtol(argv[3], nullptr, 10));
+    // The engine's kind of memory, since the kernel copies from and to whole pages faster.
+    effio::Buffer data(static_cast<std::size_t>(bare::Files::period + transfer));
+    std::memset(data.bytes().data(), 'x', data.size());
+    effio::Buffer memory(static_cast<std::size_t>(transfer));
     const std::string path = std::string(argv[1]) + "/bare." + std::to_string(rank);
-    const double write = files.write(path);
-    const double read = files.read(path);
+    const double write = files.write(path, data.bytes().data());
+    const double read = files.read(path, memory.bytes().data());
     if (rank == 0) std::printf("write %.0f\nread %.0f\n", write, read);
     ::unlink(path.c_str());
     MPI_Finalize();

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ior's passes and bare pwrite/pread loops in turn in one process: what the engine costs beside the
-// calls (bench/ior.py). Each writes a new file of each rank, and each reads both: how the page
-// cache laid a file is good for more per cent than what is asked.
+// calls (bench/ior.py). Each writes a new file of each rank, and each reads both; both use the same
+// memory. Where files and memory lie is good for more per cent than what is asked.
 //
 //   beside_ior DIRECTORY TRANSFER BLOCK TURNS    rates in bytes/s
 #include <mpi.h>
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bare_files.hpp"
@@ -23,6 +25,8 @@ using effio::ior::Access;
 struct Engine {
     effio::Session& session;
     effio::ior::Geometry geometry;
+    std::optional<effio::ior::Data> data;
+    effio::Buffer memory;
     const effio::Comm self = effio::Comm::self(session.clock);
     std::unique_ptr<effio::Storage> storage = effio::make_posix_storage(session);
     bool failed = false;
@@ -34,11 +38,6 @@ struct Engine {
         calls.geometry = geometry;
         std::vector<effio::ior::Lane> lanes(1);
         effio::ior::Lane& lane = lanes.front();
-        if (access == Access::write) {
-            lane.data.emplace(effio::ior::Data::Source{},
-                              static_cast<std::size_t>(geometry.transfer));
-        }
-        lane.take_memory(calls, worker);
         lane.walk = geometry.walk(worker, geometry.block);
         lane.transfers = geometry.block / geometry.transfer;
         const auto mode =
@@ -49,11 +48,15 @@ struct Engine {
             return 0;
         }
         lane.file = file->get();
+        lane.data.swap(data);
+        std::swap(lane.memory, memory);
         const effio::ior::Until until;
         session.comm.barrier();
         const double start = MPI_Wtime();
         const auto done = effio::ior::Pass(session, session.comm, calls, until).run(lanes);
         const double rate = bare::rate_of(MPI_Wtime() - start, static_cast<long>(geometry.block));
+        lane.data.swap(data);
+        std::swap(lane.memory, memory);
         failed = failed || done.transfers() != lane.transfers || !(*file)->close();
         return rate;
     }
@@ -88,18 +91,23 @@ int measure(effio::Session& session, const std::string& directory, long transfer
     geometry.workers = session.comm.size();
     geometry.transfer = transfer;
     geometry.block = block;
-    Engine engine{session, geometry};
+    const auto size = static_cast<std::size_t>(transfer);
+    Engine engine{session, geometry, effio::ior::Data({}, size), effio::Buffer(size)};
+    const std::byte* const data = engine.data->at(0, size).data();
+    std::byte* const memory = engine.memory.bytes().data();
     bare::Files bare(transfer, block);
     const std::string our_file = directory + "/ior." + rank;
     const std::string their_file = directory + "/bare." + rank;
     const auto read = [&](bool ours_first, const std::string& path) {
-        return both(ours_first, [&] { return engine.read(path); }, [&] { return bare.read(path); });
+        return both(
+            ours_first, [&] { return engine.read(path); }, [&] { return bare.read(path, memory); });
     };
     // The turn before the first warms up; who begins changes.
     for (long number = -1; number < turns; ++number) {
         const bool first = number % 2 == 0;
         const Rates write = both(
-            first, [&] { return engine.write(our_file); }, [&] { return bare.write(their_file); });
+            first, [&] { return engine.write(our_file); },
+            [&] { return bare.write(their_file, data); });
         const Rates of_ours = read(first, our_file);
         const Rates of_theirs = read(!first, their_file);
         for (const std::string& path : {our_file, their_file}) {

@@ -128,22 +128,26 @@ def make_kit(build: Path, memory: Path) -> Kit:
 def in_turn(
     launch: Callable[[], str], scale: float = 1
 ) -> tuple[Callable[[], Figures], Callable[[], Figures]]:
-    """Our and their side of launches that measure both in turn; each turn is a round. They print
-    lines "NAME OURS THEIRS", multiples of `scale`; a name that was there begins a turn."""
+    """Our and their side of launches that measure both in turn; of two turns, in which each side
+    began once, the mean rates are a round, since to be first is slower or faster by many per cent.
+    They print lines "NAME OURS THEIRS", rates in `scale`; a name that was there begins a turn."""
     waiting: tuple[list[dict[str, float]], list[dict[str, float]]] = ([], [])
+
+    def launched() -> None:
+        turns: list[tuple[dict[str, float], dict[str, float]]] = []
+        for line in launch().splitlines():
+            name, *both = line.rsplit(maxsplit=2)
+            if not turns or name in turns[-1][0]:
+                turns.append(({}, {}))
+            for side, figure in zip(turns[-1], both, strict=True):
+                side[name] = float(figure) * scale
+        for first, second in zip(turns[::2], turns[1::2], strict=True):
+            for queue, a, b in zip(waiting, first, second, strict=True):
+                queue.append({name: statistics.harmonic_mean((a[name], b[name])) for name in a})
 
     def side(number: int) -> Figures:
         if not waiting[number]:
-            seen: set[str] = set()
-            for line in launch().splitlines():
-                name, *both = line.rsplit(maxsplit=2)
-                if not seen or name in seen:
-                    seen.clear()
-                    for queue in waiting:
-                        queue.append({})
-                seen.add(name)
-                for queue, figure in zip(waiting, both, strict=True):
-                    queue[-1][name] = float(figure) * scale
+            launched()
         return waiting[number].pop(0)
 
     return partial(side, 0), partial(side, 1)

@@ -21,8 +21,8 @@ BLOCK = 256 * MIB
 # next. How a process's memory lies is good for some per cent either way, so there are many
 # processes rather than many turns in each.
 BLOCK_IN_TURN = 64 * MIB
-TURNS = 5
-ROUNDS = 200
+TURNS = 6
+ROUNDS = 100
 
 
 def rates_of_engine(kit: Kit, where: str, transfer: int) -> Figures:

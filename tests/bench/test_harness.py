@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness import AbsentError, BenchError, Kit, Pair, main, median_interval, run
+from harness import AbsentError, BenchError, Kit, Pair, in_turn, main, median_interval, run
 
 
 def _in_turn(*values: float) -> Callable[[], dict[str, float]]:
@@ -70,3 +70,15 @@ def test_an_absent_peer_is_skipped_and_a_failed_one_is_not(
     assert "skipped: no hpcc here" in capsys.readouterr().out
     assert main(lambda _: [Pair("a", "?", ours, failed, "MB/s")], [], kit) == 1
     assert "not measured: exit code 1" in capsys.readouterr().err
+
+
+def test_two_turns_are_a_round_of_their_mean_rates() -> None:
+    """Each side began once. A GB at 2 and one at 6 GB/s are two in 2/3 s, so at 3 GB/s."""
+    launches = iter(["write a 2 3\nread 1 1\nwrite a 6 3\nread 1 1\n", "write a 5 8\n" * 2])
+    ours, theirs = in_turn(lambda: next(launches), scale=10)
+    assert ours() == pytest.approx({"write a": 30, "read": 10})
+    assert ours() == pytest.approx({"write a": 50})
+    assert theirs() == pytest.approx({"write a": 30, "read": 10})
+    assert theirs() == pytest.approx({"write a": 80})
+    with pytest.raises(ValueError, match="shorter"):
+        in_turn(lambda: "write 2 3\n")[0]()
