@@ -22,7 +22,7 @@ BLOCK = 256 * MIB
 # processes rather than many turns in each.
 BLOCK_IN_TURN = 64 * MIB
 TURNS = 6
-ROUNDS = 100
+ROUNDS = 200
 
 
 def rates_of_engine(kit: Kit, where: str, transfer: int) -> Figures:
