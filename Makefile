@@ -1,9 +1,9 @@
-# make run: build, and measure this machine's file system with b_eff_io in about a minute.
+# make run: build, and say what the storage of this directory does, in about a minute.
 # make test: build with every MPI at hand and run all tests. README.md says more.
 .PHONY: run build test test-setup sanitize lint bench docs clean help
 
 help:
-	@echo "make run    build the engine and run b_eff_io here for about a minute"
+	@echo "make run    build the engine, and what this storage does: a card in about a minute"
 	@echo "make build  build the engine; leaves bin/effio, bin/effio-mpi and the classic names"
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"

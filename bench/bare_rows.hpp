@@ -23,7 +23,7 @@ struct Row {
 enum class Type { scatter, shared, separated };
 
 /// The definition's stamp at the first double of the chunk at double `i`; the last one has 5 more.
-double first_mark(const Row& row, std::int64_t call, std::int64_t i) {
+inline double first_mark(const Row& row, std::int64_t call, std::int64_t i) {
     return 1e7 * static_cast<double>(call) + 1000 * static_cast<double>(i) + 10 * row.number + 1;
 }
 

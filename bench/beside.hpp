@@ -31,6 +31,26 @@ int with_session(const std::string& directory, Use&& use) {
     return use(session);
 }
 
+/// Of one turn.
+struct Rates {
+    double ours;
+    double theirs;
+};
+
+template <class Ours, class Theirs>
+Rates both(bool ours_first, const Ours& ours, const Theirs& theirs) {
+    Rates rates{};
+    if (ours_first) rates.ours = ours();
+    rates.theirs = theirs();
+    if (!ours_first) rates.ours = ours();
+    return rates;
+}
+
+/// Of two passes over equally many bytes.
+inline double mean(double a, double b) {
+    return 2 / (1 / a + 1 / b);
+}
+
 /// The numbers behind the name of the directory.
 using Numbers = std::span<const double>;
 

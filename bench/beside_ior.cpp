@@ -20,6 +20,9 @@
 
 namespace {
 
+using beside::both;
+using beside::mean;
+using beside::Rates;
 using effio::ior::Access;
 
 struct Engine {
@@ -63,25 +66,6 @@ struct Engine {
     double write(const std::string& path) { return pass(Access::write, path); }
     double read(const std::string& path) { return pass(Access::read, path); }
 };
-
-struct Rates {
-    double ours;
-    double theirs;
-};
-
-template <class Ours, class Theirs>
-Rates both(bool ours_first, const Ours& ours, const Theirs& theirs) {
-    Rates rates{};
-    if (ours_first) rates.ours = ours();
-    rates.theirs = theirs();
-    if (!ours_first) rates.ours = ours();
-    return rates;
-}
-
-/// Of two passes over equally many bytes.
-double mean(double a, double b) {
-    return 2 / (1 / a + 1 / b);
-}
 
 int measure(effio::Session& session, const std::string& directory, long transfer, long block,
             long turns) {

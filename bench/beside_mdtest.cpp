@@ -44,6 +44,7 @@ struct Engine {
         const effio::mdtest::Scene scene{session, session.comm, parameters, paths,
                                          *posix,  nullptr,      0,          files};
         effio::Crew crew(1);
+        effio::CommonClock common(session.comm, effio::find_topology(session.comm));
         effio::mdtest::Workers workers;
         workers.push_back(std::make_unique<effio::mdtest::Worker>(scene, 0));
         Rates rates{};
@@ -52,7 +53,7 @@ struct Engine {
             const auto phase = std::find_if(phases.begin(), phases.end(), [&](const auto& p) {
                 return p.thing == effio::mdtest::Thing::file && p.action == actions[i];
             });
-            const auto done = measure_phase(scene, *phase, workers, crew);
+            const auto done = measure_phase(scene, *phase, common, workers, crew);
             failed = failed || done.operations != files || done.outcome.error_count > 0;
             rates[i] =
                 static_cast<double>(files * session.comm.size()) / session.comm.max(done.total);

@@ -35,7 +35,7 @@ def of_engine(kit: Kit, library: str) -> Figures:
         kit.launch([kit.engine, *words])
         lines = [json.loads(line) for line in result.read_text().splitlines()]
     return {
-        f["where"]["access"]: BYTES / f["detail"]["seconds"] / 1e6
+        f["where"]["access"]: BYTES / f["detail"]["mean_seconds"] / 1e6
         for f in lines
         if f["kind"] == "figure" and f["name"] == "library_bandwidth"
     }

@@ -1,10 +1,6 @@
 # fmt and nlohmann-json: from EFFIO_HEADERS (a prefix with include/fmt and include/nlohmann) or the system,
 # else a pinned release by FetchContent. FETCHCONTENT_SOURCE_DIR_FMT and …_JSON serve sites without network.
 set(EFFIO_HEADERS "" CACHE PATH "Prefix with fmt and nlohmann-json headers")
-# What users run carries fmt in itself. Test builds stay on this machine: linking its library instead of
-# compiling fmt into every file saves a third of their build time.
-option(EFFIO_FMT_LIBRARY "Link the library of fmt instead of using its headers only" OFF)
-
 include(FetchContent)
 
 # Headers alone, without package files: those beside them may name a library that is not there.
@@ -17,23 +13,22 @@ endfunction()
 effio_plain_headers(fmt fmt::fmt-header-only)
 effio_plain_headers(nlohmann nlohmann_json::nlohmann_json)
 
-if(TARGET fmt::fmt-header-only)
-  target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
-else()
+if(NOT TARGET fmt::fmt-header-only)
   find_package(fmt 9 QUIET)
   if(NOT fmt_FOUND)
     message(STATUS "fmt is not on this system: fetching release 9.1.0")
     FetchContent_Declare(fmt GIT_REPOSITORY https://github.com/fmtlib/fmt.git GIT_TAG 9.1.0
       GIT_SHALLOW TRUE SYSTEM)
     FetchContent_MakeAvailable(fmt)
+    set_target_properties(fmt PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
 endif()
-add_library(effio_fmt INTERFACE)
-if(EFFIO_FMT_LIBRARY AND TARGET fmt::fmt)
-  target_link_libraries(effio_fmt INTERFACE fmt::fmt)
-else()
-  target_link_libraries(effio_fmt INTERFACE fmt::fmt-header-only)
-endif()
+# The code of fmt, compiled once from its headers, wherever they come from: in every file of ours it would
+# be most of what the compiler has to do, and a shared library is one more thing that a node may lack.
+get_target_property(effio_fmt_headers fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+add_library(effio_fmt STATIC "${CMAKE_CURRENT_LIST_DIR}/fmt_library.cpp")
+target_include_directories(effio_fmt SYSTEM PUBLIC ${effio_fmt_headers})
+target_link_libraries(effio_fmt PRIVATE effio_options)
 
 if(NOT TARGET nlohmann_json::nlohmann_json)
   find_package(nlohmann_json 3.9 QUIET)

@@ -3,24 +3,33 @@
 // starts.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/run_job.hpp"
 #include "classic/classic.hpp"
+#include "core/nearest.hpp"
 #include "core/table.hpp"
 #include "parallel/sentinel.hpp"
 #include "parallel/system.hpp"
 #include "storage/backends.hpp"
+#include "storage/sion/commands.hpp"
 
 namespace effio {
 namespace {
 
 using Words = std::vector<std::string>;
+
+/// A server's failover takes minutes, and the originals wait for it.
+constexpr const char* classic_watchdog = "10min";
 
 /// True on the one process of a launch that should speak before MPI is started.
 bool speaks() {
@@ -37,6 +46,16 @@ std::unique_ptr<Benchmark> find_benchmark(const std::string& name) {
         if (benchmark->name() == name) return benchmark;
     }
     return nullptr;
+}
+
+std::string no_benchmark(const char* what, const std::string& word) {
+    std::vector<std::string> known;
+    for (const auto make : benchmark_registry()) known.emplace_back(make()->name());
+    std::string text = fmt::format("effio-mpi: no {} '{}'", what, word);
+    if (const auto meant = nearest(word, known); !meant.empty()) {
+        text += fmt::format("; did you mean {}?", meant);
+    }
+    return text + "; see effio-mpi --help\n";
 }
 
 OptionTable table_of(Benchmark& benchmark, JobOptions& options) {
@@ -65,6 +84,7 @@ std::string overview() {
         "  list            names of the benchmarks, one a line\n"
         "  classic-names   names of the classic programs, one a line\n"
         "  describe [NAME] options of a benchmark (or all, or `backends`) as JSON\n"
+        "  sion            looks into containers in the format of SIONlib: ls, cat, split, check\n"
         "  version         version, build and exit codes\n"
         "  BENCHMARK --help, BENCHMARK --plan\n\nExit codes:\n";
     for (const auto& row : exit_codes()) {
@@ -105,7 +125,7 @@ ExitCode describe(const Words& words) {
     }
     const auto benchmark = find_benchmark(words[0]);
     if (!benchmark) {
-        say(stderr, fmt::format("effio-mpi: no benchmark '{}'; see effio-mpi list\n", words[0]));
+        say(stderr, no_benchmark("benchmark", words[0]));
         return ExitCode::usage;
     }
     say(stdout, describe_benchmark(*benchmark).dump(2) + "\n");
@@ -125,28 +145,93 @@ ExitCode run_benchmark(Benchmark& benchmark, const Words& words, const Invocatio
     auto status = table.parse(words);
     if (status) status = benchmark.check();
     if (!status) {
-        say(stderr, fmt::format("effio-mpi {}: {}\nTry: effio-mpi {} --help\n", benchmark.name(),
-                                status.error().text(), benchmark.name()));
+        const std::string called = invocation.classic.empty()
+                                       ? fmt::format("effio-mpi {}", benchmark.name())
+                                       : invocation.classic.front();
+        say(stderr, fmt::format("{}: {}\nTry: {} --help\n", called,
+                                invocation.worded(status.error().text()), called));
         return status.error().exit_code;
     }
     if (options.plan || options.plan_json) return print_plan(benchmark, options);
     return run_job(benchmark, options, table, invocation);
 }
 
-ExitCode run_classic(const ClassicProgram& program, const Words& words) {
-    auto translated = program.translate(words);
+/// Options of ours for a classic run: what the environment says, and before all `-O effio.x=y` of
+/// the command line, which are taken out of `words`.
+std::map<std::string, std::string> own_options(const ClassicProgram& program, Words& words) {
+    std::map<std::string, std::string> own{{"watchdog", classic_watchdog}};
+    for (const auto& [option, variable] : program.wording) {
+        const char* value = variable.starts_with("EFFIO_") && option != "--result"
+                                ? std::getenv(variable.c_str())
+                                : nullptr;
+        if (value != nullptr && *value != '\0') own[option.substr(2)] = value;
+    }
+    constexpr std::string_view prefix = "effio.";
+    for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+        if (words[i] != "-O") continue;
+        std::string rest;
+        std::istringstream list(words[i + 1]);
+        for (std::string item; std::getline(list, item, ',');) {
+            if (!item.starts_with(prefix)) {
+                rest += (rest.empty() ? "" : ",") + item;
+                continue;
+            }
+            const auto equals = std::min(item.find('='), item.size());
+            own[item.substr(prefix.size(), equals - prefix.size())] =
+                item.substr(std::min(equals + 1, item.size()));
+        }
+        words[i + 1] = rest;
+        if (!rest.empty()) continue;
+        const auto at = words.begin() + static_cast<std::ptrdiff_t>(i--);
+        words.erase(at, at + 2);
+    }
+    return own;
+}
+
+std::string help_on_own_options(const ClassicProgram& program) {
+    std::string text =
+        "\neffio's own, from the environment:\n"
+        "  EFFIO_WATCHDOG   ends a run after so long without progress; 0: never [10min]\n"
+        "  EFFIO_RESULT     the result file, or the directory for it [the working directory]\n";
+    if (program.wording.end() !=
+        std::find_if(program.wording.begin(), program.wording.end(),
+                     [](const auto& word) { return word.first == "--max-bytes"; })) {
+        text += "  EFFIO_MAX_BYTES  refuses a run whose files need more than that\n";
+    }
+    if (program.name == "ior") {
+        text += "  -O effio.X=Y     any option --X of effio-mpi ior\n";
+    }
+    return text;
+}
+
+ExitCode run_classic(const ClassicProgram& program, const Words& line) {
+    Words words = line;
+    Words of_run;
+    Words of_benchmark;
+    JobOptions job;
+    OptionTable job_table("", "");
+    job.declare(job_table);
+    const Json job_names = job_table.values();
+    for (const auto& [name, value] : own_options(program, words)) {
+        (job_names.contains(name) ? of_run : of_benchmark)
+            .push_back(value.empty() ? "--" + name : fmt::format("--{}={}", name, value));
+    }
+    auto translated = program.translate(words, of_benchmark);
     if (!translated) {
         // The originals print their complaints and help on stdout.
-        say(stdout, translated.error().cause);
+        say(stdout, Invocation{{}, {}, program.wording}.worded(translated.error().cause));
         return translated.error().exit_code;
     }
+    if (translated->help) translated->message += help_on_own_options(program);
     if (!translated->message.empty()) say(stdout, translated->message);
     if (!translated->benchmark) return translated->code;
+    auto& arguments = translated->arguments;
+    arguments.insert(arguments.end(), of_run.begin(), of_run.end());
     Words own{"effio-mpi", std::string(translated->benchmark->name())};
     own.insert(own.end(), translated->arguments.begin(), translated->arguments.end());
     Words original{program.name};
-    original.insert(original.end(), words.begin(), words.end());
-    return run_benchmark(*translated->benchmark, translated->arguments, {own, original});
+    original.insert(original.end(), line.begin(), line.end());
+    return run_benchmark(*translated->benchmark, arguments, {own, original, program.wording});
 }
 
 ExitCode dispatch(const std::string& called_as, Words words) {
@@ -178,6 +263,7 @@ ExitCode dispatch(const std::string& called_as, Words words) {
         return ExitCode::done;
     }
     if (command == "describe") return describe(words);
+    if (command == "sion") return speaks() ? sion::run_command(words) : ExitCode::done;
     if (command == "classic") {
         const auto* program = words.empty() ? nullptr : find_classic(words.front());
         if (program == nullptr) {
@@ -191,11 +277,10 @@ ExitCode dispatch(const std::string& called_as, Words words) {
     }
     const auto benchmark = find_benchmark(command);
     if (!benchmark) {
-        say(stderr, fmt::format("effio-mpi: no benchmark or command '{}'; see effio-mpi --help\n",
-                                command));
+        say(stderr, no_benchmark("benchmark or command", command));
         return ExitCode::usage;
     }
-    return run_benchmark(*benchmark, words, {all, {}});
+    return run_benchmark(*benchmark, words, {all, {}, {}});
 }
 
 }  // namespace

@@ -8,10 +8,14 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# The last line, for who prints something after it.
+COUNT = ROOT / "build/test-count"
 
 # A run mostly starts and ends: two at a time fill two cores. What needs the machine to itself, one
 # cluster's ports or a rate, comes after them.
@@ -25,20 +29,28 @@ PYTEST = {
 }
 
 
-@dataclass
-class Count:
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
+@dataclass(frozen=True)
+class Case:
+    """One test of a JUnit report."""
 
-    def add_junit(self, path: Path) -> None:
-        for case in ElementTree.parse(path).getroot().iter("testcase"):
-            if case.find("failure") is not None or case.find("error") is not None:
-                self.failed += 1
-            elif case.find("skipped") is not None:
-                self.skipped += 1
-            else:
-                self.passed += 1
+    name: str
+    outcome: str  # passed, failed or skipped
+    seconds: float
+
+
+def cases(report: Path) -> Iterator[Case]:
+    """None where the runner ended without a report; its exit code says so."""
+    if not report.exists():
+        return
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        outcome = "passed"
+        if case.find("failure") is not None or case.find("error") is not None:
+            outcome = "failed"
+        elif case.find("skipped") is not None:
+            outcome = "skipped"
+        words = (case.get("classname", ""), case.get("name", ""))
+        name = "::".join(dict.fromkeys(word for word in words if word))
+        yield Case(name, outcome, float(case.get("time", 0)))
 
 
 def settings() -> dict[str, str]:
@@ -59,45 +71,88 @@ def mpi_compilers() -> dict[str, str]:
     return {"site": settings()["EFFIO_MPICC"]}
 
 
-def main() -> int:
-    count = Count()
-    ok = True
-    engines = []
+def builds() -> dict[str, Path]:
+    """The build directory of each MPI."""
+    return {name: ROOT / "build" / f"test-{name}" for name in mpi_compilers()}
+
+
+def build(name: str, mpicc: str, preset: str) -> str:
+    """Empty, or what the compiler said when it failed. It leaves the processors to tests beside it:
+    ranks that wait for each other yield them to whoever computes."""
+    done = subprocess.run(
+        ["nice", "-n", "19", ROOT / "scripts/build", preset, builds()[name], mpicc],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout if done.returncode != 0 else ""
+
+
+def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[Case]]:
+    report = directory / "ctest.xml"
+    report.unlink(missing_ok=True)
     # CMake as a wheel is not on PATH.
     ctest = str(Path(settings()["EFFIO_CMAKE"]).with_name("ctest"))
-    for name, mpicc in mpi_compilers().items():
-        build = ROOT / "build" / f"test-{name}"
-        print(f"== engine with {name} ({mpicc})", flush=True)
-        subprocess.run([ROOT / "scripts/build", "ci", build, mpicc], check=True)
-        engines.append(f"{name}={build}")
-        report = build / "ctest.xml"
-        report.unlink(missing_ok=True)
-        command = [ctest, "--test-dir", str(build), "--output-on-failure", "--output-junit"]
-        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1"}
-        environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-        status = subprocess.run([*command, str(report), "-j", "2"], env=environment, check=False)
-        ok = ok and status.returncode == 0
-        count.add_junit(report)
+    command = [ctest, "--test-dir", str(directory), "--output-on-failure", "--no-tests=error"]
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    done = subprocess.run(
+        [*command, "--output-junit", str(report), "-j", "2", *words],
+        env={**os.environ, **root},
+        check=False,
+    )
+    return done.returncode == 0, list(cases(report))
+
+
+def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
+    report = ROOT / "build" / f"pytest-{title.split()[0]}.xml"
+    report.unlink(missing_ok=True)
+    engines = ";".join(f"{name}={path}" for name, path in builds().items())
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
+        cwd=ROOT,
+        env={**os.environ, "EFFIO_TEST_ENGINES": engines},
+        check=False,
+    )
+    return done.returncode == 0, list(cases(report))
+
+
+def main() -> int:
+    COUNT.unlink(missing_ok=True)
+    found: list[Case] = []
+    ok = True
+    compilers = list(mpi_compilers().items())
+    # The engine tests of one MPI wait more than they compute: the next is compiled beside them.
+    with ThreadPoolExecutor(1) as beside:
+
+        def begin(index: int) -> Future[str]:
+            return beside.submit(build, *compilers[index], "ci-ranks" if index else "ci")
+
+        building = begin(0)
+        for index, (name, mpicc) in enumerate(compilers):
+            print(f"== engine with {name} ({mpicc})", flush=True)
+            if said := building.result():
+                print(said, file=sys.stderr)
+                return 1
+            if index + 1 < len(compilers):
+                building = begin(index + 1)
+            passed, of_engine = run_ctest(builds()[name])
+            ok = ok and passed
+            found += of_engine
 
     for title, words in PYTEST.items():
         print(f"== {title}", flush=True)
-        report = ROOT / "build" / f"pytest-{title.split()[0]}.xml"
-        report.unlink(missing_ok=True)
-        status = subprocess.run(
-            [sys.executable, "-m", "pytest", *words, f"--junitxml={report}", *sys.argv[1:]],
-            cwd=ROOT,
-            env={**os.environ, "EFFIO_TEST_ENGINES": ";".join(engines)},
-            check=False,
-        )
-        ok = ok and status.returncode == 0
-        count.add_junit(report)
+        passed, of_python = run_pytest(title, (*words, *sys.argv[1:]))
+        ok = ok and passed
+        found += of_python
 
-    total = count.passed + count.failed + count.skipped
-    print(
-        f"effio: {total} tests: {count.passed} passed, {count.failed} failed, "
-        f"{count.skipped} skipped"
-    )
-    return 0 if ok and count.failed == 0 else 1
+    count = {
+        kind: sum(c.outcome == kind for c in found) for kind in ("passed", "failed", "skipped")
+    }
+    line = f"effio: {len(found)} tests: " + ", ".join(f"{n} {kind}" for kind, n in count.items())
+    COUNT.write_text(line + "\n")
+    print(line)
+    return 0 if ok and count["failed"] == 0 else 1
 
 
 if __name__ == "__main__":

@@ -37,5 +37,5 @@ def left(where: Path) -> list[str]:
 
 
 def timestamp(rank: int, signature: int, transfer: int) -> bytes:
-    """A transfer of IOR's timestamp data (spec, section 1)."""
+    """A transfer of IOR's timestamp data (docs/definitions/ior.md, Which data)."""
     return b"".join(struct.pack("<Q", rank << 32 | signature + i) for i in range(transfer // 8))

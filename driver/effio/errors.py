@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 
 
@@ -16,6 +17,8 @@ class ExitCode(IntEnum):
     INTERRUPTED = 4
     HUNG = 5
     ENVIRONMENT = 6
+    RESULTS = 7
+    INTERNAL = 8  # of effio alone: a defect of its own, never mistaken for an outcome of a run
 
     @classmethod
     def of_status(cls, status: str) -> ExitCode:
@@ -34,6 +37,21 @@ class EffioError(Exception):
         self.message = message
         self.code = code
         self.hint = hint
+
+
+def results_error(place: object, error: OSError) -> EffioError:
+    """The place of results takes no more: full, read-only, gone."""
+    return EffioError(
+        f"results cannot be kept in {place}: {error.strerror or error}",
+        ExitCode.RESULTS,
+        "name another place: --runs DIR, or EFFIO_RUNS",
+    )
+
+
+def pip_install(packages: str) -> str:
+    """The command that installs for the Python that runs effio, which need not be the first on
+    PATH."""
+    return f"{sys.executable} -m pip install {packages}"
 
 
 def environment_error(message: str, hint: str = "") -> EffioError:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
@@ -112,6 +114,12 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def closest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is meant, before all one of the same letters: fingers swap them."""
+    close = get_close_matches(word, [*known], 3)
+    return max(close, key=lambda one: sorted(one) == sorted(word)) if close else None
+
+
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 
 
@@ -120,13 +128,37 @@ def plain(text: object, limit: int = 2000) -> str:
 
     Line ends and tabs become blanks, so that one value stays in its cell.
     """
-    stripped = _ESCAPES.sub("", str(text))
+    text = str(text)
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
+    stripped = _ESCAPES.sub("", text)
     out = "".join(
         " " if c in "\t\n\r" else c
         for c in stripped[:limit]
         if c in "\t\n\r" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co")
     )
     return out + "…" if len(stripped) > limit else out
+
+
+_SECONDS = {"ms": 1e-3, "s": 1.0, "": 1.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes of a size as the engine takes it, "512MiB" or "2GB"; None if it is none. A prefix alone
+    ("1G") could mean either and is none."""
+    found = re.match(r"^\s*(\d+(?:\.\d+)?)\s*(?:(kB|[KMGTP]iB|[MGTP]B|B)\s*)?$", text)
+    if found is None:
+        return None
+    unit = found[2] or "B"
+    step = 1024.0 if "i" in unit else 1000.0
+    value = float(found[1]) * step ** " KMGTP".index(unit[0].upper() if unit != "B" else " ")
+    return int(value) if value < 2.0**63 else None
+
+
+def parse_duration(text: str) -> float | None:
+    """Seconds of a time as the engine takes it, "60s" or "5min"; None if it is none."""
+    found = re.match(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h)?\s*$", text)
+    return float(found[1]) * _SECONDS[found[2] or ""] if found else None
 
 
 _RATE = re.compile(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([kMGTP]i?)?B/s\s*$")

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "benchmarks/phases.hpp"
+#include "benchmarks/storage_run.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -16,17 +17,18 @@ double over(std::int64_t bytes, double seconds) {
     return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
-/// MPI libraries return success for data that never arrived (full disks): the file must be as long
-/// as its data at least.
-Status check_size(const Comm& comm, const ArrayTransfer& t) {
+/// Bytes of the file that this rank tells of, its own or the shared one's; nothing where there is
+/// none. MPI libraries return success for data that never arrived (full disks): the file must be as
+/// long as its data at least.
+Result<std::int64_t> checked_size(const Comm& comm, const ArrayTransfer& t) {
     const ArrayCapabilities can = t.library.capabilities();
-    if (!can.real_files || (can.shared_file && !comm.is_root())) return {};
+    if (!can.real_files || (can.shared_file && !comm.is_root())) return std::int64_t{0};
     const ArraySchema& schema = t.request.schema;
     const std::int64_t least = can.shared_file ? schema.bytes() : schema.share_bytes(comm.rank());
     const std::string& path = t.own_paths.front();
-    const auto size = size_of(path);
-    if (!size) return size.error();
-    return *size < least ? too_short(path, *size, least) : Status{};
+    auto size = size_of(path);
+    if (size && *size < least) return too_short(path, *size, least);
+    return size;
 }
 
 std::optional<double> prepare_cache(Job& job, const Comm& comm, const ArrayTransfer& t) {
@@ -113,8 +115,7 @@ Measurement ArrayRun::to_measurement() const {
     }
     m.stopped_by = valid ? "count" : "error";
     m.call_times = call_times;
-    m.hints_asked = asked.to_json();
-    m.hints_granted = granted.to_json();
+    set_hints(m, asked, granted);
     m.verified_bytes = verified_bytes;
     m.error_count = error_count;
     m.errors = errors;
@@ -123,6 +124,7 @@ Measurement ArrayRun::to_measurement() const {
                     {"data_bytes", data_bytes},
                     {"by_definition_seconds", counted_seconds()},
                     {"library", library}};
+    if (write) m.detail["hole_bytes"] = hole_bytes;
     if (longest("sync") > 0) m.detail["synced_bandwidth_bytes_per_second"] = synced_rate();
     return m;
 }
@@ -140,7 +142,7 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
     std::unique_ptr<ArrayFile> file;
     CacheWatch watch(comm, job.topology, file_system);
     watch.begin();
-    Phases phases(session, comm);
+    Phases phases(session, comm, job.topology);
     bool fine = phases.part(t.opening, [&]() -> Status {
         auto made = t.write ? t.library.create(comm, t.request) : t.library.open(comm, t.request);
         if (!made) return made.error();
@@ -151,6 +153,8 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
     fine = fine && phases.part(t.moving, [&] { return t.move(*file); });
     if (fine && t.write && t.sync) {
         fine = phases.part("sync", [&] {
+            // The rate by the definition ends here, and what the caches held then is its evidence.
+            watch.stop();
             session.progress.call("sync");
             return file->sync();
         });
@@ -160,13 +164,16 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
         run.library = file->describe();
         fine = phases.part("close", [&] { return file->close(); });
     }
+    phases.finish();
 
     Outcome mine;
     std::int64_t beside = 0;
+    std::int64_t length = 0;
     if (fine && t.write) {
-        if (auto sized = check_size(comm, t); !sized) {
-            mine.fail(session.signed_error(std::move(sized.error())));
+        if (const auto size = checked_size(comm, t); !size) {
+            mine.fail(session.signed_error(size.error()));
         } else if (const auto overhead = file->overhead_bytes(); overhead) {
+            length = *size;
             beside = *overhead;
         } else {
             mine.fail(session.signed_error(overhead.error()));
@@ -174,6 +181,7 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
     }
     add_totals(comm, file.get(), run);
     run.bytes = run.data_bytes + comm.sum(beside);
+    run.hole_bytes = std::max<std::int64_t>(comm.sum(length) - run.bytes, 0);
     run.cache = watch.end(run.bytes, !t.write);
     if (!t.write) run.cache.resident_before = mean_over(comm, resident);
     if (fine && t.verify) run.verified_bytes = t.verify(mine);

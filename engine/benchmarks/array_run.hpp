@@ -25,12 +25,14 @@ struct ArrayRun {
     bool write = true;
     std::int64_t data_bytes = 0;  ///< of all ranks
     std::int64_t bytes = 0;       ///< with headers and record marks
+    /// Writing: by how much the files are longer than `bytes`; what alignment leaves empty.
+    std::int64_t hole_bytes = 0;
     std::int64_t calls = 0;
     /// Over ranks; "total" first. Writing: "by_definition" is the total without the sync.
     std::vector<std::pair<std::string, Spread>> seconds;
     std::optional<Histogram> call_times;
     Hints asked;
-    Hints granted;  ///< as this rank's library tells
+    GrantedHints granted;  ///< as this rank's library tells
     CacheEvidence cache;
     std::int64_t verified_bytes = 0;
     std::int64_t error_count = 0;

@@ -10,6 +10,7 @@
 
 #include "core/clock.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/common_clock.hpp"
 #include "parallel/over_ranks.hpp"
 #include "parallel/session.hpp"
 
@@ -17,11 +18,13 @@ namespace effio {
 
 class Phases {
   public:
-    /// Collective: the interval begins after a barrier.
-    Phases(Session& session, const Comm& comm) : session_(session), comm_(comm) {
-        comm.barrier();
-        begin_ = end_ = session.clock.now();
-    }
+    /// Collective: the interval begins after a barrier. `topology` as for CommonClock.
+    Phases(Session& session, const Comm& comm, const Topology& topology)
+        : session_(session),
+          comm_(comm),
+          common_(comm, topology),
+          begin_(common_.start()),
+          end_(begin_) {}
 
     /// Collective. Times `work`, which returns a Status, on this rank; then the ranks agree.
     /// Nothing is done once a part has failed. True if the part went well on all ranks.
@@ -40,9 +43,12 @@ class Phases {
         return !agreed_.failed();
     }
 
+    /// Collective, once, after the last part.
+    void finish() { late_ = common_.late(); }
+
     const Agreed& agreed() const { return agreed_; }
-    /// Seconds of this rank from the barrier to the end of the last part.
-    double total() const { return end_ - begin_; }
+    /// Seconds from the ranks' common start to the end of this rank's last part.
+    double total() const { return late_ + end_ - begin_; }
     /// The same without the part `name` and the agreement after it.
     double total_without(const std::string& name) const {
         double seconds = total();
@@ -51,14 +57,16 @@ class Phases {
         }
         return seconds;
     }
-    /// "total", the parts by name, and "agree": what lies between them.
+    /// "total", the parts by name, "late": before this rank's own start, and "agree": what lies
+    /// between the parts.
     std::vector<Named> seconds() const {
         std::vector<Named> list{{"total", total()}};
-        double rest = total();
+        double rest = total() - late_;
         for (const auto& part : parts_) {
             list.emplace_back(part.name, part.seconds);
             rest -= part.seconds;
         }
+        list.emplace_back("late", late_);
         list.emplace_back("agree", rest);
         return list;
     }
@@ -71,8 +79,10 @@ class Phases {
     };
     Session& session_;
     const Comm& comm_;
-    double begin_ = 0;
-    double end_ = 0;
+    CommonClock common_;
+    double begin_;
+    double end_;
+    double late_ = 0;
     std::vector<Part> parts_;
     Agreed agreed_;
 };

@@ -3,10 +3,15 @@
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/flash_io.hpp"
+#include "benchmarks/io_bench/io_bench.hpp"
 #include "benchmarks/ior/ior.hpp"
 #include "benchmarks/libraries/libraries.hpp"
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "benchmarks/pio/pio.hpp"
 #include "benchmarks/rings/rings.hpp"
+#include "benchmarks/spiobench/spiobench.hpp"
+#include "benchmarks/ssca3/ssca3.hpp"
+#include "benchmarks/tile_io/tile_io.hpp"
 
 namespace effio {
 
@@ -21,6 +26,11 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         rows.emplace_back([] { return flash_io::make_benchmark(); });
         rows.emplace_back([] { return mdtest::make_benchmark(); });
         rows.emplace_back([] { return libraries::make_benchmark(); });
+        rows.emplace_back([] { return io_bench::make_benchmark(); });
+        rows.emplace_back([] { return spiobench::make_benchmark(); });
+        rows.emplace_back([] { return ssca3::make_benchmark(); });
+        rows.emplace_back([] { return tile_io::make_benchmark(); });
+        rows.emplace_back([] { return pio::make_benchmark(); });
         return rows;
     }();
     return all;

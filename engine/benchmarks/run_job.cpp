@@ -5,9 +5,14 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "parallel/sentinel.hpp"
 #include "parallel/system.hpp"
@@ -23,8 +28,77 @@ class MpiRun {
     MpiRun() { MPI_Init(nullptr, nullptr); }
     MpiRun(const MpiRun&) = delete;
     MpiRun& operator=(const MpiRun&) = delete;
-    ~MpiRun() { MPI_Finalize(); }
+    ~MpiRun() { finalize(); }
+    void finalize() {
+        if (!std::exchange(finalized_, true)) MPI_Finalize();
+    }
+
+  private:
+    bool finalized_ = false;
 };
+
+/// The sentinel from before MPI is started until there is a session: ranks that never come, or a
+/// file system that does not answer, end the job with words instead of hanging.
+class SetUpWatch {
+  public:
+    SetUpWatch(Progress& progress, std::atomic<bool>& stop, const Sentinel::Settings& settings)
+        : session_(clock_, nobody_, progress, results_, console_, stop) {
+        session_.world_rank = launcher_rank().value_or(0);
+        session_.host = find_uname().node;
+        Progress::Step step;
+        step.title = "set-up";
+        progress.begin(step);
+        progress.call("MPI_Init");
+        sentinel_.emplace(session_, stop, settings);
+    }
+    void end() { sentinel_.reset(); }
+
+  private:
+    Clock clock_;
+    Comm nobody_ = Comm::none(clock_);
+    Results results_;
+    Console console_{false, false};
+    Session session_;
+    std::optional<Sentinel> sentinel_;
+};
+
+/// On a classic command line the benchmark runs wherever the original would, if need be without a
+/// result file.
+Result<std::unique_ptr<Results>> open_results(const Comm& comm, const Benchmark& benchmark,
+                                              const JobOptions& options,
+                                              const Invocation& invocation) {
+    const std::string name(benchmark.name());
+    if (invocation.classic.empty() || !options.result.empty()) {
+        return Results::open(comm, options.result, name);
+    }
+    std::vector<std::string> places;
+    const char* given = std::getenv("EFFIO_RESULT");
+    if (given != nullptr && *given != '\0') places.emplace_back(given);
+    places.emplace_back();  // the working directory
+    const char* temporary = std::getenv("TMPDIR");
+    places.push_back((temporary != nullptr && *temporary != '\0' ? temporary : "/tmp") +
+                     std::string("/"));
+    auto results = Results::open_somewhere(comm, places, name);
+    if (comm.is_root() && !results->remark().empty()) {
+        fmt::print(stderr, "effio-mpi: {}\n", results->remark());
+    }
+    return results;
+}
+
+/// The end of the process, beside which the sentinel still stands.
+void leave_mpi(MpiRun& mpi, Session& session, Comm& comm, ExitCode code) {
+    session.finished = code;
+    Progress::Step step;
+    step.title = "leave MPI";
+    session.progress.begin(step);
+    session.progress.call("MPI_Finalize");
+    // The root has written everything before it comes here.
+    if (comm.max(session.left_open ? std::int64_t{1} : std::int64_t{0}) > 0) leave(code);
+    {
+        const Comm freed = std::move(comm);
+    }
+    mpi.finalize();
+}
 
 Json run_header(const Benchmark& benchmark, const OptionTable& table, const Invocation& invocation,
                 const Session& session, const Topology& topology) {
@@ -42,6 +116,18 @@ Json run_header(const Benchmark& benchmark, const OptionTable& table, const Invo
     return header;
 }
 
+/// Seconds until the bytes of this step are moved, if it goes on as until now; nothing if unknown.
+std::optional<double> left_in_step(const Progress::Snapshot& s, double in_step) {
+    if (s.step.planned_bytes <= 0 || s.bytes_in_step <= 0) return {};
+    const auto left =
+        static_cast<double>(std::max<std::int64_t>(s.step.planned_bytes - s.bytes_in_step, 0));
+    double seconds = left * in_step / static_cast<double>(s.bytes_in_step);
+    if (s.step.scheduled_seconds > 0) {
+        seconds = std::min(seconds, std::max(s.step.scheduled_seconds - in_step, 0.0));
+    }
+    return seconds;
+}
+
 /// The live view in one line: what is done now, how fast, and how long it will still take.
 std::string status_text(const Progress::Snapshot& s) {
     if (s.step_started <= 0) return fmt::format("[  0 %] set-up ({})", s.call);
@@ -56,6 +142,12 @@ std::string status_text(const Progress::Snapshot& s) {
         text += fmt::format(", {:.0f} s", in_step);
     }
     if (s.bytes_in_step > 0) text += fmt::format(", about {}", format_rate(rate));
+    if (const auto left = left_in_step(s, in_step); left) {
+        text += fmt::format(", {} of {}, {} left in it",
+                            format_size(static_cast<double>(s.bytes_in_step) * s.step.ranks),
+                            format_size(static_cast<double>(s.step.planned_bytes) * s.step.ranks),
+                            format_duration(*left));
+    }
     if (s.step.plan_seconds_left > 0) {
         text += fmt::format(", {} planned to go", format_duration(s.step.plan_seconds_left));
     }
@@ -70,6 +162,7 @@ std::string status_json(const Progress::Snapshot& s) {
                                 {"step_seconds", Clock::monotonic_seconds() - s.step_started},
                                 {"step_scheduled_seconds", s.step.scheduled_seconds},
                                 {"step_bytes", s.bytes_in_step * s.step.ranks},
+                                {"step_planned_bytes", s.step.planned_bytes * s.step.ranks},
                                 {"plan_done_fraction", s.step.plan_done},
                                 {"plan_seconds_left", s.step.plan_seconds_left}}}}
         .dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -138,7 +231,7 @@ ExitCode run_in_session(Benchmark& benchmark, const JobOptions& options, const O
     }
     if (!announced) announce(Json::object());
     if (session.results.failed()) {
-        ending.status = graver(ending.status, ExitCode::io_error);
+        ending.status = graver(ending.status, ExitCode::results);
         if (ending.reason.empty()) ending.reason = "the result file could not be written";
     }
     // All ranks leave with the same code, because launchers combine codes differently.
@@ -153,12 +246,34 @@ ExitCode run_in_session(Benchmark& benchmark, const JobOptions& options, const O
     session.results.recorder().end(end);
     if (session.comm.is_root() && end.status != ExitCode::done) {
         session.console.print("");  // clears a status line
-        fmt::print(stderr, "effio-mpi: {}: {}\n", name(end.status), end.reason);
+        fmt::print(stderr, "effio-mpi: {}: {}\n", name(end.status), invocation.worded(end.reason));
     }
-    return end.status;
+    // The `end` line says how the measurement ended; that it lies elsewhere, or nowhere, is said
+    // by the code alone, because that line may be the one for which there was no room.
+    if (session.results.moved() || session.results.failed()) {
+        code = static_cast<int>(graver(end.status, ExitCode::results));
+    }
+    session.comm.broadcast(code);
+    return static_cast<ExitCode>(code);
 }
 
 }  // namespace
+
+std::string Invocation::worded(std::string text) const {
+    for (const auto& [ours, theirs] : wording) {
+        for (std::size_t at = 0; (at = text.find(ours, at)) != std::string::npos;) {
+            const std::size_t end = at + ours.size();
+            const char next = end < text.size() ? text[end] : ' ';
+            if (next == '-' || std::isalnum(static_cast<unsigned char>(next)) != 0) {
+                at = end;  // the begin of another option's name
+                continue;
+            }
+            text.replace(at, ours.size(), theirs);
+            at += theirs.size();
+        }
+    }
+    return text;
+}
 
 void JobOptions::declare(OptionTable& table) {
     table.group("Run");
@@ -219,8 +334,15 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
 
 ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
                  const Invocation& invocation) {
-    const MpiRun mpi;
+    Progress progress;
+    std::atomic<bool> stop{false};
+    Sentinel::Settings settings;
+    settings.hang_limit_seconds = options.watchdog.count;
+    settings.hang_limit_name = invocation.worded(settings.hang_limit_name);
+    SetUpWatch set_up(progress, stop, settings);
+    MpiRun mpi;
     const double initialised = Clock::monotonic_seconds();
+    progress.call("find the other ranks");
     Clock clock(benchmark.virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);
     Comm comm = Comm::world(clock);
     if (launched_apart(comm.size())) {
@@ -230,25 +352,27 @@ ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTa
                    *launcher_size(), mpi_library());
         return ExitCode::environment;
     }
-    auto results = Results::open(comm, options.result, std::string(benchmark.name()));
+    progress.call("create the result file");
+    auto results = open_results(comm, benchmark, options, invocation);
     if (!results) {
         if (comm.is_root()) fmt::print(stderr, "effio-mpi: {}\n", results.error().text());
         return results.error().exit_code;
     }
     const std::string mode = progress_mode(options);
-    Progress progress;
     Console console(comm.is_root() && !options.quiet, mode == "line");
-    std::atomic<bool> stop{false};
     Session session{clock, comm, progress, **results, console, stop};
     session.world_rank = comm.rank();
     session.host = find_uname().node;
     session.agree_deadline_seconds = options.agree_deadline.count;
+    session.classic = !invocation.classic.empty();
 
-    Sentinel::Settings settings;
-    settings.hang_limit_seconds = options.watchdog.count;
+    set_up.end();
     if (comm.is_root()) settings.show = make_show(mode, console);
     const Sentinel sentinel(session, stop, std::move(settings));
-    return run_in_session(benchmark, options, table, invocation, session, initialised);
+    const ExitCode code =
+        run_in_session(benchmark, options, table, invocation, session, initialised);
+    leave_mpi(mpi, session, comm, code);
+    return code;
 }
 
 }  // namespace effio

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
@@ -31,6 +32,11 @@ struct JobOptions {
 struct Invocation {
     std::vector<std::string> arguments;
     std::vector<std::string> classic;  ///< the classic program's own command line; else empty
+    /// Our options, as messages name them, and what the classic command line has for them.
+    std::vector<std::pair<std::string, std::string>> wording;
+
+    /// The text with the words of the command line that the user gave.
+    std::string worded(std::string text) const;
 };
 
 /// Prints the plan; no MPI, no I/O.

@@ -11,24 +11,27 @@ namespace effio {
 void announce(Job& job, const Target& target, Json extra) {
     extra["file_system"] = target.file_system() ? target.file_system()->to_json() : Json(nullptr);
     if (!extra.contains("manifest")) extra["manifest"] = target.manifest();
+    if (target.file_system()) job.session.results.rescue_to(target.file_system()->path);
     job.announce(std::move(extra));
 }
 
-CleanUp::CleanUp(Session& session, const Target& target) : session_(session) {
-    session_.clean_up = [&target] { target.remove_all_quietly(); };
-}
+CleanUp::CleanUp(Session& session, const Target& target)
+    : act_(session, [&target] { target.remove_all_quietly(); }) {}
 
-CleanUp::~CleanUp() {
-    session_.clean_up = [] {};
-}
-
-Status check_cap(const Target& target, const std::string& directory, double bytes,
-                 const std::string& what, const std::string& advice) {
+Status check_cap(const Session& session, const Target& target, const std::string& directory,
+                 double bytes, const std::string& what, const std::string& advice) {
     const ByteCap& cap = target.cap();
     if (bytes <= static_cast<double>(cap.bytes)) return {};
-    return io_error("plan the run", directory,
-                    fmt::format("{} {}, but the cap is {} ({}); {}", what, format_size(bytes),
-                                format_size(static_cast<double>(cap.bytes)), cap.why, advice));
+    Error error =
+        io_error("plan the run", directory,
+                 fmt::format("{} {}, but the cap is {} ({}); {}", what, format_size(bytes),
+                             format_size(static_cast<double>(cap.bytes)), cap.why, advice));
+    if (!session.classic || target.cap_given() || cap.bytes <= 0) return error;
+    if (session.comm.is_root()) {
+        fmt::print(stderr, "WARNING: {} {}, and there are {} ({})\n", what, format_size(bytes),
+                   format_size(static_cast<double>(cap.bytes)), cap.why);
+    }
+    return {};
 }
 
 void add(Ending& ending, const Status& more) {
@@ -36,6 +39,13 @@ void add(Ending& ending, const Status& more) {
     ending.errors.push_back(more.error());
     ending.status = graver(ending.status, more.error().exit_code);
     if (ending.reason.empty()) ending.reason = more.error().text();
+}
+
+void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints& granted) {
+    measurement.hints_asked = asked.to_json();
+    measurement.hints_granted = granted.to_json();
+    // Without hints there is no canary either.
+    if (!asked.empty()) measurement.hints_echoed = granted.echoes;
 }
 
 HintVocabulary vocabulary_of_mpi() {

@@ -25,6 +25,9 @@ Target::Request request_of(const Options& options) {
     return request;
 }
 
+/// Of a measurement: what was asked of the library, what it says, and whether that is an echo.
+void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints& granted);
+
 /// The vocabulary of a hints file with the lengths that this MPI can bear, else empty.
 HintVocabulary vocabulary_of_mpi();
 
@@ -46,18 +49,16 @@ void announce(Job& job, const Target& target, Json extra);
 class CleanUp {
   public:
     CleanUp(Session& session, const Target& target);
-    CleanUp(const CleanUp&) = delete;
-    CleanUp& operator=(const CleanUp&) = delete;
-    ~CleanUp();
 
   private:
-    Session& session_;
+    AtAbruptEnd act_;
 };
 
 /// An error if `bytes` do not fit under the cap of the target: "`what` 3 GiB, but the cap is 1 GiB
-/// (why); `advice`".
-Status check_cap(const Target& target, const std::string& directory, double bytes,
-                 const std::string& what, const std::string& advice);
+/// (why); `advice`". On a classic command line a cap that nobody gave only warns, as long as
+/// anything is left: the original would go on.
+Status check_cap(const Session& session, const Target& target, const std::string& directory,
+                 double bytes, const std::string& what, const std::string& advice);
 
 /// One more thing that was done at the end; its failure makes the ending as grave as itself.
 void add(Ending& ending, const Status& more);

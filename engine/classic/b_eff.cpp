@@ -12,7 +12,7 @@
 namespace effio {
 namespace {
 
-constexpr const char* help_text =
+constexpr const char* b_eff_help =
     R"(b_eff measures the effective communication bandwidth of all processes.
 
   mpirun -np NP b_eff [options]        (at least 2 processes)
@@ -30,14 +30,16 @@ constexpr const char* complaint = "Invalid Option! Use 'b_eff -help' to get help
 
 }  // namespace
 
-Result<ClassicProgram::Translation> translate_b_eff(const std::vector<std::string>& words) {
+Result<ClassicProgram::Translation> translate_b_eff(const std::vector<std::string>& words,
+                                                    const std::vector<std::string>& further) {
     ClassicProgram::Translation translation;
     std::string prefix = "b_eff";
     std::vector<std::string> own{"--quiet", "--progress=none"};
     for (std::size_t i = 0; i < words.size(); ++i) {
         const bool has_value = i + 1 < words.size();
         if (words[i] == "-help") {
-            translation.message = help_text;
+            translation.message = b_eff_help;
+            translation.help = true;
             return translation;
         }
         if (words[i] == "-short") {
@@ -62,6 +64,7 @@ Result<ClassicProgram::Translation> translate_b_eff(const std::vector<std::strin
     b_eff::FrontEnd front_end;
     front_end.classic_view = make_classic_b_eff_view(prefix);
     translation.benchmark = b_eff::make_benchmark(std::move(front_end));
+    own.insert(own.end(), further.begin(), further.end());
     translation.arguments = std::move(own);
     return translation;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The classic b_eff 3.6: its options (spec/b_eff.md, B1) and its files .prot, .short and .sum (B7,
-// B9). Corrected against the original: the ring latency in the text has the factor P as in the
-// table, the numbers of the patterns that are only reported are the true ones, and the .sum
-// brackets its table with both section lines.
+// The classic b_eff 3.6: its options and its files .prot, .short and .sum
+// (docs/definitions/b-eff.md). Corrected against the original: the ring latency in the text has the
+// factor P as in the table, the numbers of the patterns that are only reported are the true ones,
+// and the .sum brackets its table with both section lines.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@
 
 namespace effio {
 
-Result<ClassicProgram::Translation> translate_b_eff(const std::vector<std::string>& words);
+Result<ClassicProgram::Translation> translate_b_eff(const std::vector<std::string>& words,
+                                                    const std::vector<std::string>& own = {});
 
 /// The complete texts of the three files.
 std::string classic_prot(const b_eff::RunResult& run);

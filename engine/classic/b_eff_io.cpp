@@ -19,7 +19,7 @@
 namespace effio {
 namespace {
 
-constexpr const char* help_text =
+constexpr const char* b_eff_io_help =
     R"(b_eff_io measures the effective bandwidth of parallel file I/O.
 
   mpirun -np NP b_eff_io -MB <memory per process> -MT <total memory> [options]
@@ -52,9 +52,9 @@ std::int64_t leading_digits(const std::string& text) {
 }
 
 /// One command line while it is read.
-class Reader {
+class BEffIoReader {
   public:
-    explicit Reader(const std::vector<std::string>& words) : words_(words) {}
+    explicit BEffIoReader(const std::vector<std::string>& words) : words_(words) {}
 
     void read() {
         while (at_ < words_.size()) {
@@ -197,11 +197,13 @@ class Reader {
 
 }  // namespace
 
-Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::string>& words) {
-    Reader reader(words);
+Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::string>& words,
+                                                       const std::vector<std::string>& own) {
+    BEffIoReader reader(words);
     reader.read();
     if (!reader.complaints().empty()) {
-        return usage_error(reader.complaints() + "Aborted due to argument errors.\n\n" + help_text);
+        return usage_error(reader.complaints() + "Aborted due to argument errors.\n\n" +
+                           b_eff_io_help);
     }
     b_eff_io::FrontEnd front_end;
     front_end.view = make_classic_b_eff_io_view(reader.header());
@@ -212,6 +214,7 @@ Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::st
     ClassicProgram::Translation translation;
     translation.benchmark = b_eff_io::make_benchmark(std::move(front_end));
     translation.arguments = reader.translated();
+    translation.arguments.insert(translation.arguments.end(), own.begin(), own.end());
     return translation;
 }
 

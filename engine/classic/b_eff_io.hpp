@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The classic b_eff_io 2.1: its options (spec/b_eff_io.md, A1) and its two files (A9, A13).
+// The classic b_eff_io 2.1: its options and its two files (docs/definitions/b-eff-io.md).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace effio {
 
-Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::string>& words);
+Result<ClassicProgram::Translation> translate_b_eff_io(const std::vector<std::string>& words,
+                                                       const std::vector<std::string>& own = {});
 
 /// What the classic header shows beside the setup.
 struct ClassicHeader {

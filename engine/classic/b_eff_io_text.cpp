@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of b_eff_io's .prot and .sum (spec/b_eff_io.md, A9 and A13). Historic units: MB/s is
+// The text of b_eff_io's .prot and .sum (docs/definitions/b-eff-io.md). Historic units: MB/s is
 // 1e6 B/s, MBytes of memory and files are 2**20 B. Historic spelling, because parsers know it.
 #include <fmt/format.h>
 #include <fmt/printf.h>

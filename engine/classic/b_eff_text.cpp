@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of b_eff's .prot, .short and .sum (spec/b_eff.md, B7 and B9). Historic units: MB/s and
+// The text of b_eff's .prot, .short and .sum (docs/definitions/b-eff.md). Historic units: MB/s and
 // MByte/s are 1e6 B/s, MB of memory and messages 2**20 B. Historic spelling, because parsers know
 // it. "Per process" is the accumulated value over all processes, idle ones too.
 #include <fmt/format.h>

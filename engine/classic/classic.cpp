@@ -1,26 +1,128 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "classic/classic.hpp"
 
+#include <fmt/format.h>
+
 #include <cctype>
+#include <utility>
 
 #include "classic/b_eff.hpp"
 #include "classic/b_eff_io.hpp"
 #include "classic/flash_io.hpp"
 #include "classic/ior.hpp"
 #include "classic/mdtest.hpp"
+#include "classic/tile_io.hpp"
 
 namespace effio {
 
+namespace {
+
+using Wording = ClassicProgram::Wording;
+
+/// With what all of them take from the environment.
+Wording and_common(Wording wording) {
+    wording.emplace_back("--watchdog", "EFFIO_WATCHDOG");
+    wording.emplace_back("--result", "EFFIO_RESULT");
+    return wording;
+}
+
+Wording and_storage(Wording wording) {
+    wording.emplace_back("--max-bytes", "EFFIO_MAX_BYTES");
+    return and_common(std::move(wording));
+}
+
+std::string percent_of(std::int64_t part, std::int64_t whole) {
+    const double percent =
+        whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+    return fmt::format("{:.1f}%", percent);
+}
+
+Wording b_eff_words() {
+    return {{"--memory-per-rank", "-MB"}};
+}
+Wording b_eff_io_words() {
+    return {{"--memory-per-rank", "-MB"},
+            {"--partitions", "-N"},
+            {"--time", "-T"},
+            {"--dir", "-p"},
+            {"--hints", "-i"},
+            {"--keep", "-keep"}};
+}
+Wording flash_io_words() {
+    return {{"--dir", "-f"}, {"--prefix", "-f"}, {"--cells", "-n"}};
+}
+Wording mdtest_words() {
+    return {{"--items-per-directory", "-I"},
+            {"--items", "-n"},
+            {"--branching", "-b"},
+            {"--depth", "-z"},
+            {"--leaf-only", "-L"},
+            {"--unique", "-u"},
+            {"--write-bytes", "-w"},
+            {"--read-bytes", "-e"},
+            {"--shared-files", "-S"},
+            {"--also-dir", "-d"},
+            {"--dir", "-d"},
+            {"--phases", "-C, -T, -E, -U, -r"},
+            {"--iterations", "-i"},
+            {"--ranks", "-f and -l"},
+            {"--rank-shift", "-N"},
+            {"--random-order", "-R"},
+            {"--create", "-k"},
+            {"--by-root", "-c"},
+            {"--sync-files", "-y"},
+            {"--sync-phases", "-Y"},
+            {"--verify", "-X"},
+            {"--stonewall-file", "-x"},
+            {"--stonewall", "-W"},
+            {"--no-barriers", "-B"},
+            {"--time-entry", "-t"},
+            {"--delay", "-p"},
+            {"--run-before-phase", "--run-cmd-before-phase"},
+            {"--run-after-phase", "--run-cmd-after-phase"},
+            {"--save-rank-details", "--saveRankPerformanceDetails"},
+            {"--save-calls", "--savePerOpDataCSV"}};
+}
+Wording ior_words() {
+    return {{"--block", "-b"},
+            {"--transfer", "-t"},
+            {"--segments", "-s"},
+            {"--dir", "-o"},
+            {"--files", "-F"},
+            {"--rank-dirs", "-u"},
+            {"--ranks", "-N"},
+            {"--repetitions", "-i"},
+            {"--phases", "-w, -r"},
+            {"--stonewall", "-D"},
+            {"--use-existing", "-E"},
+            {"--keep", "-k"},
+            {"--collective", "-c"},
+            {"--order", "-z"},
+            {"--verify", "-W, -R"},
+            {"--preallocate", "-p"},
+            {"--hold-memory", "-M"},
+            {"--hints", "-U"},
+            {"--delay", "-d"},
+            {"--time-limit", "-T"},
+            {"--save-rank-details", "-O saveRankPerformanceDetailsCSV"}};
+}
+
+}  // namespace
+
 const std::vector<ClassicProgram>& classic_programs() {
     static const std::vector<ClassicProgram> programs{
-        {"b_eff", "b_eff 3.6: writes PREFIX.prot, PREFIX.short and PREFIX.sum", translate_b_eff},
-        {"b_eff_io", "b_eff_io 2.1: writes PREFIX.prot and PREFIX.sum", translate_b_eff_io},
-        {"flash_benchmark_io", "FLASH I/O's PnetCDF port: the report on stdout",
-         translate_flash_io},
+        {"b_eff", "b_eff 3.6: writes PREFIX.prot, PREFIX.short and PREFIX.sum", translate_b_eff,
+         and_common(b_eff_words())},
+        {"b_eff_io", "b_eff_io 2.1: writes PREFIX.prot and PREFIX.sum", translate_b_eff_io,
+         and_storage(b_eff_io_words())},
+        {"flash_benchmark_io", "FLASH I/O's PnetCDF port: the report on stdout", translate_flash_io,
+         and_storage(flash_io_words())},
         {"mdtest", "mdtest's options and SUMMARY tables, with the units they name",
-         translate_mdtest},
-        {"ior", "IOR 4: its options, scripts, text, JSON and CSV", translate_ior},
-    };
+         translate_mdtest, and_storage(mdtest_words())},
+        {"mpi-tile-io", "MPI-Tile-IO: its options and its report in lines with #",
+         translate_tile_io, and_storage({})},
+        {"ior", "IOR 4: its options, scripts, text, JSON and CSV", translate_ior,
+         and_storage(ior_words())}};
     return programs;
 }
 
@@ -28,6 +130,14 @@ std::string lower_case(std::string_view text) {
     std::string out(text);
     for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out;
+}
+
+std::string used_space(const FileSystem& fs) {
+    return percent_of(fs.used_bytes, fs.total_bytes);
+}
+
+std::string used_inodes(const FileSystem& fs) {
+    return percent_of(fs.used_inodes, fs.total_inodes);
 }
 
 const ClassicProgram* find_classic(std::string_view name) {

@@ -7,10 +7,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
 #include "core/error.hpp"
+#include "parallel/file_system.hpp"
 
 namespace effio {
 
@@ -22,16 +24,27 @@ struct ClassicProgram {
         std::vector<std::string> arguments;
         std::string message;
         ExitCode code = ExitCode::done;
+        bool help = false;  ///< the message is the help text
     };
+
+    using Wording = std::vector<std::pair<std::string, std::string>>;
 
     std::string name;  ///< of the original program and of the link in bin/
     std::string purpose;
-    /// An error's cause is printed on stdout as it is, as the originals do.
-    Result<Translation> (*translate)(const std::vector<std::string>& words);
+    /// An error's cause is printed on stdout as it is, as the originals do. `own`: further options
+    /// of ours, for the benchmark.
+    Result<Translation> (*translate)(const std::vector<std::string>& words,
+                                     const std::vector<std::string>& own);
+    /// What messages say in place of our options.
+    Wording wording;
 };
 
 /// For words that the originals take in any case.
 std::string lower_case(std::string_view text);
+
+/// "75.5%" of the file system, root's reserve counting as free: ior and mdtest show it.
+std::string used_space(const FileSystem& fs);
+std::string used_inodes(const FileSystem& fs);
 
 /// A new classic program is one more line in classic.cpp.
 const std::vector<ClassicProgram>& classic_programs();

@@ -14,7 +14,7 @@
 namespace effio {
 namespace {
 
-constexpr const char* help_text =
+constexpr const char* flash_io_help =
     R"(Usage: flash_benchmark_io [-h] [-q] [-b] [-i] [-n edge] -f prefix
   -h         this help
   -q         quiet: no report
@@ -81,7 +81,8 @@ std::string classic_flash_io_report(const flash_io::Setup& setup,
     return out;
 }
 
-Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::string>& words) {
+Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::string>& words,
+                                                       const std::vector<std::string>& further) {
     ClassicProgram::Translation translation;
     bool quiet = false;
     std::string prefix;
@@ -89,12 +90,13 @@ Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::st
     std::vector<std::string> own{"--quiet",     "--progress=none", "--backend=pnetcdf",
                                  "--fsync=off", "--keep",          "--overwrite"};
     const auto complaint = [](const std::string& text) {
-        return usage_error(text + "\n" + help_text);
+        return usage_error(text + "\n" + flash_io_help);
     };
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
         if (word == "-h") {
-            translation.message = help_text;
+            translation.message = flash_io_help;
+            translation.help = true;
             return translation;
         }
         if (word == "-q") {
@@ -122,6 +124,7 @@ Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::st
     own.push_back("--prefix=" + prefix.substr(prefix.rfind('/') + 1));
     translation.benchmark =
         flash_io::make_benchmark(quiet ? nullptr : std::make_unique<ReportView>());
+    own.insert(own.end(), further.begin(), further.end());
     translation.arguments = std::move(own);
     return translation;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line and the report of FLASH I/O's PnetCDF port (spec/app_kernels.md, sections 1.4
-// and 1.7).
+// The command line and the report of FLASH I/O's PnetCDF port (docs/definitions/flash-io.md).
 #pragma once
 
 #include <memory>
@@ -12,7 +11,8 @@
 
 namespace effio {
 
-Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::string>& words);
+Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::string>& words,
+                                                       const std::vector<std::string>& own = {});
 
 /// The report of one repetition; rates in MiB/s, the sync not counted.
 std::string classic_flash_io_report(const flash_io::Setup& setup,

@@ -13,9 +13,37 @@
 namespace effio {
 namespace {
 
+/// Where the output goes.
+struct Output {
+    IorSink sink;
+    std::function<Status()> open;  ///< before anything is measured; may be called again
+};
+
+Output output_to(const std::string& file) {
+    if (file.empty()) {
+        return {[](const std::string& text) {
+                    std::fputs(text.c_str(), stdout);
+                    std::fflush(stdout);
+                },
+                [] { return Status(); }};
+    }
+    auto stream = std::make_shared<std::ofstream>();
+    return {[file, stream](const std::string& text) {
+                *stream << text << std::flush;
+                if (!*stream) fmt::print(stderr, "ior: cannot write {}\n", file);
+            },
+            [file, stream]() -> Status {
+                if (stream->is_open()) return {};
+                stream->open(file, std::ios::trunc);
+                if (!*stream) return system_error("open the summaryFile", file, errno);
+                return {};
+            }};
+}
+
 /// The one report of all tests. A run that failed has said what it measured until then.
 struct SharedReport {
-    explicit SharedReport(std::unique_ptr<IorReport> one) : report(std::move(one)) {}
+    SharedReport(std::unique_ptr<IorReport> one, std::function<Status()> opens)
+        : report(std::move(one)), open(std::move(opens)) {}
     SharedReport(const SharedReport&) = delete;
     SharedReport& operator=(const SharedReport&) = delete;
     ~SharedReport() { finish(); }
@@ -24,6 +52,7 @@ struct SharedReport {
         finished = true;
     }
     std::unique_ptr<IorReport> report;
+    std::function<Status()> open;
     bool begun = false;
     bool finished = false;
 };
@@ -34,6 +63,7 @@ class TestView : public ior::Observer {
     TestView(std::shared_ptr<SharedReport> report, int test, bool last, IorOptions options)
         : shared_(std::move(report)), test_(test), last_(last), options_(std::move(options)) {}
 
+    Status ready() override { return shared_->open(); }
     void start(const ior::Setup& setup) override {
         shared_->begun = true;
         shared_->report->begin_test(test_, setup);
@@ -69,50 +99,35 @@ class TestView : public ior::Observer {
     IorOptions options_;
 };
 
-IorSink sink_of(const std::string& file) {
-    if (file.empty()) {
-        return [](const std::string& text) {
-            std::fputs(text.c_str(), stdout);
-            std::fflush(stdout);
-        };
-    }
-    auto fresh = std::make_shared<bool>(true);
-    return [file, fresh](const std::string& text) {
-        std::ofstream out(file, *fresh ? std::ios::trunc : std::ios::app);
-        *fresh = false;
-        out << text;
-        out.close();
-        if (!out) fmt::print(stderr, "ior: cannot write {}\n", file);
-    };
-}
-
 Result<std::shared_ptr<SharedReport>> report_of(const IorCommand& command,
                                                 const std::vector<std::string>& words) {
     const IorOptions& first = command.tests.front();
     IorReportRequest request{command.tests, fmt::format("ior {}", fmt::join(words, " "))};
     const std::string format = lower_case(first.summary_format);
-    IorSink sink = sink_of(first.summary_file);
+    Output out = output_to(first.summary_file);
+    std::unique_ptr<IorReport> report;
     if (format == "default") {
-        return std::make_shared<SharedReport>(make_ior_text(std::move(request), std::move(sink)));
+        report = make_ior_text(std::move(request), std::move(out.sink));
+    } else if (format == "json") {
+        report = make_ior_json(std::move(request), std::move(out.sink));
+    } else if (format == "csv") {
+        report = make_ior_csv(std::move(out.sink));
     }
-    if (format == "json") {
-        return std::make_shared<SharedReport>(make_ior_json(std::move(request), std::move(sink)));
-    }
-    if (format == "csv") {
-        return std::make_shared<SharedReport>(make_ior_csv(std::move(sink)));
-    }
+    if (report) return std::make_shared<SharedReport>(std::move(report), std::move(out.open));
     return usage_error(
         fmt::format("summaryFormat={}: default, JSON and CSV are known\n", first.summary_format));
 }
 
 }  // namespace
 
-Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>& words) {
+Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>& words,
+                                                  const std::vector<std::string>& own) {
     auto command = parse_ior(words);
     if (!command) return command.error();
     ClassicProgram::Translation translation;
     if (command->help) {
         translation.message = ior_help();
+        translation.help = true;
         return translation;
     }
     const auto report = report_of(*command, words);
@@ -125,17 +140,21 @@ Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>
         const IorOptions& o = command->tests[i];
         auto translated = translate_ior_test(o, tasks);
         if (!translated) return translated.error();
+        translated->arguments.insert(translated->arguments.end(), own.begin(), own.end());
         for (const auto& warning : translated->warnings) {
             if (speaks) fmt::print(stderr, "ior: WARNING: {}\n", warning);
             if (o.warning_as_errors != 0) return usage_error(warning + "\n");
+        }
+        for (const auto& note : translated->notes) {
+            if (speaks) fmt::print(stderr, "ior: note: {}\n", note);
         }
         ior::Test test;
         OptionTable table("ior", "");
         test.parameters.declare(table);
         // The options of the run itself are no part of a test.
-        const std::vector<std::string> own(translated->arguments.begin() + 2,
-                                           translated->arguments.end());
-        auto status = table.parse(own);
+        const std::vector<std::string> of_test(translated->arguments.begin() + 2,
+                                               translated->arguments.end());
+        auto status = table.parse(of_test);
         if (status) status = test.parameters.check();
         if (!status) {
             // A backend that is missing here is no fault of the command line.
@@ -183,8 +202,9 @@ double IorRow::latency() const {
     return seconds / calls;
 }
 
-std::vector<IorSummary> summaries_of(const ior::RunResult& run) {
+std::vector<IorSummary> summaries_of(const IorOptions& options, const ior::RunResult& run) {
     std::vector<IorSummary> all;
+    if (options.only_checks()) return all;
     const auto& p = run.setup.parameters;
     for (const ior::Access access : {ior::Access::write, ior::Access::read}) {
         if (access == ior::Access::write ? !p.writes() : !p.reads()) continue;
@@ -199,7 +219,8 @@ std::vector<IorSummary> summaries_of(const ior::RunResult& run) {
                 static_cast<double>(phase.bytes) / static_cast<double>(phase.transfer);
             s.operations_per_second.add(phase.total > 0 ? calls / phase.total : 0);
             s.seconds.add(phase.total);
-            if (!phase.stonewall) continue;
+            s.moved_mib.add(static_cast<double>(phase.bytes) / static_cast<double>(MiB));
+            if (!phase.stonewall || options.wear_out == 0) continue;
             const double time = phase.stonewall->wall.last_seconds;
             wall_seconds.add(time);
             wall_mib.add(time > 0 ? phase.stonewall->total_bytes() / static_cast<double>(MiB) / time

@@ -9,15 +9,18 @@
 #include "benchmarks/ior/ior.hpp"
 #include "classic/classic.hpp"
 #include "classic/ior_options.hpp"
+#include "core/json.hpp"
 
 namespace effio {
 
-Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>& words);
+Result<ClassicProgram::Translation> translate_ior(const std::vector<std::string>& words,
+                                                  const std::vector<std::string>& own = {});
 
 /// What IOR was asked for in one test and what ior makes of it.
 struct IorTranslation {
     std::vector<std::string> arguments;  ///< our command line
-    std::vector<std::string> warnings;   ///< what is accepted without effect
+    std::vector<std::string> warnings;   ///< what the original warns of
+    std::vector<std::string> notes;      ///< what is taken without effect
 };
 /// `tasks` is the number of tasks of the job.
 Result<IorTranslation> translate_ior_test(const IorOptions& options, int tasks);
@@ -68,9 +71,21 @@ struct IorSummary {
     Samples seconds;
     std::optional<double> stonewall_seconds;  ///< mean over the repetitions
     std::optional<double> stonewall_mib;      ///< MiB/s of all tasks until then
+    Samples moved_mib;                        ///< MiB of all tasks
 };
-std::vector<IorSummary> summaries_of(const ior::RunResult& run);
+std::vector<IorSummary> summaries_of(const IorOptions& options, const ior::RunResult& run);
 
 std::string ior_machine();  ///< "Linux host"
+
+/// "1 MiB", "262144 bytes": as the original shows sizes.
+std::string ior_size(std::int64_t bytes);
+/// The shared file or that of rank 0, with the directory that was given and without the number of
+/// the repetition.
+std::string ior_path(const IorOptions& options, const ior::Setup& setup);
+/// What all tasks move in a phase that nothing cuts short.
+std::int64_t ior_expected_bytes(const IorOptions& options, int tasks);
+/// The section Options, numbers as numbers.
+std::vector<std::pair<std::string, Json>> ior_options_shown(const IorOptions& options,
+                                                            const ior::Setup& setup);
 
 }  // namespace effio

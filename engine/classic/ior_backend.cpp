@@ -24,7 +24,7 @@ class Choice {
             add("backend", o_.direct != 0 ? "direct" : "posix");
         } else if (api == "mpiio" || api == "mpi-io") {
             add("backend", "mpiio");
-            over_mpi_ = views_ = true;
+            out_.collective = out_.views = true;
         } else if (api == "dummy") {
             dummy();
         } else if (api == "hdf5") {
@@ -35,15 +35,16 @@ class Choice {
             fault("-a {}: this ior knows POSIX, MPIIO, HDF5, NCMPI and DUMMY", o_.api);
             return std::move(out_);
         }
-        if (!over_mpi_ && (o_.collective != 0 || !o_.hints_file.empty())) {
-            fault("-c and -U need -a MPIIO, HDF5 or NCMPI");
+        if (!out_.collective && (o_.collective != 0 || !o_.hints_file.empty())) {
+            note("-c and -U have no effect with -a {}", o_.api);
         }
-        if (!views_ && (o_.file_view != 0 || o_.strided_type != 0))
-            fault("-V and -S need -a MPIIO");
+        if (!out_.views && (o_.file_view != 0 || o_.strided_type != 0 || o_.preallocate != 0)) {
+            note("-V, -S and -p have no effect with -a {}", o_.api);
+        }
         if (api != "hdf5" && has_hdf5_options()) {
-            warn("the options of HDF5 have no effect with -a {}", o_.api);
+            note("the options of HDF5 have no effect with -a {}", o_.api);
         }
-        if (over_mpi_) hints();
+        if (out_.collective) hints();
         return std::move(out_);
     }
 
@@ -53,8 +54,8 @@ class Choice {
         out_.arguments.push_back(fmt::format("--{}={}", name, value));
     }
     template <class... T>
-    void warn(fmt::format_string<T...> text, T&&... values) {
-        out_.warnings.push_back(fmt::format(text, std::forward<T>(values)...));
+    void note(fmt::format_string<T...> text, T&&... values) {
+        out_.notes.push_back(fmt::format(text, std::forward<T>(values)...));
     }
     template <class... T>
     void fault(fmt::format_string<T...> text, T&&... values) {
@@ -77,7 +78,7 @@ class Choice {
 
     void hdf5() {
         add("backend", "hdf5");
-        over_mpi_ = true;
+        out_.collective = true;
         if (o_.random_offset != 0) fault("-z cannot be had with -a HDF5");
         if (o_.preallocate != 0) fault("-p cannot be had with -a HDF5: it makes its files itself");
         if (o_.individual_datasets != 0 && o_.collective != 0) {
@@ -97,12 +98,9 @@ class Choice {
     /// The original takes the flags of MPI-IO here too, and uses hardly any.
     void ncmpi() {
         add("backend", "pnetcdf");
-        over_mpi_ = views_ = true;
+        out_.collective = true;
         if (o_.file_per_proc != 0) fault("-F cannot be had with -a NCMPI");
         if (o_.random_offset != 0) fault("-z cannot be had with -a NCMPI");
-        if (o_.file_view != 0) warn("-V has no effect with -a NCMPI");
-        if (o_.strided_type != 0) warn("-S has no effect with -a NCMPI");
-        if (o_.preallocate != 0) warn("-p has no effect with -a NCMPI");
     }
 
     void hints() {
@@ -123,8 +121,6 @@ class Choice {
     }
 
     const IorOptions& o_;
-    bool over_mpi_ = false;  ///< takes hints and collective calls
-    bool views_ = false;     ///< takes the options that choose views
     IorBackend out_;
 };
 

@@ -11,7 +11,9 @@ namespace effio {
 
 struct IorBackend {
     std::vector<std::string> arguments;  ///< of our command line: backend, its settings, hints
-    std::vector<std::string> warnings;   ///< what is accepted without effect
+    std::vector<std::string> notes;      ///< what is taken without effect
+    bool collective = false;             ///< has collective calls, takes hints
+    bool views = false;                  ///< calls can go through views
     std::vector<std::string> faults;     ///< what cannot be had
 };
 /// Reads the hints file and the environment (IOR_HINT__MPI__<hint>) of this process.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IOR's JSON and CSV, with every key of the original, complete numbers and valid at any end of the
-// run (spec/ior_mdtest.md, section 7).
+// run (docs/definitions/ior.md).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,12 +21,24 @@ double mib_rate(const ior::PhaseResult& r) {
     return r.rate() / static_cast<double>(MiB);
 }
 
+/// Without a fraction where there is none.
+Json whole(double value) {
+    const auto rounded = std::llround(value);
+    return static_cast<double>(rounded) == value ? Json(rounded) : Json(value);
+}
+
+std::string ior_platform() {
+    const auto uname = find_uname();
+    return fmt::format("{}({})", uname.node, uname.system);
+}
+
 Json parameters(int test, const IorOptions& o, const ior::Setup& s) {
-    const std::string type = o.data_type.empty() ? "t" : o.data_type.substr(0, 1);
+    const std::string type = lower_case(o.data_type.empty() ? "t" : o.data_type.substr(0, 1));
+    const auto number = static_cast<int>(std::string_view("toir").find(type));
     return Json{{"testID", test},
                 {"refnum", o.ref_num},
                 {"api", o.api},
-                {"platform", o.platform},
+                {"platform", o.platform.empty() ? ior_platform() : o.platform},
                 {"testFileName", o.test_file},
                 {"deadlineForStonewall", o.deadline},
                 {"stoneWallingWearOut", o.wear_out},
@@ -40,7 +52,7 @@ Json parameters(int test, const IorOptions& o, const ior::Setup& s) {
                 {"tasksPerNode", s.max_ranks_on_node},
                 {"repetitions", o.repetitions},
                 {"multiFile", o.multi_file},
-                {"interTestDelay", o.delay},
+                {"interTestDelay", whole(o.delay)},
                 {"fsync", o.fsync},
                 {"fsyncperwrite", o.fsync_per_write},
                 {"useExistingTestFile", o.use_existing},
@@ -55,7 +67,7 @@ Json parameters(int test, const IorOptions& o, const ior::Setup& s) {
                 {"randomOffset", o.random_offset},
                 {"checkWrite", o.check_write},
                 {"checkRead", o.check_read},
-                {"dataPacketType", type},
+                {"dataPacketType", number},
                 {"keepFile", o.keep},
                 {"keepFileWithError", o.keep_with_error},
                 {"warningAsErrors", o.warning_as_errors},
@@ -69,27 +81,9 @@ Json parameters(int test, const IorOptions& o, const ior::Setup& s) {
 }
 
 Json human_options(const IorOptions& o, const ior::Setup& s) {
-    const auto size = [](std::int64_t bytes) { return format_exact(Bytes{bytes}); };
-    return Json{{"api", o.api},
-                {"apiVersion", s.backend_version.empty() ? s.backend : s.backend_version},
-                {"test filename", o.test_file},
-                {"access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file"},
-                {"type", o.collective != 0 ? "collective" : "independent"},
-                {"segments", std::to_string(o.segments)},
-                {"ordering in a file", o.random_offset != 0 ? "random" : "sequential"},
-                {"ordering inter file", o.reorder != 0          ? "constant task offset"
-                                        : o.reorder_random != 0 ? "random task offset"
-                                                                : "no tasks offsets"},
-                {"nodes", std::to_string(s.nodes)},
-                {"tasks", std::to_string(s.ranks)},
-                {"clients per node", std::to_string(s.max_ranks_on_node)},
-                {"memoryBuffer", "CPU"},
-                {"dataAccess", "CPU"},
-                {"GPUDirect", "0"},
-                {"repetitions", std::to_string(o.repetitions)},
-                {"xfersize", size(o.transfer)},
-                {"blocksize", size(o.block)},
-                {"aggregate filesize", size(o.block * o.segments * s.ranks)}};
+    Json all = Json::object();
+    for (auto& [key, value] : ior_options_shown(o, s)) all[key] = std::move(value);
+    return all;
 }
 
 class JsonReport : public IorReport {
@@ -106,19 +100,14 @@ class JsonReport : public IorReport {
 
     void begin_test(int test, const ior::Setup& setup) override {
         const IorOptions& o = request_.tests[static_cast<std::size_t>(test)];
-        Json entry{{"TestID", test}, {"StartTime", now_as_ctime()}, {"Path", setup.path}};
+        Json entry{{"TestID", test}, {"StartTime", now_as_ctime()}, {"Path", ior_path(o, setup)}};
         if (setup.file_system) {
             const auto& fs = *setup.file_system;
-            const auto used = [](std::int64_t total, std::int64_t free) {
-                return total > 0
-                           ? 100.0 * static_cast<double>(total - free) / static_cast<double>(total)
-                           : 0.0;
-            };
             entry["Capacity"] = format_size(static_cast<double>(fs.total_bytes));
-            entry["Used Capacity"] = fmt::format("{:.1f}%", used(fs.total_bytes, fs.free_bytes));
+            entry["Used Capacity"] = used_space(fs);
             entry["Inodes"] = fmt::format(
                 "{:.1f} Mi", static_cast<double>(fs.total_inodes) / static_cast<double>(MiB));
-            entry["Used Inodes"] = fmt::format("{:.1f}%", used(fs.total_inodes, fs.free_inodes));
+            entry["Used Inodes"] = used_inodes(fs);
         }
         entry["Parameters"] = parameters(test, o, setup);
         entry["Options"] = human_options(o, setup);
@@ -128,6 +117,9 @@ class JsonReport : public IorReport {
 
     void row(const IorRow& row) override {
         const auto& r = row.result;
+        if (request_.tests[static_cast<std::size_t>(row.test)].only_checks() && r.errors == 0) {
+            return;
+        }
         Json entry{{"access", name(r.access)},
                    {"bwMiB", r.valid ? Json(mib_rate(r)) : Json(nullptr)},
                    {"blockKiB", kib(r.geometry.block)},
@@ -152,12 +144,16 @@ class JsonReport : public IorReport {
         all_["tests"].back()["Results"].push_back(std::move(entry));
     }
 
-    void removed(int, std::int64_t, double) override {}
+    void removed(int test, std::int64_t repetition, double seconds) override {
+        if (request_.tests[static_cast<std::size_t>(test)].verbose < 1) return;
+        all_["tests"].back()["Results"].push_back(
+            Json{{"access", "remove"}, {"totalTime", seconds}, {"iteration", repetition}});
+    }
 
     void end_test(int test, const ior::RunResult& run) override {
         const IorOptions& o = request_.tests[static_cast<std::size_t>(test)];
         Json most = Json::object();
-        for (const auto& s : summaries_of(run)) {
+        for (const auto& s : summaries_of(o, run)) {
             const auto figure = [](const Samples& all, double value) {
                 return all.count() > 0 ? Json(value) : Json(nullptr);
             };
@@ -190,7 +186,7 @@ class JsonReport : public IorReport {
                        {"OPsMean", figure(ops, ops.mean())},
                        {"OPsSD", figure(ops, ops.population_deviation())},
                        {"MeanTime", figure(s.seconds, s.seconds.mean())},
-                       {"xsizeMiB", static_cast<double>(o.transfer) / static_cast<double>(MiB)}};
+                       {"xsizeMiB", figure(s.moved_mib, s.moved_mib.mean())}};
             if (s.stonewall_seconds) {
                 entry["StoneWallTime"] = *s.stonewall_seconds;
                 entry["StoneWallbwMeanMIB"] = *s.stonewall_mib;

@@ -11,18 +11,20 @@
 
 #include "classic/classic.hpp"
 #include "core/units.hpp"
+#include "core/whole.hpp"
 
 namespace effio {
 namespace {
 
-enum class Kind : char { flag, integer, size, text };
+enum class Kind : char { flag, integer, size, real, text };
 
 /// One option: its letter (or 0), its directive, its further names, and what it is for.
 struct Row {
     char letter;
     const char* directive;
     Kind kind;
-    std::variant<std::int64_t IorOptions::*, std::string IorOptions::*> target;
+    std::variant<std::int64_t IorOptions::*, double IorOptions::*, std::string IorOptions::*>
+        target;
     const char* help;
     const char* alias = "";
 };
@@ -39,7 +41,7 @@ std::span<const Row> rows() {
         {'c', "collective", Kind::flag, &O::collective, "collective calls (MPIIO, HDF5, NCMPI)"},
         {'C', "reorderTasks", Kind::flag, &O::reorder,
          "read what a task on another node wrote (see -Q)", "reorderTasksConstant"},
-        {'d', "interTestDelay", Kind::integer, &O::delay, "pause before each phase, seconds"},
+        {'d', "interTestDelay", Kind::real, &O::delay, "pause before each phase, seconds"},
         {'D', "deadlineForStonewalling", Kind::integer, &O::deadline,
          "stop writing or reading after this time, seconds"},
         {'e', "fsync", Kind::flag, &O::fsync, "fsync after writing, inside the time"},
@@ -215,7 +217,7 @@ class Reader {
         } else if (equals != std::string::npos) {
             assign(*row, text.substr(equals + 1), "--" + name);
         } else if (row->kind == Kind::flag) {
-            count(*row, 1);
+            count(*row);
         } else if (const auto* value = next(all, i); value != nullptr) {
             assign(*row, *value, "--" + name);
         } else {
@@ -240,7 +242,7 @@ class Reader {
                     assign(*row, rest.substr(1), fmt::format("-{}", letter));
                     return;
                 }
-                count(*row, 1);
+                count(*row);
                 continue;
             }
             std::string value = rest.starts_with('=') ? rest.substr(1) : rest;
@@ -267,13 +269,28 @@ class Reader {
         fault(fmt::format("'{}' is no option of ior; ior --help lists them", name));
     }
 
-    void count(const Row& row, std::int64_t by) {
-        now_.*std::get<std::int64_t IorOptions::*>(row.target) += by;
+    /// A flag that stands there once more.
+    void count(const Row& row) {
+        std::int64_t& times = now_.*std::get<std::int64_t IorOptions::*>(row.target);
+        if (const auto more = sum_of({times, 1}); more) {
+            times = *more;
+        } else {
+            fault(fmt::format("{}: {} and once more is too much", row.directive, times));
+        }
     }
 
     void assign(const Row& row, const std::string& text, const std::string& name) {
         if (row.kind == Kind::text) {
             now_.*std::get<std::string IorOptions::*>(row.target) = text;
+            return;
+        }
+        if (row.kind == Kind::real) {
+            const auto value = parse_real(text);
+            if (!value || *value < 0) {
+                fault(fmt::format("{}: '{}' is no number from 0 on", name, text));
+            } else {
+                now_.*std::get<double IorOptions::*>(row.target) = *value;
+            }
             return;
         }
         const auto value = row.kind == Kind::size ? parse_ior_size(text) : parse_integer(text);
@@ -303,7 +320,7 @@ class Reader {
             fault(fmt::format("{}: '{}' is no directive of ior", where, name));
         } else if (equals == std::string_view::npos) {
             if (row->kind == Kind::flag) {
-                count(*row, 1);
+                count(*row);
             } else {
                 fault(fmt::format("{}: {} needs a value", where, name));
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IOR's own options as they stand on command lines, in -O directives and in scripts
-// (spec/ior_mdtest.md, sections 2 and 3). Nothing here is translated yet.
+// (docs/definitions/ior.md). Nothing here is translated yet.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct IorOptions {
     std::int64_t fsync = 0;
     std::int64_t fsync_per_write = 0;
     std::int64_t barriers = 0;
-    std::int64_t delay = 0;           ///< seconds
+    double delay = 0;                 ///< seconds
     std::int64_t deadline = 0;        ///< seconds
     std::int64_t max_duration = 0;    ///< minutes
     std::int64_t min_duration = 0;    ///< seconds
@@ -92,6 +92,11 @@ struct IorOptions {
     std::int64_t dummy_sync = 0;
     std::int64_t dummy_transfer = 0;
     std::int64_t dummy_rank0 = 0;
+
+    /// Neither written nor read: files that are there are compared (-W alone).
+    bool only_checks() const {
+        return check_write != 0 && write == 0 && read == 0 && check_read == 0;
+    }
 };
 
 /// The tests that a command line asks for, in order, each complete.

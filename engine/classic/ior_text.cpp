@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of IOR, in the shape that parsers in the wild key on (spec/ior_mdtest.md, section 6).
+// The text of IOR, in the shape that parsers in the wild key on (docs/definitions/ior.md).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,29 +27,11 @@ std::string result_line(std::string_view access, const std::vector<std::string>&
     return line + fmt::format("{:<4}\n", repetition);
 }
 
-std::string human(std::int64_t bytes) {
-    for (const auto& [unit, name] :
-         {std::pair(KiB * GiB, "TiB"), std::pair(GiB, "GiB"), std::pair(MiB, "MiB")}) {
-        if (bytes < unit) continue;
-        if (bytes % unit == 0) return fmt::format("{} {}", bytes / unit, name);
-        return fmt::format("{:.2f} {}", static_cast<double>(bytes) / static_cast<double>(unit),
-                           name);
-    }
-    return fmt::format("{} bytes", bytes);
-}
-
 std::string option(std::string_view key, const std::string& value) {
     return fmt::format("{:<20}: {}\n", key, value);
 }
 
-std::string ordering(const IorOptions& o) {
-    if (o.reorder_random == 1) return "random task offset";
-    if (o.reorder_random > 1) return "shuffled tasks";
-    return o.reorder != 0 ? "constant task offset" : "no tasks offsets";
-}
-
 constexpr const char* result_head =
-    "Results: \n\n"
     "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   "
     "close(s)   total(s)   iter\n"
     "------    ---------  ----       ----------  ---------- ---------  --------   --------   "
@@ -76,16 +58,23 @@ class TextReport : public IorReport {
                 engine_version(), now_as_ctime(), request_.command_line, ior_machine());
         }
         text += option("TestID", std::to_string(test)) + option("StartTime", now_as_ctime()) +
-                option("Path", setup.path);
+                option("Path", ior_path(o, setup));
         if (setup.file_system) text += file_system(*setup.file_system);
-        text += fmt::format("\n{}\n{}", options_text(o, setup), result_head);
+        text += fmt::format("\n{}\nResults: \n", options_text(o, setup));
+        if (!setup.existing.empty() && setup.parameters.writes()) {
+            text += fmt::format("WARNING: The file \"{}\" exists already and will be {}\n",
+                                setup.existing,
+                                setup.parameters.use_existing ? "overwritten" : "deleted");
+        }
+        text += fmt::format("\n{}", result_head);
         out_(text);
     }
 
     void row(const IorRow& row) override {
         const auto& r = row.result;
+        const IorOptions& o = options(row.test);
         std::string text;
-        if (r.stonewall) text += stonewall(*r.stonewall);
+        if (r.stonewall && o.wear_out != 0) text += stonewall(*r.stonewall);
         if (!r.valid) {
             text += fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
                                 r.repetition, r.why_invalid());
@@ -93,10 +82,17 @@ class TextReport : public IorReport {
             return;
         }
         if (r.errors > 0) {
-            text += fmt::format("WARNING: incorrect data on {}: {} errors found; {}\n",
-                                name(r.access), r.errors, r.error_list[0].text());
+            text += fmt::format(
+                "WARNING: Incorrect data on {} ({} errors found).\nWARNING: first: {}\n",
+                name(o.only_checks() ? ior::Access::write : r.access), r.errors,
+                r.error_list[0].text());
         }
         if (!r.remark.empty()) text += fmt::format("NOTE: {}\n", r.remark);
+        if (o.only_checks()) {
+            out_(text);
+            return;
+        }
+        text += sizes(o, r);
         const auto& g = r.geometry;
         const auto kib = [](std::int64_t bytes) {
             return number(static_cast<double>(bytes) / static_cast<double>(KiB));
@@ -107,7 +103,7 @@ class TextReport : public IorReport {
              kib(g.block), kib(g.transfer), number(r.span("open").seconds()), number(row.wr_rd()),
              number(r.span("close").seconds()), number(r.total)},
             r.repetition);
-        if (options(row.test).show_hints != 0) text += hints(r);
+        if (o.show_hints != 0) text += hints(r);
         out_(text);
     }
 
@@ -119,7 +115,7 @@ class TextReport : public IorReport {
 
     void end_test(int test, const ior::RunResult& run) override {
         std::string text = "\n";
-        for (const auto& s : summaries_of(run)) {
+        for (const auto& s : summaries_of(options(test), run)) {
             const double most = s.mib_per_second.count() > 0 ? s.mib_per_second.max() : 0;
             text += fmt::format("Max {} {:.2f} MiB/sec ({:.2f} MB/sec)\n",
                                 s.access == ior::Access::write ? "Write:" : "Read: ", most,
@@ -143,49 +139,32 @@ class TextReport : public IorReport {
     }
 
     static std::string file_system(const FileSystem& fs) {
-        const auto used = [](std::int64_t total, std::int64_t free) {
-            return total > 0
-                       ? 100.0 * static_cast<double>(total - free) / static_cast<double>(total)
-                       : 0.0;
-        };
         return option("FS",
-                      fmt::format("{:.1f} GiB   Used FS: {:.1f}%   Inodes: {:.1f} Mi   Used "
-                                  "Inodes: {:.1f}%",
+                      fmt::format("{:.1f} GiB   Used FS: {}   Inodes: {:.1f} Mi   Used Inodes: {}",
                                   static_cast<double>(fs.total_bytes) / static_cast<double>(GiB),
-                                  used(fs.total_bytes, fs.free_bytes),
+                                  used_space(fs),
                                   static_cast<double>(fs.total_inodes) / static_cast<double>(MiB),
-                                  used(fs.total_inodes, fs.free_inodes)));
+                                  used_inodes(fs)));
     }
 
     static std::string options_text(const IorOptions& o, const ior::Setup& s) {
-        const auto& p = s.parameters;
         std::string text = "Options: \n";
-        text += option("api", o.api) +
-                option("apiVersion", s.backend_version.empty() ? s.backend : s.backend_version) +
-                option("test filename", o.test_file) +
-                option("access", o.file_per_proc != 0 ? "file-per-process" : "single-shared-file") +
-                option("type", o.collective != 0 ? "collective" : "independent") +
-                option("segments", std::to_string(o.segments)) +
-                option("ordering in a file", o.random_offset != 0 ? "random" : "sequential") +
-                option("ordering inter file", ordering(o));
-        if (o.reorder != 0) text += option("task offset", std::to_string(o.task_offset));
-        if (o.reorder_random != 0) {
-            text += option("reorder random seed", std::to_string(o.reorder_seed));
-        }
-        text += option("nodes", std::to_string(s.nodes)) +
-                option("tasks", std::to_string(s.ranks)) +
-                option("clients per node", std::to_string(s.max_ranks_on_node)) +
-                option("memoryBuffer", "CPU") + option("dataAccess", "CPU") +
-                option("GPUDirect", "0") + option("repetitions", std::to_string(o.repetitions)) +
-                option("xfersize", human(o.transfer)) + option("blocksize", human(o.block)) +
-                option("aggregate filesize", human(o.block * o.segments * s.ranks));
-        text += option("data", p.data);
-        if (o.verbose > 0) text += option("verbose", std::to_string(o.verbose));
-        if (o.deadline > 0) {
-            text += option("stonewallingTime", std::to_string(o.deadline)) +
-                    option("stoneWallingWearOut", std::to_string(o.wear_out));
+        for (const auto& [key, value] : ior_options_shown(o, s)) {
+            text += option(key, value.is_string() ? value.get<std::string>() : value.dump());
         }
         return text;
+    }
+
+    /// What differs from the sizes that the options ask for.
+    static std::string sizes(const IorOptions& o, const ior::PhaseResult& r) {
+        const std::int64_t expected = ior_expected_bytes(o, r.ranks);
+        if (r.bytes == expected) return {};
+        const char* why =
+            o.deadline > 0 ? "WARNING: Maybe caused by deadlineForStonewalling\n" : "";
+        return fmt::format(
+            "WARNING: Expected aggregate file size       = {}\n"
+            "WARNING: Using actual aggregate bytes moved = {}\n{}",
+            expected, r.bytes, why);
     }
 
     static std::string stonewall(const ior::StonewallResult& s) {
@@ -202,7 +181,8 @@ class TextReport : public IorReport {
     static std::string hints(const ior::PhaseResult& r) {
         std::string text;
         for (const auto& [what, all] :
-             {std::pair("passed to", &r.asked), std::pair("returned from", &r.granted)}) {
+             {std::pair<const char*, const Hints*>("passed to", &r.asked),
+              std::pair<const char*, const Hints*>("returned from", &r.granted)}) {
             text += fmt::format("hints {} MPI_File_open() {{\n", what);
             for (const auto& [key, value] : *all) text += fmt::format("\t{} = {}\n", key, value);
             text += "}\n";
@@ -229,14 +209,12 @@ class TextReport : public IorReport {
         line += s.seconds.count() > 0 ? fmt::format(" {:>10.5f}", s.seconds.mean())
                                       : fmt::format(" {:>10}", "NA");
         line += wall(s.stonewall_seconds, 12) + wall(s.stonewall_mib, 14);
-        const double aggregate = static_cast<double>(o.block * o.segments) *
-                                 static_cast<double>(run.setup.ranks) / static_cast<double>(MiB);
         line += fmt::format(
             " {:>5} {:>6} {:>3} {:>4} {:>3} {:>5} {:>8} {:>9} {:>4} {:>6} {:>8} {:>8} {:>9.1f} "
             "{:>5} {:>6}\n",
             test, run.setup.ranks, run.setup.max_ranks_on_node, o.repetitions, o.file_per_proc,
             o.reorder, o.task_offset, o.reorder_random, o.reorder_seed, o.segments, o.block,
-            o.transfer, aggregate, o.api, o.ref_num);
+            o.transfer, s.moved_mib.mean(), o.api, o.ref_num);
         return line;
     }
 

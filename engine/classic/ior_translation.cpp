@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "classic/ior.hpp"
 #include "classic/ior_backend.hpp"
+#include "core/whole.hpp"
 #include "parallel/system.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -64,16 +66,18 @@ class Translator {
         if (o_.range_locks != 0) fault("--posix.rangelocks is not supported");
         if (o_.gpu_direct != 0 || o_.gpu_buffer != 0) fault("buffers on GPUs are not supported");
         if (o_.num_nodes >= 0 || o_.tasks_on_node0 >= 0) {
-            warn("numNodes and numTasksOnNode0 are ignored: the nodes are found");
+            out_.notes.emplace_back(
+                "numNodes and numTasksOnNode0 are ignored: the nodes are found");
         }
     }
 
     void backend() {
         auto backend = backend_of(o_);
         for (auto& word : backend.arguments) add(std::move(word));
-        for (auto& text : backend.warnings) warn(text);
+        for (auto& text : backend.notes) out_.notes.push_back(std::move(text));
         for (auto& text : backend.faults) fault(text);
-        views_ = lower_case(o_.api).starts_with("mpi");
+        views_ = backend.views;
+        collective_ = backend.collective && o_.collective != 0;
     }
 
     void files() {
@@ -90,10 +94,11 @@ class Translator {
                 add("more-dirs", parent_of(paths[i]));
             }
         } else if (paths.size() > 1) {
-            warn("-o: without -F only the first path is used");
+            out_.notes.emplace_back("-o: without -F only the first path is used");
         }
-        if (o_.unique_dir != 0) {
-            if (o_.file_per_proc == 0) fault("-u needs -F");
+        if (o_.unique_dir != 0 && o_.file_per_proc == 0) {
+            out_.notes.emplace_back("-u has no effect without -F");
+        } else if (o_.unique_dir != 0) {
             if (paths.size() > 1) fault("-u takes one path");
             add("--rank-dirs");
         }
@@ -129,37 +134,47 @@ class Translator {
         add("segments", o_.segments);
         add("repetitions", o_.repetitions);
         if (o_.num_tasks > tasks_) {
-            warn(fmt::format("-N {}: only {} tasks are there", o_.num_tasks, tasks_));
+            warn(
+                fmt::format("More tasks requested ({}) than available ({}), running with {} tasks.",
+                            o_.num_tasks, tasks_, tasks_));
         } else if (o_.num_tasks > 0) {
             add("ranks", o_.num_tasks);
         }
         if (o_.random_offset > 0) {
-            const bool collective = o_.collective != 0 || o_.file_view != 0;
-            if (collective) fault("-z cannot be had with collective calls or views");
+            if (collective_ || (views_ && o_.file_view != 0))
+                fault("-z cannot be had with collective calls or views");
             add("order", o_.random_offset > 1 ? "random" : "shuffled");
             if (o_.random_offset_seed >= 0) add("order-seed", o_.random_offset_seed);
         }
-        if (o_.reorder != 0 && o_.reorder_random != 0) fault("-C and -Z exclude each other");
+        if (reads && o_.reorder != 0 && o_.reorder_random != 0) {
+            fault("-C and -Z exclude each other");
+        }
         const char* from = "same";
-        if (o_.reorder != 0) from = "shifted";
+        if (o_.reorder != 0 && o_.task_offset != 0) from = "shifted";
         if (o_.reorder_random == 1) from = "random";
         if (o_.reorder_random > 1) from = "shuffled";
         add("read-from", from);
-        add("distance", o_.task_offset);
-        if (o_.reorder_random != 0) add("partner-seed", std::abs(o_.reorder_seed));
+        add("distance", std::max<std::int64_t>(o_.task_offset, 1));
+        if (o_.reorder_random != 0) {
+            if (o_.reorder_seed < -std::numeric_limits<std::int64_t>::max()) {
+                fault(fmt::format("-X {} is no seed", o_.reorder_seed));
+            } else {
+                add("partner-seed", std::abs(o_.reorder_seed));
+            }
+        }
     }
 
     void calls() {
-        if (o_.collective != 0) add("--collective");
+        if (collective_) add("--collective");
         if (views_ && o_.strided_type != 0) {
             add("placement", "strided");
         } else if (views_ && o_.file_view != 0) {
             add("placement", "view");
         }
-        if (o_.preallocate != 0 && lower_case(o_.api) != "ncmpi") add("--preallocate");
+        if (views_ && o_.preallocate != 0) add("--preallocate");
         add("sync", o_.fsync_per_write != 0 ? "each" : o_.fsync != 0 ? "end" : "none");
         if (o_.barriers != 0) add("--barriers");
-        if (o_.delay > 0) add("delay", o_.delay);
+        if (o_.delay > 0) add("delay", fmt::format("{}s", o_.delay));
         if (o_.inter_io_delay > 0) add("think-time", fmt::format("{}us", o_.inter_io_delay));
         hold_memory();
     }
@@ -167,7 +182,11 @@ class Translator {
     void hold_memory() {
         const std::string& text = o_.memory_per_node;
         std::int64_t bytes = o_.memory_per_task;
-        if (bytes > 0) bytes *= tasks_;  // of one node, where all tasks may be
+        if (bytes > 0) {  // of one node, where all tasks may be
+            const auto all = product_of({bytes, tasks_});
+            if (!all) return fault("memoryPerTask: too much for all tasks");
+            bytes = *all;
+        }
         if (text.ends_with('%')) {
             const auto percent = parse_integer(std::string_view(text).substr(0, text.size() - 1));
             if (!percent || *percent < 0 || *percent > 100) {
@@ -208,13 +227,16 @@ class Translator {
         if (!o_.calls_csv.empty()) add("save-calls", o_.calls_csv);
     }
 
-    /// Without -l data are position-dependent; with a signature and no -l they are the original's
-    /// default, so that runs of both programs can check each other's files.
+    /// Without -l the data are the original's, so that both programs can check each other's files
+    /// and write from as little memory: one transfer, which stays in the processor's cache.
     void data() {
         const std::string type = lower_case(o_.data_type);
+        const bool checks = o_.check_read != 0 || o_.check_write != 0;
         std::string kind;
         if (type.empty()) {
-            kind = o_.signature != 0 ? "timestamp" : "stamped";
+            // At random places with repeats only bytes that are bound to their place can be
+            // checked.
+            kind = o_.random_offset > 1 && checks ? "stamped" : "timestamp";
         } else if (type == "t" || type == "timestamp") {
             kind = "timestamp";
         } else if (type == "o" || type == "offset") {
@@ -227,7 +249,6 @@ class Translator {
             return;
         }
         add("data", kind);
-        const bool checks = o_.check_read != 0 || o_.check_write != 0;
         if (checks && !writes_ && o_.signature == 0) {
             fault("-R or -W without -w needs the signature (-G) that the data were written with");
         }
@@ -239,6 +260,7 @@ class Translator {
     const IorOptions& o_;
     int tasks_;
     bool views_ = false;
+    bool collective_ = false;
     bool writes_ = true;
     IorTranslation out_;
     std::string faults_;

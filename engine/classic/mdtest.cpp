@@ -10,6 +10,7 @@
 #include <set>
 
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "classic/ior_options.hpp"
 #include "classic/mdtest_options.hpp"
 #include "parallel/system.hpp"
 
@@ -21,26 +22,12 @@ bool is_number(const std::string& text) {
            std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
-/// "4k", "3901", "1m": binary multiples, as the original reads them.
-std::optional<std::int64_t> size_of_text(std::string text) {
-    std::int64_t unit = 1;
-    if (!text.empty()) {
-        const auto at = std::string("kmgt").find(
-            static_cast<char>(std::tolower(static_cast<unsigned char>(text.back()))));
-        if (at != std::string::npos) {
-            for (std::size_t i = 0; i <= at; ++i) unit *= 1024;
-            text.pop_back();
-        }
-    }
-    const auto number = parse_integer(text);
-    if (!number || *number < 0 || *number > (std::int64_t{1} << 62) / unit) return {};
-    return *number * unit;
-}
-
 /// One command line while it is read.
-class Reader {
+class MdtestReader {
   public:
-    explicit Reader(const std::vector<std::string>& words) : words_(words) { view_.words = words; }
+    explicit MdtestReader(const std::vector<std::string>& words) : words_(words) {
+        view_.words = words;
+    }
 
     void read() {
         while (at_ < words_.size()) {
@@ -107,7 +94,7 @@ class Reader {
     }
 
     void number(const std::string& letter, const std::string& text, const std::string& ours) {
-        const auto n = parse_integer(text);
+        const auto n = parse_ior_size(text);  // "1k" is 1024 here, too
         if (!n || *n < 0) {
             complain(fmt::format("-{}: '{}' is not a number from 0 on", letter, text));
         } else {
@@ -116,12 +103,14 @@ class Reader {
     }
     /// 0 means that the option was not given.
     void count(const std::string& letter, const std::string& text, const std::string& ours) {
-        if (text != "0") number(letter, text, ours);
+        if (text == "0") return;
+        counted_ = true;
+        number(letter, text, ours);
     }
     void bytes(const std::string& letter, const std::string& text, std::int64_t& target) {
-        const auto n = size_of_text(text);
-        if (!n) complain(fmt::format("-{}: '{}' is not a size", letter, text));
-        target = n.value_or(0);
+        const auto n = parse_ior_size(text);
+        if (!n || *n < 0) complain(fmt::format("-{}: '{}' is not a size", letter, text));
+        target = n ? *n : 0;
     }
     void flag(const std::string& ours) { out_.push_back("--" + ours); }
 
@@ -129,7 +118,8 @@ class Reader {
         if (name.size() > 1) return apply_long(name, value);
         switch (name[0]) {
             case 'a':
-                return backend(value);
+                api_ = lower_case(value);
+                return;
             case 'b':
                 return number(name, value, "branching");
             case 'z':
@@ -230,14 +220,16 @@ class Reader {
                 view_.each_phase = view_.each_phase || value != "0";
                 return;
             case 'W':
-                return number("W", value, "stonewall");
+                wall_ = value;
+                return;
             case 'x':
-                out_.push_back("--stonewall-file=" + value);
+                wall_file_ = value;
                 return;
             case 'X':
                 verify_ = true;
                 return;
             case 'y':
+                sync_files_ = true;
                 return flag("sync-files");
             case 'Y':
                 return flag("sync-phases");
@@ -247,7 +239,9 @@ class Reader {
     }
 
     void apply_long(const std::string& name, const std::string& value) {
-        if (name == "help") {
+        if (name.starts_with("dummy.")) {
+            dummy(name, value);
+        } else if (name == "help") {
             help_ = true;
         } else if (name.starts_with("verify")) {
             verify_ = true;
@@ -264,6 +258,10 @@ class Reader {
             flag("run-before-phase=" + value);
         } else if (name == "run-cmd-after-phase") {
             flag("run-after-phase=" + value);
+        } else if (name == "posix.odirect") {
+            direct_ = true;
+        } else if (name == "posix.rangelocks") {
+            complain("--posix.rangelocks: range locks are not supported");
         } else if (name == "overwrite") {
             flag("overwrite");
         } else if (name == "dataPacketType") {
@@ -275,14 +273,48 @@ class Reader {
         }
     }
 
-    void backend(const std::string& word) {
-        std::string value = lower_case(word);
-        if (value == "dummy") value = "null";
-        if (value != "posix" && value != "null" && value != "sim") {
-            complain(fmt::format("-a: {} does not serve names; POSIX, NULL or SIM do", value));
+    void dummy(const std::string& name, const std::string& value) {
+        dummy_given_ = true;
+        if (name == "dummy.delay-only-rank0") {
+            only_rank0_ = true;
             return;
         }
-        out_.push_back("--backend=" + value);
+        const auto n = parse_integer(value);
+        if (!n || *n < 0 || *n > longest_delay) {
+            complain(fmt::format("--{}: '{}' is not a number of microseconds", name, value));
+            return;
+        }
+        const std::string_view what = std::string_view(name).substr(name.rfind('-') + 1);
+        (what == "create"  ? delay_create_
+         : what == "close" ? delay_close_
+         : what == "sync"  ? delay_sync_
+                           : delay_transfer_) = *n;
+    }
+
+    /// A file that is created or read is closed; what else is done with it depends on the line.
+    std::string delays_of_dummy() const {
+        const std::int64_t written = write_bytes_ > 0 ? delay_transfer_ : 0;
+        const std::int64_t synced = sync_files_ ? delay_sync_ : 0;
+        const std::int64_t made = delay_create_ + (mknod_ ? 0 : written + synced + delay_close_);
+        const std::int64_t read = (read_bytes_ > 0 ? delay_transfer_ : 0) + delay_close_;
+        return fmt::format("create={}us,read={}us{}", made, read,
+                           only_rank0_ ? ",only-rank=0" : "");
+    }
+
+    void backend() {
+        std::string value = api_ == "dummy" ? "null" : api_;
+        if (value != "posix" && value != "null" && value != "sim") {
+            complain(
+                fmt::format("-a: {} does not serve names; POSIX, DUMMY, NULL or SIM do", value));
+            return;
+        }
+        if (value == "posix" && direct_) value = "direct";
+        flag("backend=" + value);
+        if (dummy_given_ && value == "null") {
+            flag("backend-options=" + delays_of_dummy());
+        } else if (dummy_given_) {
+            view_.notes.push_back("the delays of DUMMY have no effect with -a " + api_);
+        }
         if (value == "sim") flag("backend-options=metadata=1ms");
     }
 
@@ -304,11 +336,14 @@ class Reader {
         flag(fmt::format("phases={}", fmt::join(phases_, ",")));
         // The original leaves what it was not told to remove.
         if (!phases_.contains("remove")) flag("keep");
+        stonewall();
         base_directories();
         if (unique_) flag("unique");
         if (entry_ && unique_) flag("time-entry");
         if (random_order_) flag("random-order");
-        if (seed_) number("G", *seed_, "seed");
+        if (seed_ && *seed_ != "-1") number("G", *seed_, "seed");  // -1: any
+        if (!counted_) flag("items=0");
+        backend();
         flag(fmt::format("write-bytes={}", write_bytes_));
         flag(fmt::format("read-bytes={}", read_bytes_));
         if (verify_ && read_bytes_ == 0 && write_bytes_ == 0) {
@@ -319,6 +354,13 @@ class Reader {
         if (mknod_) made_by_mknod();
         ranks();
         for (const char* own : {"quiet", "progress=none", "make-dir"}) flag(own);
+    }
+
+    /// Bounds the creation of files; the original takes it in vain where there is none.
+    void stonewall() {
+        const bool files = files_ || !directories_;
+        if (files && phases_.contains("create")) number("W", wall_, "stonewall");
+        if (files && !wall_file_.empty()) flag("stonewall-file=" + wall_file_);
     }
 
     void base_directories() {
@@ -368,6 +410,9 @@ class Reader {
     ClassicMdtest view_;
     std::set<std::string> phases_;
     std::string directory_ = "./out";
+    std::string api_ = "posix";
+    std::string wall_ = "0";
+    std::string wall_file_;
     std::int64_t read_bytes_ = 0;
     std::int64_t write_bytes_ = 0;
     std::int64_t first_ = 0;
@@ -375,6 +420,17 @@ class Reader {
     std::int64_t stride_ = 1;
     std::optional<std::string> seed_;
     bool random_order_ = false;
+    bool counted_ = false;  ///< -n or -I says how many items
+    bool sync_files_ = false;
+    bool direct_ = false;
+    bool dummy_given_ = false;
+    bool only_rank0_ = false;
+    // Of DUMMY, microseconds.
+    static constexpr std::int64_t longest_delay = 1'000'000'000;
+    std::int64_t delay_create_ = 0;
+    std::int64_t delay_close_ = 0;
+    std::int64_t delay_sync_ = 0;
+    std::int64_t delay_transfer_ = 0;
     bool help_ = false;
     bool directories_ = false;
     bool files_ = false;
@@ -387,17 +443,20 @@ class Reader {
 
 }  // namespace
 
-Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words) {
-    Reader reader(words);
+Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words,
+                                                     const std::vector<std::string>& own) {
+    MdtestReader reader(words);
     reader.read();
     ClassicProgram::Translation translation;
     if (reader.help()) {
         translation.message = mdtest_help();
+        translation.help = true;
         return translation;
     }
     if (!reader.complaints().empty()) return usage_error(reader.complaints());
     translation.benchmark = mdtest::make_benchmark(make_classic_mdtest_view(reader.view()));
     translation.arguments = reader.translated();
+    translation.arguments.insert(translation.arguments.end(), own.begin(), own.end());
     return translation;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The classic mdtest: today's command line and SUMMARY tables (spec/ior_mdtest.md, section 9), with
+// The classic mdtest: today's command line and SUMMARY tables (docs/definitions/mdtest.md), with
 // units that are what the headings say.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace effio {
 
-Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words);
+Result<ClassicProgram::Translation> translate_mdtest(const std::vector<std::string>& words,
+                                                     const std::vector<std::string>& own = {});
 
 /// What the classic output depends on beside the results.
 struct ClassicMdtest {

@@ -7,12 +7,15 @@
 namespace effio {
 namespace {
 
-constexpr const char* help_text =
+constexpr const char* mdtest_help_text =
     R"(mdtest measures how many files and directories a file system creates, finds, reads and removes.
 
   mpirun -np NP mdtest -n items | -I items-per-directory [options]
 
-  -a S   POSIX, NULL (keeps nothing) or SIM (1 ms of virtual time for each call) [POSIX]
+  -a S   POSIX, DUMMY or NULL (keep nothing), SIM (1 ms of virtual time for each call) [POSIX]
+  --posix.odirect  data of files past the page cache with O_DIRECT
+  --dummy.delay-create=N, -close, -xfer, -sync   delays of DUMMY, microseconds
+  --dummy.delay-only-rank0  on task 0 alone
   -b N   branching factor of the tree [1]         -z N   depth of the tree [0]
   -n N   items of each task                       -I N   items of each task in each directory
   -u     a tree for each task                     -L     items at the lowest level only
@@ -99,6 +102,13 @@ constexpr std::array known{
     Known{"saveRankPerformanceDetails", Value::needed},
     Known{"run-cmd-before-phase", Value::needed},
     Known{"run-cmd-after-phase", Value::needed},
+    Known{"posix.odirect", Value::none},
+    Known{"posix.rangelocks", Value::none},
+    Known{"dummy.delay-create", Value::needed},
+    Known{"dummy.delay-close", Value::needed},
+    Known{"dummy.delay-sync", Value::needed},
+    Known{"dummy.delay-xfer", Value::needed},
+    Known{"dummy.delay-only-rank0", Value::none},
     Known{"as-of-2017", Value::none},
     Known{"overwrite", Value::none},
 };
@@ -112,7 +122,7 @@ const MdtestOption* find_mdtest_option(const std::string& name) {
 }
 
 const char* mdtest_help() {
-    return help_text;
+    return mdtest_help_text;
 }
 
 }  // namespace effio

@@ -22,23 +22,24 @@ using mdtest::Setup;
 using mdtest::Thing;
 
 /// A row of the table, in the original's order.
-struct Row {
+struct SummaryRow {
     Thing thing;
     Action action;
     const char* title;
 };
-constexpr std::array rows{Row{Thing::directory, Action::create, "Directory creation"},
-                          Row{Thing::directory, Action::stat, "Directory stat"},
-                          Row{Thing::directory, Action::rename, "Directory rename"},
-                          Row{Thing::directory, Action::remove, "Directory removal"},
-                          Row{Thing::file, Action::create, "File creation"},
-                          Row{Thing::file, Action::stat, "File stat"},
-                          Row{Thing::file, Action::read, "File read"},
-                          Row{Thing::file, Action::remove, "File removal"},
-                          Row{Thing::tree, Action::create, "Tree creation"},
-                          Row{Thing::tree, Action::remove, "Tree removal"}};
+constexpr std::array summary_rows{
+    SummaryRow{Thing::directory, Action::create, "Directory creation"},
+    SummaryRow{Thing::directory, Action::stat, "Directory stat"},
+    SummaryRow{Thing::directory, Action::rename, "Directory rename"},
+    SummaryRow{Thing::directory, Action::remove, "Directory removal"},
+    SummaryRow{Thing::file, Action::create, "File creation"},
+    SummaryRow{Thing::file, Action::stat, "File stat"},
+    SummaryRow{Thing::file, Action::read, "File read"},
+    SummaryRow{Thing::file, Action::remove, "File removal"},
+    SummaryRow{Thing::tree, Action::create, "Tree creation"},
+    SummaryRow{Thing::tree, Action::remove, "Tree removal"}};
 
-bool has_row(const mdtest::Parameters& p, const Row& row) {
+bool has_row(const mdtest::Parameters& p, const SummaryRow& row) {
     if (row.thing == Thing::tree || p.things == "both") return true;
     return p.things == (row.thing == Thing::file ? "files" : "directories");
 }
@@ -50,7 +51,7 @@ std::string table(const RunResult& run, int ranks, const char* heading,
     text +=
         "   Operation                     Max            Min           Mean        Std Dev\n"
         "   ---------                     ---            ---           ----        -------\n";
-    for (const Row& row : rows) {
+    for (const SummaryRow& row : summary_rows) {
         if (!has_row(run.setup.parameters, row)) continue;
         const auto it =
             std::find_if(run.phases.begin(), run.phases.end(), [&](const PhaseSummary& s) {
@@ -138,16 +139,11 @@ class TextView : public Observer {
         return s.parameters.ranks;
     }
     static std::string space(const FileSystem& fs) {
-        const auto used = [](std::int64_t free, std::int64_t total) {
-            return total > 0 ? 100.0 * (1 - static_cast<double>(free) / static_cast<double>(total))
-                             : 0.0;
-        };
         constexpr double mebi = 1024.0 * 1024.0;
         return fmt::format(
-            "FS                  : {}   Used FS: {:.1f}%   Inodes: {:.1f} Mi   Used Inodes: "
-            "{:.1f}%\n",
-            format_size(static_cast<double>(fs.total_bytes)), used(fs.free_bytes, fs.total_bytes),
-            static_cast<double>(fs.total_inodes) / mebi, used(fs.free_inodes, fs.total_inodes));
+            "FS                  : {}   Used FS: {}   Inodes: {:.1f} Mi   Used Inodes: {}\n",
+            format_size(static_cast<double>(fs.total_bytes)), used_space(fs),
+            static_cast<double>(fs.total_inodes) / mebi, used_inodes(fs));
     }
 
     ClassicMdtest settings_;

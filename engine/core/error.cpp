@@ -9,7 +9,7 @@
 namespace effio {
 namespace {
 
-constexpr std::array<ExitCodeInfo, 7> table{{
+constexpr std::array<ExitCodeInfo, 8> table{{
     {ExitCode::done, "done", "the run completed; a short or NOT VALID run is still done"},
     {ExitCode::data_errors, "data_errors",
      "the run completed, but data read back was wrong or an acceptance rule failed"},
@@ -20,12 +20,16 @@ constexpr std::array<ExitCodeInfo, 7> table{{
     {ExitCode::hung, "hung", "no progress within the watchdog's limit; the job was ended"},
     {ExitCode::environment, "environment",
      "the machine lacks something: no MPI, wrong launcher, missing library"},
+    {ExitCode::results, "results",
+     "the place of results takes no more; what was measured is told and kept elsewhere if "
+     "possible"},
 }};
 
 // Graver last. An interruption outranks wrong data because the run is incomplete.
-constexpr std::array<ExitCode, 7> gravity{
-    ExitCode::done,        ExitCode::data_errors, ExitCode::interrupted, ExitCode::usage,
-    ExitCode::environment, ExitCode::io_error,    ExitCode::hung};
+// Where results lie says least about the run itself.
+constexpr std::array<ExitCode, 8> gravity{
+    ExitCode::done,  ExitCode::results,     ExitCode::data_errors, ExitCode::interrupted,
+    ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};
 
 std::size_t rank_of(ExitCode code) {
     for (std::size_t i = 0; i < gravity.size(); ++i) {

@@ -21,6 +21,7 @@ enum class ExitCode : int {
     interrupted = 4,
     hung = 5,
     environment = 6,
+    results = 7,
 };
 
 struct ExitCodeInfo {

@@ -4,22 +4,38 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
 
 #include "core/pattern.hpp"
 
 namespace effio {
 namespace {
 
+/// In ascending order; found in the root of `size` steps.
+std::vector<int> divisors_of(int size) {
+    std::vector<int> small;
+    std::vector<int> large;
+    for (int d = 1; d <= size / d; ++d) {
+        if (size % d != 0) continue;
+        small.push_back(d);
+        if (d != size / d) large.push_back(size / d);
+    }
+    small.insert(small.end(), large.rbegin(), large.rend());
+    return small;
+}
+
 /// Descending extents of at most `most` each, the largest as small as possible, then the second;
-/// nothing if there are none.
-std::optional<std::vector<int>> extents_up_to(int size, int dimensions, int most) {
+/// nothing if there are none. `divisors` are those of `size`, and maybe others.
+std::optional<std::vector<int>> extents_up_to(int size, int dimensions, int most,
+                                              std::span<const int> divisors) {
     if (dimensions == 1) {
         if (size > most) return {};
         return std::vector<int>{size};
     }
-    for (int largest = 1; largest <= std::min(size, most); ++largest) {
+    for (const int largest : divisors) {
+        if (largest > std::min(size, most)) break;
         if (size % largest != 0) continue;
-        if (auto rest = extents_up_to(size / largest, dimensions - 1, largest); rest) {
+        if (auto rest = extents_up_to(size / largest, dimensions - 1, largest, divisors); rest) {
             rest->insert(rest->begin(), largest);
             return rest;
         }
@@ -63,6 +79,21 @@ std::int64_t Box::place(std::int64_t offset) const {
     return at;
 }
 
+std::int64_t Strides::pieces() const {
+    std::int64_t all = 1;
+    for (const auto& level : levels) all *= level.count;
+    return all;
+}
+
+std::int64_t Strides::nested(std::int64_t number) const {
+    std::int64_t at = 0;
+    for (const auto& level : levels) {
+        at += number % level.count * level.stride;
+        number /= level.count;
+    }
+    return at;
+}
+
 Permutation::Permutation(std::int64_t size, std::uint64_t seed)
     : size_(size),
       seed_(seed),
@@ -92,7 +123,7 @@ std::int64_t Permutation::operator()(std::int64_t index) const {
 }
 
 std::vector<int> balanced_grid(int size, int dimensions) {
-    return *extents_up_to(size, dimensions, size);
+    return *extents_up_to(size, dimensions, size, divisors_of(size));
 }
 
 Walk::Walk(const Blocks& blocks, std::int64_t part, Order order, std::uint64_t seed,
@@ -103,7 +134,7 @@ Walk::Walk(const Blocks& blocks, std::int64_t part, Order order, std::uint64_t s
       seed_(seed),
       length_(blocks.transfers()),
       existing_blocks_(existing / blocks.block) {
-    if (order == Order::shuffled) shuffle_.emplace(blocks.parts * length_, seed);
+    if (order == Order::shuffled && length_ > 0) shuffle_.emplace(blocks.parts * length_, seed);
 }
 
 std::int64_t Walk::scattered(std::int64_t step) const {

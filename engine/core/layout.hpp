@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -48,10 +49,54 @@ struct Box {
     friend bool operator==(const Box&, const Box&) = default;
 };
 
+/// One level of nested strides: so many, so many bytes apart.
+struct Level {
+    std::int64_t count = 1;
+    std::int64_t stride = 0;
+    friend bool operator==(const Level&, const Level&) = default;
+};
+
+/// Pieces of equal length at nested strides, the innermost level first; their stream is the pieces
+/// one after the other. Without levels there is one piece.
+struct Strides {
+    std::int64_t piece = 1;  ///< bytes
+    std::vector<Level> levels;
+
+    std::int64_t pieces() const;
+    std::int64_t run() const { return piece; }
+    /// Where piece `number` begins: the sum of digit times stride, the digits of the number to the
+    /// mixed base of the counts.
+    std::int64_t begin(std::int64_t number) const {
+        if (levels.size() == 1) [[likely]]
+            return number * levels.front().stride;
+        return nested(number);
+    }
+    /// Of the byte `offset` of the stream.
+    std::int64_t place(std::int64_t offset) const { return begin(offset / piece) + offset % piece; }
+    friend bool operator==(const Strides&, const Strides&) = default;
+
+  private:
+    std::int64_t nested(std::int64_t number) const;
+};
+
+/// Pieces of equal length at the places of a list, which does not fall; copies share the list.
+struct Listed {
+    std::int64_t piece = 1;  ///< bytes
+    std::shared_ptr<const std::vector<std::int64_t>> places;
+
+    std::int64_t pieces() const { return static_cast<std::int64_t>(places->size()); }
+    std::int64_t run() const { return piece; }
+    std::int64_t begin(std::int64_t number) const {
+        return (*places)[static_cast<std::size_t>(number)];
+    }
+    std::int64_t place(std::int64_t offset) const { return begin(offset / piece) + offset % piece; }
+    friend bool operator==(const Listed&, const Listed&) = default;
+};
+
 /// What a file looks like to one rank: a displacement and a shape that starts there.
 struct View {
     std::int64_t displacement = 0;
-    std::variant<Contiguous, RoundRobin, Box> shape = Contiguous{};
+    std::variant<Contiguous, RoundRobin, Box, Strides, Listed> shape = Contiguous{};
 };
 
 /// Calls `touch(Run)` for each consecutive piece of the file behind bytes [offset, offset+bytes) of
@@ -72,16 +117,23 @@ void for_each_run(const View& view, std::int64_t offset, std::int64_t bytes, Tou
         }
         return;
     }
-    if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
-        const std::int64_t run = box->run();
+    // The other shapes are runs of one length, each at a place of its own.
+    const auto by_place = [&](const auto& shape) {
+        const std::int64_t run = shape.run();
         while (bytes > 0) {
             const std::int64_t left = run - offset % run;
             const std::int64_t piece = bytes < left ? bytes : left;
-            if (!touch(Run{view.displacement + box->place(offset), piece})) return;
+            if (!touch(Run{view.displacement + shape.place(offset), piece})) return;
             offset += piece;
             bytes -= piece;
         }
-        return;
+    };
+    if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) return by_place(*box);
+    if (const auto* strides = std::get_if<Strides>(&view.shape); strides != nullptr) {
+        return by_place(*strides);
+    }
+    if (const auto* list = std::get_if<Listed>(&view.shape); list != nullptr) {
+        return by_place(*list);
     }
     touch(Run{view.displacement + offset, bytes});
 }
@@ -110,7 +162,7 @@ class Permutation {
 /// where Open MPI 4.1 gives 12 x 6).
 std::vector<int> balanced_grid(int size, int dimensions);
 
-/// Files made of blocks (spec/ior_mdtest.md, section 1): a file is a row of segments, a segment
+/// Files made of blocks (docs/definitions/ior.md): a file is a row of segments, a segment
 /// holds one block of each of `parts`, a block is a row of transfers. Many small blocks make a
 /// strided file, one large block a part a compact one.
 struct Blocks {
@@ -135,6 +187,7 @@ struct Blocks {
 
 enum class Order {
     sequential,  ///< in the order of the file
+    backward,    ///< from the end to the begin; not for Walk
     shuffled,    ///< every transfer once, in random order, equally many for each part
     random,      ///< random blocks of the file, with repeats, each read through in order
 };

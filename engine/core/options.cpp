@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <type_traits>
+
+#include "core/nearest.hpp"
 
 namespace effio {
 namespace {
@@ -103,20 +104,6 @@ struct Single<T, std::void_t<typename T::value_type>> {
     using type =
         std::conditional_t<IsOptional<T>::value || IsVector<T>::value, typename T::value_type, T>;
 };
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0]++;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-        }
-    }
-    return row.back();
-}
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
     return fmt::format("{}", fmt::join(parts, separator));
@@ -303,18 +290,12 @@ Option* OptionTable::find(char letter) {
 }
 
 std::string OptionTable::unknown(std::string_view name) const {
-    const Option* best = nullptr;
-    // Further away it is no slip of the finger.
-    std::size_t distance = std::min<std::size_t>(3, (name.size() + 1) / 2) + 1;
-    for (const auto& option : options_) {
-        const std::size_t d = edit_distance(name, option.name_);
-        if (d < distance) {
-            distance = d;
-            best = &option;
-        }
-    }
+    std::vector<std::string> known;
+    for (const auto& option : options_) known.push_back(option.name_);
     std::string out = fmt::format("unknown option --{}", name);
-    if (best != nullptr) out += fmt::format("; did you mean --{}?", best->name_);
+    if (const auto meant = nearest(name, known); !meant.empty()) {
+        out += fmt::format("; did you mean --{}?", meant);
+    }
     return out;
 }
 

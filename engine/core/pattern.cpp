@@ -28,6 +28,19 @@ std::optional<Mismatch> compare(std::span<const std::byte> expected,
     return mismatch;
 }
 
+bool is_foreign(std::span<const std::byte> expected, std::span<const std::byte> found) {
+    constexpr std::size_t word = sizeof(std::uint64_t);
+    bool hole = true;
+    for (std::size_t at = 0; at < found.size(); at += word) {
+        const std::size_t bytes = std::min(word, found.size() - at);
+        if (std::memcmp(expected.data() + at, found.data() + at, bytes) == 0) return false;
+        const auto piece = found.subspan(at, bytes);
+        hole = hole && std::all_of(piece.begin(), piece.end(),
+                                   [](std::byte b) { return b == std::byte{0}; });
+    }
+    return !hole;
+}
+
 void Pattern::fill(std::span<std::byte> out, std::int64_t offset) const {
     if (out.empty()) return;
     auto index = static_cast<std::uint64_t>(offset) / 8;

@@ -39,6 +39,9 @@ struct Mismatch {
 std::optional<Mismatch> compare(std::span<const std::byte> expected,
                                 std::span<const std::byte> found, std::int64_t offset);
 
+/// Other data as a whole and not damaged ones: no eight bytes are as expected, nor is it a hole.
+bool is_foreign(std::span<const std::byte> expected, std::span<const std::byte> found);
+
 class Pattern {
   public:
     Pattern(std::uint64_t seed, std::uint64_t file)

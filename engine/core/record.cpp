@@ -95,12 +95,37 @@ Json Measurement::to_json() const {
     out["call_times"] = call_times ? effio::to_json(*call_times) : Json(nullptr);
     out["hints_asked"] = hints_asked;
     out["hints_granted"] = hints_granted;
+    out["hints_echoed"] = or_null(hints_echoed);
     out["verified_bytes"] = verified_bytes;
     out["error_count"] = error_count;
     out["errors"] = json_list(errors);
     out["cache"] = cache ? cache->to_json() : Json(nullptr);
     out["detail"] = detail;
     return out;
+}
+
+Json SampleSummary::to_json() const {
+    return Json{{"count", count},          {"min", or_null(min)},
+                {"max", or_null(max)},     {"deviation", or_null(deviation)},
+                {"low95", or_null(low95)}, {"high95", or_null(high95)}};
+}
+
+Figure mean_of(Figure figure, const Samples& samples, const std::string& missing) {
+    if (samples.count() == 0) {
+        figure.metric.reason = missing;
+        return figure;
+    }
+    figure.metric.value = samples.mean();
+    SampleSummary& of = figure.samples.emplace();
+    of.count = samples.count();
+    of.min = samples.min();
+    of.max = samples.max();
+    if (of.count > 1) {
+        of.deviation = samples.deviation();
+        of.low95 = samples.mean() - samples.confidence95();
+        of.high95 = samples.mean() + samples.confidence95();
+    }
+    return figure;
 }
 
 Json Figure::to_json() const {
@@ -111,6 +136,7 @@ Json Figure::to_json() const {
     out["metric"] = metric.to_json();
     out["valid"] = or_null(valid);
     out["reasons"] = reasons;
+    if (samples) out["samples"] = samples->to_json();
     out["detail"] = detail;
     return out;
 }

@@ -17,7 +17,7 @@
 
 namespace effio {
 
-inline constexpr std::string_view result_schema = "effio-result/1";
+inline constexpr std::string_view result_schema = "effio-result/1.1";
 
 /// A figure with its unit and direction; a value that is not finite is null and carries a reason.
 struct Metric {
@@ -73,12 +73,25 @@ struct Measurement {
     std::optional<Histogram> call_times;
     Json hints_asked = Json::object();
     Json hints_granted = Json::object();
+    /// The library hands back keys that it cannot know; nothing where no hint was asked.
+    std::optional<bool> hints_echoed;
     std::int64_t verified_bytes = 0;
     std::int64_t error_count = 0;  ///< failed calls and wrong data, all ranks
     std::vector<Error> errors;     ///< the first few, with rank and place
     std::optional<CacheEvidence> cache;
     Json detail = Json::object();  ///< further numbers; names end in their unit
 
+    Json to_json() const;
+};
+
+/// What a mean stands on, in the unit of its figure.
+struct SampleSummary {
+    std::int64_t count = 0;
+    std::optional<double> min = {};
+    std::optional<double> max = {};
+    std::optional<double> deviation = {};  ///< with n-1
+    std::optional<double> low95 = {};      ///< the 95 % confidence interval of the mean; needs two
+    std::optional<double> high95 = {};
     Json to_json() const;
 };
 
@@ -90,10 +103,15 @@ struct Figure {
     Metric metric;
     std::optional<bool> valid;  ///< by the benchmark's own rules, where it has some
     std::vector<std::string> reasons;
+    std::optional<SampleSummary> samples;  ///< of a mean
     Json detail = Json::object();
 
     Json to_json() const;
 };
+
+/// The figure with the mean of the samples as its value, in the unit and direction that its metric
+/// has; without samples it has no value, because of `missing`.
+Figure mean_of(Figure figure, const Samples& samples, const std::string& missing);
 
 struct End {
     ExitCode status = ExitCode::done;

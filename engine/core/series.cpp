@@ -26,6 +26,13 @@ void TimeSeries::add(double from, double to, double amount) {
     }
 }
 
+void TimeSeries::delay(double seconds) {
+    const auto missing = [&] { return static_cast<std::size_t>(std::lround(seconds / width_)); };
+    if (slices_.empty()) return;
+    while (slices_.size() + missing() > most_slices) widen();
+    slices_.insert(slices_.begin(), missing(), 0.0);
+}
+
 void TimeSeries::widen() {
     width_ *= 2;
     const std::size_t merged = (slices_.size() + 1) / 2;

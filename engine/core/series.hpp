@@ -25,6 +25,8 @@ class TimeSeries {
     /// Seconds of a slice: a power of two.
     double width() const { return width_; }
     const std::vector<double>& slices() const { return slices_; }
+    /// All was done `seconds` later: moved by whole slices, because nothing is known within one.
+    void delay(double seconds);
     /// Merges slices until they are at least `width` wide.
     void widen_to(double width);
     /// {"slice_seconds", "bytes"}; the last slice may be cut short by the end.

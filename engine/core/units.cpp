@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -45,6 +46,13 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// Whether a unit begins with `text`, whatever the case: "G" may be GiB or GB.
+bool begins_alike(std::string_view unit, std::string_view text) {
+    constexpr auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; };
+    return std::ranges::equal(unit.substr(0, text.size()), text,
+                              [&](char a, char b) { return lower(a) == lower(b); });
+}
+
 /// A non-negative number and a unit from `units`; a missing unit is factor 1.
 template <std::size_t N>
 Result<double> number_with_unit(std::string_view text, const std::array<Unit, N>& units,
@@ -64,8 +72,17 @@ Result<double> number_with_unit(std::string_view text, const std::array<Unit, N>
     for (const auto& unit : units) {
         if (unit.suffix == suffix) return number * unit.factor;
     }
+    std::string meant;
     std::string known;
-    for (const auto& unit : units) known += fmt::format(" {}", unit.suffix);
+    for (const auto& unit : units) {
+        known += fmt::format(" {}", unit.suffix);
+        if (!begins_alike(unit.suffix, suffix)) continue;
+        meant += fmt::format("{}{:g}{}", meant.empty() ? "" : " or ", number, unit.suffix);
+    }
+    if (!meant.empty()) {
+        return usage_error(
+            fmt::format("'{}' has the unknown unit '{}'; did you mean {}?", text, suffix, meant));
+    }
     return complain(fmt::format("has the unknown unit '{}' (known:{})", suffix, known));
 }
 
@@ -168,6 +185,8 @@ std::string format_duration(double seconds) {
     if (seconds < 1e-3) return fmt::format("{:.3g} us", seconds * 1e6);
     if (seconds < 1.0) return fmt::format("{:.3g} ms", seconds * 1e3);
     if (seconds < 120.0) return fmt::format("{:.3g} s", seconds);
+    constexpr double longest = 3600e9;  // beyond it nobody reads minutes, and integers end
+    if (!(seconds < longest)) return fmt::format("{:.3g} h", seconds / 3600);
     const auto whole = std::llround(seconds);
     if (whole < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);

@@ -50,6 +50,8 @@ class Comm {
   public:
     static Comm world(Clock& clock);
     static Comm self(Clock& clock);
+    /// No ranks at all, for what stands before MPI is started.
+    static Comm none(Clock& clock) { return Comm(clock); }
     Comm(Comm&& other) noexcept;
     Comm& operator=(Comm&& other) noexcept;
     Comm(const Comm&) = delete;
@@ -136,6 +138,7 @@ class Comm {
 
   private:
     Comm(MPI_Comm comm, Clock& clock, bool owned);
+    explicit Comm(Clock& clock) : clock_(&clock) {}
     void join() const {
         if (clock_->is_virtual()) [[unlikely]]
             join_clocks(clock_->collective_cost());

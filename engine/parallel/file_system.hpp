@@ -23,6 +23,10 @@ struct FileSystem {
     std::int64_t free_bytes = 0;  ///< for this user
     std::int64_t total_inodes = 0;
     std::int64_t free_inodes = 0;
+    // Of all users: with what is free for some of them only (root's reserve), less than total -
+    // free.
+    std::int64_t used_bytes = 0;
+    std::int64_t used_inodes = 0;
     std::optional<std::int64_t> quota_free_bytes;  ///< left of the user's quota, where one is set
     std::optional<std::string> device;             ///< "major:minor" of a block device
     Json striping = nullptr;                       ///< {"count", "unit_bytes"} where known

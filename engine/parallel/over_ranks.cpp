@@ -41,7 +41,8 @@ Histogram merged_over(const Comm& comm, const Histogram& mine) {
     return Histogram::from_state(state, low == none ? Histogram().min_ns() : low, high);
 }
 
-TimeSeries summed_over(const Comm& comm, TimeSeries mine) {
+TimeSeries summed_over(const Comm& comm, TimeSeries mine, double late) {
+    mine.delay(late);
     mine.widen_to(comm.max(mine.width()));
     auto bytes = mine.slices();
     bytes.resize(static_cast<std::size_t>(comm.max(static_cast<std::int64_t>(bytes.size()))));

@@ -28,8 +28,9 @@ Spread spread_over(const Comm& comm, double mine);
 /// The operation times of all ranks in one distribution.
 Histogram merged_over(const Comm& comm, const Histogram& mine);
 
-/// The bytes of all ranks by time, from each rank's own series.
-TimeSeries summed_over(const Comm& comm, TimeSeries mine);
+/// The bytes of all ranks by time since the common start, from each rank's own series, which began
+/// `late` seconds after it.
+TimeSeries summed_over(const Comm& comm, TimeSeries mine, double late);
 
 /// The mean of what the ranks know; nothing if one of them knows nothing.
 std::optional<double> mean_over(const Comm& comm, const std::optional<double>& mine);

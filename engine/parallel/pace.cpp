@@ -59,11 +59,10 @@ Wall meet_at_wall(const Comm& comm, std::span<const Standing> mine) {
 }
 
 bool Checkpoint::go_on() {
-    const bool stop = comm_.is_root() && interrupted_.load(std::memory_order_relaxed);
-    char vote = static_cast<char>(stop ? StopReason::interrupted : StopReason::none);
-    comm_.broadcast(vote);
-    reason_ = static_cast<StopReason>(vote);
-    return reason_ == StopReason::none;
+    const bool mine = interrupted_.load(std::memory_order_relaxed);
+    const bool stop = comm_.max(mine ? 1 : 0) > 0;
+    reason_ = stop ? StopReason::interrupted : StopReason::none;
+    return !stop;
 }
 
 LoopLengths::LoopLengths(const Comm& comm, std::size_t series, double target_seconds)

@@ -211,8 +211,8 @@ struct Wall {
 /// Collective; each rank has at least one worker.
 Wall meet_at_wall(const Comm& comm, std::span<const Standing> mine);
 
-/// The root's vote at the borders of a fixed plan: go on unless a signal asked to stop. One byte is
-/// broadcast.
+/// All ranks' vote at the borders of a fixed plan: go on unless a signal asked any of them to stop.
+/// One number is reduced.
 class Checkpoint {
   public:
     Checkpoint(const Comm& comm, const std::atomic<bool>& interrupted)
@@ -227,9 +227,9 @@ class Checkpoint {
 };
 
 /// How many loops a growing operation runs, from the time that the size before took, so that each
-/// size takes about `target` seconds in all (spec/b_eff.md, B5). Several series (methods) at once.
-/// The root decides by its own times; the counts are broadcast, and are the same on all ranks after
-/// each call.
+/// size takes about `target` seconds in all (docs/definitions/b-eff.md, Loops). Several series
+/// (methods) at once. The root decides by its own times; the counts are broadcast, and are the same
+/// on all ranks after each call.
 class LoopLengths {
   public:
     static constexpr std::int64_t first = 10;  ///< loops of the pass that calibrates

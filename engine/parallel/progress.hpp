@@ -24,6 +24,7 @@ class Progress {
         double plan_done = 0;          ///< fraction of the whole run finished before this step, 0…1
         double plan_seconds_left = 0;  ///< expected from the begin of this step; 0 if unknown
         int ranks = 1;                 ///< that take part in it
+        std::int64_t planned_bytes = 0;  ///< of this rank in this step; 0 if unknown
     };
 
     struct Snapshot {

@@ -8,9 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace effio {
 namespace {
@@ -50,6 +55,45 @@ Result<std::unique_ptr<FileSink>> create(const std::string& where, const std::st
     }
 }
 
+bool write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t n = ::write(descriptor, text.data(), text.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(n));
+    }
+    return true;
+}
+
+/// What the file is called in which the results of `path` go on. The folder of a run tells it
+/// apart, the file in it has the same name in all.
+std::string rescue_name(const std::string& path) {
+    const auto whole = std::filesystem::absolute(path);
+    return fmt::format("effio-rescued-{}-{}", whole.parent_path().filename().string(),
+                       whole.filename().string());
+}
+
+/// A new file with the whole lines of the old one and one more; -1 if that cannot be had. `path`
+/// becomes the name that is free.
+int continued(const std::string& old, std::string& path, std::string_view text) {
+    std::ifstream from(old, std::ios::binary);
+    std::string lines{std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>()};
+    lines.resize(lines.rfind('\n') + 1);  // none: npos + 1 is 0
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC;
+    const std::filesystem::path whole = path;
+    int to = ::open(path.c_str(), flags, 0666);
+    for (int attempt = 2; to < 0 && errno == EEXIST && attempt < 1000; ++attempt) {
+        path = fmt::format("{}/{}-{}{}", whole.parent_path().string(), whole.stem().string(),
+                           attempt, whole.extension().string());
+        to = ::open(path.c_str(), flags, 0666);
+    }
+    if (to < 0) return -1;
+    if (from.is_open() && write_all(to, lines) && write_all(to, text)) return to;
+    ::close(to);
+    ::unlink(path.c_str());
+    return -1;
+}
+
 /// The `end` line of a rank that is not the writer; the writer may have been stopped in the middle
 /// of a line.
 void append_end(int fd, const std::string& path, const End& end, bool after_half_a_line) {
@@ -77,6 +121,7 @@ Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path) {
     const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) {
         Error error = system_error("create the result file", path, errno);
+        error.exit_code = ExitCode::results;
         if (error.system_code == EEXIST) {
             error.exit_code = ExitCode::usage;
             error.cause = "exists already; results are never overwritten";
@@ -91,19 +136,34 @@ FileSink::~FileSink() {
 }
 
 void FileSink::line(std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t n = ::write(descriptor_, text.data(), text.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            if (!failed_) {
-                const Error error = system_error("write the result file", path_, errno);
-                fmt::print(stderr, "effio: {}; results from here on are not in it\n", error.text());
-            }
-            failed_ = true;
-            return;
-        }
-        text.remove_prefix(static_cast<std::size_t>(n));
+    if (failed_) return;  // behind a gap nothing can be read
+    if (write_all(descriptor_, text)) return;
+    const Error error = system_error("write the result file", path_, errno);
+    if (!moved_ && rescue(text)) {
+        fmt::print(stderr, "effio-mpi: {}; all results are kept in {}\n", error.text(), path_);
+        return;
     }
+    failed_ = true;
+    fmt::print(stderr, "effio-mpi: {}; results from here on are not in it\n", error.text());
+}
+
+/// Goes on elsewhere with all lines until now and `text`.
+bool FileSink::rescue(std::string_view text) {
+    const char* temporary = std::getenv("TMPDIR");
+    const std::array<std::string, 3> places{temporary != nullptr ? temporary : "", "/tmp",
+                                            last_resort_};
+    for (const std::string& place : places) {
+        if (place.empty()) continue;
+        std::string path = fmt::format("{}/{}", place, rescue_name(path_));
+        const int other = continued(path_, path, text);
+        if (other < 0) continue;
+        ::close(descriptor_);
+        descriptor_ = other;
+        path_ = std::move(path);
+        moved_ = true;
+        return true;
+    }
+    return false;
 }
 
 Result<std::unique_ptr<Results>> Results::open(const Comm& comm, const std::string& where,
@@ -135,7 +195,32 @@ Result<std::unique_ptr<Results>> Results::open(const Comm& comm, const std::stri
     return results;
 }
 
+std::unique_ptr<Results> Results::open_somewhere(const Comm& comm,
+                                                 std::span<const std::string> places,
+                                                 const std::string& benchmark) {
+    std::string failures;
+    std::size_t count = places.size();
+    comm.broadcast(count);  // other ranks may see another environment
+    for (std::size_t i = 0; i < count; ++i) {
+        auto results = open(comm, comm.is_root() ? places[i] : "", benchmark);
+        if (results) {
+            if (!failures.empty()) {
+                (*results)->remark_ = fmt::format("the result file is {}", (*results)->path_);
+            }
+            return std::move(*results);
+        }
+        if (!failures.empty()) failures += "; ";
+        failures += results.error().cause;
+    }
+    auto results = std::make_unique<Results>();
+    results->writer_ = comm.is_root();
+    results->recorder_ = std::make_unique<Recorder>(std::make_unique<NoSink>());
+    results->remark_ = fmt::format("there is no result file: {}", failures);
+    return results;
+}
+
 void Results::end_from_any_rank(const End& end) {
+    if (path_.empty()) return;
     const int fd = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
     if (fd < 0) return;  // another node's file system: stderr has the message
     flock(fd, LOCK_EX);  // several ranks may want the last word

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "core/record.hpp"
@@ -11,8 +12,8 @@
 
 namespace effio {
 
-/// Appends lines to a new file. A failure is remembered, told on stderr once, and does not stop the
-/// run; `failed` lets the run end with an I/O error.
+/// Appends lines to a new file. Where that takes no more, all goes on in a file elsewhere. Either
+/// is told on stderr once and does not stop the run; its exit code tells (ExitCode::results).
 class FileSink : public LineSink {
   public:
     /// Creates the file; it must not exist.
@@ -22,13 +23,22 @@ class FileSink : public LineSink {
     FileSink& operator=(const FileSink&) = delete;
 
     void line(std::string_view text) override;
+    /// A further directory for what the first one has no room for, after TMPDIR and /tmp.
+    void rescue_to(std::string directory) { last_resort_ = std::move(directory); }
+    /// Lines are missing.
     bool failed() const { return failed_; }
+    /// All lines are kept, but not where they were asked for.
+    bool moved() const { return moved_; }
 
   private:
     FileSink(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+    bool rescue(std::string_view text);
+
     int descriptor_;
     std::string path_;
+    std::string last_resort_;
     bool failed_ = false;
+    bool moved_ = false;
 };
 
 /// What every rank of a group knows about its result file. Rank 0 of the group writes it.
@@ -40,10 +50,26 @@ class Results {
     static Result<std::unique_ptr<Results>> open(const Comm& comm, const std::string& where,
                                                  const std::string& benchmark);
 
+    /// Collective. In the first of the places, each as `where` above, that takes a file; without a
+    /// file if none does.
+    static std::unique_ptr<Results> open_somewhere(const Comm& comm,
+                                                   std::span<const std::string> places,
+                                                   const std::string& benchmark);
+
+    /// Empty if there is no file.
     const std::string& path() const { return path_; }
+    /// On the root after open_somewhere: one line that says where the file is, or why there is
+    /// none; empty if the first place took it.
+    const std::string& remark() const { return remark_; }
     /// Does nothing on ranks other than the group's root.
     Recorder& recorder() { return *recorder_; }
+    /// On the root: lines are missing, or all are kept elsewhere.
     bool failed() const { return sink_ != nullptr && sink_->failed(); }
+    bool moved() const { return sink_ != nullptr && sink_->moved(); }
+    /// See FileSink::rescue_to.
+    void rescue_to(const std::string& directory) {
+        if (sink_ != nullptr) sink_->rescue_to(directory);
+    }
 
     /// The last words of a rank whose job cannot end in an orderly way; any rank, any thread. A
     /// file that has its `end` line already is left alone.
@@ -51,6 +77,7 @@ class Results {
 
   private:
     std::string path_;
+    std::string remark_;
     bool writer_ = false;
     FileSink* sink_ = nullptr;  ///< owned by the recorder
     std::unique_ptr<Recorder> recorder_;

@@ -60,8 +60,9 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     Error error =
         io_error(now.call, now.step.path,
                  fmt::format("no progress for {:.0f} s in '{}'{}; if the storage is "
-                             "merely slow, raise --watchdog",
-                             silent_seconds, now.step.title, state_of_file_system(now.step.path)));
+                             "merely slow, raise {}",
+                             silent_seconds, now.step.title, state_of_file_system(now.step.path),
+                             settings_.hang_limit_name));
     error.exit_code = ExitCode::hung;
     error = session_.signed_error(error);
     End end;

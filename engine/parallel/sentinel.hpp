@@ -6,6 +6,7 @@
 #include <csignal>
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "parallel/session.hpp"
@@ -21,6 +22,8 @@ class Sentinel {
     struct Settings {
         /// Seconds without a sign of life after which the job is ended; 0 switches that off.
         double hang_limit_seconds = 60;
+        /// How the user sets it.
+        std::string hang_limit_name = "--watchdog";
         /// Called on the showing rank about once a second with what happens now.
         std::function<void(const Progress::Snapshot&)> show;
     };

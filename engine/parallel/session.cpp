@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 namespace effio {
 
@@ -32,18 +33,37 @@ void Console::status(const std::string& text) {
     std::fflush(stderr);
 }
 
+AtAbruptEnd::AtAbruptEnd(Session& session, std::function<void()> act) : session_(session) {
+    const std::lock_guard lock(session_.ending_);
+    session_.clean_up_.push_back(std::move(act));
+}
+
+AtAbruptEnd::~AtAbruptEnd() {
+    const std::lock_guard lock(session_.ending_);
+    session_.clean_up_.pop_back();
+}
+
 void end_job(Session& session, const End& end) {
     // Two threads of a rank may find the same trouble; the first one speaks.
-    const std::lock_guard lock(session.ending);
+    const std::lock_guard lock(session.ending_);
     std::string message = fmt::format("effio: {}: {}\n", name(end.status), end.reason);
     for (const auto& error : end.errors) message += fmt::format("effio: {}\n", error.text());
     std::fputs(message.c_str(), stderr);
+    if (const auto code = session.finished.load()) {
+        std::fputs("effio: the run was complete, and so is its result\n", stderr);
+        leave(*code);
+    }
     session.results.end_from_any_rank(end);
     // Removing files on broken storage may itself hang: leave then by SIGALRM.
     std::signal(SIGALRM, SIG_DFL);
     alarm(5);
-    session.clean_up();
-    _exit(static_cast<int>(end.status));
+    for (auto act = session.clean_up_.rbegin(); act != session.clean_up_.rend(); ++act) (*act)();
+    leave(end.status);
+}
+
+void leave(ExitCode code) {
+    std::fflush(stdout);
+    _exit(static_cast<int>(code));  // the only one
 }
 
 }  // namespace effio

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
@@ -31,6 +33,13 @@ class Console {
     bool status_shown_ = false;
 };
 
+struct Session;
+
+/// Ends the whole job from any thread of any rank: writes the `end` line, removes what was created
+/// (AtAbruptEnd), and leaves with the status' exit code; the launcher ends the other ranks. Of a
+/// run that has finished only the process is ended.
+[[noreturn]] void end_job(Session& session, const End& end);
+
 struct Session {
     Session(Clock& the_clock, Comm& group, Progress& the_progress, Results& the_results,
             Console& the_console, const std::atomic<bool>& stop)
@@ -50,9 +59,13 @@ struct Session {
     int world_rank = 0;
     std::string host;
     double agree_deadline_seconds = 10;
-    std::mutex ending;  ///< held by the thread that ends the job
-    /// Removes what the run created, without MPI; for ends that are not orderly.
-    std::function<void()> clean_up = [] {};
+    bool classic = false;  ///< the command line is that of an original, and so is what it allows
+    /// The run's exit code, once its last line is written: whatever ends the process from then on,
+    /// it leaves with this.
+    std::atomic<std::optional<ExitCode>> finished = std::optional<ExitCode>();
+    /// After a failure this rank left a file open that its library would close, together with the
+    /// other ranks, in MPI_Finalize, where it may hang or crash.
+    bool left_open = false;
 
     /// The error with this rank and host in it.
     Error signed_error(Error error) const {
@@ -60,10 +73,28 @@ struct Session {
         if (error.host.empty()) error.host = host;
         return error;
     }
+
+  private:
+    friend class AtAbruptEnd;
+    friend void end_job(Session& session, const End& end);
+    std::mutex ending_;                            ///< held by the thread that ends the job
+    std::vector<std::function<void()>> clean_up_;  ///< the last one first
 };
 
-/// Ends the whole job from any thread of any rank: writes the `end` line, removes what was created,
-/// and leaves with the status' exit code; the launcher ends the other ranks. The only `_exit`.
-[[noreturn]] void end_job(Session& session, const End& end);
+/// As long as it lives, an end of the job that is not orderly does this first, without MPI, and
+/// then what stood before. Made and gone in the order of a stack.
+class AtAbruptEnd {
+  public:
+    AtAbruptEnd(Session& session, std::function<void()> act);
+    AtAbruptEnd(const AtAbruptEnd&) = delete;
+    AtAbruptEnd& operator=(const AtAbruptEnd&) = delete;
+    ~AtAbruptEnd();
+
+  private:
+    Session& session_;
+};
+
+/// Leaves at once, without what libraries and MPI do at the end of a process.
+[[noreturn]] void leave(ExitCode code);
 
 }  // namespace effio

@@ -12,9 +12,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <functional>
 #include <future>
-#include <mutex>
 
 namespace effio {
 namespace {
@@ -76,29 +74,6 @@ class Manner {
     posix_spawnattr_t attributes{};
 };
 
-/// As long as it lives, an end of the job that is not orderly ends the command too.
-class EndWithJob {
-  public:
-    EndWithJob(Session& session, pid_t group) : session_(session) {
-        const std::lock_guard lock(session.ending);
-        before_ = session.clean_up;
-        session.clean_up = [group, before = before_] {
-            kill(-group, SIGKILL);
-            before();
-        };
-    }
-    EndWithJob(const EndWithJob&) = delete;
-    EndWithJob& operator=(const EndWithJob&) = delete;
-    ~EndWithJob() {
-        const std::lock_guard lock(session_.ending);
-        session_.clean_up = std::move(before_);
-    }
-
-  private:
-    Session& session_;
-    std::function<void()> before_;
-};
-
 /// Returns when the process has ended, and leaves its status to be fetched.
 void wait_for(pid_t process) {
     siginfo_t info;
@@ -120,12 +95,13 @@ Status run_in_shell(Session& session, const std::string& command, const ShellVar
     if (code != 0) {
         return failure(command, fmt::format("was not started: {}", std::strerror(code)));
     }
-    const EndWithJob end_with_job(session, process);
+    const AtAbruptEnd end_with_job(session, [process] { kill(-process, SIGKILL); });
     // Another thread waits, so that this one sees a request to stop and still learns of the end at
     // once.
     auto end = std::async(std::launch::async, wait_for, process);
     bool told = false;
     while (end.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+        session.progress.beat();  // it takes as long as the user wants
         if (told || !session.interrupted.load()) continue;
         kill(-process, SIGTERM);
         told = true;

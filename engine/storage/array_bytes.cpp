@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays in a file without a format: the variables one after the other, each in C order, nothing
-// before or between them (spec/app_kernels.md, section 2: variable v of rank r at (v P + r) n).
+// before or between them (docs/definitions/libraries.md: variable v of rank r at (v P + r) n).
 // Over any way to reach bytes, so that the same bytes can be moved by MPI-IO, by POSIX calls, and
 // in virtual time.
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ class BytesArrayFile : public ArrayFile {
         }
     }
 
-    Hints granted_hints() override { return file_->granted_hints(); }
+    GrantedHints granted_hints() override { return file_->granted_hints(); }
 
   protected:
     Status do_set_access(ArrayAccess access) override {

@@ -20,13 +20,6 @@ Error ArrayFile::failure(std::string call, std::size_t variable, const std::stri
                    fmt::format("variable {}: {}", schema_.variables[variable].name, cause));
 }
 
-Result<std::int64_t> ArrayFile::overhead_by_size(bool is_root) const {
-    if (!is_root) return std::int64_t{0};
-    const auto size = size_of(path_);
-    if (!size) return size.error();
-    return *size - schema_.bytes();
-}
-
 Status ArrayFile::checked(Status status) const {
     session_.progress.beat();
     if (status) return status;
@@ -108,6 +101,11 @@ Status ArrayFile::sync() {
 
 Status ArrayFile::close() {
     return checked(do_close());
+}
+
+Result<ArrayAttribute> ArrayFile::attribute(const ArrayAttribute& like) {
+    return failure("read an attribute",
+                   fmt::format("{}: this library keeps no attributes", like.name));
 }
 
 Status ArrayFile::do_put_from(std::size_t, const Slab&, std::span<const std::byte>, const Box&) {

@@ -112,10 +112,15 @@ class ArrayFile {
     /// Collective. The file is not usable afterwards.
     Status close();
 
+    /// The file's attribute of the name and type of `like` (capability attributes); fails where
+    /// there is none of this type.
+    virtual Result<ArrayAttribute> attribute(const ArrayAttribute& like);
+
     /// What MPI-IO says is in force; empty where the library does not pass it on.
-    virtual Hints granted_hints() { return {}; }
+    virtual GrantedHints granted_hints() { return {}; }
     /// After close: bytes that this rank gave to the file beside array data, such as headers and
-    /// record marks; what only the size of a shared file tells counts on the root of its ranks.
+    /// record marks, not what lies empty between; what only a shared file tells counts on the root
+    /// of its ranks.
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// More that the library knows of the open file (extent of the header, memory used); an object.
     virtual Json describe() { return Json::object(); }
@@ -148,8 +153,6 @@ class ArrayFile {
 
     Session& session() const { return session_; }
     ArrayTotals& count() { return totals_; }
-    /// The overhead of a new shared file by its size; `is_root` as in overhead_bytes.
-    Result<std::int64_t> overhead_by_size(bool is_root) const;
     /// An error of this file: the call, and what it says.
     Error failure(std::string call, std::string cause) const;
     /// The same about a variable.

@@ -221,17 +221,8 @@ class OwnArrayFile : public ArrayFile {
         const auto wanted = static_cast<std::int64_t>(data.size());
         for (std::int64_t done = 0; done < wanted;) {
             const auto s = record.subrecord(record.subrecord_of(offset + done));
-            std::int32_t mark = 0;
-            auto marked =
-                read_all(file, std::as_writable_bytes(std::span(&mark, 1)), begin + s.leading_at);
-            if (!marked) return marked;
-            if (mark != s.leading) {
-                Error error =
-                    failure("read a record",
-                            fmt::format("the record mark is {}, expected {}", mark, s.leading));
-                error.path = file.path;
-                error.offset = begin + s.leading_at;
-                return error;
+            if (auto right = check_mark(file, begin + s.leading_at, s.leading); !right) {
+                return right.error();
             }
             const std::int64_t inside = offset + done - s.payload_begin;
             const std::int64_t piece = std::min(wanted - done, s.payload_bytes - inside);
@@ -239,9 +230,27 @@ class OwnArrayFile : public ArrayFile {
                 file, data.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(piece)),
                 begin + s.data_at + inside);
             if (!read) return read;
+            // As Fortran does when it comes to the end of a record.
+            if (inside + piece == s.payload_bytes) {
+                if (auto right = check_mark(file, begin + s.trailing_at, s.trailing); !right) {
+                    return right.error();
+                }
+            }
             done += piece;
         }
         return wanted;
+    }
+
+    Status check_mark(const OwnFile& file, std::int64_t at, std::int32_t right) {
+        std::int32_t mark = 0;
+        auto read = read_all(file, std::as_writable_bytes(std::span(&mark, 1)), at);
+        if (!read) return read.error();
+        if (mark == right) return {};
+        Error error = failure("read a record",
+                              fmt::format("the record mark is {}, expected {}", mark, right));
+        error.path = file.path;
+        error.offset = at;
+        return error;
     }
 
     /// Marks and payload of each subrecord in one call.

@@ -5,6 +5,10 @@
 
 namespace effio {
 
+std::string ArrayAttribute::value_text() const {
+    return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
 std::string_view name(ArrayType type) {
     switch (type) {
         case ArrayType::text:

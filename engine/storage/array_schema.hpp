@@ -60,6 +60,7 @@ struct ArrayVariable {
 struct ArrayAttribute {
     std::string name;
     std::variant<std::string, std::int32_t, double> value;
+    std::string value_text() const;
 };
 
 /// How writers share the elements of one dimension: rank r has [start(r), start(r+1)). Computed, so

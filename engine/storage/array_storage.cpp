@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "core/units.hpp"
+#include "storage/removal.hpp"
 
 namespace effio {
 namespace {
@@ -39,7 +40,7 @@ class ArrayBytes : public ByteFile {
           element_bytes_(file_->schema().variables.front().element_bytes()),
           variable_bytes_(file_->schema().bytes(0)) {}
 
-    Hints granted_hints() override { return file_->granted_hints(); }
+    GrantedHints granted_hints() override { return file_->granted_hints(); }
     Status seek(std::int64_t offset) override {
         individual_ = offset * bytes_of(element());
         return {};
@@ -91,10 +92,7 @@ class ArrayBytes : public ByteFile {
     Status do_sync() override { return file_->sync(); }
     Status do_close() override {
         if (auto closed = file_->close(); !closed) return closed;
-        if (delete_on_close_ && ::unlink(path().c_str()) != 0) {
-            return system_error("unlink", path(), errno);
-        }
-        return {};
+        return delete_on_close_ ? remove_file(path()) : Status();
     }
 
   private:

@@ -2,7 +2,7 @@
 // Bytes in the files of an array library: what IOR does with HDF5 and PnetCDF.
 //
 // A file is divided into blocks (OpenRequest::blocks) and laid out as the original lays it out
-// (spec/ior_mdtest.md, section 4):
+// (docs/definitions/ior.md, Views and libraries):
 //
 //   words   1-D datasets of 8-byte integers, one for each segment, "Dataset-0000.<segment>", or one
 //           for each block, "Dataset-<part>.<segment>"; numbers of four digits or more.

@@ -110,6 +110,12 @@ bool is_model(const std::string& backend) {
     return backend == "null" || backend == "sim";
 }
 
+double asked_wait(const BackendChoice& choice, std::int64_t calls, std::int64_t bytes) {
+    if (choice.name != "null") return 0;
+    return choice.null_delays.of(calls, bytes) +
+           static_cast<double>(calls) * choice.null_name_delays.longest();
+}
+
 const std::vector<ByteBackend>& byte_backends() {
     using Choice = BackendChoice;
     static const std::vector<ByteBackend> table{
@@ -141,6 +147,11 @@ const std::vector<ByteBackend>& block_backends() {
     using Choice = BackendChoice;
     static const std::vector<ByteBackend> table = [] {
         std::vector<ByteBackend> all = byte_backends();
+        all.push_back({{"sion", "a SIONlib container: each rank's blocks in a stream of its own",
+                        [](Choice& c, OptionTable& t) { c.sion.declare(t); }},
+                       [](Session& s, const Choice& c, const SimRoom*) {
+                           return make_sion_storage(s, c.sion);
+                       }});
         all.push_back({{"hdf5", "parallel HDF5: blocks in datasets of 8-byte integers",
                         [](Choice& c, OptionTable& t) {
                             t.add("datasets", c.hdf5_datasets,
@@ -164,6 +175,8 @@ const std::vector<NamesBackend>& names_backends() {
     static const std::vector<NamesBackend> table{
         {{"posix", "system calls on paths", nullptr},
          [](Session&, const Choice&, const SimRoom*) { return make_posix_names(); }},
+        {{"direct", "system calls on paths, data past the page cache (O_DIRECT)", nullptr},
+         [](Session&, const Choice&, const SimRoom*) { return make_posix_names(true); }},
         {{"null", "keeps nothing and takes exactly the programmed time",
           [](Choice& c, OptionTable& t) { c.null_name_delays.declare(t); }},
          [](Session& s, const Choice& c, const SimRoom*) {

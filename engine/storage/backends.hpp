@@ -14,6 +14,7 @@
 #include "storage/names.hpp"
 #include "storage/null.hpp"
 #include "storage/sim.hpp"
+#include "storage/sion/storage.hpp"
 
 namespace effio {
 
@@ -25,6 +26,7 @@ struct BackendChoice {
     NullDelays null_delays;
     NullNameDelays null_name_delays;
     SimModel sim_model;
+    SionSettings sion;
     Hdf5Settings hdf5;
     PnetcdfSettings pnetcdf;
     Netcdf4Settings netcdf4;
@@ -51,13 +53,17 @@ using ByteBackend = Backend<Storage>;
 using NamesBackend = Backend<Names>;
 using ArrayBackend = Backend<ArrayLibrary>;
 const std::vector<ByteBackend>& byte_backends();
-/// Those, and array libraries as stores of bytes that are divided into blocks.
+/// Those, and containers and array libraries as stores of bytes that are divided into blocks.
 const std::vector<ByteBackend>& block_backends();
 const std::vector<NamesBackend>& names_backends();
 const std::vector<ArrayBackend>& array_backends();
 
 /// `null` and `sim`: nothing reaches the directory that the user names.
 bool is_model(const std::string& backend);
+
+/// Seconds that a rank may spend in delays which the user asked for, while it makes so many calls
+/// that move so many bytes; other ranks wait for it in silence.
+double asked_wait(const BackendChoice& choice, std::int64_t calls, std::int64_t bytes);
 
 /// What a benchmark needs of a backend. Who tells how its files are divided into blocks
 /// (OpenRequest::blocks) can have those that serve blocks: all that serve bytes, and more.

@@ -15,6 +15,30 @@ Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::i
     return session_.signed_error(std::move(error));
 }
 
+Status ByteFile::move_spaced(CallForm form, bool write, const Spaced& data, std::int64_t offset) {
+    if (data.is_contiguous()) {
+        const auto all = data.memory.first(static_cast<std::size_t>(data.bytes()));
+        return write ? this->write(form, all, offset) : read(form, all, offset);
+    }
+    const double start = begin_transfer(form, write);
+    auto moved = do_move_spaced(form, write, data, offset);
+    return end_transfer(form, write, start, data.bytes(), offset, moved);
+}
+
+Result<std::int64_t> ByteFile::do_move_spaced(CallForm form, bool write, const Spaced& data,
+                                              std::int64_t offset) {
+    const std::int64_t step = data.piece / bytes_of(element_);
+    std::int64_t bytes = 0;
+    for (std::int64_t n = 0; n < data.pieces; ++n) {
+        const std::int64_t place = offset + n * step;
+        auto moved = write ? do_write(form, data.at(n), place) : do_read(form, data.at(n), place);
+        if (!moved) return moved;
+        bytes += *moved;
+        if (*moved < data.piece) break;
+    }
+    return bytes;
+}
+
 Status ByteFile::checked(Status status) const {
     session_.progress.beat();
     if (status) return status;

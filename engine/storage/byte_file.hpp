@@ -116,6 +116,21 @@ struct OpenRequest {
     bool collective = false;  ///< the calls will be; array libraries must know it beforehand
 };
 
+/// Pieces of equal length in memory, each `step` bytes after the one before.
+struct Spaced {
+    std::span<std::byte> memory;
+    std::int64_t pieces = 0;
+    std::int64_t piece = 0;
+    std::int64_t step = 0;
+
+    std::int64_t bytes() const { return pieces * piece; }
+    bool is_contiguous() const { return step == piece || pieces < 2; }
+    std::span<std::byte> at(std::int64_t number) const {
+        return memory.subspan(static_cast<std::size_t>(number * step),
+                              static_cast<std::size_t>(piece));
+    }
+};
+
 class ByteFile {
   public:
     virtual ~ByteFile() = default;
@@ -129,6 +144,14 @@ class ByteFile {
     }
     Status read(CallForm form, std::span<std::byte> data, std::int64_t offset = 0) {
         return read_from(*this, form, data, offset);
+    }
+    /// The pieces one after the other by one call, at an explicit offset. What has no types for
+    /// memory moves them one by one.
+    Status write_spaced(CallForm form, const Spaced& data, std::int64_t offset) {
+        return move_spaced(form, true, data, offset);
+    }
+    Status read_spaced(CallForm form, const Spaced& data, std::int64_t offset) {
+        return move_spaced(form, false, data, offset);
     }
     /// `write` and `read` for those who know the class of a file (as_itself.hpp): between a
     /// benchmark's loop and the library there is nothing then. A processor that forgot its return
@@ -160,7 +183,7 @@ class ByteFile {
     /// Collective: hints for what follows.
     Status set_hints(const Hints& hints);
     /// What the library says is in force; empty where it says nothing.
-    virtual Hints granted_hints() { return {}; }
+    virtual GrantedHints granted_hints() { return {}; }
     /// Moves this rank's individual pointer to `offset` elements of the view.
     virtual Status seek(std::int64_t offset) = 0;
     /// Collective, but need not wait for all ranks (OMPIO does not): the file gets this length at
@@ -204,6 +227,9 @@ class ByteFile {
                                           std::int64_t offset) = 0;
     virtual Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
                                          std::int64_t offset) = 0;
+    /// For files whose collective calls are each rank's own.
+    virtual Result<std::int64_t> do_move_spaced(CallForm form, bool write, const Spaced& data,
+                                                std::int64_t offset);
     virtual Status do_set_view(const View& view, const Hints& hints) = 0;
     virtual Status do_set_hints(const Hints& hints) = 0;
     virtual Status do_preallocate(std::int64_t bytes) = 0;
@@ -238,6 +264,7 @@ class ByteFile {
     }
 
   private:
+    Status move_spaced(CallForm form, bool write, const Spaced& data, std::int64_t offset);
     Status not_moved(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
                      Result<std::int64_t>& moved) const;
     Status checked(Status status) const;

@@ -88,26 +88,32 @@ std::optional<double> drop_from_cache(const std::string& path) {
     return resident_fraction(path);
 }
 
+CacheWatch::Counters CacheWatch::now() const {
+    return {process_io(), device_ && leader_ ? device_counters(*device_) : std::nullopt};
+}
+
 void CacheWatch::begin() {
-    process_ = process_io();
-    counters_ = device_ && leader_ ? device_counters(*device_) : std::nullopt;
+    last_.reset();
+    first_ = now();
+}
+
+void CacheWatch::stop() {
+    last_ = now();
 }
 
 CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
-    const auto process = process_io();
-    const auto counters =
-        device_ && leader_ && counters_ ? device_counters(*device_) : std::nullopt;
+    const auto [process, device] = last_ ? *last_ : now();
     // The last two count the ranks that could not observe.
     std::array<std::int64_t, 6> sums{};
-    if (process && process_) {
-        sums[0] = process->read_bytes - process_->read_bytes;
-        sums[1] = process->written_bytes - process_->written_bytes;
+    if (process && first_.process) {
+        sums[0] = process->read_bytes - first_.process->read_bytes;
+        sums[1] = process->written_bytes - first_.process->written_bytes;
     } else {
         sums[4] = 1;
     }
-    if (counters) {
-        sums[2] = counters->read_bytes - counters_->read_bytes;
-        sums[3] = counters->written_bytes - counters_->written_bytes;
+    if (device && first_.device) {
+        sums[2] = device->read_bytes - first_.device->read_bytes;
+        sums[3] = device->written_bytes - first_.device->written_bytes;
     } else if (leader_) {
         sums[5] = 1;
     }
@@ -125,10 +131,10 @@ CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
     // Without a block device (network file systems) the process counters are all there is; file
     // systems that bypass them would look like a cache, so only their positive evidence counts.
     const auto seen = reading ? evidence.device_read : evidence.device_written;
-    const auto asked = reading ? evidence.process_read : evidence.process_written;
-    if (bytes > 0 && (seen || (asked && *asked > 0))) {
-        const double fraction = static_cast<double>(std::max(seen.value_or(0), asked.value_or(0))) /
-                                static_cast<double>(bytes);
+    const std::int64_t asked = reading ? evidence.process_read.value_or(0) : 0;
+    if (bytes > 0 && (seen || asked > 0)) {
+        const double fraction =
+            static_cast<double>(std::max(seen.value_or(0), asked)) / static_cast<double>(bytes);
         evidence.verdict = fraction >= 0.95 ? "device" : fraction <= 0.05 ? "cache" : "mixed";
     }
     return evidence;

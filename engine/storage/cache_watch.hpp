@@ -24,8 +24,8 @@ Status flush_to_storage(const std::string& path);
 /// cannot be told.
 std::optional<double> drop_from_cache(const std::string& path);
 
-/// Watches the counters of the processes and of the device over one measurement. Both calls are
-/// collective and belong outside measured intervals.
+/// Watches the counters of the processes and of the device over one measurement. begin() and
+/// end() are collective and belong outside measured intervals.
 class CacheWatch {
   public:
     CacheWatch(const Comm& comm, const Topology& topology, const std::optional<FileSystem>& fs)
@@ -34,17 +34,26 @@ class CacheWatch {
           device_(fs ? fs->device : std::nullopt) {}
 
     void begin();
+    /// Local: what comes from now on until end() is not counted.
+    void stop();
     /// `bytes` moved by all ranks, `reading` or writing; the verdict on reads: "device" if at least
     /// 95 % of the bytes were fetched from a device or server, "cache" if at most 5 % were. Writes
-    /// are judged by what had been sent when the measurement ended.
+    /// are judged by what the device had got by then: a process is charged for a page when it
+    /// makes it dirty, long before it is sent.
     CacheEvidence end(std::int64_t bytes, bool reading);
 
   private:
     const Comm& comm_;
     bool leader_;
     std::optional<std::string> device_;
-    std::optional<ProcessIo> process_;
-    std::optional<DeviceCounters> counters_;
+    struct Counters {
+        std::optional<ProcessIo> process;
+        std::optional<DeviceCounters> device;
+    };
+    Counters now() const;
+
+    Counters first_;
+    std::optional<Counters> last_;
 };
 
 }  // namespace effio

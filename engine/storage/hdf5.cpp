@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/array_libraries.hpp"
+#include "storage/hdf5_header.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
 
@@ -32,24 +33,6 @@ class Local {
     hid_t id_;
     Close close_;
 };
-
-/// The library's own account of the last failure, the cause first. Clears it.
-std::string last_error() {
-    std::string text;
-    const auto collect = [](unsigned, const H5E_error2_t* e, void* out) -> herr_t {
-        auto& words = *static_cast<std::string*>(out);
-        if (e->desc != nullptr && words.find(e->desc) == std::string::npos) {
-            words += (words.empty() ? "" : "; ") + std::string(e->desc);
-        }
-        return 0;
-    };
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, &text);
-    H5Eclear2(H5E_DEFAULT);
-    for (char& c : text) {
-        if (c == '\n') c = ' ';
-    }
-    return text.empty() ? "HDF5 gave no reason" : text;
-}
 
 hid_t native(ArrayType type) {
     switch (type) {
@@ -149,7 +132,9 @@ class Hdf5File : public ArrayFile {
     Hdf5File(const Hdf5File&) = delete;
     Hdf5File& operator=(const Hdf5File&) = delete;
     // Closing is collective and may hang after a failure, so only close() does it.
-    ~Hdf5File() override = default;
+    ~Hdf5File() override {
+        if (!closed_) session().left_open = true;
+    }
 
     /// Collective.
     Status define(const Hdf5Settings& settings) {
@@ -166,13 +151,13 @@ class Hdf5File : public ArrayFile {
                 const Extents chunk = extents_of(shape);
                 if (H5Pset_chunk(creation.get(), static_cast<int>(shape.size()), chunk.data()) <
                     0) {
-                    return failure("H5Pset_chunk", v, last_error());
+                    return failure("H5Pset_chunk", v, hdf5_last_error());
                 }
             }
             session().progress.call("H5Dcreate");
             set.id = H5Dcreate2(file_, variable.name.c_str(), set.type.get(), set.space.get(),
                                 H5P_DEFAULT, creation.get(), H5P_DEFAULT);
-            if (set.id < 0) return failure("H5Dcreate", v, last_error());
+            if (set.id < 0) return failure("H5Dcreate", v, hdf5_last_error());
             sets_.push_back(std::move(set));
         }
         for (const auto& attribute : schema().attributes) {
@@ -191,7 +176,7 @@ class Hdf5File : public ArrayFile {
                 return missing_variable(path(), variable);
             }
             const hid_t id = H5Dopen2(file_, variable.name.c_str(), H5P_DEFAULT);
-            if (id < 0) return failure("H5Dopen", v, last_error());
+            if (id < 0) return failure("H5Dopen", v, hdf5_last_error());
             Dataset set{id, type_of(variable), {H5Dget_space(id), H5Sclose}};
             if (auto same = compare(v, set); !same) return same;
             sets_.push_back(std::move(set));
@@ -199,7 +184,31 @@ class Hdf5File : public ArrayFile {
         return {};
     }
 
-    Hints granted_hints() override {
+    Result<ArrayAttribute> attribute(const ArrayAttribute& like) override {
+        ArrayAttribute found = like;
+        const auto failed = [&](const char* call) {
+            return failure(call, like.name + ": " + hdf5_last_error());
+        };
+        const Local id(H5Aopen(file_, like.name.c_str(), H5P_DEFAULT), H5Aclose);
+        if (id.get() < 0) return failed("H5Aopen");
+        const Local type(H5Aget_type(id.get()), H5Tclose);
+        const auto class_of = H5Tget_class(type.get());
+        if (auto* text = std::get_if<std::string>(&found.value); text != nullptr) {
+            if (class_of != H5T_STRING) return failure("H5Aread", like.name + ": it is no text");
+            text->assign(H5Tget_size(type.get()), '\0');
+            if (H5Aread(id.get(), type.get(), text->data()) < 0) return failed("H5Aread");
+        } else if (auto* whole = std::get_if<std::int32_t>(&found.value); whole != nullptr) {
+            if (class_of != H5T_INTEGER || H5Aread(id.get(), H5T_NATIVE_INT32, whole) < 0) {
+                return failed("H5Aread");
+            }
+        } else if (class_of != H5T_FLOAT ||
+                   H5Aread(id.get(), H5T_NATIVE_DOUBLE, std::get_if<double>(&found.value)) < 0) {
+            return failed("H5Aread");
+        }
+        return found;
+    }
+
+    GrantedHints granted_hints() override {
         void* handle = nullptr;
         if (H5Fget_vfd_handle(file_, H5P_DEFAULT, &handle) < 0 || handle == nullptr) {
             H5Eclear2(H5E_DEFAULT);
@@ -208,7 +217,10 @@ class Hdf5File : public ArrayFile {
         return hints_of(*static_cast<MPI_File*>(handle));
     }
 
-    Result<std::int64_t> overhead_bytes() override { return overhead_by_size(is_root_); }
+    Result<std::int64_t> overhead_bytes() override {
+        if (!is_root_) return std::int64_t{0};
+        return hdf5_header_bytes(path());
+    }
 
   protected:
     Status do_set_access(ArrayAccess) override { return {}; }
@@ -224,7 +236,7 @@ class Hdf5File : public ArrayFile {
                        const Box& box) override {
         const Local memory = space_of(box.sizes);
         if (!select(memory.get(), box.start, box.count)) {
-            return failure("H5Sselect_hyperslab", variable, last_error());
+            return failure("H5Sselect_hyperslab", variable, hdf5_last_error());
         }
         return put(variable, slab, memory, data);
     }
@@ -234,12 +246,12 @@ class Hdf5File : public ArrayFile {
         const Local memory = space_of(slab.count);
         if (schema().bytes(variable, slab) == 0) H5Sselect_none(memory.get());
         if (!select(set.space.get(), slab.start, slab.count)) {
-            return failure("H5Sselect_hyperslab", variable, last_error());
+            return failure("H5Sselect_hyperslab", variable, hdf5_last_error());
         }
         session().progress.call("H5Dread");
         if (H5Dread(set.id, set.type.get(), memory.get(), set.space.get(), transfer(),
                     data.data()) < 0) {
-            return failure("H5Dread", variable, last_error());
+            return failure("H5Dread", variable, hdf5_last_error());
         }
         note_mode();
         return {};
@@ -247,17 +259,19 @@ class Hdf5File : public ArrayFile {
 
     Status do_sync() override {
         session().progress.call("H5Fflush");
-        if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) return failure("H5Fflush", last_error());
+        if (H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0) return failure("H5Fflush", hdf5_last_error());
         return {};
     }
 
     Status do_close() override {
         session().progress.call("H5Dclose");
         for (Dataset& set : sets_) {
-            if (H5Dclose(std::exchange(set.id, -1)) < 0) return failure("H5Dclose", last_error());
+            if (H5Dclose(std::exchange(set.id, -1)) < 0)
+                return failure("H5Dclose", hdf5_last_error());
         }
         session().progress.call("H5Fclose");
-        if (H5Fclose(std::exchange(file_, -1)) < 0) return failure("H5Fclose", last_error());
+        if (H5Fclose(std::exchange(file_, -1)) < 0) return failure("H5Fclose", hdf5_last_error());
+        closed_ = true;
         return {};
     }
 
@@ -270,12 +284,12 @@ class Hdf5File : public ArrayFile {
                std::span<const std::byte> data) {
         const Dataset& set = sets_[variable];
         if (!select(set.space.get(), slab.start, slab.count)) {
-            return failure("H5Sselect_hyperslab", variable, last_error());
+            return failure("H5Sselect_hyperslab", variable, hdf5_last_error());
         }
         session().progress.call("H5Dwrite");
         if (H5Dwrite(set.id, set.type.get(), memory.get(), set.space.get(), transfer(),
                      data.data()) < 0) {
-            return failure("H5Dwrite", variable, last_error());
+            return failure("H5Dwrite", variable, hdf5_last_error());
         }
         note_mode();
         return {};
@@ -312,7 +326,7 @@ class Hdf5File : public ArrayFile {
                             : whole != nullptr ? static_cast<const void*>(whole)
                                                : static_cast<const void*>(real);
         if (id.get() < 0 || H5Awrite(id.get(), type.get(), value) < 0) {
-            return failure("H5Awrite", last_error());
+            return failure("H5Awrite", hdf5_last_error());
         }
         return {};
     }
@@ -333,6 +347,7 @@ class Hdf5File : public ArrayFile {
     Local collective_;
     Local independent_;
     std::vector<Dataset> sets_;
+    bool closed_ = false;
 };
 
 class Hdf5Library : public ArrayLibrary {
@@ -376,7 +391,7 @@ class Hdf5Library : public ArrayLibrary {
         const Local access = access_list(comm, info);
         session().progress.call("H5Fcreate");
         const hid_t id = H5Fcreate(request.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
-        if (id < 0) return io_error("H5Fcreate", request.path, last_error());
+        if (id < 0) return io_error("H5Fcreate", request.path, hdf5_last_error());
         auto file = std::make_unique<Hdf5File>(session(), comm, request, id);
         if (auto defined = file->define(settings_); !defined) return defined.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
@@ -399,7 +414,7 @@ class Hdf5Library : public ArrayLibrary {
         const Local access = access_list(comm, info);
         session().progress.call("H5Fopen");
         const hid_t id = H5Fopen(request.path.c_str(), flags, access.get());
-        if (id < 0) return io_error("H5Fopen", request.path, last_error());
+        if (id < 0) return io_error("H5Fopen", request.path, hdf5_last_error());
         auto file = std::make_unique<Hdf5File>(session(), comm, request, id);
         if (auto found = file->find(); !found) return found.error();
         return std::unique_ptr<ArrayFile>(std::move(file));

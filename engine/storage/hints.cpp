@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <fstream>
 #include <sstream>
+
+#include "storage/posix_calls.hpp"
 
 namespace effio {
 namespace {
@@ -62,21 +61,7 @@ Json Hints::to_json() const {
 }
 
 Result<std::string> HintRules::read_file(const std::string& path) {
-    errno = 0;
-    std::ifstream file(path);
-    std::string text;
-    std::array<char, 4096> block{};
-    do {
-        file.read(block.data(), block.size());
-        text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    } while (file);
-    // A read that stops before the end: no such file, or a directory.
-    if (!file.eof()) {
-        Error error = system_error("read the hints file", path, errno == 0 ? EIO : errno);
-        error.exit_code = ExitCode::usage;
-        return error;
-    }
-    return text;
+    return read_text("read the hints file", path);
 }
 
 Result<HintRules> HintRules::parse(const std::string& text, const std::string& file_name,

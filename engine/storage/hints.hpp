@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hints to the I/O library: ordered key/value pairs with opaque values, and the rule file of
-// b_eff_io ("info-file") that says which hints go where (spec/b_eff_io.md, A8).
+// b_eff_io ("info-file") that says which hints go where (docs/definitions/b-eff-io.md, Info file).
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,13 @@ class Hints {
 
   private:
     std::vector<std::pair<std::string, std::string>> pairs_;
+};
+
+/// What a library says of the hints of an open file.
+struct GrantedHints : Hints {
+    /// It hands back keys that it cannot know: what stands here may be an echo of what was asked,
+    /// which says nothing of its effect. False: it drops what it does not know, or none was asked.
+    bool echoes = false;
 };
 
 /// Names that a benchmark gives to its cells; a rule must use them (or `all`).

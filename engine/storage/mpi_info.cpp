@@ -2,6 +2,7 @@
 #include "storage/mpi_info.hpp"
 
 #include <array>
+#include <string_view>
 
 namespace effio {
 
@@ -12,10 +13,11 @@ Info::Info(const Hints& hints) {
         if (info_ == MPI_INFO_NULL) MPI_Info_create(&info_);
         MPI_Info_set(info_, key.c_str(), value.c_str());
     }
+    if (info_ != MPI_INFO_NULL) MPI_Info_set(info_, canary_key, "1");
 }
 
-Hints hints_of(MPI_Info info) {
-    Hints hints;
+GrantedHints hints_of(MPI_Info info) {
+    GrantedHints hints;
     if (info == MPI_INFO_NULL) return hints;
     int count = 0;
     MPI_Info_get_nkeys(info, &count);
@@ -25,15 +27,20 @@ Hints hints_of(MPI_Info info) {
         int known = 0;
         MPI_Info_get_nthkey(info, i, key.data());
         MPI_Info_get(info, key.data(), MPI_MAX_INFO_VAL, value.data(), &known);
-        if (known != 0) hints.set(key.data(), value.data());
+        if (known == 0) continue;
+        if (std::string_view(key.data()) == canary_key) {
+            hints.echoes = true;
+        } else {
+            hints.set(key.data(), value.data());
+        }
     }
     return hints;
 }
 
-Hints hints_of(MPI_File file) {
+GrantedHints hints_of(MPI_File file) {
     MPI_Info info = MPI_INFO_NULL;
     if (MPI_File_get_info(file, &info) != MPI_SUCCESS) return {};
-    Hints hints = hints_of(info);
+    GrantedHints hints = hints_of(info);
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
     return hints;
 }

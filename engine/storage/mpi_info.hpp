@@ -8,7 +8,10 @@
 
 namespace effio {
 
-/// MPI_INFO_NULL where there is nothing to say.
+/// A key that no library knows, given beside all others: one that hands it back echoes.
+inline constexpr const char* canary_key = "effio_canary";
+
+/// MPI_INFO_NULL where there is nothing to say; else the hints and the canary.
 class Info {
   public:
     explicit Info(const Hints& hints);
@@ -24,8 +27,8 @@ class Info {
 };
 
 /// The pairs of an info object, which stays the caller's; none of MPI_INFO_NULL.
-Hints hints_of(MPI_Info info);
-/// What the library says is in force for an open file.
-Hints hints_of(MPI_File file);
+GrantedHints hints_of(MPI_Info info);
+/// What the library says of an open file.
+GrantedHints hints_of(MPI_File file);
 
 }  // namespace effio

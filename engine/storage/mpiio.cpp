@@ -8,9 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "storage/mpi_info.hpp"
+#include "storage/removal.hpp"
 
 namespace effio {
 
@@ -68,7 +70,7 @@ MpiFile::MpiFile(Session& session, const OpenRequest& request, MPI_File file)
       file_(file),
       etype_(etype_of(request.element)) {}
 
-Hints MpiFile::granted_hints() {
+GrantedHints MpiFile::granted_hints() {
     return hints_of(file_);
 }
 
@@ -104,6 +106,14 @@ Status MpiFile::do_set_view(const View& view, const Hints& hints) {
     Datatype cell;
     if (const auto* box = std::get_if<Box>(&view.shape); box != nullptr) {
         if (auto fits = box_type(*box, cell, filetype); !fits) return fits;
+        shape = filetype.raw();
+    }
+    if (const auto* strides = std::get_if<Strides>(&view.shape); strides != nullptr) {
+        if (auto fits = strides_type(*strides, filetype); !fits) return fits;
+        shape = filetype.raw();
+    }
+    if (const auto* list = std::get_if<Listed>(&view.shape); list != nullptr) {
+        if (auto fits = list_type(*list, filetype); !fits) return fits;
         shape = filetype.raw();
     }
     return status("MPI_File_set_view",
@@ -161,6 +171,44 @@ Status MpiFile::box_type(const Box& box, Datatype& cell, Datatype& filetype) con
     return {};
 }
 
+/// Pieces, and around them one vector a level.
+Status MpiFile::strides_type(const Strides& strides, Datatype& filetype) const {
+    if (strides.pieces() == 0) {
+        MPI_Type_dup(etype_, filetype.out());
+        return {};
+    }
+    const std::int64_t elements = strides.piece / bytes_of(element());
+    if (auto fits = countable("MPI_Type_contiguous", elements); !fits) return fits;
+    Datatype inner;
+    MPI_Type_contiguous(static_cast<int>(elements), etype_, inner.out());
+    for (const auto& level : strides.levels) {
+        if (auto fits = countable("MPI_Type_create_hvector", level.count); !fits) return fits;
+        Datatype outer;
+        MPI_Type_create_hvector(static_cast<int>(level.count), 1, level.stride, inner.raw(),
+                                outer.out());
+        std::swap(*inner.out(), *outer.out());
+    }
+    std::swap(*inner.out(), *filetype.out());
+    MPI_Type_commit(filetype.out());
+    return {};
+}
+
+Status MpiFile::list_type(const Listed& list, Datatype& filetype) const {
+    if (list.pieces() == 0) {
+        MPI_Type_dup(etype_, filetype.out());
+        return {};
+    }
+    const std::int64_t elements = list.piece / bytes_of(element());
+    for (const auto count : {elements, list.pieces()}) {
+        if (auto fits = countable("MPI_Type_create_hindexed_block", count); !fits) return fits;
+    }
+    const std::vector<MPI_Aint> places(list.places->begin(), list.places->end());
+    MPI_Type_create_hindexed_block(static_cast<int>(places.size()), static_cast<int>(elements),
+                                   places.data(), etype_, filetype.out());
+    MPI_Type_commit(filetype.out());
+    return {};
+}
+
 Status MpiFile::status(const char* call, int code) const {
     if (code == MPI_SUCCESS) return {};
     return mpi_error(call, path(), code);
@@ -186,6 +234,26 @@ Result<std::int64_t> MpiFile::large_read(CallForm form, std::span<std::byte> dat
     MPI_Status outcome{};
     const int code = call_read(form, data.data(), 1, type.raw(), offset, outcome);
     return large_moved(form, false, code, type, outcome);
+}
+
+/// One element of a vector of pieces.
+Result<std::int64_t> MpiFile::do_move_spaced(CallForm form, bool write, const Spaced& data,
+                                             std::int64_t offset) {
+    const std::int64_t elements = data.piece / bytes_of(element());
+    for (const auto count : {elements, data.pieces}) {
+        if (auto fits = countable("MPI_Type_create_hvector", count); !fits) {
+            return std::move(fits.error());
+        }
+    }
+    Datatype type;
+    MPI_Type_create_hvector(static_cast<int>(data.pieces), static_cast<int>(elements), data.step,
+                            etype_, type.out());
+    MPI_Type_commit(type.out());
+    MPI_Status outcome{};
+    auto* const memory = data.memory.data();
+    const int code = write ? call_write(form, memory, 1, type.raw(), offset, outcome)
+                           : call_read(form, memory, 1, type.raw(), offset, outcome);
+    return large_moved(form, write, code, type, outcome);
 }
 
 Result<std::int64_t> MpiFile::large_moved(CallForm form, bool write, int code, const Datatype& type,
@@ -230,9 +298,7 @@ class MpiStorage : public Storage {
         const std::string plain = colon != std::string::npos && colon > 1 && colon < slash
                                       ? path.substr(colon + 1)
                                       : path;
-        if (::unlink(plain.c_str()) != 0 && errno != ENOENT) {
-            return session().signed_error(system_error("unlink", plain, errno));
-        }
+        if (auto done = remove_file(plain); !done) return session().signed_error(done.error());
         return {};
     }
 };

@@ -21,7 +21,7 @@ class MpiFile final : public ByteFile {
     // Closing is collective and may hang after a failure, so only close() does it.
     ~MpiFile() override = default;
 
-    Hints granted_hints() override;
+    GrantedHints granted_hints() override;
     Status seek(std::int64_t offset) override;
     Result<std::int64_t> size() override;
 
@@ -48,6 +48,8 @@ class MpiFile final : public ByteFile {
             call_read(form, data.data(), static_cast<int>(elements), etype_, offset, outcome);
         return moved(form, false, code, outcome);
     }
+    Result<std::int64_t> do_move_spaced(CallForm form, bool write, const Spaced& data,
+                                        std::int64_t offset) override;
     Status do_set_view(const View& view, const Hints& hints) override;
     Status do_set_hints(const Hints& hints) override;
     Status do_preallocate(std::int64_t bytes) override;
@@ -115,6 +117,8 @@ class MpiFile final : public ByteFile {
     Status status(const char* call, int code) const;
     Status countable(const char* call, std::int64_t extent) const;
     Status box_type(const Box& box, Datatype& cell, Datatype& filetype) const;
+    Status strides_type(const Strides& strides, Datatype& filetype) const;
+    Status list_type(const Listed& list, Datatype& filetype) const;
 
     MPI_File file_;
     MPI_Datatype etype_;

@@ -9,8 +9,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "core/buffer.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -30,29 +32,31 @@ Status closed(Descriptor& fd, const std::string& path) {
 
 class PosixNames : public Names {
   public:
-    std::string_view name() const override { return "posix"; }
+    explicit PosixNames(bool direct) : direct_(direct ? O_DIRECT : 0) {}
+
+    std::string_view name() const override { return direct_ != 0 ? "direct" : "posix"; }
 
     Status create(const std::string& path) override {
-        auto fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
+        auto fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL | direct_);
         if (!fd) return std::move(fd.error());
         return closed(*fd, path);
     }
     Status make_node(const std::string& path) override {
-        return outcome(::mknod(path.c_str(), S_IFREG | 0666, 0), "mknod", path);
+        return outcome(::mknod(path.c_str(), S_IFREG | new_file_mode, 0), "mknod", path);
     }
     Status create_with(const std::string& path, std::span<const std::byte> data,
                        bool sync) override {
-        return written(open_file(path, O_WRONLY | O_CREAT | O_EXCL), path, data, sync);
+        return written(open_file(path, O_WRONLY | O_CREAT | O_EXCL | direct_), path, data, sync);
     }
     Status write(const std::string& path, std::span<const std::byte> data, bool sync) override {
-        return written(open_file(path, O_WRONLY | O_CREAT), path, data, sync);
+        return written(open_file(path, O_WRONLY | O_CREAT | direct_), path, data, sync);
     }
     Status read(const std::string& path, std::span<std::byte> data) override {
-        auto fd = open_file(path, O_RDONLY);
+        auto fd = open_file(path, O_RDONLY | direct_);
         if (!fd) return std::move(fd.error());
         if (!data.empty()) {
             auto moved = pread_all(fd->get(), path, data, 0);
-            if (!moved) return std::move(moved.error());
+            if (!moved) return explained(std::move(moved.error()));
             if (*moved != static_cast<std::int64_t>(data.size())) {
                 return io_error("pread", path,
                                 fmt::format("the file holds {} of {} bytes", *moved, data.size()));
@@ -76,7 +80,7 @@ class PosixNames : public Names {
         return outcome(::unlink(path.c_str()), "unlink", path);
     }
     Status make_directory(const std::string& path) override {
-        return outcome(::mkdir(path.c_str(), 0777), "mkdir", path);
+        return outcome(::mkdir(path.c_str(), new_directory_mode), "mkdir", path);
     }
     Status remove_directory(const std::string& path) override {
         return outcome(::rmdir(path.c_str()), "rmdir", path);
@@ -135,12 +139,26 @@ class PosixNames : public Names {
     }
 
   private:
-    static Status written(Result<Descriptor> fd, const std::string& path,
-                          std::span<const std::byte> data, bool sync) {
+    Status explained(Error error) const {
+        if (direct_ != 0 && error.system_code == EINVAL) {
+            error.cause += ": O_DIRECT takes multiples of the device's block only";
+        }
+        return error;
+    }
+
+    Status written(Result<Descriptor> fd, const std::string& path, std::span<const std::byte> data,
+                   bool sync) const {
         if (!fd) return std::move(fd.error());
         if (!data.empty()) {
+            // O_DIRECT wants aligned memory, too.
+            Buffer aligned;
+            if (direct_ != 0) {
+                aligned = Buffer(data.size());
+                std::ranges::copy(data, aligned.bytes().begin());
+                data = aligned.bytes();
+            }
             auto moved = pwrite_all(fd->get(), path, data, 0);
-            if (!moved) return std::move(moved.error());
+            if (!moved) return explained(std::move(moved.error()));
             if (*moved != static_cast<std::int64_t>(data.size())) {
                 return io_error("pwrite", path,
                                 fmt::format("wrote {} of {} bytes", *moved, data.size()));
@@ -149,6 +167,8 @@ class PosixNames : public Names {
         if (sync && ::fsync(fd->get()) != 0) return system_error("fsync", path, errno);
         return closed(*fd, path);
     }
+
+    int direct_;  ///< a flag of open
 };
 
 }  // namespace
@@ -161,8 +181,8 @@ Result<std::vector<std::string>> Names::list(const std::string& path) {
     return names;
 }
 
-std::unique_ptr<Names> make_posix_names() {
-    return std::make_unique<PosixNames>();
+std::unique_ptr<Names> make_posix_names(bool direct) {
+    return std::make_unique<PosixNames>(direct);
 }
 
 }  // namespace effio

@@ -89,7 +89,9 @@ class Names {
     Names() = default;
 };
 
-std::unique_ptr<Names> make_posix_names();
+/// With `direct`, files that data go to or come from are opened with O_DIRECT: the kernel then
+/// takes multiples of the device's block only.
+std::unique_ptr<Names> make_posix_names(bool direct = false);
 /// Keeps nothing and takes the programmed time: everything is found, nothing is listed.
 std::unique_ptr<Names> make_null_names(Session& session, const NullNameDelays& delays);
 /// The same operations on files of `room`, each costing the model's metadata time (and its transfer

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Names over what is not real storage: programmed delays, and virtual time.
+#include <algorithm>
+
 #include "storage/names.hpp"
 
 namespace effio {
@@ -7,7 +9,8 @@ namespace {
 
 class NullNames : public Names {
   public:
-    NullNames(const NullNameDelays& delays, bool delayed) : asked_(delays) {
+    NullNames(Progress& progress, const NullNameDelays& delays, bool delayed)
+        : progress_(progress), asked_(delays) {
         if (delayed) delays_ = delays;
     }
 
@@ -25,7 +28,7 @@ class NullNames : public Names {
     }
     Status read(const std::string&, std::span<std::byte>) override { return after(delays_.read); }
     Result<Attributes> stat(const std::string&) override {
-        pass(delays_.stat.count);
+        pass(progress_, delays_.stat.count);
         return Attributes{};
     }
     Status unlink(const std::string&) override { return after(delays_.remove); }
@@ -42,7 +45,7 @@ class NullNames : public Names {
         return after(delays_.create);
     }
     Result<std::int64_t> read_link(const std::string&, std::span<char>) override {
-        pass(delays_.other.count);
+        pass(progress_, delays_.other.count);
         return std::int64_t{0};
     }
     Status change_mode(const std::string&, unsigned) override { return after(delays_.other); }
@@ -52,17 +55,18 @@ class NullNames : public Names {
     }
     Result<std::int64_t> get_attribute(const std::string&, const std::string&,
                                        std::span<char>) override {
-        pass(delays_.other.count);
+        pass(progress_, delays_.other.count);
         return std::int64_t{0};
     }
     Status sync_all(const std::string&) override { return after(delays_.other); }
 
   private:
-    static Status after(Seconds delay) {
-        pass(delay.count);
+    Status after(Seconds delay) {
+        pass(progress_, delay.count);
         return {};
     }
 
+    Progress& progress_;
     NullNameDelays asked_;
     NullNameDelays delays_;
 };
@@ -166,9 +170,14 @@ void NullNameDelays::declare(OptionTable& table) {
         .range(-1, 2147483647);
 }
 
+double NullNameDelays::longest() const {
+    return std::max(
+        {create.count, stat.count, read.count, remove.count, directory.count, other.count});
+}
+
 std::unique_ptr<Names> make_null_names(Session& session, const NullNameDelays& delays) {
     const bool delayed = delays.only_rank < 0 || delays.only_rank == session.comm.rank();
-    return std::make_unique<NullNames>(delays, delayed);
+    return std::make_unique<NullNames>(session.progress, delays, delayed);
 }
 
 std::unique_ptr<Names> make_sim_names(Session& session, const SimModel& model,

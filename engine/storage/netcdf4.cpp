@@ -7,6 +7,8 @@
 #include <netcdf_par.h>
 #ifdef EFFIO_HAVE_HDF5
 #include <hdf5.h>
+
+#include "storage/hdf5_header.hpp"
 #endif
 
 #include "storage/array_libraries.hpp"
@@ -43,6 +45,11 @@ class Netcdf4File : public ArrayFile {
   public:
     Netcdf4File(Session& session, const Comm& comm, const ArrayRequest& request, int id)
         : ArrayFile(session, request), is_root_(comm.is_root()), id_(id) {}
+    Netcdf4File(const Netcdf4File&) = delete;
+    Netcdf4File& operator=(const Netcdf4File&) = delete;
+    ~Netcdf4File() override {
+        if (!closed_) session().left_open = true;
+    }
 
     /// Collective: dimensions, variables, attributes, end of definition.
     Status define(const Netcdf4Settings& settings) {
@@ -101,7 +108,40 @@ class Netcdf4File : public ArrayFile {
         return do_set_access(access());
     }
 
-    Result<std::int64_t> overhead_bytes() override { return overhead_by_size(is_root_); }
+    Result<ArrayAttribute> attribute(const ArrayAttribute& like) override {
+        ArrayAttribute found = like;
+        const char* name = like.name.c_str();
+        nc_type type = NC_NAT;
+        std::size_t length = 0;
+        int code = nc_inq_att(id_, NC_GLOBAL, name, &type, &length);
+        const bool is_text = std::holds_alternative<std::string>(like.value);
+        if (code == NC_NOERR && ((type == NC_CHAR) != is_text || (!is_text && length != 1))) {
+            code = NC_EBADTYPE;
+        }
+        if (code != NC_NOERR) return failure("nc_inq_att", like.name + ": " + nc_strerror(code));
+        if (auto* text = std::get_if<std::string>(&found.value); text != nullptr) {
+            text->assign(length, '\0');
+            code = nc_get_att_text(id_, NC_GLOBAL, name, text->data());
+        } else if (auto* whole = std::get_if<std::int32_t>(&found.value); whole != nullptr) {
+            code = nc_get_att_int(id_, NC_GLOBAL, name, whole);
+        } else {
+            code = nc_get_att_double(id_, NC_GLOBAL, name, std::get_if<double>(&found.value));
+        }
+        if (code != NC_NOERR) return failure("nc_get_att", like.name + ": " + nc_strerror(code));
+        return found;
+    }
+
+    Result<std::int64_t> overhead_bytes() override {
+        if (!is_root_) return std::int64_t{0};
+#ifdef EFFIO_HAVE_HDF5
+        return hdf5_header_bytes(path());
+#else
+        // NetCDF does not tell its header from what lies empty in the file.
+        const auto size = size_of(path());
+        if (!size) return size.error();
+        return *size - schema().bytes();
+#endif
+    }
 
   protected:
     Status do_set_access(ArrayAccess access) override {
@@ -141,7 +181,9 @@ class Netcdf4File : public ArrayFile {
 
     Status do_close() override {
         session().progress.call("nc_close");
-        return failed("nc_close", nc_close(id_));
+        const int code = nc_close(id_);
+        closed_ = code == NC_NOERR;
+        return failed("nc_close", code);
     }
 
   private:
@@ -186,6 +228,7 @@ class Netcdf4File : public ArrayFile {
     bool is_root_;
     int id_;
     std::vector<int> variables_;
+    bool closed_ = false;
 };
 
 class Netcdf4Library : public ArrayLibrary {

@@ -36,8 +36,9 @@ class NullFile : public RunFile {
         return static_cast<std::int64_t>(data.size());
     }
     void charge(CallForm, bool, std::int64_t bytes) override {
-        pass(delays_.transfer.count +
-             (delays_.rate.count > 0 ? static_cast<double>(bytes) / delays_.rate.count : 0.0));
+        pass(session().progress,
+             delays_.transfer.count +
+                 (delays_.rate.count > 0 ? static_cast<double>(bytes) / delays_.rate.count : 0.0));
     }
     Status do_preallocate(std::int64_t bytes) override {
         auto& size = sizes_[path()];
@@ -45,14 +46,14 @@ class NullFile : public RunFile {
         return {};
     }
     Status do_sync() override {
-        pass(delays_.sync.count);
+        pass(session().progress, delays_.sync.count);
         // Other ranks may have written behind what this one knows.
         auto& size = sizes_[path()];
         size = comm().max(size);
         return {};
     }
     Status do_close() override {
-        pass(delays_.close.count);
+        pass(session().progress, delays_.close.count);
         if (forget_) sizes_.erase(path());
         return {};
     }
@@ -82,7 +83,7 @@ class NullStorage : public Storage {
     }
     Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
         session().progress.call("open");
-        pass(delays_.open.count);
+        pass(session().progress, delays_.open.count);
         return std::unique_ptr<ByteFile>(
             std::make_unique<NullFile>(session(), comm, request, delays_, sizes_));
     }
@@ -107,12 +108,25 @@ class NullStorage : public Storage {
 
 }  // namespace
 
-void pass(double seconds) {
+void pass(Progress& progress, double seconds) {
     if (seconds <= 0) return;
+    constexpr double slice = 0.05;
+    constexpr double spun = 5e-4;
     const double end = Clock::monotonic_seconds() + seconds;
-    if (seconds > 1e-3) std::this_thread::sleep_for(std::chrono::duration<double>(seconds - 5e-4));
+    double left = seconds;
+    while (left > 2 * spun) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left - spun, slice)));
+        if (left > slice) progress.beat();
+        left = end - Clock::monotonic_seconds();
+    }
     while (Clock::monotonic_seconds() < end) {
     }
+}
+
+double NullDelays::of(std::int64_t calls, std::int64_t bytes) const {
+    const double moving = rate.count > 0 ? static_cast<double>(bytes) / rate.count : 0;
+    return open.count + close.count + static_cast<double>(calls) * (transfer.count + sync.count) +
+           moving;
 }
 
 void NullDelays::declare(OptionTable& table) {

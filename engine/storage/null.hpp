@@ -12,9 +12,9 @@
 
 namespace effio {
 
-/// Waits for `seconds`: sleeps through most of it and spins through the rest, which a sleep would
-/// miss by some 60 us.
-void pass(double seconds);
+/// Waits for `seconds`, giving signs of life: sleeps through most of it and spins through the rest,
+/// which a sleep would miss by some 60 us.
+void pass(Progress& progress, double seconds);
 
 struct NullDelays {
     Seconds open{0};
@@ -24,6 +24,8 @@ struct NullDelays {
     Seconds close{0};
     std::optional<std::int64_t> rank;  ///< delays hold on this rank alone: a straggler
     void declare(OptionTable& table);
+    /// Seconds of so many calls that move so many bytes, on a rank that has the delays.
+    double of(std::int64_t calls, std::int64_t bytes) const;
 };
 
 std::unique_ptr<Storage> make_null_storage(Session& session, const NullDelays& delays);
@@ -38,6 +40,8 @@ struct NullNameDelays {
     Seconds other{0};
     std::int64_t only_rank = -1;  ///< the one rank that has the delays; -1 = all have
     void declare(OptionTable& table);
+    /// Of the slowest of them.
+    double longest() const;
 };
 
 }  // namespace effio

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/own_tree.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <string_view>
 
 #include "storage/posix_calls.hpp"
@@ -19,72 +17,9 @@ namespace {
 
 constexpr int open_directory = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
 std::string below(const std::string& path, const char* name) {
     return path + "/" + name;
 }
-
-/// Removes what is in a directory, entries named `spare` excepted. `path` is for errors only: all
-/// work is done through descriptors, so nobody can lead it elsewhere by exchanging a directory.
-class Emptier {
-  public:
-    explicit Emptier(dev_t device) : device_(device) {}
-
-    Status empty(const Descriptor& fd, const std::string& path, std::string_view spare) {
-        // On a second descriptor, because closing the list closes the one it was made from.
-        const Directory list(::fdopendir(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0)));
-        if (!list) return system_error("opendir", path, errno);
-        // File systems may skip entries of a directory that changes: repeat until nothing is left.
-        for (bool removed = true; removed;) {
-            removed = false;
-            ::rewinddir(list.get());
-            errno = 0;
-            while (const dirent* entry = ::readdir(list.get())) {
-                const std::string_view name = entry->d_name;
-                if (name == "." || name == ".." || name == spare) continue;
-                if (auto done = remove(fd.get(), path, *entry); !done) return done;
-                removed = true;
-                errno = 0;
-            }
-            if (errno != 0) return system_error("readdir", path, errno);
-        }
-        return {};
-    }
-
-  private:
-    Status remove(int parent, const std::string& path, const dirent& entry) {
-        const char* name = static_cast<const char*>(entry.d_name);
-        if (entry.d_type != DT_DIR) {
-            if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) return {};
-            if (errno != EISDIR && (errno != EPERM || entry.d_type != DT_UNKNOWN)) {
-                return system_error("unlink", below(path, name), errno);
-            }
-        }
-        // Most directories of a tree are empty by now.
-        if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
-        if (errno != ENOTEMPTY && errno != EEXIST) {
-            return system_error("rmdir", below(path, name), errno);
-        }
-        const Descriptor child(::openat(parent, name, open_directory));
-        if (!child) return system_error("open", below(path, name), errno);
-        struct stat info{};
-        if (::fstat(child.get(), &info) != 0) {
-            return system_error("stat", below(path, name), errno);
-        }
-        if (info.st_dev != device_) {
-            return io_error("remove", below(path, name), "another file system is mounted there");
-        }
-        if (auto done = empty(child, below(path, name), {}); !done) return done;
-        if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
-        return system_error("rmdir", below(path, name), errno);
-    }
-
-    dev_t device_;
-};
 
 Result<std::string> owner_in(int directory, const std::string& path) {
     const Descriptor fd(::openat(directory, owner_file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
@@ -99,10 +34,30 @@ Result<std::string> owner_in(int directory, const std::string& path) {
     return std::string(line.substr(0, line.find('\n')));
 }
 
+Status remove_mark(const Descriptor& tree, const std::string& path) {
+    struct stat info{};
+    if (::fstatat(tree.get(), owner_file, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(info.st_mode)) {
+        return {};
+    }
+    if (::unlinkat(tree.get(), owner_file, 0) == 0 || errno == ENOENT) return {};
+    return system_error("unlink", below(path, owner_file), errno);
+}
+
+/// The names, then the mark, then the tree itself.
+Status finish(const Descriptor& tree, const std::string& path, std::span<const NameSet> names) {
+    const auto left = empty_directory(tree, path, names, owner_file);
+    if (!left) return left.error();
+    if (!left->nothing()) return left->error(path);
+    if (auto removed = remove_mark(tree, path); !removed) return removed;
+    if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return system_error("rmdir", path, errno);
+    return {};
+}
+
 }  // namespace
 
 Status make_own_tree(const std::string& path, const std::string& token) {
-    if (::mkdir(path.c_str(), 0777) != 0) return system_error("mkdir", path, errno);
+    if (::mkdir(path.c_str(), new_directory_mode) != 0) return system_error("mkdir", path, errno);
     const std::string marker = below(path, owner_file);
     const auto give_up = [&](Error error) -> Status {
         ::unlink(marker.c_str());
@@ -126,7 +81,8 @@ Result<std::string> owner_of_tree(const std::string& path) {
     return owner_in(fd.get(), path);
 }
 
-Status remove_own_tree(const std::string& path, const std::string& token) {
+Status remove_own_tree(const std::string& path, const std::string& token,
+                       std::span<const NameSet> names) {
     const Descriptor fd(::open(path.c_str(), open_directory));
     if (!fd) {
         if (errno == ENOENT) return {};
@@ -137,14 +93,31 @@ Status remove_own_tree(const std::string& path, const std::string& token) {
     if (*owner != token) {
         return io_error("remove", path, fmt::format("another run made it ({})", *owner));
     }
-    struct stat info{};
-    if (::fstat(fd.get(), &info) != 0) return system_error("stat", path, errno);
-    if (auto done = Emptier(info.st_dev).empty(fd, path, owner_file); !done) return done;
-    if (::unlinkat(fd.get(), owner_file, 0) != 0 && errno != ENOENT) {
-        return system_error("unlink", below(path, owner_file), errno);
+    return finish(fd, path, names);
+}
+
+Status remove_adopted_tree(const std::string& path, std::span<const NameSet> names) {
+    const Descriptor fd(::open(path.c_str(), open_directory));
+    if (fd) return finish(fd, path, names);
+    if (errno == ENOENT) return {};
+    return system_error("open", path, errno);
+}
+
+Result<Left> unaccounted_in_tree(const std::string& path, std::span<const NameSet> names) {
+    const Descriptor fd(::open(path.c_str(), open_directory));
+    if (!fd) return system_error("open", path, errno);
+    return unaccounted_in(fd, path, names, owner_file);
+}
+
+Status hand_over_tree(const std::string& path, const std::string& token) {
+    const Descriptor fd(::open(path.c_str(), open_directory));
+    if (!fd) {
+        if (errno == ENOENT) return {};
+        return system_error("open", path, errno);
     }
-    if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return system_error("rmdir", path, errno);
-    return {};
+    const auto owner = owner_in(fd.get(), path);
+    if (!owner || *owner != token) return {};
+    return remove_mark(fd, path);
 }
 
 }  // namespace effio

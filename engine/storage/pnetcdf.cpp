@@ -108,12 +108,38 @@ class PnetcdfFile : public ArrayFile {
         return begin_access();
     }
 
-    Hints granted_hints() override {
+    GrantedHints granted_hints() override {
         MPI_Info info = MPI_INFO_NULL;
         if (ncmpi_inq_file_info(id_, &info) != NC_NOERR) return {};
-        Hints hints = hints_of(info);
+        GrantedHints hints = hints_of(info);
         if (info != MPI_INFO_NULL) MPI_Info_free(&info);
         return hints;
+    }
+
+    Result<ArrayAttribute> attribute(const ArrayAttribute& like) override {
+        ArrayAttribute found = like;
+        const char* name = like.name.c_str();
+        int code = NC_NOERR;
+        nc_type type = NC_NAT;
+        MPI_Offset length = 0;
+        code = ncmpi_inq_att(id_, NC_GLOBAL, name, &type, &length);
+        const bool is_text = std::holds_alternative<std::string>(like.value);
+        if (code == NC_NOERR && ((type == NC_CHAR) != is_text || (!is_text && length != 1))) {
+            code = NC_EBADTYPE;
+        }
+        if (code != NC_NOERR)
+            return failure("ncmpi_inq_att", like.name + ": " + ncmpi_strerror(code));
+        if (auto* text = std::get_if<std::string>(&found.value); text != nullptr) {
+            text->assign(static_cast<std::size_t>(length), '\0');
+            code = ncmpi_get_att_text(id_, NC_GLOBAL, name, text->data());
+        } else if (auto* whole = std::get_if<std::int32_t>(&found.value); whole != nullptr) {
+            code = ncmpi_get_att_int(id_, NC_GLOBAL, name, whole);
+        } else {
+            code = ncmpi_get_att_double(id_, NC_GLOBAL, name, std::get_if<double>(&found.value));
+        }
+        if (code != NC_NOERR)
+            return failure("ncmpi_get_att", like.name + ": " + ncmpi_strerror(code));
+        return found;
     }
 
     Result<std::int64_t> overhead_bytes() override { return put_bytes_ - totals().bytes; }

@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "storage/removal.hpp"
+
 namespace effio {
 
 Status PosixFile::do_preallocate(std::int64_t bytes) {
@@ -23,8 +25,7 @@ Status PosixFile::do_sync() {
 
 Status PosixFile::do_close() {
     if (const int code = fd_.close(); code != 0) return system_error("close", path(), code);
-    if (unlink_ && ::unlink(path().c_str()) != 0) return system_error("unlink", path(), errno);
-    return {};
+    return unlink_ ? remove_file(path()) : Status();
 }
 
 Status CachedFile::write_rest(std::span<const std::byte> data, std::int64_t offset, double start,
@@ -57,9 +58,7 @@ Result<std::unique_ptr<ByteFile>> PosixStorage::open(const Comm& comm, const Ope
 }
 
 Status PosixStorage::remove(const std::string& path) {
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-        return session().signed_error(system_error("unlink", path, errno));
-    }
+    if (auto done = remove_file(path); !done) return session().signed_error(done.error());
     return {};
 }
 

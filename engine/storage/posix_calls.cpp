@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <utility>
 
 namespace effio {
@@ -87,11 +88,31 @@ std::string parent_of(const std::string& path) {
 }
 
 Status make_directories(const std::string& path) {
-    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    if (::mkdir(path.c_str(), new_directory_mode) == 0 || errno == EEXIST) return {};
     if (errno != ENOENT) return system_error("mkdir", path, errno);
     if (auto above = make_directories(parent_of(path)); !above) return above;
-    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    if (::mkdir(path.c_str(), new_directory_mode) == 0 || errno == EEXIST) return {};
     return system_error("mkdir", path, errno);
+}
+
+Result<std::string> read_text(const std::string& operation, const std::string& path) {
+    constexpr std::size_t most = std::size_t{1} << 20;
+    errno = 0;
+    std::ifstream file(path);
+    std::string text;
+    std::array<char, 4096> block{};
+    do {
+        file.read(block.data(), block.size());
+        text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    } while (file && text.size() <= most);
+    Error error = io_error(operation, path, "more than 1 MiB of text");
+    if (text.size() <= most) {
+        // A read that stops before the end: no such file, or a directory.
+        if (file.eof()) return text;
+        error = system_error(operation, path, errno == 0 ? EIO : errno);
+    }
+    error.exit_code = ExitCode::usage;
+    return error;
 }
 
 }  // namespace effio

@@ -48,7 +48,13 @@ class Descriptor {
     int fd_ = -1;
 };
 
-inline Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode = 0666) {
+/// Of what benchmarks make, before the umask: nobody but owner and group may write, as with the
+/// originals.
+inline constexpr unsigned new_file_mode = 0664;
+inline constexpr unsigned new_directory_mode = 0775;
+
+inline Result<Descriptor> open_file(const std::string& path, int flags,
+                                    unsigned mode = new_file_mode) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
     if (fd < 0) return system_error("open", path, errno);
     return Descriptor(fd);
@@ -92,6 +98,10 @@ Result<std::int64_t> size_of(int fd, const std::string& path);
 Result<std::int64_t> size_of(const std::string& path);
 
 Status make_directories(const std::string& path);
+
+/// A file that a user wrote, 1 MiB at most; `operation` is what a failure, a usage error, says was
+/// tried.
+Result<std::string> read_text(const std::string& operation, const std::string& path);
 /// The part of `path` before its last slash; "." if there is none.
 std::string parent_of(const std::string& path);
 

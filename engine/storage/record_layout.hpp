@@ -2,7 +2,7 @@
 // Fortran unformatted sequential records as gfortran writes them by default: a length mark of four
 // bytes before and after the payload. A payload of more than 2^31-9 bytes goes into subrecords; the
 // leading mark of a subrecord is negative if another follows, the trailing one if one came before
-// (spec/app_kernels.md, section 2; gfortran manual, "File format of unformatted sequential files").
+// (docs/definitions/libraries.md; gfortran manual, "File format of unformatted sequential files").
 #pragma once
 
 #include <algorithm>

@@ -8,13 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <limits>
 #include <random>
 
 #include "parallel/system.hpp"
-#include "storage/own_tree.hpp"
+#include "storage/posix_calls.hpp"
+#include "storage/removal.hpp"
 
 namespace effio {
 namespace {
@@ -42,6 +44,13 @@ Status check_directory(const std::string& directory, int access_mode) {
     return {};
 }
 
+/// As whoever cleans up later can find it, wherever that is done.
+std::string absolute(const std::string& directory) {
+    std::error_code failed;
+    const auto path = std::filesystem::absolute(directory, failed);
+    return failed ? directory : path.lexically_normal().string();
+}
+
 /// Tells the trees of this run from those of all others.
 std::string new_token() {
     std::random_device source;
@@ -53,6 +62,12 @@ std::string new_token() {
 bool exists(const std::string& path) {
     struct stat info{};
     return lstat(path.c_str(), &info) == 0;
+}
+
+/// In an end that is not orderly there is only stderr.
+void tell(const Status& removed) {
+    if (removed) return;
+    std::fputs(fmt::format("effio: {}\n", removed.error().text()).c_str(), stderr);
 }
 
 /// Whether the set has a file of that name, relative to its directory. Told by the stem alone where
@@ -77,7 +92,7 @@ void remove_side_files(const std::string& directory, std::span<const FileSet> fi
         if (lstat(at->path().c_str(), &info) != 0 || info.st_mtime < since) continue;
         if (std::any_of(files.begin(), files.end(),
                         [&](const FileSet& set) { return may_hold(set, name); })) {
-            ::unlink(at->path().c_str());
+            (void)remove_file(at->path());
         }
     }
 }
@@ -112,7 +127,12 @@ std::string TreeSet::path(std::int64_t number) const {
 Json TreeSet::to_json() const {
     std::string name = stem;
     for (std::size_t i = 0; i < counts.size(); ++i) name += i > 0 ? "-%d" : "%d";
-    return Json{{"directory", directory}, {"name", name}, {"counts", counts}};
+    Json inside = Json::array();
+    for (const auto& set : names) inside.push_back(set.to_json());
+    return Json{{"directory", absolute(directory)},
+                {"name", name},
+                {"counts", counts},
+                {"names", std::move(inside)}};
 }
 
 std::string FileSet::name(int i) const {
@@ -123,8 +143,15 @@ std::string FileSet::name(int i) const {
 }
 
 std::string FileSet::pattern() const {
-    if (!indexed) return stem;
-    return fmt::format("{}{}%0{}d{}", own_directory ? "%d/" : "", stem, digits, suffix);
+    const auto literal = [](std::string text) {
+        for (std::size_t at = 0; (at = text.find('%', at)) != std::string::npos; at += 2) {
+            text.insert(at, 1, '%');
+        }
+        return text;
+    };
+    if (!indexed) return literal(stem);
+    return fmt::format("{}{}%0{}d{}", own_directory ? "%d/" : "", literal(stem), digits,
+                       literal(suffix));
 }
 
 ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optional<Bytes> given) {
@@ -175,7 +202,7 @@ Status Target::check_directories() {
     return {};
 }
 
-Status Target::check_names(std::int64_t& files, std::int64_t& bytes) {
+Status Target::check_names(Existing& existing, Existing& replaced) {
     Status found;
     for_share(request_.files, rank_, ranks_, [&](const FileSet& set, int i) {
         if (!found) return;
@@ -184,18 +211,24 @@ Status Target::check_names(std::int64_t& files, std::int64_t& bytes) {
         }
         const std::string file = path(set, i);
         struct stat info{};
-        if (stat(file.c_str(), &info) != 0) {
-            if (!request_.only_read) return;
-            found = system_error("open", file, errno);
+        if (request_.only_read) {
+            if (stat(file.c_str(), &info) != 0) found = system_error("open", file, errno);
+        } else if (lstat(file.c_str(), &info) != 0) {
+            return;
         } else if (request_.use_existing) {
+            if (first_existing_.empty()) first_existing_ = file;
             not_ours_.insert(file);
-            ++files;
-            constexpr std::int64_t block = 512;  // of st_blocks
-            bytes += info.st_blocks * block;
-        } else if (!request_.overwrite && !request_.only_read) {
+            existing.add(info);
+        } else if (!request_.overwrite) {
             found = refuse(file,
                            "exists already and was not made by this run; remove it, or give "
                            "--overwrite");
+        } else if (!S_ISREG(info.st_mode)) {
+            found = refuse(file, fmt::format("is {}: only regular files are replaced and removed",
+                                             kind_of(info.st_mode)));
+        } else {
+            if (first_existing_.empty()) first_existing_ = file;
+            replaced.add(info);
         }
     });
     return found;
@@ -207,6 +240,7 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     target.real_ = real_files;
     if (session.comm.is_root()) target.token_ = new_token();
     session.comm.broadcast(target.token_);
+    target.host_ = session.host;
     target.prepared_ = std::time(nullptr) - 5;
     target.rank_ = session.comm.rank();
     target.ranks_ = session.comm.size();
@@ -221,20 +255,23 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
         mine.fail(made.error());
     }
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
-    std::array<std::int64_t, 3> existing{};  // files, their bytes, names that are not ours
+    Existing existing;
+    Existing replaced;
     auto checked = target.check_directories();
     if (checked) checked = target.check_trees(session.comm);
-    if (checked) checked = target.check_names(existing[0], existing[1]);
+    if (checked) checked = target.check_names(existing, replaced);
     if (!checked) mine.fail(session.signed_error(checked.error()));
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
-    existing[2] = static_cast<std::int64_t>(target.not_ours_.size());
-    session.comm.sum(std::span<std::int64_t>(existing));
-    target.existing_ = existing[0];
-    target.all_ours_ = existing[2] == 0;
+    std::array sums{existing.files, replaced.files, existing.bytes + replaced.bytes,
+                    std::ssize(target.not_ours_)};
+    session.comm.sum(std::span<std::int64_t>(sums));
+    target.existing_ = sums[0];
+    target.replaced_ = sums[1];
+    target.all_ours_ = sums[3] == 0;
     // Free space moves while ranks look at it; all must plan with the same number. Existing files
-    // may be overwritten within the space that they have.
+    // are written within the space that they have.
     target.cap_.bytes = session.comm.min(target.cap_.bytes);
-    if (!r.max_bytes) target.cap_.bytes += existing[1];
+    if (!r.max_bytes) target.cap_.bytes += sums[2];
     return target;
 }
 
@@ -243,7 +280,7 @@ Json Target::describe(const FileSet& set, const std::string& directory, bool kee
                 {"count", set.count},
                 {"first", set.first},
                 {"step", set.step},
-                {"directory", set.directory.empty() ? directory : set.directory},
+                {"directory", absolute(set.directory.empty() ? directory : set.directory)},
                 {"keep", keep}};
 }
 
@@ -254,7 +291,8 @@ Json Target::manifest() const {
     }
     // Whoever cleans up after a killed run cannot tell the user's files from ours.
     const bool keep = request_.keep || request_.only_read || existing_ > 0;
-    Json manifest{{"directory", request_.directory},
+    Json manifest{{"directory", absolute(request_.directory)},
+                  {"host", host_},
                   {"keep", keep},
                   {"existing", existing_},
                   {"real", real_},
@@ -281,7 +319,7 @@ std::vector<std::string> Target::directories() const {
 Status Target::make_missing_directories() {
     if (!request_.make_directories) return {};
     for (const auto& directory : directories()) {
-        if (::mkdir(directory.c_str(), 0777) == 0) {
+        if (::mkdir(directory.c_str(), new_directory_mode) == 0) {
             made_.push_back(directory);
         } else if (errno != EEXIST) {
             return system_error("mkdir", directory, errno);
@@ -293,27 +331,33 @@ Status Target::make_missing_directories() {
 Status Target::check_trees(const Comm& comm) const {
     for (const auto& set : request_.trees) {
         for (std::int64_t i = comm.rank(); i < set.count(); i += comm.size()) {
-            const std::string path = set.path(i);
-            if (request_.adopt_trees) {
-                auto owner = owner_of_tree(path);
-                if (owner) continue;
-                Error error = std::move(owner.error());
-                error.exit_code = ExitCode::usage;
-                error.cause += "; create the tree first";
-                return error;
-            }
-            if (!exists(path)) continue;
-            const auto owner = owner_of_tree(path);
-            if (!owner) return refuse(path, "exists already, and effio did not make it");
-            if (!request_.overwrite) {
-                return refuse(path,
-                              "exists already: an earlier run of effio kept it or was killed; "
-                              "remove it, or give --overwrite");
-            }
-            if (auto removed = remove_own_tree(path, *owner); !removed) return removed;
+            if (auto good = check_tree(set, set.path(i)); !good) return good;
         }
     }
     return {};
+}
+
+Status Target::check_tree(const TreeSet& set, const std::string& path) const {
+    if (request_.adopt_trees) {
+        struct stat info{};
+        if (lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return {};
+        Error error = exists(path) ? io_error("use the tree", path, kind_of(info.st_mode))
+                                   : system_error("use the tree", path, ENOENT);
+        error.exit_code = ExitCode::usage;
+        error.cause += "; create the tree first";
+        return error;
+    }
+    if (!exists(path)) return {};
+    if (!request_.overwrite) {
+        return refuse(path, owner_of_tree(path)
+                                ? "exists already: an earlier run of effio was killed or is at "
+                                  "work; remove it, or give --overwrite"
+                                : "exists already; remove it, or give --overwrite");
+    }
+    const auto left = unaccounted_in_tree(path, set.names);
+    if (!left) return left.error();
+    if (left->nothing()) return remove_adopted_tree(path, set.names);
+    return refuse(path, "exists already and holds what this run would not make: " + left->text());
 }
 
 Status Target::make_tree(const std::string& path) const {
@@ -323,23 +367,33 @@ Status Target::make_tree(const std::string& path) const {
 
 Status Target::remove_tree(const std::string& path) const {
     if (!real_) return {};
-    if (!request_.adopt_trees) return remove_own_tree(path, token_);
-    const auto owner = owner_of_tree(path);
-    if (!owner) return owner.error();
-    return remove_own_tree(path, *owner);
+    for (const auto& set : request_.trees) {
+        for (std::int64_t i = 0; i < set.count(); ++i) {
+            if (set.path(i) == path) return remove_tree(set, path);
+        }
+    }
+    return {};
+}
+
+Status Target::remove_tree(const TreeSet& set, const std::string& path) const {
+    return request_.adopt_trees ? remove_adopted_tree(path, set.names)
+                                : remove_own_tree(path, token_, set.names);
 }
 
 Status Target::remove_trees(Session& session) const {
-    if (!real_ || request_.keep) return {};
+    if (!real_) return {};
     Outcome mine;
     session.progress.call("remove trees");
     if (session.comm.is_root()) {
         for (const auto& set : request_.trees) {
             for (std::int64_t i = 0; i < set.count(); ++i) {
-                if (auto done = remove_tree(set.path(i)); !done) mine.fail(done.error());
+                auto done = request_.keep ? hand_over_tree(set.path(i), token_)
+                                          : remove_tree(set, set.path(i));
+                if (!done) mine.fail(done.error());
             }
         }
-        for (const auto& directory : made_) ::rmdir(directory.c_str());  // stays unless empty
+        // A directory stays unless it is empty.
+        for (const auto& directory : made_) ::rmdir(directory.c_str());
     }
     const auto agreed = agree(session, session.comm, mine);
     if (agreed.failed()) return *agreed.error;
@@ -355,7 +409,7 @@ Status Target::make_own_directories(Session& session) const {
     for_share(request_.files, rank_, ranks_, [&](const FileSet& set, int i) {
         if (!set.own_directory || !real_ || request_.only_read || mine.error) return;
         const std::string directory = own_directory(set, i);
-        if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) {
+        if (::mkdir(directory.c_str(), new_directory_mode) != 0 && errno != EEXIST) {
             mine.fail(system_error("mkdir", directory, errno));
         }
     });
@@ -396,7 +450,7 @@ void Target::remove_all_quietly() const {
     const int ranks = all_ours_ ? 1 : ranks_;
     for_share(request_.files, rank, ranks, [&](const FileSet& set, int i) {
         if (!removes(set) || not_ours_.contains(path(set, i))) return;
-        ::unlink(path(set, i).c_str());
+        tell(remove_file(path(set, i)));
         if (set.own_directory && !not_ours_.contains(own_directory(set, i))) {
             ::rmdir(own_directory(set, i).c_str());
         }
@@ -406,7 +460,9 @@ void Target::remove_all_quietly() const {
         remove_side_files(directory, request_.files, prepared_);
     }
     for (const auto& set : request_.trees) {
-        for (std::int64_t i = 0; i < set.count(); ++i) (void)remove_own_tree(set.path(i), token_);
+        for (std::int64_t i = 0; i < set.count(); ++i) {
+            tell(remove_own_tree(set.path(i), token_, set.names));
+        }
     }
     for (const auto& directory : made_) ::rmdir(directory.c_str());
 }

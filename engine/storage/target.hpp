@@ -2,8 +2,9 @@
 // The directories a run works in: what may be created there, how much, and what is removed again.
 //
 // Rules: a name of ours that exists already is refused unless the request says otherwise; nothing
-// outside the directories is touched; only what the run may have created is removed. A tree that
-// exists is replaced only if a run of effio made it.
+// outside the directories is touched; only what the run may have created is removed, by name
+// (storage/removal.hpp). Only regular files, and trees that hold nothing but such names, are
+// replaced.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "parallel/file_system.hpp"
 #include "parallel/session.hpp"
 #include "storage/byte_file.hpp"
+#include "storage/own_tree.hpp"
 
 namespace effio {
 
@@ -39,21 +41,22 @@ struct FileSet {
     bool keep = false;           ///< not removed, whatever the target's `keep` says
     /// Of file number `i`, relative to the directory.
     std::string name(int i) const;
-    /// The same with printf conversions of the index.
+    /// The same with printf conversions of the index (and %% for %).
     std::string pattern() const;
 };
 
 /// Directory trees that the run makes (storage/own_tree.hpp) in `directory`: one whose name is the
 /// stem, or as many as the product of the counts, whose names are the stem and an index for each
-/// count, "-" between them.
+/// count, "-" between them. `names` account for what is removed with them.
 struct TreeSet {
     std::string directory;
     std::string stem;
     std::vector<std::int64_t> counts;
+    std::vector<NameSet> names{};
     std::int64_t count() const;
     /// Full path of tree `number` in 0…count()-1; the last index runs first.
     std::string path(std::int64_t number) const;
-    Json to_json() const;  ///< {"directory", "name": "stem%d-%d", "counts"}
+    Json to_json() const;  ///< {"directory", "name": "stem%d-%d", "counts", "names"}
 };
 
 /// The most that may lie in the directory at a time.
@@ -74,12 +77,12 @@ class Target {
         std::vector<std::string> more_directories;
         std::vector<FileSet> files;
         std::vector<TreeSet> trees;
-        /// The trees are those that an earlier run of effio made and kept: they must be there.
+        /// The trees are those that an earlier run kept: they must be there.
         bool adopt_trees = false;
         /// Directories of the request that are missing are created (one level), and removed at the
         /// end if they are empty.
         bool make_directories = false;
-        bool overwrite = false;     ///< existing files of our names are replaced and removed
+        bool overwrite = false;  ///< existing regular files of our names are replaced and removed
         bool use_existing = false;  ///< they are the user's: written into, never removed
         bool only_read = false;     ///< nothing is created or removed; all files must exist
         bool keep = false;
@@ -101,6 +104,12 @@ class Target {
     const std::optional<FileSystem>& file_system() const { return file_system_; }
     /// How many files of ours existed before and are left alone (use_existing).
     std::int64_t existing() const { return existing_; }
+    /// How many are replaced and removed (overwrite).
+    std::int64_t replaced() const { return replaced_; }
+    /// The first file of either kind among those that the root looks at; empty if there is none.
+    const std::string& first_existing() const { return first_existing_; }
+    /// Whether the cap was given, not found.
+    bool cap_given() const { return request_.max_bytes.has_value(); }
     /// Directories and name patterns of all that may be created, for the result file.
     Json manifest() const;
     /// A file set's entry in it.
@@ -118,33 +127,50 @@ class Target {
     const std::string& token() const { return token_; }
     /// Local, one rank: makes a tree of the request; nothing where trees are adopted.
     Status make_tree(const std::string& path) const;
-    /// Local, one rank: removes it with all that is in it. A tree that is not there is no error.
+    /// Local, one rank: removes what the run made in it, and it. What else is in it is an error
+    /// that lists it; a tree that is not there is none.
     Status remove_tree(const std::string& path) const;
     /// Collective, the root works: removes all trees, then the directories that `prepare` made if
-    /// they are empty; nothing if they are to be kept.
+    /// they are empty. Those that are to be kept are handed over.
     Status remove_trees(Session& session) const;
 
-    /// Local, without MPI, without reports: all files and trees of all ranks. For ends that are not
-    /// orderly.
+    /// Local, without MPI: all files and trees of all ranks; what stays is told on stderr. For ends
+    /// that are not orderly.
     void remove_all_quietly() const;
 
   private:
     const std::string& directory_of(const FileSet& set) const;
     std::string own_directory(const FileSet& set, int i) const;
     Status check_directories();
-    Status check_names(std::int64_t& files, std::int64_t& bytes);
+    /// Files of this run's names that were there before, and the space that they take.
+    struct Existing {
+        std::int64_t files = 0;
+        std::int64_t bytes = 0;
+        void add(const struct stat& info) {
+            constexpr std::int64_t block = 512;  // of st_blocks
+            ++files;
+            bytes += info.st_blocks * block;
+        }
+    };
+
+    Status check_names(Existing& existing, Existing& replaced);
     bool removes(const FileSet& set) const;
     Status check_trees(const Comm& comm) const;
+    Status check_tree(const TreeSet& set, const std::string& path) const;
+    Status remove_tree(const TreeSet& set, const std::string& path) const;
     Status make_missing_directories();
     std::vector<std::string> directories() const;
 
     Request request_;
     std::string token_;
+    std::string host_;               ///< where the root sees the directories
     std::vector<std::string> made_;  ///< directories that were missing; on the root
     ByteCap cap_;
     std::optional<FileSystem> file_system_;
     bool real_ = true;
     std::int64_t existing_ = 0;
+    std::int64_t replaced_ = 0;
+    std::string first_existing_;
     bool all_ours_ = true;            ///< no name of any rank's share existed before
     std::set<std::string> not_ours_;  ///< files and directories of this rank's share
     std::time_t prepared_ = 0;        ///< just before; clocks of file servers differ by a little

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from harness import AbsentError, BenchError, Kit, Pair, in_turn, main, median_interval, run
+from ior import rates_in
 
 
 def _in_turn(*values: float) -> Callable[[], dict[str, float]]:
@@ -82,3 +83,15 @@ def test_two_turns_are_a_round_of_their_mean_rates() -> None:
     assert theirs() == pytest.approx({"write a": 80})
     with pytest.raises(ValueError, match="shorter"):
         in_turn(lambda: "write 2 3\n")[0]()
+
+
+def test_rates_of_ior_are_those_of_its_rows() -> None:
+    row = "write 1000.00 86929 0.000009 64.00 16.00 0.1 0.1 0.1 0.1 0"
+    text = f"Command line : ior -w -r\n{row}\n{row.replace('write', 'read ')}\nwrite 9.9 9.9\n"
+    mib = 1.048576
+    assert rates_in(text, "ior") == {
+        "write": pytest.approx(1000 * mib),
+        "read": pytest.approx(1000 * mib),
+    }
+    with pytest.raises(BenchError, match="prints no rates"):
+        rates_in("Max Write: 1000.00 MiB/sec\nMax Read: 1000.00 MiB/sec\n", "ior")

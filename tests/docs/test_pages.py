@@ -56,6 +56,7 @@ def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
         "HOME": str(scratch / "home"),
         "XDG_CONFIG_HOME": str(scratch / "home/.config"),
         "XDG_DATA_HOME": str(scratch / "home/.local/share"),
+        "XDG_CACHE_HOME": str(scratch / "home/.cache"),
         "EFFIO_MPIEXEC": engine.mpiexec,
         "COLUMNS": "100",
         "NO_COLOR": "1",

@@ -98,6 +98,7 @@ def effio(tmp_path: Path) -> Effio:
     environment |= {
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
         "XDG_DATA_HOME": str(tmp_path / "share"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }

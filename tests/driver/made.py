@@ -24,7 +24,7 @@ RATES = {
     "rewrite": {"scatter": 20 * MB},
     "read": dict(zip(TYPES, (200 * MB, 50 * MB, 400 * MB, 300 * MB, 250 * MB), strict=True)),
 }
-SCHEMA = "effio-result/1"
+SCHEMA = "effio-result/1.1"
 
 
 def run_line(**more: Any) -> Line:
@@ -88,7 +88,14 @@ def run_line(**more: Any) -> Line:
             "device": "254:0",
             "striping": None,
         },
-        "manifest": {"directory": "/data", "keep": False, "existing": 0, "real": True, "files": []},
+        "manifest": {
+            "directory": "/data",
+            "host": "n1",
+            "keep": False,
+            "existing": 0,
+            "real": True,
+            "files": [],
+        },
     }
     line.update(more)
     return line
@@ -156,6 +163,7 @@ def measurement(
         "call_times": call_times(),
         "hints_asked": {},
         "hints_granted": {},
+        "hints_echoed": None,
         "verified_bytes": 0,
         "error_count": 0,
         "errors": [],

@@ -13,7 +13,7 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.errors import EffioError
-from effio.store.clean import leftovers, names_of
+from effio.store.clean import directory_of, leftovers, names_of, remove
 from effio.store.reader import read_result
 from effio.store.records import Manifest
 
@@ -109,7 +109,7 @@ def test_a_directory_that_leads_elsewhere_is_not_followed(tmp_path: Path, left: 
 def test_names_outside_are_refused(name: str) -> None:
     manifest = Manifest.model_validate({"directory": "/d", "files": [{"name": name}]})
     with pytest.raises(EffioError, match="nothing is removed"):
-        list(names_of(manifest))
+        list(names_of(manifest.files))
 
 
 def test_a_manifest_cannot_keep_us_busy_for_ever() -> None:
@@ -117,13 +117,63 @@ def test_a_manifest_cannot_keep_us_busy_for_ever() -> None:
         {"directory": "/d", "files": [{"name": "a%04d", "count": 10**12}]}
     )
     with pytest.raises(EffioError, match="too many files"):
-        next(names_of(manifest))
+        next(names_of(manifest.files))
 
 
 def test_names_with_numbers() -> None:
-    files = [{"name": "i00_%03d", "count": 2}, {"name": "plain", "count": 1}]
+    files = [
+        {"name": "i00_%03d", "count": 2},
+        {"name": "%d/data.%08d.2", "count": 2, "first": 1, "step": 2},
+        {"name": "50%%d", "count": 1},
+    ]
     manifest = Manifest.model_validate({"directory": "/d", "files": files})
-    assert list(names_of(manifest)) == ["i00_000", "i00_001", "plain"]
+    assert [name for _, name in names_of(manifest.files)] == [
+        "i00_000",
+        "i00_001",
+        "1/data.00000001.2",
+        "3/data.00000003.2",
+        "50%d",
+    ]
+
+
+def test_files_of_further_directories_go_and_kept_ones_stay(tmp_path: Path, left: Path) -> None:
+    second = tmp_path / "second"
+    second.mkdir()
+    for name in ("r001", "r003", "corner"):
+        (second / name).write_text("x")
+    files = [
+        {"name": "r%03d", "count": 2, "first": 1, "step": 2, "directory": str(second)},
+        {"name": "corner", "count": 1, "directory": str(second), "keep": True},
+    ]
+    result = read_result(_killed(tmp_path / "run", left, files=files))
+    found, _ = leftovers(result, left)
+    assert [f.path for f in found] == [second / "r001", second / "r003"]
+    assert remove(found) == []
+    assert [p.name for p in second.iterdir()] == ["corner"]
+    assert [f.path.name for f in leftovers(result, left, also_kept=True)[0]] == ["corner"]
+
+
+def test_what_changed_since_it_was_looked_at_stays(tmp_path: Path, left: Path) -> None:
+    result = read_result(_killed(tmp_path / "run", left))
+    found, _ = leftovers(result, left)
+    (left / "i00").unlink()
+    os.mkfifo(left / "i00")
+    (left / "sub").rename(left / "moved")
+    (left / "sub").symlink_to(left / "moved")
+    assert [k.path.name for k in remove(found)] == ["i00", "r000", "r002"]
+    assert (left / "i00").is_fifo()
+    assert (left / "moved/r000").exists()
+
+
+def test_data_that_only_another_host_sees_are_told(effio: Effio, tmp_path: Path) -> None:
+    folder = effio.cwd / "effio-runs/killed"
+    result = _killed(folder, Path("/nowhere/data"), host="n7")
+    for words in (["clean", result], ["clean"]):
+        done = effio.call(*words)
+        assert "the data are in '/nowhere/data' as n7 sees it" in done.stderr
+    # A directory that is seen here too is that directory.
+    here = _killed(tmp_path / "run", tmp_path, host="n7")
+    assert directory_of(read_result(here), None) == tmp_path
 
 
 def test_kept_files_are_kept_unless_asked_for(tmp_path: Path, left: Path) -> None:

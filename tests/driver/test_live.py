@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import io
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import termios
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,40 @@ def test_what_is_done_now_in_words() -> None:
     assert describe(Status("read"), since=3.0) == "read · for 3.00 s"
 
 
+def test_a_step_with_known_bytes_says_how_long_it_will_take() -> None:
+    """1 GiB of 4 GiB in 2 s: 6 s more, less the silence since; or what is left of its time."""
+    status = Status("read", "pread", 2, 0, 1 << 30, step_planned_bytes=4 << 30)
+    assert describe(status, since=1.0) == (
+        "read · 536.9 MB/s now · 1 GiB of 4 GiB · 5 s left in it · for 3.00 s · in pread"
+    )
+    walled = replace(status, step_scheduled_seconds=6)
+    assert "3 s left in it · 3.00 s of 6.00 s scheduled" in describe(walled, since=1.0)
+    # The other ranks are counted as the first one.
+    over = replace(status, step_bytes=5 << 30)
+    assert "4 GiB of 4 GiB · for 2.00 s" in describe(over, since=0)
+
+
+class Gone(io.StringIO):
+    """A stream whose reader has gone away, or that is full."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__()
+        self._code = code
+
+    def write(self, _text: str) -> int:
+        raise OSError(self._code, os.strerror(self._code))
+
+
+@pytest.mark.parametrize(
+    ("code", "gone"), [(errno.EPIPE, True), (errno.EIO, True), (errno.ENOSPC, False)]
+)
+def test_a_view_that_nobody_reads_does_not_end_the_run(code: int, gone: bool) -> None:
+    with LiveView("ior", terminal=True, stderr=Gone(code)) as view:
+        view.status(Status("write"))
+        view.message("a word")
+    assert view.reader_gone is gone
+
+
 def test_a_log_gets_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr("effio.launch.live.time.monotonic", lambda: now[0])
@@ -118,7 +154,7 @@ def test_a_terminal_is_told_when_the_engine_is_silent(monkeypatch: pytest.Monkey
     assert "b-eff-io on 2 ranks" in plain
     assert " 25 % " in plain
     assert "7 s gone · about 82 s to go" in plain
-    assert "7.50 s of 2.00 s scheduled" in plain
+    assert "for 7.50 s, scheduled were 2.00 s" in plain
     assert "no word for 7 s" in plain
 
 

@@ -16,7 +16,8 @@ from playwright.sync_api import Browser, Dialog, Page
 
 from driver import made
 from effio.report import static
-from effio.report.build import load, render, tell, write_report
+from effio.report.build import load, tell, write_report
+from effio.report.html import render
 from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
 
 WIDE = {"width": 1280, "height": 900}
@@ -133,7 +134,7 @@ def test_the_classic_page_has_three_and_five_panels_on_one_axis(show: Open, repo
     low, high = ranges[0]  # decimal logarithms: 5·10⁶·0.5 to 400·10⁶·8
     assert low < 6.4
     assert high > 9.5
-    # Pairs stand together, the largest alone (spec of the original's page).
+    # Pairs stand together, the largest alone (as in the original's figures).
     xs = page.evaluate("document.querySelector('#r1-classic .plot').data[0].x")
     assert xs == [1, 2, 4, 5, 7, 8, 10]
     ys = page.evaluate("document.querySelector('#r1-classic .plot').data[0].y")
@@ -230,6 +231,41 @@ def test_it_prints_without_switches_and_on_white(show: Open, report: Path) -> No
     assert not page.locator(".bar").is_visible()
     assert page.locator(".tools").filter(visible=True).count() == 0
     assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_a_figure_fits_on_a_sheet(show: Open, report: Path) -> None:
+    """A4, landscape, within its margins: what is higher would be broken at an axis."""
+    page = show(report).page
+    before = _layout(page, "r1-classic", ".height")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1039, "height": 710})
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(
+        f"document.querySelector('#r1-classic .plot')._fullLayout.height < {before}"
+    )
+    for figure in page.locator("figure.figure").all():
+        box = figure.bounding_box()
+        assert box is not None
+        assert box["height"] <= 710, figure.get_attribute("id")
+        assert figure.evaluate("e => getComputedStyle(e).breakInside") == "avoid"
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.wait_for_function(
+        f"document.querySelector('#r1-classic .plot')._fullLayout.height === {before}"
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_number_that_is_not_valid_is_not_the_largest_thing(
+    width: int, show: Open, report: Path
+) -> None:
+    page = show(report, width=width).page
+    size = "e => parseFloat(getComputedStyle(e).fontSize)"
+    largest = page.locator(".value")
+    assert largest.inner_text() == "Not valid"
+    number = page.locator(".hero .aside")
+    assert number.inner_text() == "300.0 MB/s"
+    assert number.evaluate(size) < largest.evaluate(size) / 2
+    assert page.locator(".counts").inner_text() == "writes until on storage; reads from memory"
 
 
 @pytest.mark.parametrize("width", [390, 800, 1920])

@@ -81,7 +81,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a list": (_replace(3, "[1, 2]"), "line 3: not JSON"),
     "NaN": (_replace(3, '{"kind": NaN}'), "line 3: not JSON"),
     "infinite": (_replace(3, '{"x": 1e999}'), "line 3: not JSON"),
-    "endless digits": (_replace(3, '{"x": ' + "9" * 5000 + "}"), "line 3: not JSON"),
+    "endless digits": (
+        _replace(3, '{"x": ' + "9" * 5000 + "}"),
+        "line 3: a whole number beyond 64 bits",
+    ),
     "deep": (_replace(3, '{"x":' * 100_000), "line 3: nested too deeply"),
     "no run line": (_replace(1, json.dumps(made.end())), "the first line is not a `run` line"),
     "second run line": (
@@ -168,3 +171,57 @@ def test_what_the_first_version_wrote_stays_readable() -> None:
     assert told.headline.valid is False
     assert result.status == "done"
     assert result.remarks == []
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "detail", "kept"),
+    [
+        ("libraries", {"repetitions": 3, "min": 1.0, "max": 5.0, "confidence95": 2.0}, {}),
+        (
+            "ior",
+            {
+                "repetitions": 3,
+                "min_bytes_per_second": 1.0,
+                "max_bytes_per_second": 5.0,
+                "confidence95_bytes_per_second": 2.0,
+                "deviation_bytes_per_second": 1.5,
+            },
+            {},
+        ),
+        (
+            "mdtest",
+            {"iterations": 3, "min": 1.0, "max": 5.0, "confidence95": 2.0, "mean_seconds": 7.0},
+            {"mean_seconds": 7.0},
+        ),
+    ],
+)
+def test_means_of_the_first_version_stand_on_samples(
+    benchmark: str, detail: versions.Line, kept: versions.Line
+) -> None:
+    old = {
+        "schema": "effio-result/1",
+        "kind": "figure",
+        "benchmark": benchmark,
+        "name": "rate",
+        "metric": {"value": 3.0},
+        "detail": detail,
+    }
+    new = versions.upgrade(old)
+    assert new["samples"] == {
+        "count": 3,
+        "min": 1.0,
+        "max": 5.0,
+        "deviation": 1.5 if benchmark == "ior" else None,
+        "low95": 1.0,
+        "high95": 5.0,
+    }
+    assert new["detail"] == kept
+    # One repetition has no interval.
+    single = {key: 1 if key in ("repetitions", "iterations") else v for key, v in detail.items()}
+    assert versions.upgrade({**old, "detail": single})["samples"]["low95"] is None
+
+
+def test_figures_of_rings_lose_units_that_they_have_not() -> None:
+    old = {"schema": "effio-result/1", "kind": "figure", "benchmark": "rings", "detail": {}}
+    for name in ("MaxPingPongLatency_usec", "MinPingPongBandwidth_GBytes"):
+        assert versions.upgrade({**old, "name": name})["name"] == name.rpartition("_")[0]

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import across, render, tell, write_report
+from effio.report.build import tell, write_report
+from effio.report.html import render
 from effio.report.model import Figure, Report, Table
+from effio.report.together import across
 from effio.store.reader import read_result
 
 MB = 1_000_000
@@ -74,7 +76,7 @@ def _drawn(report: Report, identity: str) -> Figure:
     return next(f for f in report.figures() if f.id == identity)
 
 
-def _flash() -> list[made.Line]:
+def flash_lines() -> list[made.Line]:
     where = {"ranks": 2, "backend": "hdf5"}
     written = {"header": 0.1, "unknown": 0.8, "sync": 3.0, "close": 0.1}
     return [
@@ -88,16 +90,19 @@ def _flash() -> list[made.Line]:
             compute_seconds=12.0,
             io_fraction=0.25,
         ),
-        _figure("flash_io", 100 * MB, where, repetitions=1),
-        _figure("flash_io_synced", 25 * MB, where, repetitions=1),
-        _figure("flash_io_restart", 200 * MB, where, repetitions=1),
+        _figure("flash_io", 100 * MB, where),
+        _figure("flash_io_synced", 25 * MB, where),
+        _figure("flash_io_restart", 200 * MB, where),
         made.end(),
     ]
 
 
 def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
-    report = _told(tmp_path, _flash())
-    assert report.headline.shown() == "100.0 MB/s"
+    report = _told(tmp_path, flash_lines())
+    assert (report.headline.name, report.headline.shown()) == (
+        "writes until on storage",
+        "25.00 MB/s",
+    )
     assert report.headline.context == "on 2 ranks, hdf5"
     text = "\n".join(f.text for f in report.findings)
     assert "25.00 MB/s, 25 % of the number by the definition" in text
@@ -108,7 +113,9 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
     assert "Dumps took 25 % of the time of the series" in text
     row = list(_block(report, "Files").rows[0])
     assert row[:4] == ["write", "checkpoint", 1, 100 * MB]
-    assert row[4:9] == pytest.approx([1.0, 0.1, 0.8, 0.1, 3.0])
+    assert row[4] == pytest.approx(1.0)
+    row = list(_block(report, "Parts of writing").rows[0])
+    assert row[2:] == pytest.approx([0.1, 0.8, 0.1, 3.0])
     stacks = {s.name: list(s.y) for s in _drawn(report, "file-parts").variants["all"][0].series}
     assert stacks["unknowns"] == [0.8, 0.0]
     assert stacks["data"] == [0.0, 0.4]
@@ -116,7 +123,7 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
 
 
 def test_wrong_values_of_a_restart_are_bad_news(tmp_path: Path) -> None:
-    lines = _flash()
+    lines = flash_lines()
     lines[2]["error_count"] = 7
     report = _told(tmp_path, lines)
     found = next(f for f in report.findings if "WRONG" in f.text)
@@ -129,16 +136,16 @@ def _point(library: str, hints: str = "none", processes: int = 2) -> made.Line:
     return {**place, "access": "write"}
 
 
-def _libraries() -> list[made.Line]:
+def libraries_lines() -> list[made.Line]:
     def rate(library: str, value: float, hints: str = "none", processes: int = 2) -> made.Line:
         where = _point(library, hints, processes)
-        detail: made.Line = {
-            "repetitions": 3,
-            "min": value / 2,
-            "max": 2 * value,
-            "seconds": 100 * MB / value,
-        }
-        return _figure("library_bandwidth", value, where, **detail)
+        samples = {"count": 3, "min": value / 2, "max": 2 * value}
+        line = _figure("library_bandwidth", value, where, mean_seconds=100 * MB / value)
+        return {**line, "samples": samples}
+
+    def gain(name: str, where: made.Line) -> made.Line:
+        samples = {"count": 3, "low95": -0.1, "high95": 1.5}
+        return {**_figure(name, 0.5, where, "1"), "samples": samples}
 
     mean = _point("hdf5", "largeblock")
     del mean["processes"]
@@ -151,11 +158,11 @@ def _libraries() -> list[made.Line]:
         rate("hdf5", 40 * MB),
         rate("hdf5", 60 * MB, "largeblock"),
         rate("hdf5", 30 * MB, processes=1),
-        _figure("overhead", 1.5, _point("hdf5"), "1"),
-        _figure("overhead", 1.0, _point("mpiio"), "1"),
-        _figure("overhead", 9.0, _point("hdf5", processes=1), "1"),
-        _figure("hint_gain", 0.5, _point("hdf5", "largeblock"), "1"),
-        _figure("hint_gain_mean", 0.5, mean, "1"),
+        _figure("overhead", 1.5, _point("hdf5"), "1", baseline="fortran-fpp"),
+        _figure("overhead", 1.0, _point("mpiio"), "1", baseline="fortran-fpp"),
+        _figure("overhead", 9.0, _point("hdf5", processes=1), "1", baseline="fortran-fpp"),
+        gain("hint_gain", _point("hdf5", "largeblock")),
+        gain("hint_gain_mean", mean),
         _figure("layer_seconds", 0.5, _point("hdf5"), "s", seconds=2.5, below="mpiio"),
         _figure("layer_seconds", 0.75, _point("mpiio"), "s", seconds=2.0, below="posix"),
         _figure("layer_seconds", 1.25, _point("posix"), "s", seconds=1.25, below=""),
@@ -165,15 +172,27 @@ def _libraries() -> list[made.Line]:
 
 
 def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None:
-    report = _told(tmp_path, _libraries())
+    report = _told(tmp_path, libraries_lines())
     assert report.headline.shown() == "100.0 MB/s"
     assert report.headline.context == "fortran-fpp, hints none, 2 ranks"
     text = "\n".join(f.text for f in report.findings)
-    assert "on 2 processes: mpiio +100 % (96³ cells) at best, hdf5 +150 % (96³ cells)" in text
-    # The repetitions of 40 and of 60 MB/s reach from half to double: they overlap.
+    assert (
+        "Writing time over fortran-fpp, on 2 processes: mpiio +100 % (96³ cells) at best,"
+        " hdf5 +150 % (96³ cells)" in text
+    )
+    assert _drawn(report, "overhead").title == "Overhead over fortran-fpp"
+    # The interval of +50 % reaches from -10 % to +150 %: it may be none.
     hints = next(f for f in report.findings if "largeblock" in f.text)
-    assert "changed the rate of hdf5 (write, 96³ cells) by +50 % on average; repet" in hints.text
+    assert hints.text == (
+        "No difference was found by the hints largeblock with hdf5 (write, 96³ cells)."
+    )
     assert hints.level == "info"
+    bars = _drawn(report, "hint-gain").variants["write, 96³ cells"][0].series
+    assert {s.name: list(s.y) for s in bars} == {
+        "mean": [0.5],
+        "at least": [-0.1],
+        "at most": [1.5],
+    }
     rates = _drawn(report, "library-rates").variants["write, 96³ cells"][0].series
     hdf5 = next(s for s in rates if s.name == "hdf5")
     assert (list(hdf5.x), list(hdf5.y)) == ([1.0, 2.0], [30.0 * MB, 40.0 * MB])
@@ -181,28 +200,27 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
     # hdf5 stands on mpiio, and that on the system: 0.5 + 0.75 + 1.25 s.
     assert {s.name: s.y[0] for s in layers} == {"hdf5": 0.5, "mpiio": 0.75, "the system": 1.25}
     row = next(r for r in _block(report, "Points").rows if r[1:4] == ["hdf5", "largeblock", 2])
-    assert row[-1] == 50.0
+    assert row[-3:] == [0.5, -0.1, 1.5]
     render([report], ["told.jsonl"])
 
 
-def test_a_gain_is_sure_where_all_repetitions_show_it(tmp_path: Path) -> None:
-    lines = _libraries()
-    for line in lines:
-        if line.get("name") == "library_bandwidth":
-            value = line["metric"]["value"]
-            line["detail"].update(min=0.9 * value, max=1.1 * value)
+def test_a_gain_is_one_only_with_its_interval(tmp_path: Path) -> None:
+    lines = libraries_lines()
+    (mean,) = [line for line in lines if line.get("name") == "hint_gain_mean"]
+    mean["samples"] |= {"low95": 0.2, "high95": 0.9}
     hints = next(f for f in _told(tmp_path, lines).findings if "largeblock" in f.text)
-    assert hints.text.endswith("by +50 % on average.")
+    assert "changed the rate by +50 % (+20 to +90 %, 95 % confidence)." in hints.text
     assert hints.level == "good"
-    for line in lines:
-        if line.get("name") == "library_bandwidth":
-            line["detail"]["repetitions"] = 1
+    mean["metric"]["value"], mean["samples"]["low95"], mean["samples"]["high95"] = -0.3, -0.4, -0.1
     hints = next(f for f in _told(tmp_path, lines).findings if "largeblock" in f.text)
-    assert "may be chance" in hints.text
+    assert hints.level == "warn"
+    # One repetition has no interval, and no gain.
+    del mean["samples"]
+    assert not [f for f in _told(tmp_path, lines).findings if "largeblock" in f.text]
 
 
 def _flash_on(ranks: int, rate: float) -> list[made.Line]:
-    lines = _flash()
+    lines = flash_lines()
     lines[0]["system"]["ranks"] = ranks
     for line in lines:
         if line.get("name") == "flash_io":
@@ -236,7 +254,8 @@ def test_points_of_several_comparisons_make_one_curve(tmp_path: Path) -> None:
     results = []
     for n in (1, 2):
         path = made.write(
-            tmp_path / f"{n}.jsonl", [{**line, "seq": i} for i, line in enumerate(_libraries())]
+            tmp_path / f"{n}.jsonl",
+            [{**line, "seq": i} for i, line in enumerate(libraries_lines())],
         )
         results.append(read_result(path))
     (figure,) = across(results)
@@ -253,10 +272,31 @@ def test_points_of_several_comparisons_make_one_curve(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("lines", [_flash(), _libraries()], ids=["flash-io", "libraries"])
+@pytest.mark.parametrize("lines", [flash_lines(), libraries_lines()], ids=["flash-io", "libraries"])
 def test_incomplete_results_are_borne(tmp_path: Path, lines: list[made.Line]) -> None:
     for kept in (1, 2, 3):
         report = _told(tmp_path, lines[:kept])
         assert report.headline.value is None
         assert report.headline.missing
         render([report], ["told.jsonl"])
+
+
+def test_foreign_details_of_libraries_do_no_harm(tmp_path: Path) -> None:
+    lines = libraries_lines()
+    for line in lines:
+        if line["kind"] == "figure":
+            line["detail"] = {
+                "fastest_write": 3,
+                "until_on_storage": [],
+                "baseline": 1,
+                "below": {},
+            }
+            line["detail"] |= {"mean_seconds": -1.0, "synced_bandwidth_bytes_per_second": "x"}
+    report = _told(tmp_path, lines)
+    assert report.headline.name == "fastest write, not flushed"
+    assert report.headline.context.startswith("on up to ")
+    tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
+    table = next(t for t in tables if t.title == "Points")
+    names = [c.name for c in table.columns]
+    for row in table.rows:
+        assert (row[names.index("on storage")], row[names.index("time")]) == (None, None)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import render, tell
+from effio.report.build import tell
+from effio.report.html import render
 from effio.report.model import Figure, Report
 from effio.store.reader import read_result
 
@@ -94,7 +95,7 @@ PAIRS = [
 ]
 
 
-def _lines() -> list[made.Line]:
+def made_lines() -> list[made.Line]:
     run = made.run_line(benchmark="b-eff")
     run["system"] = {**run["system"], "ranks": 4, "nodes": 2}
     lines = [
@@ -141,7 +142,7 @@ def _figure(report: Report, identity: str) -> Figure:
 
 
 def test_the_curves_are_the_best_repetitions_and_geometric_means(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, _lines()), "families")
+    figure = _figure(_told(tmp_path, made_lines()), "families")
     best = {s.name: list(s.y) for s in figure.variants["best method"][0].series}
     # Rings: max(1, 2) and max(4, 2): sqrt(8). Random rings: 1 and 4.
     assert best["rings"] == pytest.approx([8**0.5 * GB, 8**0.5 * 10 * GB])
@@ -154,23 +155,30 @@ def test_the_curves_are_the_best_repetitions_and_geometric_means(tmp_path: Path)
 
 
 def test_sentences(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _told(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
     assert "MPI_Sendrecv alone would give 20.0% less than b_eff" in text
     assert "MPI_Isend and MPI_Irecv alone 10.0% less" in text
     assert "Random rings reach 25% of the rings" in text
     assert "they differ by 22.2%. Something else was at work" in text
-    assert "Rank 3 has 10% of the usual bandwidth" in text
+    assert "the usual bandwidth to the others: rank 3 (10%)." in text
     assert "two longest messages were measured with the best method only" in text
     assert report.headline.shown() == "10.00 GB/s"
     assert report.headline.context == "4 ranks on 2 nodes"
+    # Distance is spoken of where there is some.
+    assert "what the distance between ranks costs" in text
+    lines = made_lines()
+    lines[0]["system"]["nodes"] = 1
+    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    assert "distance" not in text
+    assert "Random rings reach 25% of the rings: on one node" in text
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     for finding in report.findings:
         assert finding.anchor in places | {""}, finding.text
 
 
 def test_the_heat_map(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _told(tmp_path, made_lines())
     figure = _figure(report, "pair-bandwidth")
     values = figure.variants[""][0].values
     assert values[0][1] == values[1][0] == 10 * GB
@@ -183,13 +191,13 @@ def test_the_heat_map(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 20])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, _lines()[:count])
+    report = _told(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
 
 def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
-    lines = _lines()
+    lines = made_lines()
     lines[-1]["detail"] = {
         "pairs_low_high_latency_bandwidth": [[0], "x", [0, 1, None, 2], [0, "1", 1, 1]],
         "slow_ranks": ["x", {"rank": 1}],
@@ -198,3 +206,36 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
     lines[-2]["detail"] = {"by_repetition_bytes_per_second": "x", "random_rings_factor95": []}
     report = _told(tmp_path, lines)
     assert not [f for f in report.figures() if f.id.startswith("pair-")]
+    (left_out,) = [f for f in report.findings if "left out" in f.text]
+    assert left_out.text.startswith("4 pairs of ranks are left out")
+    assert left_out.anchor == ""
+
+
+@pytest.mark.parametrize(
+    "bad", [[-1, 1, 1e-6, 1e9], [1, 0, 1e-6, 1e9], [0, 1, -1e-6, 1e9], [0, 1, 1e-6, "fast"], 7]
+)
+def test_a_pair_that_is_none_is_left_out_alone(tmp_path: Path, bad: object) -> None:
+    def map_of(pairs: list[object]) -> tuple[Figure, list[str]]:
+        lines = made_lines()
+        record = next(line for line in lines if line.get("name") == "pairs")
+        record["detail"]["pairs_low_high_latency_bandwidth"] = pairs
+        report = _told(tmp_path, lines)
+        said = [f.text for f in report.findings if "left out" in f.text]
+        return _figure(report, "pair-bandwidth"), said
+
+    good: list[object] = [list(pair) for pair in PAIRS]
+    whole, nothing = map_of(good)
+    assert nothing == []
+    rest, said = map_of([*good[:2], bad, *good[2:]])
+    assert rest.variants == whole.variants
+    (sentence,) = said
+    assert sentence.startswith("1 pair of ranks is left out of the maps")
+
+
+def test_pairs_that_are_no_list_are_missing(tmp_path: Path) -> None:
+    lines = made_lines()
+    record = next(line for line in lines if line.get("name") == "pairs")
+    record["detail"]["pairs_low_high_latency_bandwidth"] = {"0": [0, 1, 1e-6, 1e9]}
+    report = _told(tmp_path, lines)
+    assert not [f for f in report.figures() if f.id.startswith("pair-")]
+    assert not [f for f in report.findings if "left out" in f.text]

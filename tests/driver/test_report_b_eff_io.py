@@ -11,7 +11,8 @@ import pytest
 
 from driver import made
 from effio.errors import EffioError
-from effio.report.build import cards, load, overview, render, tell
+from effio.report.build import load, tell
+from effio.report.html import cards, render
 from effio.report.model import Column, Figure, Report, Table
 from effio.store.reader import read_result
 
@@ -60,11 +61,45 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     # Type values are 4 × the smallest chunk's rate.
     assert "write: shared is slowest with 20.00 MB/s, separated fastest with 160.0 MB/s" in text
     assert "(8.00 times)" in text
-    # 1 KiB at an eighth of 2 MiB: 12.5 %, which the first of equals shows. 1024 B / 5 MB/s × 2.
-    assert "shared write reaches 5.000 MB/s with 1 KiB, 12 % of the 40.00 MB/s with 2 MiB" in text
-    assert "A call costs about 410 µs" in text
-    # Every size with 8 bytes more runs at half the rate.
-    assert "cost a factor 2.00 on average, and 2.00 in" in text
+    # 1 KiB at an eighth of 2 MiB, in write and read of four types; every size with 8 bytes more at
+    # half the rate: 11 curves with three pairs each.
+    assert "a factor 8.00 (8.00 to 8.00 with 95 % confidence, 8 pairs of rows): latency" in text
+    assert "cost a factor 2.00 (2.00 to 2.00 with 95 % confidence, 33 pairs of rows)" in text
+    # A figure that is not valid is no ground for a tick.
+    assert "the whole memory is written" not in text
+
+
+def _valid(lines: list[made.Line]) -> list[made.Line]:
+    for line in lines:
+        if line["kind"] == "figure" and line["valid"] is False:
+            line["valid"] = True
+    return lines
+
+
+def test_no_verdict_from_rows_that_are_capped_or_invalid(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    for line in lines:
+        if line["kind"] == "measurement" and line["where"]["position"] == 7:
+            line["stopped_by"] = "cap"
+        if line["kind"] == "measurement" and line["where"]["position"] in (1, 3, 5):
+            line |= {"valid": False, "invalid_reason": "short write"}
+    text = _texts(_told(tmp_path, lines))
+    assert "Small chunks" not in text
+    assert "Alignment" not in text
+    assert "Pattern types" not in text
+    # Four pairs are too few.
+    lines = made.b_eff_io()
+    kept = [
+        line
+        for line in lines
+        if line["kind"] != "measurement"
+        or (line["access"] == "write" and line["where"]["position"] in (1, 7))
+    ]
+    assert "Small chunks" not in _texts(_told(tmp_path, kept))
+
+
+def test_the_balance_of_a_valid_figure_is_told(tmp_path: Path) -> None:
+    text = _texts(_told(tmp_path, _valid(made.b_eff_io())))
     assert "the whole memory is written in 28.6 s" in text
 
 
@@ -80,13 +115,15 @@ def test_alignment_that_costs_nothing_is_said_so(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     for line in lines:
         if line["kind"] == "measurement" and line["where"]["position"] in (2, 4, 6):
-            line["rate"]["value"] *= 2.2
+            # Ratios of 0.8 and 1.25 in turn.
+            line["rate"]["value"] *= 2.5 if line["access"] == "read" else 1.6
     text = _texts(_told(tmp_path, lines))
-    assert "8 bytes more than a power of two cost little here (none on average)" in text
+    assert "no difference found between powers of two and 8 bytes more" in text
 
 
 def test_scaling_is_told_with_its_figure(tmp_path: Path) -> None:
-    report = _told(tmp_path, made.two_partitions())
+    assert "the best value is" not in _texts(_told(tmp_path, made.two_partitions()))
+    report = _told(tmp_path, _valid(made.two_partitions()))
     assert "the best value is that of 2 ranks; with 4 ranks it is 50 % of it" in _texts(report)
     series = {s.name: s for s in _figure(report, "scaling").variants[""][0].series}
     assert list(series["b_eff_io"].x) == [2.0, 4.0]
@@ -158,23 +195,34 @@ def test_the_roofline(tmp_path: Path) -> None:
 def test_call_times_show_percentiles(tmp_path: Path) -> None:
     table = _table(_told(tmp_path, made.b_eff_io()), "Call times")
     assert [c.name for c in table.columns] == [
-        "what", "ranks", "calls", "min", "p50", "p90", "p99", "p99.9", "max",
+        "access", "pattern", "chunk", "calls", "min", "p50", "p90", "p99", "p99.9", "max",
     ]  # fmt: skip
-    assert list(table.rows[0])[:3] == ["scatter write 1 KiB", 2, 1000]
-    assert list(table.rows[0])[3:] == pytest.approx([5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1e-2])
+    assert list(table.rows[0])[:4] == ["write", "scatter", 1024, 1000]
+    assert list(table.rows[0])[4:] == pytest.approx([5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1e-2])
 
 
-def test_hints_are_compared_and_never_inferred(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("echoed", "verdict"),
+    [
+        (True, "echoed: effect unknown"),
+        (False, "in force"),
+        (None, "returned: effect unknown"),  # before there was a canary
+    ],
+)
+def test_hints_are_compared_and_never_inferred(
+    tmp_path: Path, echoed: bool | None, verdict: str
+) -> None:
     lines = made.b_eff_io()
     lines[1] |= {
         "hints_asked": {"cb_nodes": "2", "a": "1", "b": "1"},
         "hints_granted": {"cb_nodes": "1", "a": "1", "c": "9"},
+        "hints_echoed": echoed,
     }
     rows = {
-        r[0]: list(r[1:4]) for r in _table(_told(tmp_path, lines), "Hints asked and granted").rows
+        r[0]: list(r[1:4]) for r in _table(_told(tmp_path, lines), "Hints asked and returned").rows
     }
     assert rows == {
-        "a": ["1", "1", "granted"],
+        "a": ["1", "1", verdict],
         "b": ["1", None, "not returned: unknown"],
         "c": [None, "9", "the library's own"],
         "cb_nodes": ["2", "1", "CHANGED"],
@@ -257,14 +305,16 @@ def test_messages_have_no_caches_and_each_value_has_its_unit(tmp_path: Path) -> 
     assert 'data-v="28.6"' in page
 
 
-def test_several_runs_stand_side_by_side(tmp_path: Path) -> None:
-    a = _told(tmp_path, made.b_eff_io())
-    b = _told(tmp_path, made.two_partitions()[:-1])
-    figure, table = overview([a, b])
-    assert isinstance(figure, Figure)
-    assert list(figure.variants[""][0].series[0].y) == [300e6, 300e6]
-    assert isinstance(table, Table)
-    assert len(table.rows) == 2
+def test_tables_of_call_times_and_the_roofline_have_their_keys(tmp_path: Path) -> None:
+    report = _told(tmp_path, made.two_partitions())
+    for name in ("call-times", "roofline"):
+        figure = _figure(report, name)
+        assert figure.table is not None
+        heads = [c.title for c in figure.table.columns]
+        assert heads[:3] == ["access", "pattern", "chunk"]
+        width = heads.index("calls" if name == "call-times" else "bytes of a call")
+        keys = [tuple(row[:width]) for row in figure.table.rows]
+        assert len(set(keys)) == len(keys) > 70, name
 
 
 def test_files_that_changed_afterwards_are_named(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from driver import made
-from effio.report.build import load, render, tell
+from effio.report.build import load, tell
+from effio.report.html import render
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
 
@@ -18,9 +19,9 @@ def phase(access: str, transfer: int, rate: float, **detail: Any) -> made.Line:
     line["where"] = {"files": "shared", "transfer_bytes": transfer, "block_bytes": 1 << 20}
     line["seconds"] = {"total": made.spread(1.0), "transfer": made.spread(0.5)}
     line["detail"] = {
-        "span_seconds": {"open": 0.1, "transfer": 0.5, "close": 0.1},
+        "span_seconds": {"open": 0.1, "transfer": 7.0, "close": 0.1},
         "rank_rate_bytes_per_second": {"min": 1e6, "mean": 2e6, "max": 4e6},
-        "time_series": {"slice_seconds": 2.0, "bytes": [2e6, 4e6, 6e6, 1e6]},
+        "time_series": {"slice_seconds": 2.0, "bytes": [2e6, 4e6, 6e6, 1e6, 0.0]},
         **detail,
     }
     return line
@@ -28,7 +29,7 @@ def phase(access: str, transfer: int, rate: float, **detail: Any) -> made.Line:
 
 def lines() -> list[made.Line]:
     wall = {"tail_seconds": 2.0, "last_done_seconds": 10.0}
-    detail = {"repetitions": 2, "confidence95_bytes_per_second": 50e6}
+    samples = {"count": 2, "low95": 150e6, "high95": 250e6}
     return [
         made.run_line(benchmark="ior"),
         phase("write", 4096, 100e6, stonewall=wall),
@@ -36,7 +37,7 @@ def lines() -> list[made.Line]:
         phase("write", 65536, 200e6, steady={"reached": False}),
         phase("read", 65536, 800e6),
         made.figure("write_bandwidth", 100e6, benchmark="ior"),
-        made.figure("write_bandwidth", 200e6, benchmark="ior", detail=detail),
+        made.figure("write_bandwidth", 200e6, benchmark="ior", samples=samples),
         made.figure("read_bandwidth", 400e6, benchmark="ior"),
         made.end(),
     ]
@@ -54,11 +55,30 @@ def test_the_headline_is_the_best_transfer_size(tmp_path: Path) -> None:
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     text = "\n".join(f.text for f in told(tmp_path, lines()).findings)
-    assert "the first worker was done 2.00 s before the last, of 10.0 s" in text
-    assert "the fastest rank was 4.0 times as fast as the slowest" in text
-    assert "the rate did not become steady" in text
-    assert "2 of 2 ranks read data of their own node" in text
-    assert "known within 25 % only" in text
+    # One sentence for each kind, whatever the number of phases.
+    assert "1 of 4 phases the first worker was done long before the last, at most 2.00 s of" in text
+    assert "4 of 4 phases ranks were unequally fast, at most by a factor 4.0 (write 4 KiB" in text
+    assert "In 1 of 4 phases the rate did not become steady; the first: write 64 KiB" in text
+    assert "In 1 of 4 phases ranks read data of their own node" in text
+    assert "Of 1 rate the mean is known badly, the worst (write bandwidth) within 25 % only" in text
+
+
+def test_reads_that_came_from_storage_are_not_doubted(tmp_path: Path) -> None:
+    given = lines()
+    given[2]["cache"]["verdict"] = "device"
+    assert "of their own node" not in "\n".join(f.text for f in told(tmp_path, given).findings)
+
+
+def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: Path) -> None:
+    given = lines()[:1]
+    for repetition, rate in enumerate((795e6, 188e6, 99e6)):
+        given += [phase("write", 4096, rate), phase("read", 4096, (1e9, 2e9, 1.5e9)[repetition])]
+        given[-1]["repetition"] = given[-2]["repetition"] = repetition
+    report = told(tmp_path, made.numbered([*given, made.end()]))
+    drift = [f.text for f in report.findings if "drift" in f.text]
+    assert len(drift) == 1
+    # Reads go up and down: that is scatter.
+    assert "rates drift: write 4 KiB from 795.0 MB/s to 99.00 MB/s. A cache" in drift[0]
 
 
 def test_the_figures_show_the_numbers(tmp_path: Path) -> None:
@@ -67,8 +87,8 @@ def test_the_figures_show_the_numbers(tmp_path: Path) -> None:
     write, _read = figures["rate-by-size"].variants[""][0].series
     assert (list(write.x), list(write.y)) == ([4096, 65536], [100e6, 200e6])
     course = figures["rate-by-time"].variants[""][0].series[0]
-    # The last slice is cut short and not shown.
-    assert (list(course.x), list(course.y)) == ([1.0, 3.0, 5.0], [1e6, 2e6, 3e6])
+    # 7 s in slices of 2: the fourth is half a slice, and the fifth behind the end is none.
+    assert (list(course.x), list(course.y)) == ([1.0, 3.0, 5.0, 6.5], [1e6, 2e6, 3e6, 1e6])
     table = next(b for s in report.sections for b in s.blocks if isinstance(b, Table))
     assert [row[0] for row in table.rows] == ["write", "read", "write", "read"]
 

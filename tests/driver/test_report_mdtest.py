@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from driver import made
-from effio.report.build import render, tell
+from effio.report.build import tell
+from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
 
@@ -61,18 +62,19 @@ def _rate(phase: str, own: bool, mean: float) -> made.Line:
         "metric": {"value": mean, "unit": "op/s", "better": "higher"},
         "valid": True,
         "reasons": [],
-        "detail": {
-            "iterations": 3,
+        "samples": {
+            "count": 3,
             "min": mean / 2,
             "max": mean * 2,
             "deviation": 1.0,
-            "confidence95": 2.0,
-            "mean_seconds": 2.0,
+            "low95": mean - 2.0,
+            "high95": mean + 2.0,
         },
+        "detail": {"mean_seconds": 2.0},
     }
 
 
-def _lines() -> list[made.Line]:
+def made_lines() -> list[made.Line]:
     even = made.spread(2.0)
     uneven = {"min": 0.5, "mean": 1.0, "max": 2.0}
     lines = [
@@ -111,20 +113,20 @@ def _figure(report: Report, identity: str) -> Figure:
 
 
 def test_the_headline_is_the_creation_of_files(tmp_path: Path) -> None:
-    headline = _told(tmp_path, _lines()).headline
+    headline = _told(tmp_path, made_lines()).headline
     assert (headline.name, headline.shown()) == ("File creation", "100.0 op/s")
     assert headline.context == "on 2 ranks, ext4, one tree for all ranks"
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
-    text = "\n".join(f.text for f in _told(tmp_path, _lines()).findings)
+    text = "\n".join(f.text for f in _told(tmp_path, made_lines()).findings)
     assert "3.00 times as fast in a tree for each rank (300.0 op/s)" in text
     assert "The slowest rank of File creation took 2.00 times as long" in text
     assert "File stat" not in text
 
 
 def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _told(tmp_path, made_lines())
     first = list(_table(report, "Rates").rows[0])
     assert first[:9] == [
         "File creation", 2, "shared", 100.0, 50.0, 200.0, 1.0, 2.0, 3,
@@ -136,14 +138,14 @@ def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:
 
 
 def test_a_rate_over_time_is_operations_over_slices(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, _lines()), "over-time")
+    figure = _figure(_told(tmp_path, made_lines()), "over-time")
     series = figure.variants["all"][0].series[0]
     assert list(series.x) == [0.25, 0.75, 1.25, 1.75]
     assert list(series.y) == [160.0, 120.0, 80.0, 40.0]
 
 
 def test_bars_compare_the_trees(tmp_path: Path) -> None:
-    figure = _figure(_told(tmp_path, _lines()), "rates")
+    figure = _figure(_told(tmp_path, made_lines()), "rates")
     shared, own = figure.variants["2 ranks"][0].series
     assert list(shared.y) == [100.0, 4000.0]
     assert list(own.y) == [300.0]
@@ -153,14 +155,14 @@ def test_bars_compare_the_trees(tmp_path: Path) -> None:
 def test_a_wrong_count_on_disk_is_told(tmp_path: Path) -> None:
     count = _rate("x", False, 99.0)
     count.update(name="on_disk", valid=False, reasons=["another number"], detail={"expected": 100})
-    lines = [*_lines()[:-1], count]
+    lines = [*made_lines()[:-1], count]
     report = _told(tmp_path, [{**line, "seq": i} for i, line in enumerate(lines)])
     assert any("99 file names, 100 were expected" in f.text for f in report.findings)
 
 
 def test_an_incomplete_result_is_borne(tmp_path: Path) -> None:
     for kept in (1, 2, 4):
-        report = _told(tmp_path, _lines()[:kept])
+        report = _told(tmp_path, made_lines()[:kept])
         assert report.headline.value is None
         assert report.headline.missing
         render([report], ["told.jsonl"])

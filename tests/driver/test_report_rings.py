@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.build import render, tell
+from effio.report.build import tell
+from effio.report.html import render
 from effio.report.model import Figure, Report, Table
 from effio.store.reader import read_result
 
@@ -59,17 +60,17 @@ def _ring(family: str, length: int, seconds: float, **more: Any) -> made.Line:
     )
 
 
-def _lines() -> list[made.Line]:
+def made_lines() -> list[made.Line]:
     run = made.run_line(benchmark="rings", file_system=None, manifest=None, b_eff_io=None)
     run["backend"] = {"name": "mpi", "settings": {}}
     run["system"] = {**run["system"], "ranks": 8, "nodes": 2}
     run["system"]["cpu"] = {**run["system"]["cpu"], "logical_cpus": 4}
     figures = {
-        "MaxPingPongLatency_usec": (4 * US, "s"),
-        "RandomlyOrderedRingLatency_usec": (3 * US, "s"),
-        "NaturallyOrderedRingLatency_usec": (2 * US, "s"),
-        "NaturallyOrderedRingBandwidth_GBytes": (4 * GB, "B/s"),
-        "RandomlyOrderedRingBandwidth_GBytes": (1 * GB, "B/s"),
+        "MaxPingPongLatency": (4 * US, "s"),
+        "RandomlyOrderedRingLatency": (3 * US, "s"),
+        "NaturallyOrderedRingLatency": (2 * US, "s"),
+        "NaturallyOrderedRingBandwidth": (4 * GB, "B/s"),
+        "RandomlyOrderedRingBandwidth": (1 * GB, "B/s"),
     }
     return made.numbered(
         [
@@ -117,13 +118,13 @@ def _by_name(figure: Figure) -> dict[str, list[float | None]]:
 
 
 def test_the_headline_is_all_random_rings_together(tmp_path: Path) -> None:
-    headline = _told(tmp_path, _lines()).headline
+    headline = _told(tmp_path, made_lines()).headline
     assert headline.shown() == "8.000 GB/s"
     assert "8 ranks of 2 nodes" in headline.context
 
 
 def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _told(tmp_path, made_lines())
     bandwidth = _figure(report, "bandwidth")
     assert list(bandwidth.variants[""][0].series[0].x) == [
         "pairs, one at a time",
@@ -141,13 +142,13 @@ def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> No
 
 
 def test_each_random_ring_beside_the_natural_one(tmp_path: Path) -> None:
-    values = _by_name(_figure(_told(tmp_path, _lines()), "rings"))
+    values = _by_name(_figure(_told(tmp_path, made_lines()), "rings"))
     assert values["random rings"] == pytest.approx([2 * GB, 0.5 * GB])
     assert values["natural ring"] == pytest.approx([4 * GB, 4 * GB])
 
 
 def test_sentences(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _told(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
     assert "Balance: 0.1600 bytes" in text
     assert "of HPL of 50 GFLOP/s" in text
@@ -166,17 +167,17 @@ def test_sentences(tmp_path: Path) -> None:
 
 
 def test_more_ranks_than_cpus_are_told(tmp_path: Path) -> None:
-    lines = _lines()
+    lines = made_lines()
     lines[0]["system"]["cpu"]["logical_cpus"] = 3
     report = _told(tmp_path, lines)
     assert any("4 ranks on a node share 3 CPUs" in f.text for f in report.findings)
 
 
 def test_the_sections_are_about_messages_only(tmp_path: Path) -> None:
-    report = _told(tmp_path, _lines())
+    report = _told(tmp_path, made_lines())
     assert [s.id for s in report.sections] == ["values", "all-rings", "system"]
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
-    assert tables[0].rows[0][-1] == "MaxPingPongLatency_usec"
+    assert tables[0].rows[0][-1] == "MaxPingPongLatency"
     rings = next(t for t in tables if t.title == "Rings")
     assert [row[0] for row in rings.rows] == [
         "natural ring",
@@ -190,13 +191,13 @@ def test_the_sections_are_about_messages_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9])
 def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
-    report = _told(tmp_path, _lines()[:count])
+    report = _told(tmp_path, made_lines()[:count])
     assert report.headline.value is None
     assert render([report], [])
 
 
 def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
-    lines = _lines()
+    lines = made_lines()
     for line in lines[1:]:
         if line["kind"] == "measurement":
             line["detail"] = {"bytes_per_second": [1], "stride": "x", "pairs": None}

@@ -16,14 +16,13 @@ from effio.launch.launchers import Ranks
 from effio.launch.machine import Allocation, Machine
 from effio.launch.watch import Outcome as Watched
 from effio.store.folder import (
-    Outcome,
     RunFolder,
-    RunRecord,
     Store,
     telling_environment,
     this_process,
     write_atomically,
 )
+from effio.store.run_record import Outcome, RunRecord
 
 
 def _record(folder: RunFolder, **more: object) -> RunRecord:
@@ -157,6 +156,8 @@ def test_a_job_that_ended_without_a_result_failed(store: Store) -> None:
         ([*made.b_eff_io()[:9], made.end("interrupted", 4)], Watched(hung="no word"), "hung", 5),
         (made.b_eff_io(), Watched(hung="no word"), "done", 0),
         (None, Watched(code=2, last_words=["effio-mpi: --time: …"]), "refused", 2),
+        (None, Watched(code=7, last_words=["effio-mpi: create …"]), "refused", 7),
+        (made.b_eff_io()[:9], Watched(code=7), "results", 7),
         (None, Watched(code=1, last_words=["not allowed"]), "not started", 6),
         (None, Watched(code=-11), "not started", 6),
     ],
@@ -170,6 +171,29 @@ def test_how_a_run_ended(
     outcome = judge(folder, watched)
     assert (outcome.status, outcome.exit_code) == (status, code)
     assert outcome.reason or status == "done" or "end" in str(lines)
+
+
+@pytest.mark.parametrize(
+    ("end", "status", "code"),
+    [
+        (made.end("done", 0), "results", 7),
+        (made.end("data_errors", 1), "data_errors", 1),
+        (None, "results", 7),
+    ],
+)
+def test_how_a_run_ended_whose_results_lie_elsewhere(
+    end: made.Line | None, status: str, code: int, store: Store, tmp_path: Path
+) -> None:
+    folder = store.create("b-eff-io")
+    made.write(folder.result_path, made.b_eff_io()[:2])
+    place = tmp_path / "effio-rescued-1-result.jsonl"
+    made.write(place, [*made.b_eff_io()[:9], *([end] if end else [])])
+    told = (
+        f"write the result file r.jsonl: No space left on device; all results are kept in {place}"
+    )
+    outcome = judge(folder, Watched(code=7, last_words=[f"effio-mpi: {told}"]))
+    assert (outcome.status, outcome.exit_code) == (status, code)
+    assert outcome.reason.endswith(told)
 
 
 def test_a_result_that_cannot_be_read_is_no_success(store: Store) -> None:
@@ -221,6 +245,18 @@ def test_without_a_result_there_is_no_last(store: Store) -> None:
     _run(store, "20260303T000000Z-b-eff-io", with_result=False)
     with pytest.raises(EffioError, match="1 have not measured anything yet"):
         store.find("last")
+
+
+def test_of_runs_of_one_second_the_last_is_the_one_made_last(store: Store) -> None:
+    names = [f"20260101T000000Z-ior-{word}" for word in ("s-2", "s-1", "t", "a")]
+    for age, name in enumerate(reversed(names)):
+        run = _run(store, name)
+        when = (1_767_225_600 - age) * 10**9
+        os.utime(run.path / "run.json", ns=(when, when))
+    assert [folder.id for folder in store.folders()] == names
+    last = store.find("last")
+    assert isinstance(last, RunFolder)
+    assert last.id == names[-1]
 
 
 def test_an_exact_name_wins_over_longer_ones(store: Store) -> None:

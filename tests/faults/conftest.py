@@ -38,7 +38,7 @@ class Faulty:
             *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault}"),
             f"EFFIO_FAULT_LOG={self.place / 'strikes'}",
         ]
-        return self.engine.run(words, self.place, prefix=prefix, timeout=60)
+        return self.engine.run(words, self.place, prefix=prefix)
 
     @property
     def strikes(self) -> list[str]:

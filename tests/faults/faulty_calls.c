@@ -4,11 +4,13 @@
  * libraries do their file I/O through these calls.
  *
  *   EFFIO_FAULT=CALL,FAULT[,file=TEXT][,rank=R][,nth=N|,from=N]
- *     CALL   write, read, sync, or ordered (MPI_File_write_ordered)
+ *     CALL   write, read, sync, ordered (MPI_File_write_ordered), barrier (MPI_Barrier) or finalize (MPI_Finalize)
  *     FAULT  error=ERRNO   the call fails
  *            short         half of the bytes are moved, as the count says
  *            lost          half of the bytes are moved, the count claims all
  *            flip=OFFSET   the byte there in the file is inverted on its way
+ *            hang          the call does not return (finalize)
+ *            late=SECONDS  a barrier is left so much after the others were free to go
  *     file   only files whose path ends like this (MPI libraries have files of like names)
  *     rank   only this rank of MPI_COMM_WORLD
  *     nth    only the N-th such call of a process (from 1), or all from the N-th on
@@ -25,13 +27,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { NONE, ERROR, SHORT, LOST, FLIP };
+enum kind { NONE, ERROR, SHORT, LOST, FLIP, HANG, LATE };
 
 struct fault {
     char call[16];
     enum kind kind;
     int error;
     off_t offset;
+    double seconds;
     char file[256];
     int rank;
     long nth, from;
@@ -62,8 +65,12 @@ __attribute__((constructor)) static void read_fault(void) {
             fault.kind = SHORT;
         } else if (!strcmp(word, "lost")) {
             fault.kind = LOST;
+        } else if (!strcmp(word, "hang")) {
+            fault.kind = HANG;
         } else if (sscanf(word, "flip=%ld", &fault.offset) == 1) {
             fault.kind = FLIP;
+        } else if (sscanf(word, "late=%lf", &fault.seconds) == 1) {
+            fault.kind = LATE;
         } else if (sscanf(word, "file=%255s", fault.file) == 1 ||
                    sscanf(word, "rank=%d", &fault.rank) == 1 ||
                    sscanf(word, "nth=%ld", &fault.nth) == 1 ||
@@ -226,8 +233,18 @@ int fdatasync(int fd) {
     errno = fault.error;
     return -1;
 }
+int MPI_Barrier(MPI_Comm comm) {
+    int code = PMPI_Barrier(comm);
+    if (strikes("barrier", -1, 0, 0)) usleep((useconds_t)(fault.seconds * 1e6));
+    return code;
+}
 int MPI_File_write_ordered(MPI_File file, const void *data, int count, MPI_Datatype type,
                            MPI_Status *status) {
     if (!strikes("ordered", -1, 0, 0)) return PMPI_File_write_ordered(file, data, count, type, status);
     return MPI_ERR_OTHER;
+}
+
+int MPI_Finalize(void) {
+    while (strikes("finalize", -1, 0, 0)) sleep(1);
+    return PMPI_Finalize();
 }

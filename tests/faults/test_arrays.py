@@ -21,7 +21,7 @@ MPI_ERR_INTERN = 17  # Open MPI exits with the class of the error that ended it
 
 def check_ended(run: Run, data: Path, file: str) -> None:
     """Ended by itself with an error that names who, where and why; cleaned up; no number."""
-    error = io_error_of(run, 40)
+    error = io_error_of(run)
     assert Path(error["path"]).name.startswith(file)
     assert error["path"] in run.stderr
     # A rank that ends the others leaves no time for the row.
@@ -44,7 +44,6 @@ LOST = {
 
 def check_found(run: Run, codes: set[int]) -> None:
     assert run.code in codes, run
-    assert run.seconds < 40, run
     for row in run.result.measurements:
         if row["access"] == "read":
             assert row["error_count"] > 0 or not row["valid"]
@@ -72,7 +71,6 @@ def check_hung(run: Run, data: Path) -> None:
     """Which rank meets the full disk first decides whether HDF5 comes back from where it makes the
     variables: on a busy machine its ranks often wait in different calls. The watchdog then says
     what the library lost."""
-    assert run.seconds < 40, run
     result = run.result
     assert result.status == "hung", run
     assert result.end is not None
@@ -97,8 +95,35 @@ def test_a_disk_runs_full(
         "flash-io": ["flash-io", "--blocks", "8", "--read", "all", "--backend", library],
         "libraries": ["libraries", "--edges", "24", "--libraries", library, "--hint-sets", "none"],
     }[benchmark]
-    run = engine.run([*words, *QUICK, "--dir", place, "--max-bytes", "1GiB"], tmp_path, timeout=90)
+    run = engine.run([*words, *QUICK, "--dir", place, "--max-bytes", "1GiB"], tmp_path)
     if run.code == 5 and (engine.name, library) == ("openmpi-romio", "netcdf4"):
         check_hung(run, place)
     else:
         check_ended(run, place, "flash_io_" if benchmark == "flash-io" else "libraries_")
+
+
+def test_hdf5_on_a_full_disk_is_not_closed_at_the_end(
+    engine: Engine, mount: Callable[..., Path], tmp_path: Path
+) -> None:
+    """HDF5 closes in MPI_Finalize what was left open: one rank with blocks of 12^3 cells died there
+    by a signal, two ranks waited for each other where no watchdog was left."""
+    need(engine, "hdf5", tmp_path)
+    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
+    words = ["flash-io", "--cells", "12", "--blocks", "8", "--backend", "hdf5", *QUICK]
+    for ranks in (1, 2):
+        out = tmp_path / str(ranks)
+        out.mkdir()
+        run = engine.run(
+            [*words, "--dir", place, "--max-bytes", "1GiB"], out, ranks=ranks, timeout=90
+        )
+        check_ended(run, place, "flash_io_")
+
+
+def test_a_hang_at_the_very_end_leaves_the_outcome(faulty: Faulty) -> None:
+    """MPI_Finalize does not return: the sentinel still stands, and the run is what it was."""
+    words = ["libraries", "--libraries", "posix", "--edges", "4", "--quiet", "--hint-sets", "none"]
+    run = faulty.launch("finalize,hang", [*words, "--watchdog", "2s", "--dir", faulty.data])
+    assert run.seconds < 40, run
+    assert run.result.status == "done"
+    assert "the run was complete" in run.stderr
+    assert "MPI_Finalize" in run.stderr

@@ -154,7 +154,7 @@ def test_the_result_file_cannot_be_written(any_engine: Engine, tmp_path: Path, d
     """The measurement goes on, but the run does not end as if nothing had happened."""
     faulty = Faulty(any_engine, tmp_path, data)
     run = faulty.run("write,error=28,from=20,file=.jsonl")
-    assert run.code == 3, run
+    assert run.code == 7, run
     assert "results from here on are not in it" in run.stderr
     (result,) = run.results
     assert 0 < len(result.measurements) < 20

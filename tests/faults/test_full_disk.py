@@ -17,7 +17,6 @@ def test_a_write_finds_no_space(engine: Engine, tmp_path: Path, mount: Callable[
     place = mount("-t", "tmpfs", "-o", "size=16m", "none")
     run = engine.run([*QUICK, "--max-bytes", "1GiB", "--dir", place], tmp_path)
     check_failed(run, place)
-    assert run.seconds < 30, run
     last = run.result.measurements[-1]
     assert (last["access"], last["pattern"], last["valid"]) == ("write", "scatter", False)
 
@@ -33,7 +32,6 @@ def test_only_the_sync_finds_no_space(
     assert run.code == 3, run
     result = run.result
     assert result.status == "io_error", run
-    assert run.seconds < 45, run
     assert result.end is not None
     assert "sync" in result.end["errors"][0]["operation"].lower()
     assert all(f["name"] != "b_eff_io" or f["metric"]["value"] is None for f in result.figures)

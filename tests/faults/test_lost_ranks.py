@@ -1,26 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that are killed or stand still, and runs that are killed as a whole: the launcher comes
-back, and the result file holds every measurement that was finished."""
+"""Ranks that stand still: the launcher comes back, and the result file holds every measurement that
+was finished. What is killed stands in test_kills.py."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from engines import ROOT, Engine, Job, Run
+from engines import Engine, Job, Run
 
-# Rows of 0.2 s and 0.4 s.
-LONG = (
-    *("b-eff-io", "--memory-per-rank", "256MiB", "--partitions", "2", "--time", "15s", "--quiet"),
-    *("--agree-deadline", "3s", "--max-bytes", "20GiB"),
-)
+from .kills import LONG
 
 
 def started(engine: Engine, tmp_path: Path, data: Path, *words: str) -> Job:
@@ -38,24 +32,13 @@ def check_what_was_measured(run: Run) -> None:
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_killed_rank(engine: Engine, tmp_path: Path, data: Path, rank: int) -> None:
-    """The launcher notices and kills the others. What they created stays: nobody was left to
-    remove it, and `effio clean` knows it from the result."""
-    job = started(engine, tmp_path, data)
-    os.kill(job.ranks()[rank], signal.SIGKILL)
-    run = job.finish(30)
-    assert run.code != 0, run
-    check_what_was_measured(run)
-
-
-@pytest.mark.parametrize("rank", [0, 1])
 def test_a_frozen_rank(any_engine: Engine, tmp_path: Path, data: Path, rank: int) -> None:
     """As on a node whose file system hangs: the watchdog of another rank ends the job."""
     job = started(any_engine, tmp_path, data, "--watchdog", "4s")
     frozen = job.ranks()[rank]
     os.kill(frozen, signal.SIGSTOP)
     try:
-        run = job.finish(60)
+        run = job.finish()
     finally:
         if frozen in job.members():
             os.kill(frozen, signal.SIGKILL)
@@ -90,7 +73,7 @@ def test_a_hang_says_that_the_disk_is_full(
     os.kill(frozen, signal.SIGSTOP)
     try:
         fill(place / "filler")
-        run = job.finish(60)
+        run = job.finish()
     finally:
         if frozen in job.members():
             os.kill(frozen, signal.SIGKILL)
@@ -99,24 +82,3 @@ def test_a_hang_says_that_the_disk_is_full(
     assert result.end is not None
     (error,) = result.end["errors"]
     assert "; only 0 bytes are left on its file system; if the storage" in error["cause"]
-
-
-def test_the_whole_run_is_killed(engine: Engine, tmp_path: Path, data: Path) -> None:
-    job = started(engine, tmp_path, data)
-    job.kill()
-    run = job.finish(30)
-    check_what_was_measured(run)
-    assert run.result.end is None
-    # The driver removes what stayed, by the list in the result file, and nothing else.
-    (data / "mine").write_text("x")
-    clean = subprocess.run(
-        [sys.executable, "-m", "effio", "clean", str(run.result.path)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "driver")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert clean.returncode == 0, clean.stdout + clean.stderr
-    assert [p.name for p in data.iterdir()] == ["mine"], clean.stdout

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engines import ROOT, Engine
+from store import generate
 
 FILES = {"bash": "effio.bash", "zsh": "_effio", "fish": "effio.fish"}
 
@@ -28,12 +29,31 @@ def test_the_files_are_what_effio_prints(shell: str) -> None:
     assert done.stdout == (ROOT / "packaging/completion" / FILES[shell]).read_text()
 
 
+TWO = """
+title = "t"
+purpose = "p"
+[[step]]
+name = "a"
+benchmark = "ior"
+ranks = 1
+options = { backend = "null", dir = "/" }
+sweep = { transfer = ["1MiB", "2MiB"] }
+"""
+# Of transfer=2MiB.
+POINT = "59742a76"
+
+
 @pytest.fixture
 def offered(tmp_path: Path, any_engine: Engine) -> object:
     effio = tmp_path / "effio"
     effio.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from effio.cli.main import main; ')
     effio.write_text(effio.read_text() + 'import sys; sys.argv[0] = \'effio\'; main()" "$@"\n')
     effio.chmod(0o755)
+    (tmp_path / "two.toml").write_text(TWO)
+    runs = tmp_path / "effio-runs"
+    (runs / "campaigns/sweep").mkdir(parents=True)
+    (runs / "campaigns/sweep/campaign.json").write_text("{}")
+    generate(runs, 1)
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("bash is not here")
@@ -50,7 +70,11 @@ def offered(tmp_path: Path, any_engine: Engine) -> object:
         done = subprocess.run(
             [bash, "-c", script],
             cwd=tmp_path,
-            env={**os.environ, "EFFIO_ENGINE": str(any_engine.program)},
+            env={
+                **os.environ,
+                "EFFIO_ENGINE": str(any_engine.program),
+                "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            },
             capture_output=True,
             text=True,
             timeout=60,
@@ -69,6 +93,13 @@ def offered(tmp_path: Path, any_engine: Engine) -> object:
         (("effio", "run", "b-eff-io", "--parti"), {"--partitions"}),
         (("effio", "show", "la"), {"last"}),
         (("effio", "completion", ""), {"bash", "zsh", "fish"}),
+        (("effio", "run", "bl"), {"blue-waters"}),
+        (("effio", "plan", "hin"), {"hints"}),
+        (("effio", "runs", "--tag", ""), {"nightly"}),
+        (("effio", "runs", "--campaign", "sw"), {"sweep"}),
+        (("effio", "table", "tag:ni"), {"tag:nightly"}),
+        (("effio", "run", "two.toml", "--point", POINT[:3]), {POINT}),
+        (("effio", "plan", "two.toml", "--point", POINT[:3]), {POINT}),
     ],
 )
 def test_bash_offers(offered: object, words: tuple[str, ...], expected: set[str]) -> None:

@@ -132,7 +132,8 @@ def test_submit_runs_on_the_nodes_asked_for_and_brings_the_result(
     result = load(run / "result.jsonl")
     assert result.run["system"]["batch"]["SLURM_JOB_ID"] == job
     assert len(_nodes(run)) == 2
-    # 43 rows written, the 9 scatter rows rewritten, 43 read (spec A3), for 1 and for 2 ranks.
+    # docs/definitions/b-eff-io.md: 43 rows written, the 9 scatter rows rewritten, 43 read, for 1
+    # and for 2 ranks.
     assert len(result.measurements) == 2 * (43 + 9 + 43)
     limit = slurm.run(["scontrol", "show", "job", job]).stdout
     assert "TimeLimit=00:05:00" in limit

@@ -68,7 +68,7 @@ def write_hdf5(dump: Dump, path: Path) -> None:
         text("FLASH version", 20, [b"FLASH I/O benchmark "])
         record = [("total blocks", "<i4"), ("time", real), ("timestep", real)]
         record += [(name, "<i4") for name in ("number of steps", "nxb", "nyb", "nzb")]
-        values = (dump.blocks, 0.0, 0.0, 0, dump.cells, dump.cells, dump.cells)
+        values = (dump.blocks, 0.0, 0.0, 0, dump.edge, dump.edge, dump.edge)
         file["simulation parameters"] = np.array([values], dtype=record)
         text("unknown names", 4, [[name.encode()] for name in dump.unknowns])
         for port, name, extents, value in dump.tree():
@@ -99,7 +99,7 @@ def write_netcdf(dump: Dump, path: Path) -> None:
         cube = "dim_tot_blocks, dim_nzb, dim_nyb, dim_nxb"
         variable(real, name, cube, number, dump.blocks * dump.edge**3)
     edges = "".join(f"    dim_n{d}b = {dump.edge} ;\n" for d in "xyz")
-    cells = "".join(f"    :n{d}b = {dump.cells} ;\n" for d in "xyz")
+    cells = "".join(f"    :n{d}b = {dump.edge} ;\n" for d in "xyz")
     path.with_suffix(".cdl").write_text(
         "netcdf dump {\ndimensions:\n"
         f"    dim_tot_blocks = {dump.blocks} ;\n{edges}"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import Engine
+from engines import ROOT, Engine
 
 MIB = 1 << 20
 # Everything small: a run of a few seconds.
@@ -163,14 +163,41 @@ def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None
     assert "cyclic-3dim-z" not in names
 
 
-def test_a_signal_stops_it_after_a_pattern(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_signal_to_any_rank_stops_it_after_a_pattern(
+    engine: Engine, tmp_path: Path, rank: int
+) -> None:
     job = engine.start(["b-eff", "--memory-per-rank=8MiB", "--quiet"], tmp_path)
     job.wait_for_measurements(10)
-    os.kill(job.ranks()[0], signal.SIGUSR1)
-    run = job.finish(30)
+    os.kill(job.ranks()[rank], signal.SIGUSR1)
+    run = job.finish()
     assert run.code == 4, run
     assert run.result.status == "interrupted"
     assert run.result.figure("b_eff")["metric"]["value"] is None
+
+
+def test_the_page_names_what_the_classic_texts_show(any_engine: Engine, tmp_path: Path) -> None:
+    """docs/benchmarks/b_eff.md: labels of ELAPSED, place of log_avg, where grid lines are."""
+    run = any_engine.run(["classic", "b_eff", "-short", "-f", "x", "-MB", "1"], tmp_path)
+    assert run.code == 0, run
+    text = (tmp_path / "x.short").read_text()
+    found = re.findall(r"SECTION-(\S+)-BEGIN\n(.*?)SECTION-\1-END", text, re.S)
+    sections = {name: body.splitlines() for name, body in found}
+    page = (ROOT / "docs/benchmarks/b_eff.md").read_text()
+    (row,) = re.findall(r"^\| labels of SECTION-ELAPSED \|.*$", page, re.M)
+    labels = re.findall(r"`([^`]+:)`", row)
+    assert len(labels) == 3
+    assert [line[:45].rstrip() for line in sections["ELAPSED"][:3]] == labels
+    assert sections["ELAPSED"][3].startswith(("CAUTION", "The differences are not larger"))
+    for name in ("BY-METHODS", "BY-REPETITIONS"):
+        lines = sections[name]
+        remark = next(i for i, line in enumerate(lines) if "only reported" in line)
+        assert [line[:7] for line in lines[remark - 3 : remark]] == ["log_avg"] * 3
+        assert lines[remark - 4].startswith(" p")
+        assert lines[remark + 1].startswith(" p")
+    rule = re.compile("-{10}")  # without a value a latency is "(-------)"
+    assert {name for name, body in found if rule.search(body)} == {"BEFF"}
+    assert re.search(r"^The effective bandwidth is b_eff = .* on 2 processes$", text, re.M)
 
 
 def test_the_classic_program(any_engine: Engine, tmp_path: Path) -> None:
@@ -198,10 +225,9 @@ def test_rings_print_the_lines_of_hpccoutf(engine: Engine, tmp_path: Path) -> No
     result = run.result
     for name, text in printed.items():
         scale = 1e6 if name.endswith("_usec") else 1e-9
-        assert float(text) == pytest.approx(
-            result.figure(name)["metric"]["value"] * scale, rel=1e-5
-        )
-    per_process = result.figure("RandomlyOrderedRingBandwidth_GBytes")["metric"]["value"]
+        value = result.figure(name.rpartition("_")[0])["metric"]["value"]
+        assert float(text) == pytest.approx(value * scale, rel=1e-5)
+    per_process = result.figure("RandomlyOrderedRingBandwidth")["metric"]["value"]
     assert result.figure("balance")["metric"]["value"] == pytest.approx(2 * per_process / 10e9)
     assert len(result.rows(family="random ring")) == 40
 

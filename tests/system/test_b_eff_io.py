@@ -287,3 +287,26 @@ def test_bad_hints(any_engine: Engine, tmp_path: Path, data: Path, text: str, to
     assert run.code == 2, run
     assert told in run.stderr
     assert contents(data) == {}
+
+
+def test_dropped_caches_are_proved_and_make_it_not_official(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = [*QUICK, "--partitions", "2", "--dir", data, "--max-bytes", "1GiB"]
+    reason = "not reached: caches are left as the definition finds them (no --drop-cache)"
+    kept = any_engine.run(words, tmp_path).results[-1]
+    assert reason not in invalid_reasons(kept)
+    dropped = any_engine.run([*words, "--drop-cache"], tmp_path).results[-1]
+    assert reason in invalid_reasons(dropped)
+    assert list(data.iterdir()) == []
+
+    def resident(result: Result) -> list[float | None]:
+        rows = result.rows(access="read")
+        assert len(rows) == 43
+        return [row["cache"]["resident_before_fraction"] for row in rows]
+
+    if None in resident(dropped) or dropped.run["file_system"]["memory_backed"]:
+        pytest.skip("nothing can be dropped here, or neither cachestat nor mincore tells")
+    # Before a file is opened to be read none of it is in memory; without the option all of it.
+    assert set(resident(kept)) == {1.0}
+    assert max(fraction for fraction in resident(dropped) if fraction is not None) < 0.1

@@ -46,7 +46,7 @@ def test_a_signal_to_the_launcher(
         pytest.skip(f"no engine of flavour {flavour} is built here")
     job = started(engines[flavour], tmp_path, data)
     os.kill(job.process.pid, number)
-    run = job.finish(30)
+    run = job.finish()
     check_interrupted(run, data)
 
 
@@ -55,7 +55,7 @@ def test_one_rank_is_told(engine: Engine, tmp_path: Path, data: Path) -> None:
     launchers hand on."""
     job = started(engine, tmp_path, data)
     os.kill(job.ranks()[1], signal.SIGUSR1)
-    run = job.finish(30)
+    run = job.finish()
     check_interrupted(run, data)
     assert run.code == 4, run
 
@@ -67,7 +67,7 @@ def test_interrupted_in_the_second_access(any_engine: Engine, tmp_path: Path, da
     job.wait_for_measurements(2 * 43 + 2)
     for pid in job.ranks():
         os.kill(pid, signal.SIGUSR1)
-    run = job.finish(30)
+    run = job.finish()
     assert run.code == 4, run
     written = [f for f in run.result.figures if f["name"] == "type_bandwidth"]
     assert len([f for f in written if f["where"]["access"] == "write"]) == 10

@@ -13,7 +13,7 @@ from array_tools import need, tool
 from engines import Engine
 
 MIB = 1 << 20
-# With two ranks: 3 + 4 blocks of 8 x 8 x 8 cells (spec, section 1.5).
+# With two ranks: 3 + 4 blocks of 8 x 8 x 8 cells (docs/definitions/flash-io.md).
 SMALL = ("flash-io", "--blocks", "3", "--quiet")
 CHECKPOINT = 7 * (24 * 8 * 8**3 + 164)
 CENTRED = 7 * (4 * 4 * 8**3 + 116)
@@ -137,7 +137,7 @@ def test_a_series_takes_time_between_dumps(any_engine: Engine, tmp_path: Path, d
         f = run.result.figure("repetition_bandwidth", repetition=repetition)
         assert f["detail"]["compute_seconds"] >= 0.1
         assert f["detail"]["bytes"] == 3 * CHECKPOINT
-    assert run.result.figure("flash_io")["detail"]["repetitions"] == 2
+    assert run.result.figure("flash_io")["samples"]["count"] == 2
 
 
 def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, data: Path) -> None:

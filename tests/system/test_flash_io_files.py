@@ -129,7 +129,8 @@ def test_files_equal_those_that_the_original_writes(any_engine: Engine, tmp_path
 
 
 def test_sizes_are_the_rows_of_the_formula(any_engine: Engine, tmp_path: Path) -> None:
-    """4 ranks, block edge 8: 30.33, 2.56 and 3.63 MiB, 36.52 MiB in all (spec, section 1.5)."""
+    """docs/definitions/flash-io.md, 4 ranks, block edge 8: 30.33, 2.56 and 3.63 MiB, 36.52 MiB in
+    all."""
     any_engine.needs_ranks(4)
     need(any_engine, "pnetcdf", tmp_path)
     words = ["classic", "flash_benchmark_io", "-f", tmp_path / "it_"]

@@ -17,8 +17,7 @@ from .test_flash_io import BACKENDS
 
 WORDS = ("flash-io", "--blocks", "3", "--cells", "4", "--fill", "index", "--quiet")
 READ = (*WORDS, "--write", "off", "--read", "checkpoint", "--agree-deadline", "3s")
-READ_WITHIN = 40  # seconds; a hang would be ended by the watchdog after 60
-# Of one block (spec, section 1.5), with 4 x 4 x 4 cells.
+# Of one block (docs/definitions/flash-io.md), with 4 x 4 x 4 cells.
 CHECKPOINT = 24 * 8 * 4**3 + 164
 
 CHECKPOINTS = {
@@ -46,7 +45,7 @@ def restart(engine: Engine, backend: str, tmp_path: Path, data: Path, *words: ob
 
 def refused(run: Run, checkpoint: Path, *causes: str) -> None:
     """Ended by itself with an I/O error that names who, where and why; nothing was removed."""
-    error = io_error_of(run, READ_WITHIN)
+    error = io_error_of(run)
     assert Path(error["path"]).name == checkpoint.name
     assert any(cause in error["cause"] for cause in causes), error
     # The same for those who look at the terminal only.
@@ -163,6 +162,51 @@ def test_a_record_mark_that_is_wrong(any_engine: Engine, tmp_path: Path, data: P
     refused(run, checkpoint, "the record mark is 17, expected 16")
     assert run.result.end is not None
     assert run.result.end["errors"][0]["rank"] == 1
+
+
+def test_the_mark_behind_a_record_is_checked(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    checkpoint = leave(any_engine, "fortran-fpp", tmp_path, data)
+    content = bytearray(checkpoint.read_bytes())
+    content[-4] ^= 1
+    checkpoint.write_bytes(content)
+    run = restart(any_engine, "fortran-fpp", tmp_path, data)
+    block = 4 * 4**3 * 8  # of four blocks of 4^3 doubles
+    refused(run, checkpoint, f"the record mark is {block ^ 1}, expected {block}")
+
+
+@pytest.mark.parametrize("backend", ["posix-fpp", "fortran-fpp"])
+def test_files_of_more_writers_are_not_left_out(
+    any_engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    leave(any_engine, backend, tmp_path, data)  # of two ranks
+    out = tmp_path / "again"
+    out.mkdir()
+    words = [*READ, "--backend", backend, "--writers", "1", "--dir", data]
+    run = any_engine.run(words, out)
+    assert run.code == 2, run
+    assert "one more than 1 writer" in run.stderr
+
+
+@pytest.mark.parametrize("name", ["total_blocks", "nsteps", "nxb", "time"])
+def test_what_stands_beside_the_blocks_is_checked(
+    engine: Engine, name: str, tmp_path: Path, data: Path
+) -> None:
+    """CDF-5 keeps an attribute as its name, padded to four bytes, type and count, and its value
+    with the highest byte first."""
+    need(engine, "pnetcdf", tmp_path)
+    checkpoint = leave(engine, "pnetcdf", tmp_path, data)
+    content = bytearray(checkpoint.read_bytes())
+    named = len(name).to_bytes(8, "big") + name.encode()
+    at = content.index(named) + 8 + (len(name) + 3) // 4 * 4 + 4 + 8
+    content[at + 1] ^= 0x10
+    checkpoint.write_bytes(content)
+    run = restart(engine, "pnetcdf", tmp_path, data)
+    assert run.code == 1, run
+    (row,) = run.result.measurements
+    assert f"attribute {name}: expected" in row["errors"][0]["cause"]
+    assert row["error_count"] == 2  # each rank reads it
 
 
 def end_of_last_variable(checkpoint: Path, backend: str) -> int:

@@ -294,7 +294,7 @@ def test_a_full_disk_ends_the_run_with_an_error(
     full = mount("-t", "tmpfs", "-o", "size=4m", "none")
     words = ["ior", "--quiet", "--backend", backend, "--phases", "write", "--block", "8MiB"]
     words += ["--transfer", "1MiB", "--max-bytes", "1GiB", "--watchdog", "8s", "--dir", str(full)]
-    run = engine.run([*words, *(["--collective"] if collective else [])], tmp_path, timeout=60)
+    run = engine.run([*words, *(["--collective"] if collective else [])], tmp_path)
     waits = backend == "hdf5" and collective and engine.name != "openmpi-ompio"
     assert run.code == (5 if waits else 3), run
     assert run.results[-1].status == ("hung" if waits else "io_error")
@@ -313,7 +313,7 @@ def test_a_file_cut_short_or_foreign_is_an_error(engine: Engine, tmp_path: Path,
         f.truncate(size - 8)
     run = classic(engine, tmp_path, f"{line} -r", code=3)
     assert re.search(r"f\b.*(truncated file|too short)", run.stderr), run
-    assert run.seconds < 9, run  # no rank waited for one that had gone
+    assert "did not answer" not in run.stderr, run  # no rank waited for one that had gone
     (tmp_path / "f").write_bytes(bytes(131072))
     run = classic(engine, tmp_path, f"{line} -r", code=3)
     assert re.search(r"not found|[Uu]nknown file format", run.stderr), run
@@ -329,7 +329,6 @@ def test_a_file_divided_otherwise_is_an_error(engine: Engine, tmp_path: Path, ap
 
 REFUSED = [
     ("HDF5 -z", 2, "-z cannot be had with -a HDF5"),
-    ("HDF5 -V", 2, "-V and -S need -a MPIIO"),
     ("HDF5 -p", 2, "-p cannot be had"),
     ("HDF5 -c -I", 2, "-I cannot be had with -c"),
     ("HDF5 -t 12 -b 24", 2, "words of 8 bytes"),
@@ -391,5 +390,5 @@ def test_other_libraries_take_the_options_of_hdf5_without_effect(
     any_engine: Engine, tmp_path: Path
 ) -> None:
     run = classic(any_engine, tmp_path, "NCMPI -w -o f -t 8k -b 8k -n -V -S -p")
-    for text in ("options of HDF5", "-V has no effect", "-S has no effect", "-p has no effect"):
+    for text in ("options of HDF5 have no effect", "-V, -S and -p have no effect"):
         assert text in run.stderr

@@ -7,6 +7,8 @@ import csv
 import json
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from engines import Engine
-from ior_runs import KIB, MIB, classic, left
+from ior_runs import KIB, MIB, classic, left, timestamp
 
 
 def test_text_as_parsers_read_it(any_engine: Engine, tmp_path: Path) -> None:
@@ -60,33 +62,108 @@ def strict_json(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-def test_json_has_every_key_and_full_precision(any_engine: Engine, tmp_path: Path) -> None:
+# Keys of the original's JSON and what stands there: i an integer, f a number, s a text.
+PARAMETERS = {
+    "s": "api platform testFileName options data_packet_type",
+    "i": "testID refnum deadlineForStonewall stoneWallingWearOut maxTimeDuration outlierThreshold "
+    "dryRun nodes memoryPerTask memoryPerNode tasksPerNode repetitions multiFile interTestDelay "
+    "fsync fsyncperwrite useExistingTestFile uniqueDir singleXferAttempt readFile writeFile "
+    "filePerProc reorderTasks reorderTasksRandom reorderTasksRandomSeed randomOffset checkWrite "
+    "checkRead dataPacketType keepFile keepFileWithError warningAsErrors verbose "
+    "setTimeStampSignature/incompressibleSeed collective segmentCount transferSize blockSize",
+}
+OPTIONS = {
+    "s": "api apiVersion test_filename access type ordering_in_a_file ordering_inter_file "
+    "memoryBuffer dataAccess GPUDirect xfersize blocksize aggregate_filesize",
+    "i": "segments task_offset nodes tasks clients_per_node repetitions verbose stonewallingTime "
+    "stoneWallingWearOut",
+}
+RESULT = {
+    "s": "access",
+    "f": "bwMiB blockKiB xferKiB iops latency openTime wrRdTime closeTime totalTime",
+}
+SUMMARY = {
+    "s": "operation API",
+    "i": "TestID ReferenceNumber segmentCount blockSize transferSize numTasks tasksPerNode "
+    "repetitions filePerProc reorderTasks taskPerNodeOffset reorderTasksRandom "
+    "reorderTasksRandomSeed",
+    "f": "bwMaxMIB bwMinMIB bwMeanMIB bwStdMIB OPsMax OPsMin OPsMean OPsSD MeanTime StoneWallTime "
+    "StoneWallbwMeanMIB xsizeMiB",
+}
+
+
+def holds(found: dict[str, Any], wanted: dict[str, str]) -> None:
+    types = {"s": (str,), "i": (int,), "f": (int, float)}
+    for kind, keys in wanted.items():
+        for key in keys.split():
+            name = key.replace("_", " ")
+            assert isinstance(found[name], types[kind]), (name, found[name])
+
+
+def test_json_has_every_key_of_the_original_in_its_type(any_engine: Engine, tmp_path: Path) -> None:
     # Defect 12: quotes in the command line, stonewall text and NaN made it invalid.
     run = classic(
         any_engine,
         tmp_path,
-        '-a DUMMY -o a"b -b 1m -t 64k -D 1 -i 2 -O summaryFormat=JSON',
+        '-a DUMMY -o a"b -b 1m -t 64k -s 2 -D 20 -i 2 -C -v -l o '
+        "-O summaryFormat=JSON,stoneWallingWearOut=1",
     )
     out = strict_json(run.stdout)
     assert 'a"b' in out["Command line"]
     (entry,) = out["tests"]
+    holds(entry["Parameters"], PARAMETERS)
     assert entry["Parameters"]["blockSize"] == MIB
-    assert entry["Parameters"]["setTimeStampSignature/incompressibleSeed"] == 0
-    assert len(entry["Parameters"]) == 43
-    assert [r["access"] for r in entry["Results"]] == ["write", "read"] * 2
-    wanted = "access bwMiB blockKiB xferKiB iops latency openTime wrRdTime closeTime totalTime"
-    for result in entry["Results"]:
-        assert set(wanted.split()) <= set(result)
-        assert result["latency"] > 0
-    wanted = (
-        "operation API TestID ReferenceNumber segmentCount blockSize transferSize numTasks "
-        "tasksPerNode repetitions filePerProc reorderTasks taskPerNodeOffset reorderTasksRandom "
-        "reorderTasksRandomSeed bwMaxMIB bwMinMIB bwMeanMIB bwStdMIB OPsMax OPsMin OPsMean OPsSD "
-        "MeanTime StoneWallTime StoneWallbwMeanMIB xsizeMiB"
-    )
+    assert entry["Parameters"]["dataPacketType"] == 1  # timestamp, offset, incompressible, random
+    assert re.fullmatch(r"[^()]+\(Linux\)", entry["Parameters"]["platform"])
+    holds(entry["Options"], OPTIONS)
+    assert entry["Options"]["xfersize"] == "65536 bytes"
+    assert entry["Options"]["blocksize"] == "1 MiB"
+    assert entry["Options"]["aggregate filesize"] == "4 MiB"
+    assert entry["Options"]["stonewallingTime"] == 20
+    results = entry["Results"]
+    assert [r["access"] for r in results] == ["write", "read", "remove"] * 2
+    for result in results:
+        if result["access"] != "remove":
+            holds(result, RESULT)
+            assert result["latency"] > 0
     for summary in out["summary"]:
-        assert set(wanted.split()) <= set(summary)
+        holds(summary, SUMMARY)
+        assert summary["xsizeMiB"] == 4  # what both ranks moved
     assert out["Finished"]
+
+
+def test_sizes_are_what_was_moved(any_engine: Engine, tmp_path: Path) -> None:
+    # 8 TiB stood there where the stonewall had let 100 calls through: each takes 20 ms.
+    line = "-a DUMMY -w -b 4t -t 64k -D 1 --dummy.delay-xfer=20000"
+    run = classic(any_engine, tmp_path, line)
+    lines = run.stdout.splitlines()
+    head, row = lines[(at := lines.index("Summary of all tests:")) + 1], lines[at + 2]
+    # From "Test#" on: the summary's first columns are figures with other names.
+    cells = dict(zip(head.split()[12:], row.split()[12:], strict=True))
+    (moved,) = [m["bytes"] for m in run.result.measurements]
+    assert moved <= 2 * 51 * 65536
+    assert cells["aggs(MiB)"] == f"{moved / MIB:.1f}"
+    assert f"WARNING: Expected aggregate file size       = {8 * 1024**4}" in lines
+    assert f"WARNING: Using actual aggregate bytes moved = {moved}" in lines
+    assert "WARNING: Maybe caused by deadlineForStonewalling" in lines
+
+
+def test_a_summary_file_is_opened_before_anything_is_measured(
+    any_engine: Engine, tmp_path: Path
+) -> None:
+    run = classic(any_engine, tmp_path, "-o f -b 64k -t 64k -k -O summaryFile=no/where/out", code=2)
+    assert "open the summaryFile" in run.stderr
+    assert left(tmp_path) == []
+
+
+def test_check_alone_compares_what_is_there(any_engine: Engine, tmp_path: Path) -> None:
+    line = "-o f -b 64k -t 16k -k"
+    classic(any_engine, tmp_path, f"-w -G 5 {line}")
+    run = classic(any_engine, tmp_path, f"-W -G 5 {line}")
+    # The original has neither a row nor a summary for it.
+    assert not re.search(r"^(write|read)\s", run.stdout, re.M)
+    run = classic(any_engine, tmp_path, f"-W -G 6 {line}", code=1)
+    assert re.search(r"^WARNING: Incorrect data on write \(\d+ errors found\)", run.stdout, re.M)
 
 
 def test_json_of_a_failed_run_is_valid(any_engine: Engine, tmp_path: Path) -> None:
@@ -355,3 +432,88 @@ def test_every_call_of_several_sizes_is_kept(any_engine: Engine, tmp_path: Path)
             for rank in (0, 1):
                 file = tmp_path / f"calls-{access}-{size}-0-{rank:05d}.csv"
                 assert len(file.read_text().splitlines()) == 1 + calls
+
+
+@pytest.mark.parametrize("way", ["-a POSIX", "-a POSIX -F", "-a MPIIO -c", "-a DUMMY"])
+def test_no_segment_moves_nothing(engine: Engine, tmp_path: Path, way: str) -> None:
+    run = classic(engine, tmp_path, f"{way} -w -r -k -s 0 -b 64k -t 64k -o f")
+    rows = [line.split() for line in run.stdout.splitlines() if re.match(r"(write|read) ", line)]
+    assert [(row[0], float(row[1])) for row in rows if len(row) == 11] == [
+        ("write", 0),
+        ("read", 0),
+    ]
+    assert all(path.stat().st_size == 0 for path in tmp_path.glob("f*"))
+    # No rate of ours comes of it.
+    for record in run.result.measurements:
+        assert record["valid"]
+        assert record["rate"]["value"] is None
+        assert "nothing was moved" in record["rate"]["reason"]
+
+
+@pytest.mark.parametrize("line", ["-F", "-m", "-F -m"])
+def test_the_path_is_that_of_the_first_task_without_the_repetition(
+    any_engine: Engine, tmp_path: Path, line: str
+) -> None:
+    run = classic(any_engine, tmp_path, f"-w -k -i 2 -b 64k -t 64k -o f {line}")
+    (path,) = re.findall(r"^Path +: (.*)$", run.stdout, re.M)
+    assert path == ("f.00000000" if "-F" in line else "f")
+    assert (
+        "f.1" in left(tmp_path)
+        or "f.00000001" in left(tmp_path)
+        or "f.00000001.1" in left(tmp_path)
+    )
+
+
+def test_used_space_is_what_all_users_have(
+    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    """Half of this file system is root's reserve: free, but not for everybody."""
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(16 * MIB)
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("mkfs.ext4 is not installed")
+    subprocess.run(["mkfs.ext4", "-q", "-m", "50", image], check=True)
+    place = mount("-o", "loop", str(image))
+    for line in ("ior -w -b 64k -t 64k -o {}/f", "mdtest -n 1 -d {}"):
+        run = any_engine.run(["classic", *line.format(place).split()], tmp_path)
+        assert run.code == 0, run
+        (used,) = re.findall(r"Used FS: ([0-9.]+)%", run.stdout)
+        space = os.statvfs(place)
+        assert float(used) == pytest.approx(100 * (1 - space.f_bfree / space.f_blocks), abs=2)
+        assert float(used) < 40
+
+
+@pytest.mark.parametrize("kind", ["r", "i", "random", "incompressible"])
+def test_random_data_of_the_original_are_not_comparable(
+    engine: Engine, tmp_path: Path, kind: str
+) -> None:
+    line = f"-a MPIIO -o f -b 64k -t 64k -G 5 -k -l {kind}"
+    classic(engine, tmp_path, f"{line} -w -W -R")
+    classic(engine, tmp_path, f"{line} -r -R")
+    ours = (tmp_path / "f").read_bytes()
+    theirs = b"".join((i * 2654435761 + 1).to_bytes(8, "little") for i in range(16 * KIB))
+    for check in ("-r -R", "-W"):
+        (tmp_path / "f").write_bytes(theirs)
+        run = classic(engine, tmp_path, f"{line} {check}", code=2)
+        assert "f is not comparable" in run.stderr
+        assert "Incorrect data" not in run.stdout
+        assert run.results[-1].status == "usage"
+        # Where one word is ours, or nothing was ever written, data are damaged.
+        for damaged in (theirs[:800] + ours[800:808] + theirs[808:], bytes(128 * KIB)):
+            (tmp_path / "f").write_bytes(damaged)
+            classic(engine, tmp_path, f"{line} {check}", code=1)
+
+
+def test_a_signature_below_zero_is_taken(any_engine: Engine, tmp_path: Path) -> None:
+    classic(any_engine, tmp_path, "-w -r -R -W -k -G -7 -o f -b 64k -t 64k")
+    classic(any_engine, tmp_path, "-r -R -k -G=-7 -o f -b 64k -t 64k")
+    assert (tmp_path / "f").read_bytes()[: 64 * KIB] == timestamp(0, 2**31 - 7, 64 * KIB)
+
+
+def test_a_status_file_of_the_original_has_no_line_end(any_engine: Engine, tmp_path: Path) -> None:
+    line = "-F -o f -b 256k -t 64k -k -O stoneWallingStatusFile=n"
+    classic(any_engine, tmp_path, "-w -F -o f -b 256k -t 64k -k")
+    (tmp_path / "n").write_text("3")
+    run = classic(any_engine, tmp_path, f"-r {line}")
+    assert run.results[-1].rows(access="read")[0]["operations"] == 2 * 3

@@ -65,12 +65,14 @@ def test_defect_10_with_posix(
     assert list(full.iterdir()) == []
 
 
-def test_what_cannot_fit_is_refused(
+def test_what_cannot_fit_is_told_before_it_fails(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
     full = mount("-t", "tmpfs", "-o", "size=4m", "none")
     run = classic(any_engine, tmp_path, f"-w -o {full}/f -b 32m -t 1m", code=3)
-    assert "the files need 64 MiB, but the cap is" in run.stderr
+    # The original would begin, and so do we; the disk then says no.
+    assert "WARNING: the files need 64 MiB, and there are" in run.stderr
+    assert list(full.iterdir()) == []
 
 
 def test_defect_11_existing_files_are_not_truncated(engine: Engine, tmp_path: Path) -> None:
@@ -145,14 +147,16 @@ def test_defect_20_short_files_of_a_stonewall_are_read(any_engine: Engine, tmp_p
 
 def test_defect_21_stonewall_column_is_of_all_tasks(any_engine: Engine, tmp_path: Path) -> None:
     run = classic(
-        any_engine, tmp_path, "-a DUMMY -w -D 1 -F -o f -b 1g -t 1m --dummy.delay-xfer 50000"
+        any_engine,
+        tmp_path,
+        "-a DUMMY -w -D 1 -F -o f -b 1g -t 1m --dummy.delay-xfer 50000 -O stoneWallingWearOut=1",
     )
     lines = run.stdout.splitlines()
     row = lines[lines.index("Summary of all tests:") + 2].split()
     (write,) = run.result.measurements
     wall = write["detail"]["stonewall"]
-    assert wall["total_bytes"] == write["bytes"]
-    rate = write["bytes"] / MIB / wall["last_done_seconds"]
+    assert 0 < wall["total_bytes"] <= write["bytes"]
+    rate = wall["total_bytes"] / MIB / wall["last_done_seconds"]
     assert float(row[11]) == pytest.approx(rate, rel=0.01)
 
 

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
-from array_tools import missing
+from array_tools import missing, need
 from engines import Engine
 
 SMALL = ("libraries", "--edges", "8", "--quiet")
@@ -44,10 +46,12 @@ def test_every_library_writes_and_reads_the_same_data(
                 result.figure("library_bandwidth", access=access, **where)
     for access in ("write", "read"):
         at = {"processes": 2, "access": access, "hints": "none"}
-        base = result.figure("library_bandwidth", library="fortran-fpp", **at)["detail"]["seconds"]
+        base = result.figure("library_bandwidth", library="fortran-fpp", **at)["detail"][
+            "mean_seconds"
+        ]
         for library, below in layers.items():
             seconds, lower = (
-                result.figure("library_bandwidth", library=name, **at)["detail"]["seconds"]
+                result.figure("library_bandwidth", library=name, **at)["detail"]["mean_seconds"]
                 for name in (library, below)
             )
             over = result.figure("overhead", library=library, **at)["metric"]["value"]
@@ -93,8 +97,12 @@ def test_strong_scaling_and_readers_elsewhere(
     assert {m["detail"]["data_bytes"] for m in run.result.measurements} == {3 * CUBE}
     first = [m["where"]["library"] for m in run.result.rows(repetition=0, processes=2)]
     second = [m["where"]["library"] for m in run.result.rows(repetition=1, processes=2)]
+    # Writes and reads; the second order mirrors the first.
     assert first == ["mpiio", "mpiio", "posix-fpp", "posix-fpp"]
     assert second == ["posix-fpp", "posix-fpp", "mpiio", "mpiio"]
+    # The warm-up is not among the measurements: two libraries, three numbers of processes.
+    assert run.result.run["libraries"]["warm_up_edge"] == 32
+    assert len(run.result.measurements) == 2 * 2 * 3 * 2
 
 
 def test_virtual_time_is_the_closed_formula(any_engine: Engine, tmp_path: Path, data: Path) -> None:
@@ -154,6 +162,107 @@ def test_too_much_and_faulty_options_are_refused(
     run = any_engine.run([*words, "--processes", "3"], out)
     assert run.code == 2
     assert "more than the 2 ranks" in run.stderr
-    refused = any_engine.alone([*words, "--hint-set", "mine"], tmp_path)
-    assert refused.code == 2
-    assert "--hint-set" in refused.stderr
+    for faulty in ("mine", "x/../../esc:a=b", "none:a=b"):
+        refused = any_engine.alone([*words, "--hint-set", faulty], tmp_path)
+        assert refused.code == 2
+        assert "hint set" in refused.stderr or "--hint-set" in refused.stderr
+
+
+def _interval(ratios: list[float], t: float) -> tuple[float, float]:
+    """Of the mean of the logarithms, with so many standard errors."""
+    logs = [math.log(r) for r in ratios]
+    half = t * stdev(logs) / math.sqrt(len(logs))
+    return fmean(logs) - half, fmean(logs) + half
+
+
+def test_a_set_changes_a_model_by_what_it_says(any_engine: Engine, tmp_path: Path) -> None:
+    """In virtual time equal sets gain nothing, and twice the rate is twice the rate."""
+    run = any_engine.run(
+        [
+            *(*SMALL, "--libraries", "sim", "--hint-sets", "none", "--repetitions", "2"),
+            *("--backend-options", "rank-rate=100MB/s", "--read", "off"),
+            *("--hint-set", "same:sim.rank-rate=100MB/s,twice:sim.rank-rate=200MB/s"),
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    for name, gain in (("same", 0.0), ("twice", 1.0)):
+        for processes in (1, 2):
+            figure = run.result.figure("hint_gain", hints=name, processes=processes)
+            assert figure["metric"]["value"] == pytest.approx(gain, abs=1e-9)
+            assert figure["samples"]["count"] == 2
+            assert figure["samples"]["low95"] == pytest.approx(gain, abs=1e-9)
+            assert figure["samples"]["high95"] == pytest.approx(gain, abs=1e-9)
+        mean = run.result.figure("hint_gain_mean", hints=name)
+        assert mean["metric"]["value"] == pytest.approx(gain, abs=1e-9)
+
+
+def test_a_gain_is_that_of_the_repetitions(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """Student's t of 7 degrees of freedom is 2.36462."""
+    words = [*SMALL, "--processes", "2", "--hint-sets", "none", "--repetitions", "8"]
+    words += ["--libraries", "mpiio", "--dir", str(data)]
+    words += ["--hint-set", "one:effio_a=1,two:effio_b=1"]
+    run = any_engine.run(words, tmp_path)
+    assert run.code == 0, run
+    rates = {
+        name: [m["rate"]["value"] for m in run.result.rows(access="write", hints=name)]
+        for name in ("none", "one", "two")
+    }
+    for name in ("one", "two"):
+        ratios = [a / b for a, b in zip(rates[name], rates["none"], strict=True)]
+        figure = run.result.figure("hint_gain", hints=name, access="write")
+        assert figure["samples"]["count"] == 8
+        low, high = _interval(ratios, 2.36462)
+        assert math.log1p(figure["samples"]["low95"]) == pytest.approx(low, rel=1e-3, abs=1e-6)
+        assert math.log1p(figure["samples"]["high95"]) == pytest.approx(high, rel=1e-3, abs=1e-6)
+
+
+def test_one_repetition_shows_no_gain(any_engine: Engine, tmp_path: Path) -> None:
+    words = [*SMALL, "--libraries", "sim", "--read", "off", "--hint-sets", "none"]
+    run = any_engine.run([*words, "--hint-set", "a:sim.open=1ms"], tmp_path)
+    assert run.code == 0, run
+    figure = run.result.figure("hint_gain", hints="a", processes=2)
+    assert figure["metric"]["value"] is None
+    assert "two repetitions" in figure["metric"]["reason"]
+    assert "samples" not in figure
+
+
+def test_holes_are_no_bytes(engine: Engine, tmp_path: Path, data: Path) -> None:
+    """Nine variables of 8 KiB at multiples of 16 MiB: eight gaps of some 16 MiB each."""
+    need(engine, "hdf5", tmp_path)
+    run = engine.run(
+        [
+            *(*SMALL, "--libraries", "hdf5", "--processes", "2", "--hint-sets", "none"),
+            *("--hint-set", "wide:hdf5.alignment=16MiB+hdf5.alignment-threshold=4KiB"),
+            *("--keep", "--dir", data),
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    (plain,) = run.result.rows(access="write", hints="none")
+    (wide,) = run.result.rows(access="write", hints="wide")
+    assert wide["bytes"] == plain["bytes"] < 2 * CUBE + 10_000
+    size = (data / "libraries_hdf5_wide").stat().st_size
+    assert wide["detail"]["hole_bytes"] == size - wide["bytes"] > 8 * 15 * 2**20
+    assert plain["detail"]["hole_bytes"] < 10_000
+    holes = run.result.figure("holes", hints="wide", access="write")
+    assert holes["metric"]["value"] == wide["detail"]["hole_bytes"]
+
+
+def test_an_echo_is_no_effect(engine: Engine, tmp_path: Path, data: Path) -> None:
+    """Open MPI 4 hands back what it was given, whichever MPI-IO it uses; MPICH what it knows."""
+    run = engine.run(
+        [
+            *(*SMALL, "--libraries", "mpiio", "--processes", "2", "--hint-sets", "none"),
+            *("--hint-set", "bogus:bogus_key=17+cb_buffer_size=1048576", "--dir", data),
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    (row,) = run.result.rows(access="write", hints="bogus")
+    assert "effio_canary" not in row["hints_granted"]
+    assert row["hints_granted"]["cb_buffer_size"] == "1048576"
+    assert row["hints_echoed"] == ("bogus_key" in row["hints_granted"])
+    assert row["hints_echoed"] == (engine.name != "mpich")
+    (plain,) = run.result.rows(access="write", hints="none")
+    assert plain["hints_echoed"] is None

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -197,3 +199,117 @@ def test_a_sweep_of_task_counts(any_engine: Engine, tmp_path: Path) -> None:
     # The original sleeps for a second before each number of tasks.
     assert [m["seconds"]["total"]["max"] for m in stats] == pytest.approx([0.004, 0.004])
     assert run.stdout.count("SUMMARY rate") == 2
+
+
+def names_in(out: Path) -> list[str]:
+    return [name for name in left_in(out) if "effio" not in name]
+
+
+def test_names_are_the_originals(any_engine: Engine, tmp_path: Path) -> None:
+    # As mdtest 4.1 was seen to name them.
+    line = ["-n", "4", "-z", "1", "-b", "2", "-L", "-F", "-C", "-d", "leaves"]
+    assert classic(any_engine, line, tmp_path).code == 0
+    tree = "test-dir.0-0/mdtest_tree.0"
+    assert [name for name in names_in(tmp_path / "leaves") if "file" in name] == [
+        f"{tree}/mdtest_tree.{directory}/file.mdtest.{rank}.{item}"
+        for directory, items in ((1, (2, 3)), (2, (4, 5)))
+        for rank in (0, 1)
+        for item in items
+    ]
+    line = ["-n", "4", "-I", "2", "-D", "-C", "-d", "loops"]
+    assert classic(any_engine, line, tmp_path).code == 0
+    assert [name for name in names_in(tmp_path / "loops") if "dir.mdtest" in name] == [
+        f"test-dir.0-{loop}/mdtest_tree.0/dir.mdtest.{rank}.{item}"
+        for loop in (0, 1)
+        for rank in (0, 1)
+        for item in (0, 1)
+    ]
+
+
+def test_nobody_else_may_write_whatever_the_umask(any_engine: Engine, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        run = classic(any_engine, ["-n", "1", "-C", "-d", "out"], tmp_path)
+    finally:
+        os.umask(before)
+    assert run.code == 0, run
+    for path in [tmp_path / "out", *(tmp_path / "out").rglob("*")]:
+        assert path.stat().st_mode & 0o777 == (0o775 if path.is_dir() else 0o664), path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",  # no items: the tree alone
+        "-n 0",
+        "-n 1k -F",
+        "-n 2 -G -1",
+        "-a DUMMY -n 3 -T",
+        "-n 2 -D -W 20 -x count",  # bounds the creation of files; there is none
+        "-n 2 --warningAsErrors",
+        "-n 2 -F -w 4096 -e 4096 --posix.odirect",
+        "-a DUMMY -n 2 -F --dummy.delay-create=1000 --dummy.delay-only-rank0",
+        "-n 2 --dummy.delay-xfer 5",
+    ],
+)
+def test_what_the_original_takes_is_taken(any_engine: Engine, tmp_path: Path, line: str) -> None:
+    run = classic(any_engine, line.split(), tmp_path)
+    assert run.code == 0, run
+    if line in ("", "-n 0"):
+        assert "2 tasks, 0 files/directories" in run.stdout
+        assert table_of(run)["Tree creation"][0] > 0
+    if "1k" in line:
+        assert operations(run)["File creation"] == 2 * 1024
+    if "only-rank0" in line:
+        backend = run.result.run["backend"]["settings"]
+        assert (backend["create"], backend["only-rank"]) == (0.001, 0)
+    if "xfer" in line:
+        assert "the delays of DUMMY have no effect with -a posix" in run.stderr
+    if "odirect" in line:
+        assert run.result.run["backend"]["name"] == "direct"
+    assert [name for name in left_in(tmp_path) if "out" in name] == []
+
+
+def test_direct_files_are_opened_past_the_page_cache(any_engine: Engine, tmp_path: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed (make test installs it)")
+    words = "classic mdtest -n 2 -F -w 4096 -e 4096 --posix.odirect -d out"
+    trace = tmp_path / "trace"
+    prefix = ("strace", "-f", "-qq", "-e", "trace=openat", "-o", trace)
+    assert any_engine.run(words.split(), tmp_path, ranks=1, prefix=prefix).code == 0
+    opened = [line for line in trace.read_text().splitlines() if "file.mdtest.0" in line]
+    assert len(opened) == 2 * 2  # created and read
+    assert all("O_DIRECT" in line for line in opened)
+
+
+def test_a_count_file_of_the_original_has_no_line_end(any_engine: Engine, tmp_path: Path) -> None:
+    line = ["-n", "9", "-F", "-d", "out", "-x", "count"]
+    assert classic(any_engine, ["-n", "6", "-F", "-d", "out", "-C"], tmp_path).code == 0
+    (tmp_path / "count").write_text("6")
+    run = classic(any_engine, [*line, "-T"], tmp_path)
+    assert run.code == 0, run
+    assert run.results[-1].rows(access="stat")[0]["operations"] == 2 * 6
+    for bad in ("", "4 5", "four", "0", "-4"):
+        (tmp_path / "count").write_text(bad)
+        run = classic(any_engine, [*line, "-T"], tmp_path)
+        assert run.code in (2, 3), run
+        assert "count" in run.stderr
+
+
+def test_files_of_the_original_are_not_comparable(any_engine: Engine, tmp_path: Path) -> None:
+    """Its data are other data, and no damage."""
+    words = ["-n", "3", "-F", "-w", "100", "-e", "100", "-d", "out", "-G", "5"]
+    assert classic(any_engine, [*words, "-C"], tmp_path).code == 0
+    files = sorted((tmp_path / "out").rglob("file.mdtest.*"))
+    ours = [file.read_bytes() for file in files]
+    for number, file in enumerate(files):
+        file.write_bytes(bytes((7 * i + number) % 256 for i in range(1, 101)))
+    run = classic(any_engine, [*words, "-E", "-X"], tmp_path)
+    assert run.code == 2, run
+    assert "the files are not comparable" in run.stderr
+    assert "data_errors" not in run.stderr
+    # One of ours among them, or a hole: then it is damage.
+    for content in (ours[0], bytes(100)):
+        files[0].write_bytes(content)
+        run = classic(any_engine, [*words, "-E", "-X"], tmp_path)
+        assert run.code == 1, run

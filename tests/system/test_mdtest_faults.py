@@ -181,10 +181,13 @@ def test_interrupted_it_cleans_up(
 def test_foreign_files_are_never_touched(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     (data / "test-dir.0-0").mkdir()
     (data / "test-dir.0-0" / "precious").write_text("mine")
-    for more in ([], ["--overwrite"]):
+    for more, why in (
+        ([], "exists already; remove it, or give --overwrite"),
+        (["--overwrite"], f"would not make: {data}/test-dir.0-0/precious"),
+    ):
         run = any_engine.run([*QUICK, "-n", "5", "-d", data, *more], tmp_path)
         assert run.code == 2, run
-        assert "effio did not make it" in run.stderr
+        assert why in run.stderr
     assert left_in(data) == ["test-dir.0-0", "test-dir.0-0/precious"]
 
 

@@ -80,8 +80,12 @@ def command(
                 result = folder.result()
                 if result.run.manifest is None or result.run.manifest.keep:
                     continue
-                where = clean.directory_of(result, folder)
             except ResultError:
+                continue
+            try:
+                where = clean.directory_of(result, folder)
+            except EffioError as error:
+                click.echo(f"left alone: {folder.id}: {error}", err=True)
                 continue
             if where.resolve() in busy:
                 click.echo(f"left alone: {where}: {busy[where.resolve()]} is at work there",

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from effio import text as fmt
@@ -25,21 +25,16 @@ def _options(console: Console, options: Sequence[OptionInfo], settings: bool = F
     for group, members in groupby(options, key=lambda o: o.group):
         if not settings:
             console.print(Text(f"\n{fmt.plain(group)}", style="bold"))
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-        table.add_column(no_wrap=True)
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column()
         for option in members:
             names = f"-{option.letter}, --{option.name}" if option.letter else f"--{option.name}"
-            kind = "flag" if option.is_flag else "|".join(option.choices) or option.type
+            kind = "flag" if option.is_flag else " | ".join(option.choices) or option.type
             kind += ", list" if option.list else ""
             rare = " (rare)" if option.expert else ""
-            table.add_row(
-                f"{option.name}=" if settings else names,
-                fmt.plain(kind),
-                Text(fmt.plain(help_text(option)) + rare),
-            )
-        console.print(table)
+            # The name alone in its line, so that no width can cut it.
+            head = Text(f"{option.name}=" if settings else names)
+            head.append(f"  {fmt.plain(kind)}", style="dim")
+            console.print(Padding(head, (0, 0, 0, 2)))
+            console.print(Padding(Text(fmt.plain(help_text(option)) + rare), (0, 0, 0, 8)))
 
 
 @click.command("describe")

@@ -22,7 +22,7 @@ from effio import text as fmt
 from effio.cli.main import runs_directory
 from effio.cli.terminal import Terminal
 from effio.engine.discover import find_engine, find_engines
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, pip_install
 from effio.launch.batch import BATCH_SYSTEMS
 from effio.launch.choose import choose_launcher
 from effio.launch.machine import find_machine
@@ -40,9 +40,11 @@ def _python() -> Iterator[Check]:
     yield Check("Python", "ok", f"{platform.python_version()} ({sys.executable})")
     yield Check("effio", "ok", f"{effio.__version__} ({Path(effio.__file__).parent})")
     extras = (
-        ("plotly", "reports", "missing", "python -m pip install plotly"),
-        ("duckdb", "effio query", "note", "python -m pip install duckdb"),
-        ("matplotlib", "single figures as PNG and PDF", "note", "python -m pip install matplotlib"),
+        ("plotly", "reports", "missing", pip_install("plotly")),
+        ("duckdb", "effio query", "note", pip_install("duckdb")),
+        ("darshan", "effio profile of Darshan logs", "note", pip_install("darshan")),
+        ("pyarrow", "effio export to Parquet", "note", pip_install("pyarrow")),
+        ("matplotlib", "single figures as PNG and PDF", "note", pip_install("matplotlib")),
     )
     for module, purpose, grade, advice in extras:
         if importlib.util.find_spec(module) is not None:

@@ -3,39 +3,79 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+
 import click
 from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
+from effio.cli.complete import complete_engine
+from effio.cli.streams import say
 from effio.cli.terminal import Terminal
-from effio.engine.discover import find_engines
+from effio.config.site import load_site
+from effio.engine.discover import choose, find_engine, find_engines
+from effio.engine.program import Engine
 from effio.errors import EffioError
+from effio.launch.choose import choose_launcher
+from effio.launch.machine import find_machine
 
 
 @click.group("engine")
 def command() -> None:
-    """Build and list engines: one for each MPI, side by side."""
+    """Build, list and choose engines: one for each MPI, side by side."""
 
 
 @command.command("list")
 def list_engines() -> None:
-    """List the engines at hand, the preferred one first."""
+    """List the engines at hand, the preferred one first; * is the one that is used."""
     engines = find_engines()
     if not engines:
         click.echo("no engine is built here; build one: effio engine build", err=True)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("name", "MPI", "version", "program"):
+    for name in ("", "name", "MPI", "version", "launcher", "program"):
         table.add_column(name, overflow="fold")
+    used = None
+    with contextlib.suppress(EffioError):
+        used = find_engine().path.resolve()
     for engine in engines:
+        mark = "*" if engine.path.resolve() == used else ""
+        row = [mark, engine.name]
         try:
-            build = engine.info.engine
-            row = [engine.name, str(engine.mpi or "unknown"), build.version, str(engine.path)]
+            row += [str(engine.mpi or "unknown"), engine.info.engine.version]
+            row += [_launcher_of(engine), str(engine.path)]
         except EffioError as error:
-            row = [engine.name, "does not start here", "", f"{engine.path}: {error.message}"]
+            row += ["does not start here", "", "", f"{engine.path}: {error.message}"]
         table.add_row(*(Text(fmt.plain(cell)) for cell in row))
     Terminal().print(table)
+
+
+def _launcher_of(engine: Engine) -> str:
+    try:
+        return choose_launcher(engine, find_machine()).program
+    except EffioError:
+        return "none here"
+
+
+@command.command("use")
+@click.argument("engine", metavar="[ENGINE]", required=False, shell_complete=complete_engine)
+@click.option("--none", "taken_back", is_flag=True, help="take the choice back")
+def use_engine(engine: str | None, taken_back: bool) -> None:
+    """Use this engine from now on, where neither --engine, EFFIO_ENGINE nor the site says another.
+
+    ENGINE is a program, the name of a built engine, or what its name begins with: mpich.
+    """
+    if taken_back == (engine is not None):
+        raise EffioError("name an engine, or take the choice back with --none")
+    found = choose(engine)
+    if found is None:
+        click.echo("no engine is chosen; the first of effio engine list is used")
+        return
+    click.echo(f"in use: {found.name or found.path} ({found.mpi or 'an MPI of unknown name'})")
+    if other := os.environ.get("EFFIO_ENGINE") or load_site().launch.engine:
+        say(f"but EFFIO_ENGINE or the site's settings name {other}, which counts first")
 
 
 @command.command("build")

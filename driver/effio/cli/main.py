@@ -3,31 +3,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
+import traceback
 from pathlib import Path
 
 import click
 
 import effio
 from effio import text as fmt
+from effio.cli.streams import speak_ascii
 from effio.errors import EffioError, ExitCode
 
 # Name, module, one line for the overview. The object in the module is called `command`.
 COMMANDS: tuple[tuple[str, str, str], ...] = (
-    ("run", "run", "run a benchmark here, or write and submit a batch job"),
+    ("run", "run", "run a benchmark or a campaign, or write and submit a batch job"),
+    ("plan", "plan", "what a campaign would run, and what it would take"),
+    ("check", "check", "the file of a campaign, against the engine's own tables"),
     ("runs", "runs", "list the runs that are kept"),
     ("show", "show", "tables of a run: rates, percentiles, hints, caches"),
     ("report", "report", "one HTML file that explains a run"),
-    ("export", "export", "measurements as CSV"),
+    ("compare", "compare", "two systems or two times: faster, slower, or chance"),
+    ("tune", "tune", "hints and settings that make a workload faster, if any do"),
+    ("accept", "accept", "judge runs by acceptance rules"),
+    ("bundle", "bundle", "runs and all they stand on as one folder, to hand in"),
+    ("verify-bundle", "verify_bundle", "find every changed, missing or added file of one"),
+    ("profile", "profile", "what an application's I/O is like, and what it would cost here"),
+    ("table", "table", "what many runs say, a row for each point"),
+    ("export", "export", "measurements as CSV, Parquet or Markdown"),
     ("query", "query", "SQL over all runs"),
+    ("note", "note", "say something of a run, or tag it"),
+    ("archive", "archive", "runs as one file"),
+    ("restore", "restore", "archived runs back into the store"),
+    ("serve", "serve", "the folder of runs in a browser, read only"),
     ("clean", "clean", "remove what a killed run left behind"),
+    ("init", "init", "a first settings file and campaign, with what is here"),
     ("list", "catalog", "benchmarks and backends of the engine"),
     ("describe", "describe", "the options of a benchmark"),
     ("doctor", "doctor", "what is here, what is missing, and how to get it"),
-    ("engine", "engine", "build and list engines"),
+    ("engine", "engine", "build, list and choose engines"),
     ("completion", "completion", "completion of commands and options for your shell"),
+    ("man", "man", "manual pages"),
 )
 
 _EPILOG = """\b
@@ -38,8 +56,9 @@ First steps:
   effio report last                     the same as a page for a browser
 
 \b
-Exit codes: 0 done, 1 wrong data or failed acceptance, 2 usage, 3 I/O error,
-4 interrupted, 5 hung, 6 the machine lacks something."""
+Exit codes: 0 done, 1 wrong data, failed acceptance or a loss, 2 usage, 3 I/O error,
+4 interrupted, 5 hung, 6 the machine lacks something, 7 results could not be kept,
+8 a defect of effio."""
 
 
 class Commands(click.Group):
@@ -97,10 +116,10 @@ def complain(error: EffioError) -> None:
     print(text, file=sys.stderr)
 
 
-def main() -> None:
+def _called() -> int:
+    """Runs the command; what it ends with."""
     try:
         code = cli.main(prog_name="effio", standalone_mode=False)
-        sys.stdout.flush()
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.Abort:
@@ -114,8 +133,35 @@ def main() -> None:
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`effio runs | head`); nothing is wrong. Python would complain when
-        # it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader went away (`effio runs | head`); nothing is wrong.
         code = ExitCode.DONE
-    sys.exit(int(code) if isinstance(code, int) else 0)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        complain(EffioError(f"{where}{error.strerror or error}"))
+        code = ExitCode.IO_ERROR
+    except Exception:
+        # Python would end with 1, which means wrong data.
+        traceback.print_exc()
+        complain(EffioError("this is a defect of effio itself; please report what stands above"))
+        code = ExitCode.INTERNAL
+    return int(code) if isinstance(code, int) else 0
+
+
+def _flushed(code: int) -> int:
+    """Writes out what is still held back; a stream that takes nothing more must not be tried again
+    when Python ends, which would complain and change the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if not isinstance(error, BrokenPipeError) and code == ExitCode.DONE:
+                code = int(ExitCode.IO_ERROR)
+    return code
+
+
+def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        speak_ascii(stream)
+    sys.exit(_flushed(_called()))

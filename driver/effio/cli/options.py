@@ -41,7 +41,9 @@ class GroupedCommand(click.Command):
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         option = super().get_help_option(ctx)
         if option is not None:
-            option.help = "this text; --help-all also shows rare options"
+            rare = any(isinstance(p, GroupedOption) and p.expert for p in self.params)
+            more = "; --help-all also shows rare options" if rare else ""
+            option.help = f"this text{more}"
         return option
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -11,12 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
-from effio.cli.main import runs_directory
+from effio.cli.kept import opened_index
+from effio.cli.streams import say
 from effio.cli.terminal import Terminal
-from effio.report.build import load
-from effio.store.folder import Store
 from effio.store.query import ask, open_database
-from effio.store.reader import Result, ResultError
 from effio.store.table import write_csv
 
 
@@ -33,19 +31,14 @@ def command(ctx: click.Context, sql: str, as_csv: bool, as_json: bool) -> None:
       effio query "DESCRIBE measurements"
       effio query "SELECT run, value FROM figures WHERE figure = 'b_eff_io'"
       effio query "SELECT access, pattern, max(rate)/1e6 AS MBps
-                   FROM measurements WHERE valid GROUP BY ALL ORDER BY ALL"
+                   FROM measurements WHERE valid AND rate_unit = 'B/s'
+                   GROUP BY ALL ORDER BY ALL"
     """
-    results: list[tuple[str, Result]] = []
-    for folder in Store(runs_directory(ctx)).folders():
-        if not folder.has_result:
-            continue  # a job that waits
-        try:
-            name, result, _ = load(folder.path)
-        except ResultError as error:
-            click.echo(f"effio: left out: {fmt.plain(error.message)}", err=True)
-            continue
-        results.append((name, result))
-    names, rows = ask(open_database(results), sql)
+    index = opened_index(ctx)
+    for entry in index.entries():
+        if entry.fault:
+            say(f"left out: {entry.fault}")
+    names, rows = ask(open_database(index, sql), sql)
     if as_csv:
         write_csv([dict(zip(names, row, strict=True)) for row in rows], sys.stdout)
         return

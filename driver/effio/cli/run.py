@@ -5,21 +5,29 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from effio import text as fmt
+from effio.campaign.file import load_shipped, path_of, shipped
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand, GroupedOption, engine_options, engine_words
+from effio.cli.streams import say, tell
 from effio.config.site import Site, load_site
 from effio.engine.description import BenchmarkInfo
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch import job
-from effio.launch.batch import BatchSystem, batch_names, batch_system, find_batch_system
+from effio.launch.batch import (
+    BatchSystem,
+    batch_names,
+    find_batch_system,
+    wanted_batch_system,
+)
 from effio.launch.choose import NoLauncherError
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
@@ -112,12 +120,14 @@ class _Run(GroupedCommand):
         own = _options()
         names = frozenset(o.removeprefix("--") for p in own for o in p.opts if o[:2] == "--")
         letters = frozenset(o[1] for p in own for o in p.opts if o[:2] != "--")
+        clash = _letters_of_two_meanings(benchmark, own)
         self.closing = _examples(benchmark)
         super().__init__(
             benchmark.name,
             params=[
                 *engine_options(benchmark, names, letters),
                 *own,
+                *clash,
                 click.Option(
                     ["--help-all"], is_flag=True, expose_value=False, is_eager=True,
                     callback=_help_all, hidden=True,
@@ -134,13 +144,44 @@ class _Run(GroupedCommand):
         return [self.options_metavar or ""]
 
 
+def _letters_of_two_meanings(
+    benchmark: BenchmarkInfo, own: Sequence[click.Option]
+) -> list[click.Option]:
+    """Takes a letter away from an option of ours that the engine's benchmark uses for another; who
+    gives it is asked which one is meant."""
+    theirs = {o.letter: o.name for o in benchmark.options if o.letter}
+    asking = []
+    for option in own:
+        name = next(o for o in option.opts if o.startswith("--"))
+        for letter in [o for o in option.opts if not o.startswith("--")]:
+            other = theirs.get(letter[1:])
+            if other is None or f"--{other}" == name:
+                continue
+            option.opts.remove(letter)
+            asking.append(_asking(letter, name, f"--{other}", benchmark.name))
+    return asking
+
+
+def _asking(letter: str, ours: str, theirs: str, benchmark: str) -> click.Option:
+    def refuse(_ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
+        if value is not None:
+            raise EffioError(
+                f"{letter} could mean {ours} or, as in effio-mpi {benchmark}, {theirs}",
+                hint=f"write {ours} {value} or {theirs} {value}",
+            )
+
+    return click.Option(
+        [letter, f"asking_{letter[1:]}"], hidden=True, expose_value=False, callback=refuse
+    )
+
+
 def _examples(benchmark: BenchmarkInfo) -> str:
     name = benchmark.name
     return (
         "Examples:\n"
-        f"  effio run {name} -n 4 --dir /scratch/me\n"
+        f"  effio run {name} --ranks 4 --dir /scratch/me\n"
         "      here, with four ranks, on that file system\n"
-        f"  effio run {name} -n 4 --plan\n"
+        f"  effio run {name} --ranks 4 --plan\n"
         "      what it would do, without doing it\n"
         f"  effio run {name} --nodes 16 --ranks-per-node 8 --batch slurm\n"
         "      write a job script; with --submit also submit it and wait"
@@ -160,20 +201,40 @@ class _Targets(click.Group):
     def _engine(self, ctx: click.Context) -> Engine:
         return find_engine(ctx.params.get("engine") or load_site().launch.engine)
 
+    def of_targets(self) -> Mapping[str, list[click.Option]]:
+        """What all benchmarks take beside their own options, and all campaigns: for the manual."""
+        from effio.cli.campaign import campaign_parameters
+
+        return {"of a benchmark": _options(), "of a campaign": campaign_parameters()}
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [b.name for b in self._engine(ctx).info.benchmarks]
+        return [*(b.name for b in self._engine(ctx).info.benchmarks), *shipped()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         engine = self._engine(ctx)
         benchmark = engine.info.benchmark(cmd_name)
-        return _Run(engine, benchmark) if benchmark is not None else None
+        if benchmark is not None:
+            return _Run(engine, benchmark)
+        if cmd_name in shipped() or cmd_name.startswith("@") or _is_file(cmd_name):
+            from effio.cli.campaign import campaign_command
+
+            return campaign_command(engine, cmd_name, path_of(cmd_name))
+        return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            names = ", ".join(self.list_commands(ctx))
-            raise EffioError(f"no benchmark '{args[0]}'; there are: {names}", hint="effio list")
+        found = self.get_command(ctx, args[0]) if args and not args[0].startswith("-") else None
+        if found is not None:
+            return found.name, found, args[1:]
+        if args and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            meant = fmt.closest(args[0].replace("_", "-"), known)
+            guess = f"; did you mean {meant}?" if meant else ""
+            raise EffioError(
+                f"no benchmark '{args[0]}'{guess}",
+                hint=f"there are: {', '.join(known)}",
+            )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -186,20 +247,23 @@ class _Targets(click.Group):
         if rows:
             with formatter.section("Benchmarks"):
                 formatter.write_dl(rows)
+        with formatter.section("Campaigns"):
+            formatter.write_dl([(name, load_shipped(name).purpose) for name in shipped()])
 
 
-@click.command("run", cls=_Targets, subcommand_metavar="BENCHMARK [OPTIONS]")
+def _is_file(name: str) -> bool:
+    return name.endswith(".toml") or "/" in name
+
+
+@click.command("run", cls=_Targets, subcommand_metavar="BENCHMARK|CAMPAIGN [OPTIONS]")
 @click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
 def command(engine: str | None) -> None:
-    """Run a benchmark and keep what it measured.
+    """Run a benchmark, or a campaign of several, and keep what they measured.
 
     `effio run BENCHMARK --help` shows its options. The result, the logs and the report go to a
-    folder of their own under effio-runs/.
+    folder of their own under effio-runs/. A CAMPAIGN is one of those below or a file, and is
+    resumed when it is run again.
     """
-
-
-def _say(text: str) -> None:
-    click.echo(f"effio: {fmt.plain(text)}", err=True)
 
 
 def _request(
@@ -214,7 +278,7 @@ def _request(
         values["ranks"], values["nodes"], values["ranks_per_node"], machine
     )
     if chosen and not (values["quiet"] or values["print_command"]):
-        _say(chosen)
+        say(chosen)
     return job.Request(
         engine=engine,
         benchmark=benchmark.name,
@@ -259,7 +323,7 @@ def _look_at_directories(request: job.Request, plan: object, values: dict[str, A
             "; ".join(faults), ExitCode.IO_ERROR, "make it, or name another one with --dir"
         )
     for fault in faults:
-        _say(f"{fault} on this machine; the ranks need it where they run")
+        say(f"{fault} on this machine; the ranks need it where they run")
 
 
 def _show_plan(request: job.Request) -> None:
@@ -313,15 +377,15 @@ def _offer_script(
 ) -> None:
     """Nothing could be started here: perhaps this is a login node."""
     system = find_batch_system()
-    _say(reason)
+    say(reason)
     if system is None:
-        _say("if this is a login node, start effio inside a batch job")
+        say("if this is a login node, start effio inside a batch job")
         return
     folder = _prepared(request, runs, site, values, plan, system)
     script = folder.path / JOB_SCRIPT
-    _say(f"if mpiexec is not allowed on this machine, submit this {system.name} job instead:")
+    say(f"if mpiexec is not allowed on this machine, submit this {system.name} job instead:")
     click.echo(script.read_text(), nl=False)
-    _say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
+    say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
 
 
 def _prepared(
@@ -348,16 +412,7 @@ def _prepared(
 def _batch(
     request: job.Request, runs: Store, site: Site, values: dict[str, Any], plan: object
 ) -> None:
-    wanted = values["batch"] or "auto"
-    if wanted == "auto":
-        wanted = site.batch.system or ""
-    system = batch_system(wanted) if wanted else find_batch_system()
-    if system is None:
-        raise EffioError(
-            "no batch system is found here (sbatch, qsub, bsub, flux)",
-            ExitCode.ENVIRONMENT,
-            f"name the one to write for: --batch {batch_names()[0]}",
-        )
+    system = wanted_batch_system(values["batch"], site.batch.system)
     folder = _prepared(request, runs, site, values, plan, system)
     script = folder.path / JOB_SCRIPT
     if not values["submit"]:
@@ -366,8 +421,8 @@ def _batch(
         words = " ".join([system.submit_command[0], *redirect, shlex.quote(str(script))])
         if system.name == "flux":
             words = f"flux batch {shlex.quote(str(script))}"
-        _say(f"submit it with: {words}")
-        _say(f"then: effio show {folder.id}")
+        say(f"submit it with: {words}")
+        say(f"then: effio show {folder.id}")
         return
     with LiveView(f"{request.benchmark} in a {system.name} job") as view:
         finished = job.submit_and_wait(folder, system, view)
@@ -380,8 +435,8 @@ def _batch(
 def _conclude(finished: job.Finished, report: bool) -> None:
     if finished.code != ExitCode.DONE or finished.reason:
         name = finished.code.name.lower()
-        _say(f"{name}: {finished.reason}" if finished.reason else name)
-    click.echo(f"run:    {finished.folder.path}")
+        say(f"{name}: {finished.reason}" if finished.reason else name)
+    tell(f"run:    {finished.folder.path}")
     if report and finished.folder.result_path.exists():
         _report(finished.folder)
     raise click.exceptions.Exit(finished.code)
@@ -393,6 +448,6 @@ def _report(folder: RunFolder) -> None:
     try:
         path = write_report([folder.path], folder.path / REPORT)
     except EffioError as error:
-        _say(f"no report: {error.message}")
+        say(f"no report: {error.message}")
         return
-    click.echo(f"report: {Path(path)}")
+    tell(f"report: {Path(path)}")

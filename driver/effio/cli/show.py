@@ -3,56 +3,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from effio import text as fmt
 from effio.cli.complete import run_argument
+from effio.cli.grid import Field, grid
 from effio.cli.main import runs_directory
 from effio.cli.terminal import Terminal
 from effio.report.build import load, tell
-from effio.report.model import Figure, Report, Section, Table
+from effio.report.model import Cell, Figure, Headline, Report, Section, Table
 from effio.store.folder import RunFolder, Store
 
 _MARKS = {"good": ("✓", "green"), "warn": ("!", "yellow"), "bad": ("✗", "red"), "info": ("·", "")}
 _LONGEST = 60
 
 
-def _table(table: Table, everything: bool) -> RichTable:
-    shown = RichTable(
-        title=escape(fmt.plain(table.title)),
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        header_style="dim",
-    )
-    # A terminal is narrow: columns that say nothing are left to the page and to CSV.
-    used = [
-        i
-        for i, column in enumerate(table.columns)
-        if column.name != "unit in CSV" and any(row[i] not in (None, "") for row in table.rows)
-    ]
-    for i in used:
-        column = table.columns[i]
-        shown.add_column(
-            Text(fmt.plain(column.title)),
-            justify="right" if column.is_number else "left",
-            overflow="fold",
-            no_wrap=column.is_number and " " not in column.title,
-        )
+def _kept(table: Table) -> set[int]:
+    """Columns that a narrow terminal has too: what identifies a row, the (first) rate or else the
+    first thing measured, and remarks."""
+    measured = [i for i, c in enumerate(table.columns) if c.unit not in ("", "1")]
+    first = measured[0] if measured else len(table.columns)
+    rates = [i for i in measured if table.columns[i].unit.endswith("/s")]
+    values = [i for i, c in enumerate(table.columns) if c.name in ("value", "remark", "reason")]
+    kept = {*range(first), *(rates or measured)[:1], *values}
+    return {i for i in kept if not table.columns[i].extra}
+
+
+def _fields(table: Table, rows: Sequence[Sequence[Cell]]) -> list[Field]:
+    """Without columns that say nothing, which are left to the page and to CSV."""
+    kept = _kept(table)
+    fields = []
+    for i, column in enumerate(table.columns):
+        if column.name == "unit in CSV" or all(row[i] in (None, "") for row in table.rows):
+            continue
+        cells = [Text(fmt.plain(column.show(row[i]))) for row in rows]
+        fields.append(Field(fmt.plain(column.title), cells, column.is_number, i in kept))
+    return fields
+
+
+def print_table(console: Console, table: Table, everything: bool, whole: str) -> None:
     rows = table.rows if everything else table.rows[:_LONGEST]
-    for row in rows:
-        cells = [(table.columns[i], row[i]) for i in used]
-        shown.add_row(*(Text(fmt.plain(column.show(cell))) for column, cell in cells))
-    return shown
+    fields = _fields(table, rows)
+    drawn, left_out = grid(fields, console.width, fmt.plain(table.title))
+    console.print(drawn)
+    if left_out:
+        console.print(Text(f"no room for: {', '.join(left_out)} ({whole} has them)", style="dim"))
 
 
-def _section(console: Console, section: Section, everything: bool) -> None:
+def print_section(
+    console: Console, section: Section, everything: bool, whole: str = "effio export"
+) -> None:
+    """`whole` names what has the columns for which a terminal is too narrow."""
     console.rule(Text(fmt.plain(section.title), style="bold"), align="left")
     for block in section.blocks:
         if isinstance(block, Figure):
@@ -65,7 +71,7 @@ def _section(console: Console, section: Section, everything: bool) -> None:
         if isinstance(block, Table):
             if not block.rows or (block.page_only and not everything):
                 continue
-            console.print(_table(block, everything))
+            print_table(console, block, everything, whole)
             if len(block.rows) > _LONGEST and not everything:
                 console.print(f"… {len(block.rows) - _LONGEST} more rows: --all", style="dim")
             if block.caption:
@@ -75,19 +81,28 @@ def _section(console: Console, section: Section, everything: bool) -> None:
         console.print()
 
 
+def _headline(headline: Headline) -> Text:
+    """Of a number that is not valid the verdict comes first, and it is what stands out."""
+    name = fmt.plain(headline.name)
+    value = f"= {headline.shown()}" if headline.value is not None else ": no value"
+    tail = " ".join(filter(None, (value, fmt.plain(headline.context))))
+    if headline.counts:
+        tail += f" ({fmt.plain(headline.counts)})"
+    blank = " " if headline.value is not None else ""
+    if headline.valid is False:
+        verdict = fmt.plain(headline.verdict or "NOT VALID")
+        return Text.assemble((verdict, "bold red"), f": {name}{blank}{tail}")
+    return Text.assemble((name, "bold"), f"{blank}{tail}")
+
+
 def print_report(console: Console, report: Report, everything: bool = False) -> None:
     headline = report.headline
-    line = Text(fmt.plain(headline.name), style="bold")
-    line.append(f" = {headline.shown()}" if headline.value is not None else ": no value")
-    if headline.context:
-        line.append(f" {fmt.plain(headline.context)}", style="not bold")
-    console.print(line)
+    console.print(_headline(headline))
     for text in (headline.missing, report.subtitle):
         if text:
             console.print(Text(fmt.plain(text), style="dim"))
-    if headline.verdict:
-        style = "green" if headline.valid else "red"
-        console.print(Text(fmt.plain(headline.verdict), style=style))
+    if headline.verdict and headline.valid is not False:
+        console.print(Text(fmt.plain(headline.verdict), style="green"))
     for reason in headline.reasons:
         mark = ("✓", "green") if reason.met else ("✗", "red")
         tail = "" if reason.met else " (not reached)"
@@ -104,7 +119,7 @@ def print_report(console: Console, report: Report, everything: bool = False) -> 
     console.print()
     for section in report.sections:
         if section.show or everything:
-            _section(console, section, everything)
+            print_section(console, section, everything)
 
 
 @click.command("show")
@@ -129,6 +144,6 @@ def command(ctx: click.Context, run: str, everything: bool, sections: tuple[str,
         if unknown:
             raise click.UsageError(f"no section {unknown[0]}; there are: {', '.join(known)}")
         for name in sections:
-            _section(Terminal(), known[name], everything)
+            print_section(Terminal(), known[name], everything)
         return
     print_report(Terminal(), report, everything)

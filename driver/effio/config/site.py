@@ -20,18 +20,13 @@ Looked for in $EFFIO_SITE, ./effio-site.toml, $XDG_CONFIG_HOME/effio/site.toml; 
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from effio.config.toml_file import read, validated
 from effio.errors import EffioError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 
 class _Table(BaseModel):
@@ -69,23 +64,10 @@ def candidates() -> list[Path]:
 
 
 def load_site() -> Site:
-    """Raises with every fault of the file at once."""
+    """Raises with every fault of the file at once, each with its place."""
     for path in candidates():
-        try:
-            with path.open("rb") as stream:
-                table = tomllib.load(stream)
-        except FileNotFoundError:
-            if "EFFIO_SITE" in os.environ:
-                raise EffioError(f"EFFIO_SITE names {path}, which does not exist") from None
-            continue
-        except (OSError, ValueError) as error:
-            raise EffioError(f"{path}: {error}") from None
-        try:
-            return Site.model_validate(table)
-        except ValidationError as error:
-            faults = [
-                f"{path}: {'.'.join(str(p) for p in fault['loc'])}: {fault['msg']}"
-                for fault in error.errors(include_url=False)
-            ]
-            raise EffioError("\n".join(faults)) from None
+        if path.exists() or path.is_symlink():
+            return validated(Site, read(path))
+        if "EFFIO_SITE" in os.environ:
+            raise EffioError(f"EFFIO_SITE names {path}, which does not exist")
     return Site()

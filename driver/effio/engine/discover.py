@@ -7,12 +7,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from effio.engine.program import Engine
 from effio.errors import environment_error
+from effio.store.folder import write_atomically
 
 PROGRAM = "effio-mpi"
+_CHOSEN = "engine.json"
 
 
 def data_directory() -> Path:
@@ -88,16 +91,49 @@ def find_engines() -> list[Engine]:
     return list(unique.values())
 
 
-def find_engine(wanted: str | None = None) -> Engine:
-    """The engine to use: `wanted` (a path or the name of a built one), $EFFIO_ENGINE, or the first
-    that is at hand."""
-    origin = "given by --engine"
+def chosen() -> str | None:
+    """What `effio engine use` was told."""
+    try:
+        told = json.loads((data_directory() / _CHOSEN).read_text(encoding="utf-8"))["engine"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return told if isinstance(told, str) and told else None
+
+
+def choose(wanted: str | None) -> Engine | None:
+    """From now on `wanted` is the engine, where nothing else is said; None takes that back."""
+    place = data_directory() / _CHOSEN
+    engine = find_engine(wanted, "to be used") if wanted else None
+    try:
+        if engine is None:
+            place.unlink(missing_ok=True)
+            return None
+        place.parent.mkdir(parents=True, exist_ok=True)
+        named = engine.name if engine in installed() else str(engine.path.resolve())
+        write_atomically(place, json.dumps({"engine": named}) + "\n")
+    except OSError as error:
+        raise environment_error(f"{place}: {error.strerror or error}") from None
+    return engine
+
+
+def _named(wanted: str, engines: Sequence[Engine]) -> Engine | None:
+    """By its name, or the newest by what names begin with: "mpich" for mpich-0123456789."""
+    for engine in engines:
+        if engine.name == wanted:
+            return engine
+    return next((engine for engine in engines if engine.name.startswith(f"{wanted}-")), None)
+
+
+def find_engine(wanted: str | None = None, origin: str = "given by --engine") -> Engine:
+    """The engine to use: `wanted` (a path, or the name of a built one), $EFFIO_ENGINE, the one that
+    the user chose, or the first that is at hand."""
     if not wanted:
         wanted, origin = os.environ.get("EFFIO_ENGINE"), "given by EFFIO_ENGINE"
+    if not wanted:
+        wanted, origin = chosen(), "chosen by effio engine use"
     if wanted:
-        for engine in installed():
-            if engine.name == wanted:
-                return engine
+        if (named := _named(wanted, installed())) is not None:
+            return named
         path = Path(wanted).expanduser()
         if path.is_dir():
             path = path / PROGRAM

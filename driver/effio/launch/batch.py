@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from effio.errors import environment_error
+from effio.errors import EffioError, ExitCode, environment_error
 from effio.launch.launchers import Launch, Ranks
 from effio.store.folder import SECRET, TELLING
 
@@ -267,6 +267,19 @@ def batch_system(name: str) -> BatchSystem:
 def find_batch_system() -> BatchSystem | None:
     """The one whose submission command is on PATH."""
     return next((b for b in BATCH_SYSTEMS if b.found), None)
+
+
+def wanted_batch_system(asked: str | None, of_site: str | None) -> BatchSystem:
+    """The one that is named, else the site's, else the one that is found here."""
+    name = of_site if asked in (None, "auto") else asked
+    system = batch_system(name) if name else find_batch_system()
+    if system is None:
+        raise EffioError(
+            "no batch system is found here (sbatch, qsub, bsub, flux)",
+            ExitCode.ENVIRONMENT,
+            f"name the one to write for: --batch {batch_names()[0]}",
+        )
+    return system
 
 
 def batch_names() -> Sequence[str]:

@@ -11,14 +11,14 @@ import sys
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import effio
 from effio import text as fmt
 from effio.engine.program import Engine
-from effio.errors import EffioError, ExitCode
-from effio.launch import watch
+from effio.errors import EffioError, ExitCode, results_error
+from effio.launch import commands, watch
 from effio.launch.batch import BatchJob, BatchSystem
 from effio.launch.choose import NoLauncherError, choose_launcher
 from effio.launch.launchers import (
@@ -29,15 +29,20 @@ from effio.launch.launchers import (
     OpenMpi,
     Ranks,
     Srun,
+    ranks_of,
 )
 from effio.launch.live import LiveView
 from effio.launch.machine import Allocation, Machine
 from effio.store import folder as store
-from effio.store.folder import Outcome, RunFolder, RunRecord, Store
-from effio.store.reader import Result, ResultError
+from effio.store.folder import RunFolder, Store
+from effio.store.reader import Result, ResultError, read_result
+from effio.store.records import End
+from effio.store.run_record import CampaignPart, Outcome, RunRecord
 
 _DEFAULT_RANKS = 4
 _POLL_SECONDS = 2.0
+# The engine says so when its result file takes no more.
+_RESCUED = "; all results are kept in "
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,11 @@ class Request:
     launcher_options: tuple[str, ...] = ()
     label: str = ""
     quiet: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)  # for the launcher and its ranks
+    setup: tuple[tuple[str, ...], ...] = ()  # commands before the launch, and after it
+    cleanup: tuple[tuple[str, ...], ...] = ()
+    campaign: CampaignPart | None = None
+    notes: bool = True  # what the launcher has to say of this machine is passed on
     patience: watch.Patience = field(default_factory=watch.Patience)
 
     def program(self, *more: str) -> tuple[str, ...]:
@@ -71,12 +81,8 @@ def default_ranks(
     total: int | None, nodes: int | None, per_node: int | None, machine: Machine
 ) -> tuple[Ranks, str]:
     """Fills in what was not given; the second value says how, if something was chosen."""
-    if nodes is not None and per_node is not None:
-        if total is not None and total > nodes * per_node:
-            raise EffioError(f"--ranks {total} does not fit on {nodes} × {per_node} ranks")
-        return Ranks(total or nodes * per_node, nodes, per_node), ""
-    if total is not None:
-        return Ranks(total, nodes, per_node), ""
+    if total is not None or (nodes is not None and per_node is not None):
+        return ranks_of(total, nodes, per_node), ""
     allocation = machine.allocation
     if allocation is not None:
         where = f"{allocation.system} job {allocation.job_id}"
@@ -102,9 +108,18 @@ def plain_command(request: Request) -> str:
     launcher = choose_launcher(
         request.engine, request.machine, request.launcher, request.launcher_options
     )
-    launch = launcher.launch(request.ranks, request.program(), request.machine)
+    launch = _launch(request, launcher, request.program(), request.machine)
     settings = [f"{k}={shlex.quote(v)}" for k, v in launch.environment.items()]
     return " ".join([*settings, shlex.join(launch.command)])
+
+
+def _launch(
+    request: Request, launcher: Launcher, program: Sequence[str], machine: Machine
+) -> Launch:
+    """With the variables that the request sets."""
+    passing = launcher.passing(tuple(request.environment))
+    launch = passing.launch(request.ranks, program, machine)
+    return replace(launch, environment={**launch.environment, **request.environment})
 
 
 def _record(request: Request, folder: RunFolder, launcher: Launcher, launch: Launch) -> RunRecord:
@@ -129,6 +144,7 @@ def _record(request: Request, folder: RunFolder, launcher: Launcher, launch: Lau
             "command": ["effio", *sys.argv[1:]],
         },
         process=store.this_process(),
+        campaign=request.campaign,
     )
 
 
@@ -144,23 +160,71 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
     )
     folder = runs.create(request.benchmark, request.label)
     program = request.program("--result", str(folder.result_path.absolute()), "--progress", "json")
-    launch = launcher.launch(request.ranks, program, request.machine)
+    launch = _launch(request, launcher, program, request.machine)
     record = _record(request, folder, launcher, launch)
-    folder.write_record(record)
-    _write_environment(folder, {**os.environ, **launch.environment})
-    for note in launch.notes:
-        view.message(note)
     mark = f"{folder.id}-{uuid.uuid4().hex[:12]}"
-    outcome = watch.Watch(launch, folder.path, mark, view, request.patience, request.quiet).run()
-    record.outcome = judge(folder, outcome)
-    folder.write_record(record)
-    folder.seal()
-    return Finished(
-        folder,
-        ExitCode(record.outcome.exit_code),
-        record.outcome.reason,
-        not_started=record.outcome.status == "not started",
+    record.process["mark"] = mark
+    try:
+        folder.write_record(record)
+        _write_environment(folder, {**os.environ, **launch.environment})
+    except OSError as error:
+        folder.discard()
+        raise results_error(runs.root, error) from None
+    for note in launch.notes if request.notes else ():
+        view.message(note)
+    if fault := commands.carry_out(request.setup, folder.path, "set-up", request.environment):
+        outcome = _not_prepared(fault)
+    else:
+        watching = watch.Watch(launch, folder.path, mark, view, request.patience, request.quiet)
+        outcome = judge(folder, watching.run())
+    if fault := commands.carry_out(request.cleanup, folder.path, "clean-up", request.environment):
+        view.message(fault)
+    return _seal(folder, record, outcome)
+
+
+def _not_prepared(fault: str) -> Outcome:
+    return Outcome(
+        status="not prepared",
+        exit_code=int(ExitCode.ENVIRONMENT),
+        reason=fault,
+        finished=store.now_utc(),
     )
+
+
+def adopt(folder: RunFolder) -> None:
+    """Ends and seals what a driver left that was killed: processes of the run that still live get
+    the time to write their end, and the folder says how it ended."""
+    record = folder.record()
+    if record is None or record.outcome is not None or record.batch is not None:
+        return
+    mark = record.process.get("mark")
+    if isinstance(mark, str) and record.process.get("host") == os.uname().nodename:
+        watch.end_processes(mark)
+    result, fault = _result(folder)
+    if result is not None and result.end is not None:
+        _seal(folder, record, judge(folder, watch.Outcome()))
+        return
+    outcome = Outcome(
+        status="interrupted",
+        exit_code=int(ExitCode.INTERRUPTED),
+        reason=fault or "the driver was killed in the middle of the run",
+        finished=store.now_utc(),
+    )
+    _seal(folder, record, outcome)
+
+
+def _seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:
+    """Writes down how it ended. Where that is impossible the outcome is told all the same."""
+    code, reason = ExitCode(outcome.exit_code), outcome.reason
+    try:
+        record.outcome = outcome
+        folder.write_record(record)
+        folder.seal()
+    except OSError as error:
+        lost = results_error(folder.path, error).message
+        reason = f"{reason}; {lost}" if reason else lost
+        code = ExitCode.RESULTS if code == ExitCode.DONE else code
+    return Finished(folder, code, reason, not_started=outcome.status == "not started")
 
 
 def _result(folder: RunFolder) -> tuple[Result | None, str]:
@@ -170,6 +234,14 @@ def _result(folder: RunFolder) -> tuple[Result | None, str]:
         return folder.result(), ""
     except ResultError as error:
         return None, error.message
+
+
+def _ending_of(path: Path) -> End | None:
+    """The `end` line of a result that the engine keeps there."""
+    try:
+        return read_result(path).end
+    except (ResultError, OSError):
+        return None
 
 
 def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
@@ -186,8 +258,18 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
             seconds=round(outcome.seconds, 3),
         )
 
+    if elsewhere := [w for w in (*outcome.last_words, *outcome.afterwords) if _RESCUED in w]:
+        told = elsewhere[-1].removeprefix("effio-mpi: ")
+        kept = _ending_of(Path(told.partition(_RESCUED)[2]))
+        if kept is not None and kept.status != "done":
+            # Where the results lie says less than how the run ended.
+            code = ExitCode.of_status(kept.status)
+            return ended(kept.status, code, f"{kept.reason}; {told}")
+        return ended("results", ExitCode.RESULTS, told)
     if result is not None and result.end is not None:
         reason = result.end.reason
+        if outcome.log_lost and result.status == "done":
+            return ended("results", ExitCode.RESULTS, f"a log is not complete: {outcome.log_lost}")
         if outcome.hung and result.status == "interrupted":
             # Being ended woke it up: it could still write its `end` line.
             return ended("hung", ExitCode.HUNG, outcome.hung)
@@ -205,13 +287,21 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         how = f"the job ended as {outcome.job_ended}"
     else:
         how = f"signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
+    if outcome.code == ExitCode.RESULTS and result is not None:
+        reason = "the result file is not complete: its place takes no more; see above"
+        return ended("results", ExitCode.RESULTS, reason)
     if result is not None:
         return ended(
             "died",
             ExitCode.ENVIRONMENT,
             f"the engine died in the middle of the run ({how}); complete measurements are kept",
         )
-    known = outcome.code in {ExitCode.USAGE, ExitCode.IO_ERROR, ExitCode.ENVIRONMENT}
+    known = outcome.code in {
+        ExitCode.USAGE,
+        ExitCode.IO_ERROR,
+        ExitCode.ENVIRONMENT,
+        ExitCode.RESULTS,
+    }
     spoken = any(line.startswith("effio-mpi") for line in outcome.last_words)
     if known and spoken:
         return ended("refused", ExitCode(outcome.code), "the engine refused to run; see above")
@@ -256,7 +346,7 @@ def prepare_batch(
     launcher = _batch_launcher(request, system)
     folder = runs.create(request.benchmark, request.label)
     program = request.program("--result", str(folder.result_path.absolute()), "--progress", "log")
-    launch = launcher.launch(request.ranks, program, _inside(request.machine, system))
+    launch = _launch(request, launcher, program, _inside(request.machine, system))
     record = _record(request, folder, launcher, launch)
     record.batch = {"system": system.name, "script": store.JOB_SCRIPT}
     folder.write_record(record)
@@ -304,6 +394,8 @@ def submit_and_wait(
         while system.is_alive(job_id) is not False:
             follower.follow()
             view.tick()
+            if view.reader_gone and not wishes:
+                wishes = 1
             if wishes > granted:
                 granted = wishes
                 view.message("cancelling the job" if granted > 1 else "asking the job to stop")
@@ -318,11 +410,7 @@ def submit_and_wait(
         engine_spoke=True,
         job_ended=system.end_of(job_id),
     )
-    record = folder.record() or record
-    record.outcome = judge(folder, outcome)
-    folder.write_record(record)
-    folder.seal()
-    return Finished(folder, ExitCode(record.outcome.exit_code), record.outcome.reason)
+    return _seal(folder, folder.record() or record, judge(folder, outcome))
 
 
 def _wait_for_files(folder: RunFolder, seconds: float = 15.0) -> None:

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from effio.engine import mpi
 from effio.engine.mpi import Mpi
+from effio.errors import EffioError
 from effio.launch.machine import Machine
 
 
@@ -20,6 +21,16 @@ class Ranks:
     total: int
     nodes: int | None = None
     per_node: int | None = None
+
+
+def ranks_of(total: int | None, nodes: int | None, per_node: int | None) -> Ranks:
+    """Of what was given: a total, or both others. Raises if they contradict each other."""
+    if nodes is not None and per_node is not None:
+        if total is not None and total > nodes * per_node:
+            raise EffioError(f"--ranks {total} does not fit on {nodes} × {per_node} ranks")
+        return Ranks(total or nodes * per_node, nodes, per_node)
+    assert total is not None
+    return Ranks(total, nodes, per_node)
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,10 @@ class Launcher(ABC):
     # A signal sent to this launcher's process reaches the ranks.
     forwards_signals = True
 
+    def passing(self, names: Sequence[str]) -> Launcher:
+        """The same, handing these variables of its environment to the ranks on every node."""
+        return self
+
     @abstractmethod
     def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
         """The whole command that starts `program` on so many ranks."""
@@ -52,6 +67,11 @@ class OpenMpi(Launcher):
     """mpiexec of Open MPI 4 and 5."""
 
     name = "openmpi"
+
+    def passing(self, names: Sequence[str]) -> Launcher:
+        # Others pass all variables on; Open MPI to other nodes only its own.
+        words = tuple(word for name in names for word in ("-x", name))
+        return replace(self, options=(*self.options, *words))
 
     def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
         words = [self.program, "-n", str(ranks.total)]

@@ -7,19 +7,23 @@ view counts time on its own in between.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from effio import text as fmt
+from effio.cli.terminal import Terminal
 from effio.store.records import as_number
 
 _LOG_EVERY_SECONDS = 10.0
@@ -39,6 +43,7 @@ class Status:
     step_bytes: float = 0
     plan_done_fraction: float = 0
     plan_seconds_left: float = 0
+    step_planned_bytes: float = 0
 
 
 def parse_status(line: str) -> Status | None:
@@ -64,6 +69,7 @@ def parse_status(line: str) -> Status | None:
         number("step_bytes"),
         min(1.0, max(0.0, number("plan_done_fraction"))),
         number("plan_seconds_left"),
+        number("step_planned_bytes"),
     )
 
 
@@ -73,15 +79,34 @@ def describe(status: Status, since: float) -> str:
     parts = [status.title or "starting"]
     if status.step_bytes > 0 and status.step_seconds > 0:
         parts.append(f"{fmt.rate(status.step_bytes / status.step_seconds)} now")
-    if status.step_scheduled_seconds > 0:
-        parts.append(
-            f"{fmt.duration(in_step)} of {fmt.duration(status.step_scheduled_seconds)} scheduled"
-        )
+        parts += _of_the_step(status, since)
+    scheduled = status.step_scheduled_seconds
+    if 0 < scheduled < in_step:
+        # A first call, or a sync: nobody has 7 s of 2 s.
+        parts.append(f"for {fmt.duration(in_step)}, scheduled were {fmt.duration(scheduled)}")
+    elif scheduled > 0:
+        parts.append(f"{fmt.duration(in_step)} of {fmt.duration(scheduled)} scheduled")
     else:
         parts.append(f"for {fmt.duration(in_step)}")
     if status.call:
         parts.append(f"in {status.call}")
     return " · ".join(parts)
+
+
+def _of_the_step(status: Status, since: float) -> list[str]:
+    """How much of the step's bytes, and how long for the rest; it ends earlier if its scheduled
+    time does."""
+    if status.step_planned_bytes <= 0:
+        return []
+    # Other ranks are counted as the first one: all may be a little more than planned.
+    done = min(status.step_bytes, status.step_planned_bytes)
+    left = (status.step_planned_bytes - done) * status.step_seconds / status.step_bytes - since
+    if status.step_scheduled_seconds > 0:
+        left = min(left, status.step_scheduled_seconds - status.step_seconds - since)
+    parts = [f"{fmt.size(done)} of {fmt.size(status.step_planned_bytes)}"]
+    if left >= 1:
+        parts.append(f"{fmt.elapsed(left)} left in it")
+    return parts
 
 
 class LiveView:
@@ -94,9 +119,13 @@ class LiveView:
         terminal: bool | None = None,
         stderr: TextIO | None = None,
         quiet: bool = False,
+        above: str = "",
     ) -> None:
-        self._console = Console(file=stderr or sys.stderr, highlight=False, markup=False)
+        # Whether whoever read what we say has gone away: `effio run … | head`, a closed terminal.
+        self.reader_gone = False
+        self._console = Terminal(file=stderr or sys.stderr, highlight=False, markup=False)
         self._title = title
+        self._above = above  # a line about the whole that the run is a part of
         self._started = time.monotonic()
         self._status: Status | None = None
         self._heard = self._started
@@ -120,12 +149,23 @@ class LiveView:
 
     def __enter__(self) -> LiveView:
         if self._live is not None:
-            self._live.start()
+            with self._survived():
+                self._live.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
         if self._live is not None:
-            self._live.stop()
+            with self._survived():
+                self._live.stop()
+
+    @contextlib.contextmanager
+    def _survived(self) -> Iterator[None]:
+        """A run outlives the loss of its terminal: it has data to remove and an end to write."""
+        try:
+            yield
+        except OSError as error:
+            if isinstance(error, BrokenPipeError) or error.errno == errno.EIO:
+                self.reader_gone = True
 
     def status(self, status: Status) -> None:
         self._status = status
@@ -136,7 +176,8 @@ class LiveView:
         """To be called now and then; draws, or logs a line when it is time for one."""
         now = time.monotonic()
         if self._live is not None:
-            self._live.update(self._render(), refresh=True)
+            with self._survived():
+                self._live.update(self._render(), refresh=True)
         elif (
             not self._quiet
             and self._status is not None
@@ -144,13 +185,17 @@ class LiveView:
         ):
             self._logged = now
             done = fmt.percent(self._status.plan_done_fraction)
-            self._print(f"[{done:>5}] {describe(self._status, now - self._heard)}{self._left(now)}")
+            whole = f"{self._above} · " if self._above else ""
+            self._print(
+                f"{whole}[{done:>5}] {describe(self._status, now - self._heard)}{self._left(now)}"
+            )
 
     def output(self, line: str) -> None:
         """A line of the engine's tables, to standard output."""
         if self._shared:
             self._print(fmt.plain(line, 10_000))
-        else:
+            return
+        with self._survived():
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
 
@@ -159,7 +204,8 @@ class LiveView:
         self._print(fmt.plain(line, 10_000))
 
     def _print(self, line: str) -> None:
-        self._console.print(Text(line), soft_wrap=True)
+        with self._survived():
+            self._console.print(Text(line), soft_wrap=True)
 
     def _left(self, now: float) -> str:
         if self._status is None or self._status.plan_seconds_left <= 0:
@@ -187,4 +233,6 @@ class LiveView:
             if silent > _STALE_SECONDS:
                 line.append(f"no word for {fmt.elapsed(silent)} · ", style="yellow")
             line.append(describe(status, silent), style="dim")
+        if self._above:
+            return Group(Text(self._above, no_wrap=True, overflow="ellipsis"), bar, line)
         return Group(bar, line)

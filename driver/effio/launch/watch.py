@@ -15,7 +15,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -24,11 +24,13 @@ from typing import IO
 from effio.errors import environment_error
 from effio.launch.launchers import Launch
 from effio.launch.live import LiveView, parse_status
+from effio.store.folder import PROGRESS, write_atomically
 
 # Every process of a run carries this in its environment; nothing else does.
 RUN_MARK = "EFFIO_RUN_MARK"
 
 _TICK_SECONDS = 0.2
+_PROGRESS_EVERY_SECONDS = 2.0
 _GRACE_SECONDS = 5.0
 _MAX_LOGGED_LINE = 1 << 20
 _ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
@@ -52,6 +54,7 @@ class Outcome:
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False
     job_ended: str = ""  # the batch system's word for how the job ended
+    log_lost: str = ""  # why a log is not complete
     last_words: list[str] = field(default_factory=list)  # of standard error, without progress
     # What came after the engine's own last message: launchers comment on exit codes at length.
     afterwords: list[str] = field(default_factory=list)
@@ -77,6 +80,23 @@ def _send(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
+def end_processes(mark: str, grace: float = 2 * _GRACE_SECONDS) -> None:
+    """Asks the processes of a run to stop, as the engine does in an orderly way, and ends what is
+    left after `grace` seconds."""
+    for pid in processes_of(mark):
+        _send(pid, signal.SIGTERM)
+    bury(mark, grace)
+
+
+def bury(mark: str, grace: float = _GRACE_SECONDS) -> None:
+    """Ranks may outlive their launcher for a moment; none may stay."""
+    deadline = time.monotonic() + grace
+    while (left := processes_of(mark)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in left:
+        _send(pid, signal.SIGKILL)
+
+
 class _Stream:
     """Reads one of the launcher's streams in a thread, so that the launcher never blocks on it."""
 
@@ -84,17 +104,30 @@ class _Stream:
         self._stream = stream
         self._log = log
         self._lines = lines
+        self.lost = ""  # why the log is not complete
         self.thread = threading.Thread(target=self._read, daemon=True)
         self.thread.start()
 
     def _read(self) -> None:
-        with self._log.open("ab", buffering=0) as log:
+        # Without a log the stream is read all the same: the engine would wait for us for ever.
+        with contextlib.ExitStack() as stack:
+            log: IO[bytes] | None = None
+            with self._noted():
+                log = stack.enter_context(self._log.open("ab", buffering=0))
             while line := self._stream.readline(_MAX_LOGGED_LINE):
                 text = line.decode(errors="replace").rstrip("\n")
                 # Progress is for the view; a log of it would grow by the second.
-                if not text.startswith('{"effio_progress"'):
-                    log.write(line)
+                if log is not None and not text.startswith('{"effio_progress"'):
+                    with self._noted():
+                        log.write(line)
                 self._lines.put(text)
+
+    @contextlib.contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self.lost = self.lost or f"{self._log.name}: {error.strerror}"
 
 
 class Watch:
@@ -116,6 +149,7 @@ class Watch:
         self._patience = patience or Patience()
         self._quiet = quiet
         self._wishes = 0  # to stop, so far
+        self._kept = -_PROGRESS_EVERY_SECONDS  # when progress was last written down
 
     def run(self, base: Mapping[str, str] = os.environ) -> Outcome:
         environment = {**base, **self._launch.environment, RUN_MARK: self._mark}
@@ -147,6 +181,9 @@ class Watch:
             for reader in readers:
                 reader.thread.join(_GRACE_SECONDS)
             self._drain(output, errors, outcome)
+        with contextlib.suppress(OSError):
+            (self._directory / PROGRESS).unlink(missing_ok=True)
+        outcome.log_lost = next((reader.lost for reader in readers if reader.lost), "")
         outcome.code = process.returncode
         outcome.seconds = time.monotonic() - started
         outcome.interrupted = self._wishes > 0
@@ -173,6 +210,8 @@ class Watch:
             silent = 0.0 if heard else silent + min(now - last, 2 * _TICK_SECONDS)
             last = now
             self._view.tick()
+            if self._view.reader_gone and not self._wishes:
+                self._wishes = 1  # nobody is there to see the rest
             if self._wishes > granted:
                 granted = self._wishes
                 if not self._grant(process, granted, outcome):
@@ -190,7 +229,7 @@ class Watch:
                 break
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_TICK_SECONDS)
-        self._bury()
+        bury(self._mark)
 
     def _drain(
         self,
@@ -212,12 +251,22 @@ class Watch:
             if status is not None:
                 outcome.engine_spoke = True
                 self._view.status(status)
+                self._keep_progress(line)
             elif outcome.last_words and outcome.last_words[-1].startswith(_ENGINE_SAYS):
                 outcome.afterwords.append(line)
             elif line:
                 outcome.last_words = [*outcome.last_words[-19:], line]
                 self._view.message(line)
         return heard
+
+    def _keep_progress(self, line: str) -> None:
+        """For those who look at the folder from outside; its loss is no harm."""
+        now = time.monotonic()
+        if now - self._kept >= _PROGRESS_EVERY_SECONDS:
+            self._kept = now
+            with contextlib.suppress(OSError):
+                # A sync would be one more on the storage that is measured.
+                write_atomically(self._directory / PROGRESS, line + "\n", durable=False)
 
     def _grant(self, process: subprocess.Popen[bytes], wishes: int, outcome: Outcome) -> bool:
         """Asks the engine to stop; false if it is to be ended at once."""
@@ -238,14 +287,6 @@ class Watch:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-    def _bury(self) -> None:
-        """Ranks may outlive their launcher for a moment; none may stay."""
-        deadline = time.monotonic() + _GRACE_SECONDS
-        while (left := processes_of(self._mark)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        for pid in left:
-            _send(pid, signal.SIGKILL)
 
 
 class stop_signals:  # noqa: N801  reads as a statement

@@ -3,45 +3,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from effio import text as fmt
+from effio.report import axes
 from effio.report.model import Axis, Figure, Panel, Series
 
-_BINARY_TICKS = [4.0**i for i in range(0, 25)]
+COLOURS = 8
 
 
-def axis_data(axis: Axis, positions: Sequence[float] = ()) -> dict[str, Any]:
-    ticks = [(at, label) for at, label in axis.ticks]
-    if axis.unit == "B" and axis.log and not ticks and positions:
-        # Powers of 1024 and what lies between, not powers of ten.
-        low, high = min(positions), max(positions)
-        inside = [t for t in _BINARY_TICKS if low / 2 <= t <= high * 2]
-        ticks = [(t, fmt.size(t)) for t in inside[:: max(1, len(inside) // 7)]]
+@dataclass(frozen=True)
+class Look:
+    """How a series is drawn: indices of a colour and a marker, and a round of all colours (dashes
+    of lines, hatches of bars). No two series of a figure look the same."""
+
+    colour: int
+    symbol: int
+    round: int
+    number: int  # of the series in its figure
+
+
+Looks = Mapping[tuple[str, int], Look]
+
+
+def _preferred(style: int) -> int:
+    # Accesses (10…) begin where the five pattern types of b_eff_io end: they stand side by side.
+    return (style - 5) % COLOURS if style >= 10 else style % COLOURS
+
+
+def looks_of(figure: Figure) -> Looks:
+    """By name and style. A style has its colour in all figures; where two of a figure would have
+    the same, the later one takes the next that is free, and from the ninth on another marker."""
+    found: dict[tuple[str, int], Look] = {}
+    used: set[tuple[int, int]] = set()
+    limits = 0
+    for series in (s for panels in figure.variants.values() for p in panels for s in p.series):
+        key = (series.name, series.style)
+        if key in found:
+            continue
+        if series.form == "limit":
+            found[key] = Look(-1, 0, limits, len(found))
+            limits += 1
+            continue
+        wanted = _preferred(series.style)
+        turn = len(used) // COLOURS
+        free = (wanted + i for i in range(COLOURS))
+        colour = next(c % COLOURS for c in free if (c % COLOURS, turn) not in used)
+        used.add((colour, turn))
+        found[key] = Look(colour, (colour + turn) % COLOURS, turn, len(found))
+    return found
+
+
+def _scale_data(axis: Axis, values: Iterable[float], log: bool) -> dict[str, Any]:
+    scale = axes.scale_of(axis, values, log)
+    return {"range": [scale.low, scale.high], "ticks": [list(t) for t in scale.ticks]}
+
+
+def _axis_data(axis: Axis) -> dict[str, Any]:
     return {
-        "title": axis.title,
+        "title": axes.title_of(axis),
         "unit": "" if axis.unit == "1" else axis.unit,
         "log": axis.log,
         "switch": axis.switch,
-        "ticks": ticks,
         "low": axis.low,
         "high": axis.high,
-    } | ({"unit": "1"} if axis.unit == "1" else {})
+    }
 
 
-def _hover(figure: Figure, panel: Panel, series: Series, index: int) -> str:
+def _hover(
+    figure: Figure, labels: Mapping[float, str], panel: Panel, series: Series, index: int
+) -> str:
+    """`labels` are those of the ticks."""
     y = series.y[index]
     x = series.x[index]
-    labels = dict(figure.x.ticks)
     if isinstance(x, str):
         place = x
     elif x in labels:
         place = labels[x]
     else:
         place = fmt.quantity(x, figure.x.unit)
-    value = fmt.percent(y) if figure.kind == "stacked" and y is not None else None
-    shown = value or fmt.quantity(y, figure.y.unit)
+    part = fmt.percent(y) if figure.y.shown == "%" and y is not None else None
+    shown = part or fmt.quantity(y, figure.y.unit)
     lines = [" · ".join(part for part in (panel.title, series.name, place) if part), shown]
     if index < len(series.notes) and series.notes[index]:
         lines.append(series.notes[index])
@@ -60,25 +104,31 @@ def _broken(line: str, width: int = 60) -> str:
     return "\n".join(out)
 
 
-def _series_data(figure: Figure, panel: Panel, series: Series) -> dict[str, Any]:
+def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> dict[str, Any]:
+    labels = dict(figure.x.ticks)
+    look = looks[series.name, series.style]
     return {
         "name": series.name,
-        "style": series.style,
+        "key": look.number,
+        "colour": look.colour,
+        "symbol": look.symbol,
+        "round": look.round,
         "form": series.form,
         "x": list(series.x),
         "y": list(series.y),
         "high": list(series.high),
+        "low": list(series.low),
         "faulty": list(series.faulty) or [False] * len(series.x),
         "hover": []
         if series.form == "limit"
-        else [_hover(figure, panel, series, i) for i in range(len(series.x))],
+        else [_hover(figure, labels, panel, series, i) for i in range(len(series.x))],
     }
 
 
-def _panel_data(figure: Figure, panel: Panel) -> dict[str, Any]:
+def _panel_data(figure: Figure, panel: Panel, looks: Looks) -> dict[str, Any]:
     return {
         "title": panel.title,
-        "series": [_series_data(figure, panel, s) for s in panel.series],
+        "series": [_series_data(figure, panel, s, looks) for s in panel.series],
         "xLabels": list(panel.x_labels),
         "yLabels": list(panel.y_labels),
         "values": [list(row) for row in panel.values],
@@ -92,25 +142,33 @@ def _panel_data(figure: Figure, panel: Panel) -> dict[str, Any]:
     }
 
 
+def _variant_data(
+    figure: Figure, name: str, panels: Sequence[Panel], looks: Looks
+) -> dict[str, Any]:
+    numbers = axes.x_values(panels)
+    values = axes.y_values(figure, panels)
+    heights = {"linear": _scale_data(figure.y, values, log=False)}
+    if figure.y.log:
+        heights["log"] = _scale_data(figure.y, values, log=True)
+    return {
+        "name": name,
+        "panels": [_panel_data(figure, p, looks) for p in panels],
+        "x": _scale_data(figure.x, numbers, figure.x.log) if numbers else None,
+        "y": heights,
+    }
+
+
 def figure_data(figure: Figure, identity: str) -> dict[str, Any]:
-    positions = [
-        x
-        for panels in figure.variants.values()
-        for panel in panels
-        for series in panel.series
-        for x in series.x
-        if not isinstance(x, str) and x > 0
-    ]
+    looks = looks_of(figure)
     return {
         "id": identity,
         "kind": figure.kind,
-        "x": axis_data(figure.x, positions),
-        "y": axis_data(figure.y),
+        "x": _axis_data(figure.x),
+        "y": _axis_data(figure.y),
         "columns": figure.columns,
         "bands": [list(band) for band in figure.bands],
         "panelHeight": figure.panel_height,
         "variants": [
-            {"name": name, "panels": [_panel_data(figure, p) for p in panels]}
-            for name, panels in figure.variants.items()
+            _variant_data(figure, name, panels, looks) for name, panels in figure.variants.items()
         ],
     }

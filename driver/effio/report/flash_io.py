@@ -6,9 +6,11 @@ time of each file went, and what a restart took. docs/benchmarks/flash_io.md say
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from effio import text as fmt
+from effio.report import common
 from effio.report.common.names import unique
 from effio.report.generic import headline_of
 from effio.report.model import (
@@ -66,6 +68,8 @@ def file_table(measurements: Sequence[Measurement]) -> Table:
             as_number(m.detail.get("by_definition_seconds")) or m.total_seconds for m in some
         ]
         rates = [m.rate.value for m in some if m.rate.value is not None]
+        stored = [as_number(m.detail.get("synced_bandwidth_bytes_per_second")) for m in some]
+        synced = [rate for rate in stored if rate is not None]
         rows.append(
             [
                 access,
@@ -73,7 +77,7 @@ def file_table(measurements: Sequence[Measurement]) -> Table:
                 len(some),
                 int(fmean(m.bytes for m in some)),
                 fmean(counted),
-                *[_part(some, part) for part in ("header", "unknown", "close", "sync")],
+                fmean(synced) if synced else None,
                 fmean(rates) if rates else None,
                 sum(m.verified_bytes for m in some),
             ]
@@ -85,14 +89,29 @@ def file_table(measurements: Sequence[Measurement]) -> Table:
             Column("files", "1"),
             Column("size", "B"),
             Column("time", "s"),
-            *[Column(n, "s") for n in ("max header", "max unknown", "max close", "max sync")],
+            Column("on storage", "B/s"),
             Column("rate", "B/s"),
             Column("verified", "B"),
         ],
         rows,
         "Files",
-        "Times are the slowest rank's, means over the files; the rate of writing does not count the"
-        " sync, as the benchmark defines it.",
+        "Times are the slowest rank's, times and rates means over the files. On storage: the rate"
+        " with the sync. Time and rate are those of the benchmark's definition, without it.",
+    )
+
+
+def part_table(measurements: Sequence[Measurement]) -> Table:
+    parts = ("header", "unknown", "close", "sync")
+    rows: list[list[Cell]] = [
+        [access, fmt.plain(name, 40), *[_part(some, part) for part in parts]]
+        for (access, name), some in _files(measurements).items()
+        if access == "write"
+    ]
+    return Table(
+        [Column("access"), Column("file"), *[Column(part, "s") for part in parts]],
+        rows,
+        "Parts of writing",
+        "The slowest rank's, means over the files.",
     )
 
 
@@ -131,7 +150,7 @@ def repetition_figure(result: Result) -> Figure | None:
         "Bandwidth by repetition",
         "Falling rates tell of caches that fill; scatter tells of other users.",
         "curves",
-        Axis("repetition"),
+        Axis("repetition", ticks=[(v, f"{v + 1:.0f}") for v in x], low=-0.3, high=len(x) - 0.7),
         Axis("bandwidth", "B/s", low=0),
         {
             "all": [
@@ -205,30 +224,6 @@ def restart_finding(result: Result) -> list[Finding]:
     ]
 
 
-def collective_findings(
-    measurements: Sequence[Measurement], anchor: str, place: str
-) -> list[Finding]:
-    """By library, which `place` of a measurement names: what it says of its collective calls."""
-    asked: dict[str, float] = {}
-    done: dict[str, float] = {}
-    for m in measurements:
-        library = m.detail.get("library")
-        if not isinstance(library, dict) or "done_collectively" not in library:
-            continue
-        name = fmt.plain(str(m.where.get(place, "the library")), 40)
-        asked[name] = asked.get(name, 0) + (as_number(library.get("collective_calls")) or 0)
-        done[name] = done.get(name, 0) + (as_number(library.get("done_collectively")) or 0)
-    return [
-        Finding(
-            f"Of {count:.0f} collective calls {name} carried out {done[name]:.0f} collectively.",
-            anchor,
-            "info" if count <= done[name] else "warn",
-        )
-        for name, count in asked.items()
-        if count > 0
-    ]
-
-
 def series_finding(result: Result) -> list[Finding]:
     found = [f for f in result.figures if f.name == "repetition_bandwidth"]
     shares = [
@@ -273,11 +268,16 @@ class FlashIoTeller:
         context = f"on {fmt.count_of(result.run.system.ranks, 'rank')}"
         if names:
             context += f", {fmt.plain(', '.join(names), 60)}"
-        figure = result.figure("flash_io")
-        restart = result.figure("flash_io_restart")
-        if figure and figure.metric.value is None and restart and restart.metric.value:
-            figure = restart
-        return headline_of(figure, result, context)
+        titles = {
+            "flash_io_synced": "writes until on storage",
+            "flash_io": "writes, not flushed",
+            "flash_io_restart": "reads of a restart",
+        }
+        for name, title in titles.items():
+            figure = result.figure(name)
+            if figure and figure.metric.value:
+                return replace(headline_of(figure, result, context), name=title)
+        return headline_of(result.figure("flash_io"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         measured = result.measurements
@@ -285,7 +285,7 @@ class FlashIoTeller:
             *part_finding(measured),
             *sync_finding(result),
             *restart_finding(result),
-            *collective_findings(measured, "files", "backend"),
+            *common.collective_findings(measured, "files", "backend"),
             *series_finding(result),
         ]
 
@@ -293,7 +293,8 @@ class FlashIoTeller:
         if not result.measurements:
             return []
         figures = [f for f in (part_figure(result.measurements), repetition_figure(result)) if f]
-        return [Section("files", "Files", [*figures, file_table(result.measurements)])]
+        tables = [file_table(result.measurements), part_table(result.measurements)]
+        return [Section("files", "Files", [*figures, *(t for t in tables if t.rows)])]
 
     def across(self, results: Sequence[Result]) -> Sequence[Block]:
         return scaling_blocks([point for result in results for point in scaling_points(result)])

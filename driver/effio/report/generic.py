@@ -4,11 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from effio.report import common
 from effio.report.model import Cell, Column, Finding, Headline, Quantity, Reason, Section, Table
+from effio.store.details import Detail, Rows
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Metric
+
+
+class _Criterion(Detail):
+    text: str = ""
+    reached: bool = False
+
+
+class _Rules(Detail):
+    criteria: Rows[_Criterion] | None = None
 
 
 def headline_of(figure: Figure | None, result: Result, context: str = "") -> Headline:
@@ -35,13 +46,9 @@ def headline_of(figure: Figure | None, result: Result, context: str = "") -> Hea
 
 def criteria_of(figure: Figure) -> list[Reason]:
     """The benchmark's rules and whether each is kept; else the reasons alone."""
-    told = figure.detail.get("criteria")
-    if isinstance(told, list):
-        return [
-            Reason(str(c.get("text", "")), c.get("reached") is True)
-            for c in told[:100]
-            if isinstance(c, dict)
-        ]
+    told = _Rules.of(figure).criteria
+    if told is not None:
+        return [Reason(c.text, c.reached) for c in told[:100]]
     return [Reason(reason, False) for reason in figure.reasons]
 
 
@@ -105,7 +112,8 @@ def figure_table(result: Result) -> Table:
 class GenericTeller:
     def headline(self, result: Result) -> Headline:
         last = result.figures[-1] if result.figures else None
-        return headline_of(last, result, common.context_of(result))
+        headline = headline_of(last, result, common.context_of(result))
+        return replace(headline, counts=common.what_counts(result, result.measurements))
 
     def findings(self, result: Result) -> Sequence[Finding]:
         limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))

@@ -5,7 +5,9 @@ size costs. docs/benchmarks/ior.md says how to read it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+
+from pydantic import Field
 
 from effio import text as fmt
 from effio.report import common, generic
@@ -22,18 +24,48 @@ from effio.report.model import (
     Series,
     Table,
 )
+from effio.store.details import Detail, Range
 from effio.store.reader import Result
-from effio.store.records import Measurement, as_number
+from effio.store.records import Measurement, Number
 
 # A spread of the ranks' rates beyond this is worth a sentence.
 _UNEQUAL = 1.5
 _WIDE = 0.1
 
 
-def _part(m: Measurement, name: str) -> dict[str, Any]:
-    """A member of the detail that is an object; nothing if it is not."""
-    value = m.detail.get(name)
-    return value if isinstance(value, dict) else {}
+class _Spans(Detail):
+    """Seconds from the first rank's begin to the last one's end."""
+
+    open: Number | None = None
+    transfer: Number | None = None
+    sync: Number | None = None
+    close: Number | None = None
+
+
+class _Stonewall(Detail):
+    tail_seconds: Number | None = None
+    last_done_seconds: Number | None = None
+
+
+class _Slices(Detail):
+    slice_seconds: Number = 0.0
+    bytes: list[Number | None] = Field(default_factory=list)
+
+
+class _Steady(Detail):
+    reached: bool | None = None
+
+
+class _Phase(Detail):
+    """What ior adds to a measurement."""
+
+    span_seconds: _Spans = _Spans()
+    transfer_rate_bytes_per_second: Number | None = None
+    rank_rate_bytes_per_second: Range = Range()
+    stonewall: _Stonewall = _Stonewall()
+    time_series: _Slices = _Slices()
+    steady: _Steady = _Steady()
+    ranks_on_own_node: Number | None = None
 
 
 def _transfer(m: Measurement) -> float:
@@ -51,8 +83,8 @@ def _rates(measurements: Sequence[Measurement]) -> list[float]:
 def results_table(measurements: Sequence[Measurement]) -> Table:
     rows: list[list[Cell]] = []
     for m in measurements:
-        span = _part(m, "span_seconds")
-        ranks = _part(m, "rank_rate_bytes_per_second")
+        phase = _Phase.of(m)
+        span, ranks = phase.span_seconds, phase.rank_rate_bytes_per_second
         rows.append(
             [
                 m.access,
@@ -60,13 +92,13 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
                 m.repetition + 1,
                 m.bytes,
                 m.rate.value,
-                as_number(m.detail.get("transfer_rate_bytes_per_second")),
-                as_number(span.get("open")),
-                as_number(span.get("transfer")),
-                as_number(span.get("sync")),
-                as_number(span.get("close")),
-                as_number(ranks.get("min")),
-                as_number(ranks.get("max")),
+                phase.transfer_rate_bytes_per_second,
+                span.open,
+                span.transfer,
+                span.sync,
+                span.close,
+                ranks.min,
+                ranks.max,
                 m.stopped_by,
                 m.verified_bytes or None,
                 "" if m.valid else m.invalid_reason or "invalid",
@@ -103,21 +135,14 @@ def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
     for access in common.unique(m.access for m in measurements):
         series = []
         for style, m in enumerate(m for m in measurements if m.access == access):
-            told = _part(m, "time_series")
-            width = as_number(told.get("slice_seconds"))
-            amounts = told.get("bytes")
-            # The last slice is cut short by the end.
-            if width is None or width <= 0 or not isinstance(amounts, list) or len(amounts) < 3:
+            phase = _Phase.of(m)
+            told = phase.time_series
+            if told.slice_seconds <= 0 or len(told.bytes) < 3:
                 continue
-            values = [as_number(v) for v in amounts[:-1]]
-            series.append(
-                Series(
-                    f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition + 1}",
-                    [(i + 0.5) * width for i in range(len(values))],
-                    [None if v is None else v / width for v in values],
-                    style=style,
-                )
-            )
+            end = phase.span_seconds.transfer or 0.0
+            middles, rates = common.course(told.bytes, told.slice_seconds, end)
+            name = f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition + 1}"
+            series.append(Series(name, middles, rates, style))
         if series:
             panels.append(Panel(access, series))
     if not panels:
@@ -140,11 +165,9 @@ def rate_by_size(measurements: Sequence[Measurement]) -> Figure | None:
     if len(sizes) < 2:
         return None
     series = []
-    for access in common.unique(m.access for m in measurements):
-        found = {
-            size: _rates([m for m in measurements if (m.access, _transfer(m)) == (access, size)])
-            for size in sizes
-        }
+    for access, of_access in common.grouped(measurements, lambda m: m.access).items():
+        by_size = common.grouped(of_access, _transfer)
+        found = {size: _rates(by_size.get(size, [])) for size in sizes}
         series.append(
             Series(
                 access,
@@ -167,6 +190,106 @@ def rate_by_size(measurements: Sequence[Measurement]) -> Figure | None:
     )
 
 
+def _drift(valid: Sequence[Measurement]) -> Finding | None:
+    rates: dict[str, list[float]] = {}
+    for m in sorted(valid, key=lambda m: m.repetition):
+        if m.rate.value:
+            name = f"{m.access} {fmt.quantity(_transfer(m), 'B')}"
+            rates.setdefault(name, []).append(m.rate.value)
+    return common.drift_finding(rates, "B/s", "results")
+
+
+def _of(some: Sequence[Measurement], valid: Sequence[Measurement]) -> str:
+    return f"{len(some)} of {fmt.count_of(len(valid), 'phase')}"
+
+
+def _tail_finding(valid: Sequence[Measurement]) -> Finding | None:
+    tails = []
+    for m in valid:
+        wall = _Phase.of(m).stonewall
+        tail, last = wall.tail_seconds, wall.last_done_seconds
+        if tail and last and tail > _WIDE * last:
+            tails.append((tail / last, tail, last, m))
+    if not tails:
+        return None
+    _, tail, last, worst = max(tails, key=lambda t: t[0])
+    return Finding(
+        f"In {_of([t[3] for t in tails], valid)} the first worker was done long before the last, at"
+        f" most {fmt.duration(tail)} of {fmt.duration(last)} ({_name(worst)}).",
+        "results",
+        "warn",
+    )
+
+
+def _unequal_finding(valid: Sequence[Measurement]) -> Finding | None:
+    unequal = []
+    for m in valid:
+        ranks = _Phase.of(m).rank_rate_bytes_per_second
+        if ranks.min and ranks.max and ranks.min > 0 and ranks.max > _UNEQUAL * ranks.min:
+            unequal.append((ranks.max / ranks.min, m))
+    if not unequal:
+        return None
+    factor, worst = max(unequal, key=lambda u: u[0])
+    return Finding(
+        f"In {_of([u[1] for u in unequal], valid)} ranks were unequally fast, at most by a factor"
+        f" {factor:.1f} ({_name(worst)}).",
+        "results",
+        "warn",
+    )
+
+
+def _unsteady_finding(valid: Sequence[Measurement]) -> Finding | None:
+    some = [m for m in valid if _Phase.of(m).steady.reached is False]
+    if not some:
+        return None
+    return Finding(
+        f"In {_of(some, valid)} the rate did not become steady; the first: {_name(some[0])}.",
+        "rate-by-time",
+        "warn",
+    )
+
+
+def _own_node_finding(valid: Sequence[Measurement]) -> Finding | None:
+    """Only where nobody saw the bytes come from storage."""
+    own = [
+        m
+        for m in valid
+        if m.access == "read"
+        and _Phase.of(m).ranks_on_own_node
+        and not (m.cache and m.cache.verdict == "device")
+    ]
+    if not own:
+        return None
+    return Finding(
+        f"In {_of(own, valid)} ranks read data of their own node, which its cache may hold; the"
+        f" first: {_name(own[0])}.",
+        "results",
+        "warn",
+    )
+
+
+def _spread_findings(result: Result) -> list[Finding]:
+    wide = []
+    for name in ("write_bandwidth", "read_bandwidth"):
+        for figure in result.figures_named(name):
+            mean = figure.metric.value
+            half = figure.samples.half95 if figure.samples else None
+            if mean and half and half > _WIDE * mean:
+                wide.append((half / mean, name.replace("_", " ")))
+    if not wide:
+        return []
+    share, name = max(wide)
+    known = f"within {100 * share:.0f} % only" if share < 1 else "not even within a factor of two"
+    return [
+        Finding(
+            f"Of {fmt.count_of(len(wide), 'rate')} the mean is known badly, the worst ({name})"
+            f" {known} (95 % confidence): more repetitions would tell more.",
+            "results",
+            "warn",
+        )
+    ]
+
+
 class IorTeller:
     def headline(self, result: Result) -> Headline:
         context = common.context_of(result)
@@ -174,72 +297,22 @@ class IorTeller:
             found = [f for f in result.figures_named(name) if f.metric.value is not None]
             if found:
                 best = max(found, key=lambda f: f.metric.value or 0.0)
-                return generic.headline_of(best, result, context)
+                access = name.removesuffix("_bandwidth")
+                mine = [m for m in result.measurements if m.access == access]
+                counts = common.what_counts(result, mine)
+                return replace(generic.headline_of(best, result, context), counts=counts)
         return generic.headline_of(result.figure("write_bandwidth"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:
-        found: list[Finding] = []
-        for m in result.measurements:
-            if not m.valid:
-                continue
-            found += self._of_phase(m)
-        for name in ("write_bandwidth", "read_bandwidth"):
-            for figure in result.figures_named(name):
-                mean = figure.metric.value
-                half = as_number(figure.detail.get("confidence95_bytes_per_second"))
-                if mean and half and half > _WIDE * mean:
-                    found.append(
-                        Finding(
-                            f"The mean of {name.replace('_', ' ')} is known within "
-                            f"{100 * half / mean:.0f} % only (95 % confidence): more repetitions "
-                            "would tell more.",
-                            "results",
-                            "warn",
-                        )
-                    )
-        return found
-
-    def _of_phase(self, m: Measurement) -> list[Finding]:
-        found = []
-        wall = _part(m, "stonewall")
-        tail = as_number(wall.get("tail_seconds"))
-        last = as_number(wall.get("last_done_seconds"))
-        if tail and last and tail > _WIDE * last:
-            found.append(
-                Finding(
-                    f"{_name(m)}: the first worker was done {fmt.duration(tail)} before the last, "
-                    f"of {fmt.duration(last)}.",
-                    "results",
-                    "warn",
-                )
-            )
-        ranks = _part(m, "rank_rate_bytes_per_second")
-        low, high = as_number(ranks.get("min")), as_number(ranks.get("max"))
-        if low and high and high > _UNEQUAL * low:
-            found.append(
-                Finding(
-                    f"{_name(m)}: the fastest rank was {high / low:.1f} times as fast as the "
-                    "slowest.",
-                    "results",
-                    "warn",
-                )
-            )
-        steady = _part(m, "steady")
-        if steady.get("reached") is False:
-            found.append(
-                Finding(f"{_name(m)}: the rate did not become steady.", "rate-by-time", "warn")
-            )
-        own = as_number(m.detail.get("ranks_on_own_node"))
-        if m.access == "read" and own:
-            found.append(
-                Finding(
-                    f"{_name(m)}: {own:.0f} of {fmt.count_of(m.ranks, 'rank')} read data of their "
-                    "own node, which its cache may hold.",
-                    "results",
-                    "warn",
-                )
-            )
-        return found
+        valid = [m for m in result.measurements if m.valid]
+        found: list[Finding | None] = [
+            _drift(valid),
+            _tail_finding(valid),
+            _unequal_finding(valid),
+            _unsteady_finding(valid),
+            None if result.run.clock.virtual else _own_node_finding(valid),
+        ]
+        return [*(f for f in found if f is not None), *_spread_findings(result)]
 
     def sections(self, result: Result) -> Sequence[Section]:
         if not result.measurements:

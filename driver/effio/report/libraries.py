@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
-from effio.report.common.names import unique
-from effio.report.flash_io import collective_findings
+from effio.report import common
+from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
     Block,
@@ -25,11 +25,38 @@ from effio.report.model import (
     Table,
 )
 from effio.report.scaling import ScalingPoint, curves_over_processes, scaling_blocks
+from effio.store.details import Detail
 from effio.store.reader import Result
+from effio.store.records import Count, Number, Seconds, as_count
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import as_count, as_number
 
 _OWN_FILES = ("fortran-fpp", "posix-fpp")
+
+
+class _Rate(Detail):
+    synced_bandwidth_bytes_per_second: Number | None = None
+    mean_seconds: Seconds | None = None
+
+
+class _Overhead(Detail):
+    baseline: str = ""
+
+
+class _Layer(Detail):
+    below: str = ""
+
+
+class _Place(Detail):
+    library: str = "?"
+    hints: str = "?"
+    processes: Count | None = None
+
+
+class _Best(Detail):
+    """What the run's one number adds."""
+
+    until_on_storage: bool = False
+    fastest_write: _Place | None = None
 
 
 def _word(f: FigureRecord, name: str) -> str:
@@ -58,16 +85,13 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
         return None
     styles = _styles(rates)
     variants = {}
-    for case in unique(_case(f) for f in rates):
+    for case, of_case in grouped(rates, _case).items():
         series = []
-        for label, style in styles.items():
-            some = [f for f in rates if _case(f) == case and _label(f) == label]
-            if not some:
-                continue
+        for label, some in sorted(grouped(of_case, _label).items(), key=lambda i: styles[i[0]]):
             some.sort(key=lambda f: _count(f, "processes"))
             x = [float(_count(f, "processes")) for f in some]
-            high = [as_number(f.detail.get("max")) for f in some]
-            series.append(Series(label, x, [f.metric.value for f in some], style, high))
+            high = [f.samples.max if f.samples else None for f in some]
+            series.append(Series(label, x, [f.metric.value for f in some], styles[label], high))
         variants[case] = [Panel("", series)]
     return curves_over_processes(
         "library-rates",
@@ -79,27 +103,26 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
     )
 
 
-def share_figure(
-    found: Sequence[FigureRecord], identity: str, title: str, caption: str
-) -> Figure | None:
-    """Bars of shares at the largest number of processes of each case."""
+def overhead_figure(result: Result) -> Figure | None:
+    """Bars of overheads without hints, at the largest number of processes of each case."""
+    found = [f for f in result.figures_named("overhead") if _word(f, "hints") in ("", "none")]
     if not found:
         return None
+    base = _baseline(result)
     variants = {}
-    for case in unique(_case(f) for f in found):
-        of_case = [f for f in found if _case(f) == case]
+    for case, of_case in grouped(found, _case).items():
         most = max(_count(f, "processes") for f in of_case)
         some = [f for f in of_case if _count(f, "processes") == most]
-        on = f" on {most} processes" if most else ""
-        values = [None if f.metric.value is None else 100 * f.metric.value for f in some]
-        variants[case + on] = [Panel("", [Series(title, [_label(f) for f in some], values, 0)])]
+        values = [f.metric.value for f in some]
+        bars = Series(f"over {base}", [_label(f) for f in some], values, 0)
+        variants[f"{case} on {most} processes"] = [Panel("", [bars])]
     return Figure(
-        identity,
-        title,
-        caption,
+        "overhead",
+        f"Overhead over {base}",
+        f"Time of a library over that of {base}, without hints: 100 % is twice the time.",
         "bars",
         Axis("library"),
-        Axis(f"{title.lower()} in %"),
+        Axis(f"overhead over {base}", shown="%"),
         variants,
         columns=1,
         variant_title="case",
@@ -111,11 +134,10 @@ def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
     if not layers:
         return None
     variants = {}
-    for case in unique(_case(f) for f in layers):
-        of_case = [f for f in layers if _case(f) == case]
+    for case, of_case in grouped(layers, _case).items():
         most = max(_count(f, "processes") for f in of_case)
         own = {
-            _word(f, "library"): (f.metric.value, fmt.plain(f.detail.get("below", ""), 40))
+            _word(f, "library"): (f.metric.value, fmt.plain(_Layer.of(f).below, 40))
             for f in of_case
             if _count(f, "processes") == most
         }
@@ -148,41 +170,58 @@ def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
     )
 
 
+def _baseline(result: Result) -> str:
+    """The form of one file per process that overheads are taken against."""
+    named = unique(
+        fmt.plain(_Overhead.of(f).baseline, 40) for f in result.figures_named("overhead")
+    )
+    return ", ".join(name for name in named if name) or "one file per process"
+
+
 def point_table(result: Result) -> Table:
     def key(f: FigureRecord) -> tuple[str, str, str, int]:
         return _case(f), _word(f, "library"), _word(f, "hints"), _count(f, "processes")
 
     overheads = {key(f): f.metric.value for f in result.figures_named("overhead")}
-    gains = {key(f): f.metric.value for f in result.figures_named("hint_gain")}
+    gains = {key(f): f for f in result.figures_named("hint_gain")}
     own = {key(f): f.metric.value for f in result.figures_named("layer_seconds")}
     rows: list[list[Cell]] = []
     for f in result.figures_named("library_bandwidth"):
         k = key(f)
-        head: list[Cell] = [_case(f), k[1], k[2], k[3], f.metric.value]
-        synced = as_number(f.detail.get("synced_bandwidth_bytes_per_second"))
-        repetitions = int(as_number(f.detail.get("repetitions")) or 0)
-        shares = [overheads.get(k), gains.get(k)]
-        percents = [None if s is None else 100 * s for s in shares]
-        rows.append(
-            [*head, synced, repetitions, as_number(f.detail.get("seconds")), own.get(k), *percents]
-        )
+        told = _Rate.of(f)
+        synced = told.synced_bandwidth_bytes_per_second
+        head: list[Cell] = [_case(f), k[1], k[2], k[3], synced, f.metric.value]
+        repetitions = f.samples.count if f.samples else 0
+        gain = gains.get(k)
+        interval = gain.samples if gain else None
+        shares = [
+            overheads.get(k),
+            gain.metric.value if gain else None,
+            interval.low95 if interval else None,
+            interval.high95 if interval else None,
+        ]
+        rows.append([*head, repetitions, told.mean_seconds, own.get(k), *shares])
     return Table(
         [
             Column("case"),
             Column("library"),
             Column("hints"),
             Column("processes", "1"),
+            Column("on storage", "B/s"),
             Column("rate", "B/s"),
-            Column("until on storage", "B/s"),
             Column("repetitions", "1"),
             Column("time", "s"),
             Column("own time", "s"),
-            Column("overhead in %", digits=3),
-            Column("gain of hints in %", digits=3),
+            Column("overhead", "1", "%", 3),
+            Column("gain of hints", "1", "%", 3),
+            Column("at least", "1", "%", 3),
+            Column("at most", "1", "%", 3),
         ],
         rows,
         "Points",
-        "Overhead: time over that of one file per process. Gain: rate over that without hints.",
+        "Rates and times are means over the repetitions; on storage: with the flush. "
+        f"Overhead: time over that of {_baseline(result)}. Gain: rate over that without hints, with"
+        " its 95 % confidence interval.",
         page_only=len(rows) > 60,
     )
 
@@ -209,54 +248,72 @@ def overhead_findings(result: Result) -> list[Finding]:
         share = 100 * (f.metric.value or 0.0)
         return f"{_word(f, 'library')} {share:+.0f} % ({_count(f, 'edge')}³ cells)"
 
-    text = f"Writing time over one file per process, on {most} processes: {told(at[0])}"
+    text = f"Writing time over {_baseline(result)}, on {most} processes: {told(at[0])}"
     if len(at) > 1:
         text += f" at best, {told(at[-1])} at worst"
     return [Finding(text + ".", "overhead", card="limit")]
 
 
-def _apart(result: Result, mean: FigureRecord) -> bool:
-    """Whether, on every number of processes, all repetitions with the hints were better, or all
-    worse, than all without; one repetition shows nothing."""
-    same = ("library", "edge", "access")
-    rates = [
-        f
-        for f in result.figures_named("library_bandwidth")
-        if all(f.where.get(name) == mean.where.get(name) for name in same)
-    ]
-    plain = {_count(f, "processes"): f.detail for f in rates if _word(f, "hints") == "none"}
-    signs = set()
-    for f in rates:
-        other = plain.get(_count(f, "processes"))
-        if _word(f, "hints") != _word(mean, "hints") or other is None:
-            continue
-        ends = [
-            as_number(d.get(n)) for d in (f.detail, other) for n in ("min", "max", "repetitions")
-        ]
-        if None in ends:
-            return False
-        low, high, count, other_low, other_high, other_count = [e or 0.0 for e in ends]
-        if min(count, other_count) < 2:
-            return False
-        signs.add(1 if low > other_high else -1 if high < other_low else 0)
-    return len(signs) == 1 and 0 not in signs
+def _kind(f: FigureRecord) -> tuple[str, int, str]:
+    return _word(f, "library"), _count(f, "edge"), _word(f, "access")
 
 
 def hint_findings(result: Result) -> list[Finding]:
+    """Gains whose interval leaves out 0; others are no gains, however large they look."""
     findings = []
-    for f in result.figures_named("hint_gain_mean"):
-        gain = f.metric.value
-        if gain is None or abs(gain) < 0.1:
+    unsure = []
+    means = {(*_kind(f), _word(f, "hints")): f for f in result.figures_named("hint_gain_mean")}
+    for f in means.values():
+        gain, of = f.metric.value, f.samples
+        if gain is None or of is None or of.low95 is None or of.high95 is None:
             continue
-        sure = _apart(result, f)
+        what = f"{_word(f, 'hints')} with {_word(f, 'library')} ({_case(f)})"
+        if of.low95 <= 0 <= of.high95:
+            unsure.append(what)
+            continue
+        level: Level = "good" if gain > 0 else "warn"
         text = (
-            f"The hints {_word(f, 'hints')} changed the rate of {_word(f, 'library')}"
-            f" ({_case(f)}) by {100 * gain:+.0f} % on average"
+            f"The hints {what} changed the rate by {100 * gain:+.0f} %"
+            f" ({100 * of.low95:+.0f} to {100 * of.high95:+.0f} %, 95 % confidence)."
         )
-        level: Level = "info" if not sure else "good" if gain > 0 else "warn"
-        chance = "" if sure else "; repetitions with and without overlap, so it may be chance"
-        findings.append(Finding(text + chance + ".", "hint-gain", level))
+        findings.append(Finding(text, "hint-gain", level))
+    if unsure:
+        more = f" and {len(unsure) - 3} more" if len(unsure) > 3 else ""
+        text = f"No difference was found by the hints {', '.join(unsure[:3])}{more}."
+        findings.append(Finding(text, "hint-gain", "info"))
     return findings
+
+
+def gain_figure(found: Sequence[FigureRecord]) -> Figure | None:
+    """Bars over the intervals of the gains."""
+    known = [f for f in found if f.metric.value is not None and f.samples]
+    if not known:
+        return None
+    variants = {}
+    for case, some in grouped(known, _case).items():
+        names = [_label(f) for f in some]
+        ends = {
+            "mean": [f.metric.value for f in some],
+            "at least": [f.samples.low95 if f.samples else None for f in some],
+            "at most": [f.samples.high95 if f.samples else None for f in some],
+        }
+        series = [
+            Series(name, names, values, style) for style, (name, values) in enumerate(ends.items())
+        ]
+        variants[case] = [Panel("", series)]
+    return Figure(
+        "hint-gain",
+        "Gain of the hints",
+        "Rate with a set of hints over the rate without, the mean over the numbers of processes,"
+        " and its 95 % confidence interval over the repetitions. Where the interval holds 0, no"
+        " gain was found.",
+        "bars",
+        Axis("library"),
+        Axis("gain of the hints", shown="%"),
+        variants,
+        columns=1,
+        variant_title="case",
+    )
 
 
 def scaling_points(result: Result) -> list[ScalingPoint]:
@@ -280,20 +337,19 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
 class LibrariesTeller:
     def headline(self, result: Result) -> Headline:
         best = result.figure("libraries")
+        title = "fastest write"
+        told = _Best() if best is None else _Best.of(best)
+        if best is not None:
+            title += " until on storage" if told.until_on_storage else ", not flushed"
         context = f"on up to {fmt.count_of(result.run.system.ranks, 'rank')}"
         if best is None:
-            return Headline(
-                "fastest write", None, "B/s", context, missing="the comparison is incomplete"
-            )
-        place = best.detail.get("fastest_write")
-        if isinstance(place, dict):
-            library = fmt.plain(place.get("library", "?"), 40)
-            hints = fmt.plain(place.get("hints", "?"), 40)
-            context = (
-                f"{library}, hints {hints}, {fmt.plain(place.get('processes', '?'), 20)} ranks"
-            )
+            return Headline(title, None, "B/s", context, missing="the comparison is incomplete")
+        if (place := told.fastest_write) is not None:
+            library, hints = fmt.plain(place.library, 40), fmt.plain(place.hints, 40)
+            ranks = "?" if place.processes is None else place.processes
+            context = f"{library}, hints {hints}, {ranks} ranks"
         return Headline(
-            "fastest write",
+            title,
             best.metric.value,
             best.metric.unit,
             context,
@@ -305,7 +361,7 @@ class LibrariesTeller:
         return [
             *overhead_findings(result),
             *hint_findings(result),
-            *collective_findings(result.measurements, "library-rates", "library"),
+            *common.collective_findings(result.measurements, "library-rates", "library"),
         ]
 
     def sections(self, result: Result) -> Sequence[Section]:
@@ -314,20 +370,8 @@ class LibrariesTeller:
             return []
         figures = [
             rate_figure(rates),
-            share_figure(
-                [f for f in result.figures_named("overhead") if _word(f, "hints") in ("", "none")],
-                "overhead",
-                "Overhead over one file per process",
-                "Time of a library over that of one file per process, without hints: 100 % is twice"
-                " the time.",
-            ),
-            share_figure(
-                result.figures_named("hint_gain_mean"),
-                "hint-gain",
-                "Gain of the hints",
-                "Rate with a set of hints over the rate without, the mean over the numbers of"
-                " processes.",
-            ),
+            overhead_figure(result),
+            gain_figure(result.figures_named("hint_gain_mean")),
             layer_figure(result.figures_named("layer_seconds")),
         ]
         blocks: list[Block] = [f for f in figures if f]

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
+from typing import Literal
+
+from pydantic import Field
 
 from effio import text as fmt
-from effio.report.common.names import context_of, unique
+from effio.report import common
+from effio.report.common.names import context_of, grouped
 from effio.report.model import (
     Axis,
     Block,
@@ -23,9 +27,10 @@ from effio.report.model import (
     Series,
     Table,
 )
+from effio.store.details import Detail, Rows
 from effio.store.reader import Result
+from effio.store.records import Count, Measurement, Number, as_count
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Measurement, as_count, as_number
 
 SHARED = "one tree for all ranks"
 OWN = "a tree for each rank"
@@ -33,6 +38,27 @@ OWN = "a tree for each rank"
 _UNEVEN = 1.5
 # What people ask for first.
 _HEADLINES = ("File creation", "Directory creation", "File stat", "File read", "Tree creation")
+
+
+class _Slow(Detail):
+    rank: int | None = None
+    host: str = "?"
+
+
+class _OnDisk(Detail):
+    expected: Count | Literal["?"] = "?"
+
+
+class _Slices(Detail):
+    slice_seconds: Number = 0.0
+    operations: list[Number] = Field(default_factory=list)
+
+
+class _Phase(Detail):
+    """What mdtest adds to a measurement."""
+
+    slowest_ranks: Rows[_Slow] = Field(default_factory=Rows)
+    rate_over_time: _Slices = _Slices()
 
 
 def _kind(record: Measurement | FigureRecord) -> str:
@@ -59,11 +85,11 @@ def rates_of(result: Result) -> list[FigureRecord]:
 def rate_table(rates: Sequence[FigureRecord]) -> Table:
     rows: list[list[Cell]] = []
     for f in rates:
-        numbers = [as_number(f.detail.get(n)) for n in ("min", "max", "deviation", "confidence95")]
-        iterations = as_number(f.detail.get("iterations"))
+        of = f.samples
+        numbers = [of.min, of.max, of.deviation, of.half95] if of else [None] * 4
         remark = "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
         head: list[Cell] = [_phase(f), _ranks(f), _short(f), f.metric.value]
-        rows.append([*head, *numbers, int(iterations) if iterations else 0, remark])
+        rows.append([*head, *numbers, of.count if of else 0, remark])
     return Table(
         [
             Column("phase"),
@@ -88,18 +114,16 @@ def rate_figure(rates: Sequence[FigureRecord]) -> Figure | None:
     if not known:
         return None
     variants = {}
-    for ranks in unique(str(_ranks(f)) for f in known):
-        of_ranks = [f for f in known if str(_ranks(f)) == ranks]
+    for ranks, of_ranks in grouped(known, _ranks).items():
         series = []
-        for style, kind in enumerate(unique(_kind(f) for f in of_ranks)):
-            some = [f for f in of_ranks if _kind(f) == kind]
-            highs = [as_number(f.detail.get("max")) for f in some]
+        for style, (kind, some) in enumerate(grouped(of_ranks, _kind).items()):
+            highs = [f.samples.max if f.samples else None for f in some]
             series.append(
                 Series(
                     kind, [_phase(f) for f in some], [f.metric.value for f in some], style, highs
                 )
             )
-        variants[fmt.count_of(int(ranks), "rank")] = [Panel("", series)]
+        variants[fmt.count_of(ranks, "rank")] = [Panel("", series)]
     return Figure(
         "rates",
         "Operations in a second, by phase",
@@ -146,10 +170,8 @@ def _unevenness(m: Measurement) -> float | None:
 
 
 def _slowest(m: Measurement) -> str:
-    told = m.detail.get("slowest_ranks")
-    if not isinstance(told, list):
-        return ""
-    return ", ".join(f"{s.get('rank')} ({s.get('host')})" for s in told[:3] if isinstance(s, dict))
+    slow = [s for s in _Phase.of(m).slowest_ranks[:3] if s.rank is not None]
+    return ", ".join(f"{s.rank} ({fmt.plain(s.host, 60)})" for s in slow)
 
 
 def balance_table(measurements: Sequence[Measurement]) -> Table:
@@ -181,24 +203,22 @@ def balance_table(measurements: Sequence[Measurement]) -> Table:
 
 
 def _over_time(m: Measurement) -> Series | None:
-    told = m.detail.get("rate_over_time")
-    if not isinstance(told, dict):
+    told = _Phase.of(m).rate_over_time
+    if told.slice_seconds <= 0:
         return None
-    width, slices = told.get("slice_seconds"), told.get("operations")
-    if not isinstance(width, (int, float)) or width <= 0 or not isinstance(slices, list):
+    middles, rates = common.course(told.operations, told.slice_seconds, m.total_seconds)
+    if len(rates) < 3:
         return None
-    amounts = [float(s) for s in slices if isinstance(s, (int, float))]
-    if len(amounts) < 3:
-        return None
-    # The last slice is cut short by the end.
-    end = min(width, max(m.total_seconds - width * (len(amounts) - 1), 1e-9))
-    lengths = [float(width)] * (len(amounts) - 1) + [end]
-    return Series(
-        f"iteration {m.repetition}",
-        [width * (i + 0.5) for i in range(len(amounts))],
-        [a / n for a, n in zip(amounts, lengths, strict=True)],
-        m.repetition,
-    )
+    return Series(f"iteration {m.repetition + 1}", middles, rates, m.repetition)
+
+
+def drift_finding(measurements: Sequence[Measurement]) -> Finding | None:
+    rates: dict[str, list[float]] = {}
+    for m in sorted(measurements, key=lambda m: m.repetition):
+        if m.valid and m.rate.value and m.pattern != "tree":
+            name = f"{_phase(m)} ({fmt.count_of(m.ranks, 'rank')}, {_short(m)})"
+            rates.setdefault(name, []).append(m.rate.value)
+    return common.drift_finding(rates, "op/s", "rates")
 
 
 def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
@@ -267,6 +287,18 @@ def balance_findings(measurements: Sequence[Measurement]) -> list[Finding]:
     ]
 
 
+def _counts(result: Result) -> str:
+    """Whether an operation counts when the file system says so, or when storage has it."""
+    if result.run.clock.virtual:
+        return "simulated operations"
+    synced = [
+        name for name in ("sync-files", "sync-phases") if result.run.options.get(name) is True
+    ]
+    if synced:
+        return "operations until on storage"
+    return "operations that the file system accepted, on storage or not"
+
+
 class MdtestTeller:
     def headline(self, result: Result) -> Headline:
         rates = rates_of(result)
@@ -284,6 +316,7 @@ class MdtestTeller:
             f"{context}, {_kind(first)}",
             missing=first.metric.reason,
             anchor="rates",
+            counts=_counts(result),
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:
@@ -292,13 +325,14 @@ class MdtestTeller:
             Finding(
                 f"On disk were {f.metric.value or 0:.0f}"
                 f" {fmt.plain(f.where.get('thing', ''), 20)} names,"
-                f" {fmt.plain(f.detail.get('expected', '?'), 30)} were expected.",
+                f" {_OnDisk.of(f).expected} were expected.",
                 "rates",
                 "bad",
             )
             for f in wrong
         ]
-        findings += tree_findings(rates_of(result))
+        drift = drift_finding(result.measurements)
+        findings += [*([drift] if drift else []), *tree_findings(rates_of(result))]
         return [*findings, *balance_findings(result.measurements)]
 
     def sections(self, result: Result) -> Sequence[Section]:

@@ -8,6 +8,7 @@ plain text: whoever draws it escapes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -39,6 +40,8 @@ class Column:
     unit: str = ""
     shown: str = ""
     digits: int = 4
+    # The first to be left out where a terminal is narrow.
+    extra: bool = False
 
     @property
     def title(self) -> str:
@@ -85,17 +88,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Axis:
-    """`unit` as for columns; `ticks` are (position, label) where the axis has its own. A
-    logarithmic axis can be switched to linear on the page if `switch`."""
+    """`unit` as for columns; `ticks` are (position, label) where the axis has its own; `shown` is
+    "%" for fractions. A logarithmic axis can be switched to linear on the page if `switch`. Limits
+    and labels are `axes.scale_of`'s."""
 
     title: str
     unit: str = "1"
     log: bool = False
     ticks: Sequence[tuple[float, str]] = ()
     switch: bool = False
-    # Fixed limits, in base units, of the colours in a heat map; None: from the data.
+    # Fixed limits, in base units; of a heat map's colours too. None: from the data.
     low: float | None = None
     high: float | None = None
+    shown: Literal["", "%"] = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,13 @@ class Series:
     notes: Sequence[str] = ()  # more words for a point, on hovering
     faulty: Sequence[bool] = ()  # points to be marked as not trustworthy
     form: Literal["line", "points", "limit"] = "line"  # limit: a ceiling, dashed, no markers
+    low: Sequence[float | None] = ()  # lower end; without it a whisker begins at the point
+
+    def __post_init__(self) -> None:
+        # A quotient of numbers of a tampered result may be beyond them: there is nothing to draw.
+        for name in ("y", "high", "low"):
+            values = [v if v is None or math.isfinite(v) else None for v in getattr(self, name)]
+            object.__setattr__(self, name, values)
 
 
 @dataclass(frozen=True)
@@ -131,7 +143,7 @@ class Figure:
     id: str
     title: str
     caption: str
-    kind: Literal["curves", "bars", "stacked", "heatmap"]
+    kind: Literal["curves", "bars", "stacked", "heatmap", "radar"]
     x: Axis
     y: Axis
     variants: Mapping[str, Sequence[Panel]]
@@ -177,6 +189,7 @@ class Headline:
     reasons: Sequence[Reason] = ()
     missing: str = ""  # why there is no value
     anchor: str = ""  # what shows how it comes about
+    counts: str = ""  # what it counts: "writes until on storage"
 
     def shown(self) -> str:
         return fmt.quantity(self.value, self.unit)
@@ -227,7 +240,8 @@ def _table_of(figure: Figure) -> Table:
         axes = [Column(figure.y.title), Column(figure.x.title), Column("value", figure.y.unit)]
         return Table([*head, *axes], rows, figure.title)
     labels = dict(figure.x.ticks)
-    whiskers = any(s.high for panels in figure.variants.values() for p in panels for s in p.series)
+    drawn = [s for panels in figure.variants.values() for p in panels for s in p.series]
+    whiskers, intervals = any(s.high for s in drawn), any(s.low for s in drawn)
     rows = []
     for name, panels in figure.variants.items():
         for panel in panels:
@@ -240,9 +254,13 @@ def _table_of(figure: Figure) -> Table:
                     row += [shown, y]
                     if whiskers:
                         row.append(series.high[i] if i < len(series.high) else None)
+                    if intervals:
+                        row.append(series.low[i] if i < len(series.low) else None)
                     rows.append(row)
     x_unit = "" if figure.x.ticks else figure.x.unit
     tail = [Column("series"), Column(figure.x.title, x_unit), Column(figure.y.title, figure.y.unit)]
     if whiskers:
         tail.append(Column("upper end", figure.y.unit))
+    if intervals:
+        tail.append(Column("lower end", figure.y.unit))
     return Table([*head, *tail], rows, figure.title)

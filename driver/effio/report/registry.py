@@ -2,7 +2,7 @@
 """Which module tells of which benchmark. A benchmark without one still gets the common sections.
 
 A module has an object `TELLER` (see Teller). To add one: write effio/report/<name>.py, add a line
-to TELLERS, and a fixture to tests/driver/test_report.py (CONTRIBUTING.md, "How to add a report
+to TELLERS, and a test tests/driver/test_report_<name>.py (CONTRIBUTING.md, "How to add a report
 section").
 """
 
@@ -24,6 +24,12 @@ TELLERS: Mapping[str, str] = {
     "libraries": "libraries",
     "ior": "ior",
     "rings": "rings",
+    # Benchmarks on the frame for studies.
+    "io-bench": "study",
+    "pio": "study",
+    "spiobench": "study",
+    "ssca3": "study",
+    "tile-io": "study",
 }
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from effio import text as fmt
-from effio.report import common
 from effio.report.generic import headline_of
 from effio.report.model import (
     Axis,
@@ -31,16 +30,16 @@ from effio.store.records import Measurement, as_number
 
 # Names in hpccoutf.txt, which are also those of the figures, and what they are.
 _HPCC = (
-    ("MinPingPongLatency_usec", "latency of a pair, shortest"),
-    ("AvgPingPongLatency_usec", "latency of a pair, mean"),
-    ("MaxPingPongLatency_usec", "latency of a pair, longest"),
-    ("NaturallyOrderedRingLatency_usec", "latency in the natural ring"),
-    ("RandomlyOrderedRingLatency_usec", "latency in random rings"),
-    ("MinPingPongBandwidth_GBytes", "bandwidth of a pair, smallest"),
-    ("AvgPingPongBandwidth_GBytes", "bandwidth of a pair, mean"),
-    ("MaxPingPongBandwidth_GBytes", "bandwidth of a pair, largest"),
-    ("NaturallyOrderedRingBandwidth_GBytes", "bandwidth in the natural ring"),
-    ("RandomlyOrderedRingBandwidth_GBytes", "bandwidth in random rings"),
+    ("MinPingPongLatency", "latency of a pair, shortest"),
+    ("AvgPingPongLatency", "latency of a pair, mean"),
+    ("MaxPingPongLatency", "latency of a pair, longest"),
+    ("NaturallyOrderedRingLatency", "latency in the natural ring"),
+    ("RandomlyOrderedRingLatency", "latency in random rings"),
+    ("MinPingPongBandwidth", "bandwidth of a pair, smallest"),
+    ("AvgPingPongBandwidth", "bandwidth of a pair, mean"),
+    ("MaxPingPongBandwidth", "bandwidth of a pair, largest"),
+    ("NaturallyOrderedRingBandwidth", "bandwidth in the natural ring"),
+    ("RandomlyOrderedRingBandwidth", "bandwidth in random rings"),
 )
 _PAIRS, _NATURAL, _RANDOM = "pairs, one at a time", "natural ring", "random rings"
 # A pair below this share of the fastest one's bandwidth is worth a warning.
@@ -184,7 +183,8 @@ def side_by_side(result: Result, rates: bool) -> Figure | None:
 
 def ring_figure(result: Result) -> Figure | None:
     """Each random ring beside the natural one: how much the places of the ranks matter."""
-    rings = [r for r in _rings(result) if r.length == max(_lengths(result), default=0)]
+    longest = max(_lengths(result), default=0)
+    rings = [r for r in _rings(result) if r.length == longest]
     random = [r for r in rings if r.name != _NATURAL]
     if not random:
         return None
@@ -263,8 +263,8 @@ def _distance_finding(result: Result) -> Finding | None:
         figure = result.figure(name)
         return figure.metric.value if figure is not None else None
 
-    rates = [value(f"{n}OrderedRingBandwidth_GBytes") for n in ("Naturally", "Randomly")]
-    times = [value(f"{n}OrderedRingLatency_usec") for n in ("Naturally", "Randomly")]
+    rates = [value(f"{n}OrderedRingBandwidth") for n in ("Naturally", "Randomly")]
+    times = [value(f"{n}OrderedRingLatency") for n in ("Naturally", "Randomly")]
     if not (rates[0] and rates[1] and times[0] and times[1]):
         return None
     one_node = result.run.system.nodes == 1
@@ -361,7 +361,6 @@ class RingsTeller:
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = [
-            common.crowding_finding(result),
             _balance_finding(result),
             _distance_finding(result),
             *_pair_findings(result),

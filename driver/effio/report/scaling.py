@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from effio.report.common.names import unique
+from effio.report.common.names import grouped, unique
 from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Series, Table
 
 
@@ -32,11 +32,9 @@ def scaling_blocks(points: Sequence[ScalingPoint]) -> list[Block]:
     styles = {label: i for i, label in enumerate(unique(p.label for p in points))}
     variants: dict[str, list[Panel]] = {}
     rows: list[list[Cell]] = []
-    for case in unique(p.case for p in points):
+    for case, of_case in grouped(curves.items(), lambda item: item[0][0]).items():
         series = []
-        for (of_case, label), curve in curves.items():
-            if of_case != case:
-                continue
+        for (_, label), curve in of_case:
             counts = sorted(curve)
             means = [fmean(curve[n]) for n in counts]
             best = [max(curve[n]) for n in counts]

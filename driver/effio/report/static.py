@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from effio import text as fmt
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, pip_install
+from effio.report.axes import Scale, scale_of, title_of, x_values, y_values
 from effio.report.build import load, tell
-from effio.report.model import Axis, Figure, Panel, Report, Series
+from effio.report.draw import Look, Looks, looks_of
+from effio.report.model import Figure, Panel, Report, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,12 +24,10 @@ _COLOURS = (
     "#0067a8", "#c85200", "#00835c", "#b0578d", "#9a6f00", "#3a93c9", "#6b4fa0", "#5b6570",
 )  # fmt: skip
 _MARKERS = ("o", "s", "D", "^", "P", "v", "*", "X")
-_DASHES = ("--", ":", "-.")
+_DASHES = ("--", ":", "-.", (0, (8, 3)), (0, (8, 3, 2, 3)))
+_ROUNDS = ("-", ":", "--", (0, (8, 3)), "-.")
+_HATCHES = ("", "//", "xx", "..", "--")
 _LIMIT_COLOUR = "#5a6675"
-
-
-def _index(style: int) -> int:
-    return (style - 10) * 3 % 8 if style >= 10 else style % 8
 
 
 @dataclass(frozen=True)
@@ -87,80 +88,92 @@ def _literal(text: str) -> str:
     return fmt.plain(text, 200).replace("$", r"\$")
 
 
-def _prepare_axis(axes: Axes, axis: Axis, which: str) -> None:
-    from matplotlib.ticker import EngFormatter
-
+def _prepare_axis(axes: Axes, scale: Scale, which: str, log: bool) -> None:
     side: Any = getattr(axes, f"{which}axis")
-    if axis.log:
+    if log:
         getattr(axes, f"set_{which}scale")("log")
-    if axis.ticks:
-        side.set_ticks([t for t, _ in axis.ticks], [_literal(label) for _, label in axis.ticks])
-        side.set_ticks([], minor=True)
-        if which == "x" and len(axis.ticks) > 4:
-            axes.tick_params(axis="x", labelrotation=45)
-    elif axis.unit in ("B/s", "B", "s"):
-        side.set_major_formatter(EngFormatter(unit=axis.unit))
-    if axis.low is not None and axis.high is not None:
-        getattr(axes, f"set_{which}lim")(axis.low, axis.high)
+    inside = [(t, _literal(text)) for t, text in scale.ticks if scale.low <= t <= scale.high]
+    side.set_ticks([t for t, _ in inside], [text for _, text in inside])
+    side.set_ticks([], minor=True)
+    if which == "x" and sum(len(text) for _, text in inside) > 40:
+        axes.tick_params(axis="x", labelrotation=60)
+    getattr(axes, f"set_{which}lim")(scale.low, scale.high)
 
 
-def _draw_curve(axes: Axes, series: Series) -> None:
-    index = _index(series.style)
-    points = [
-        (x, y, series.high[i] if i < len(series.high) else None)
-        for i, (x, y) in enumerate(zip(series.x, series.y, strict=True))
-        if y is not None and not isinstance(x, str)
+def _draw_whiskers(axes: Axes, at: Sequence[float], series: Series, colour: str) -> None:
+    ends = [
+        (x, low if low is not None else y, high)
+        for x, y, high, low in zip_longest(at, series.y, series.high, series.low)
+        if y is not None and high is not None
     ]
+    if ends:
+        xs, lows, highs = zip(*ends, strict=True)
+        axes.vlines(xs, lows, highs, color=colour, linewidth=0.8)
+
+
+def _draw_curve(axes: Axes, series: Series, look: Look) -> None:
+    # Names stand where a figure by number would have its numbers.
+    at = [float(i) if isinstance(x, str) else x for i, x in enumerate(series.x)]
+    points = [(x, y) for x, y in zip(at, series.y, strict=True) if y is not None]
     xs, ys = [p[0] for p in points], [p[1] for p in points]
+    name = _literal(series.name)
     if series.form == "limit":
-        axes.plot(
-            xs, ys, _DASHES[series.style % 3], color=_LIMIT_COLOUR, label=_literal(series.name)
-        )
+        dash: Any = _DASHES[look.round % len(_DASHES)]
+        axes.plot(xs, ys, linestyle=dash, color=_LIMIT_COLOUR, label=name)
         return
-    line = "none" if series.form == "points" else "-"
+    colour, marker = _COLOURS[look.colour], _MARKERS[look.symbol]
+    line: Any = "none" if series.form == "points" else _ROUNDS[look.round % len(_ROUNDS)]
     axes.plot(
-        xs, ys, linestyle=line, marker=_MARKERS[index], markersize=4, linewidth=1.2,
-        color=_COLOURS[index], label=_literal(series.name),
+        xs, ys, linestyle=line, marker=marker, markersize=4, linewidth=1.2, color=colour,
+        label=name,
     )  # fmt: skip
-    for i, faulty in enumerate(series.faulty):
-        x, y = series.x[i], series.y[i]
-        if faulty and y is not None and not isinstance(x, str):
-            axes.plot(
-                x, y, linestyle="none", marker=_MARKERS[index], markersize=4,
-                color=_COLOURS[index], markerfacecolor="white",
-            )  # fmt: skip
-    whiskers = [(x, y, h) for x, y, h in points if h is not None]
-    if whiskers:
-        axes.vlines(
-            [w[0] for w in whiskers], [w[1] for w in whiskers], [w[2] for w in whiskers],
-            color=_COLOURS[index], linewidth=0.8,
+    faulty = [
+        (x, y)
+        for x, y, bad in zip(at, series.y, series.faulty, strict=False)
+        if bad and y is not None
+    ]
+    for x, y in faulty:
+        axes.plot(
+            x, y, linestyle="none", marker=marker, markersize=4, color=colour,
+            markerfacecolor="white",
         )  # fmt: skip
+    _draw_whiskers(axes, at, series, colour)
 
 
-def _draw_bars(axes: Axes, panel: Panel, stacked: bool) -> None:
+def _draw_bars(axes: Axes, panel: Panel, looks: Looks, stacked: bool) -> None:
     names = list(dict.fromkeys(str(x) for s in panel.series for x in s.x))
     at = {name: i for i, name in enumerate(names)}
     begin = [0.0] * len(names)
     wide = 0.8 / (1 if stacked else max(1, len(panel.series)))
     for number, series in enumerate(panel.series):
-        colour = _COLOURS[_index(series.style)]
-        for x, y in zip(series.x, series.y, strict=True):
+        look = looks[series.name, series.style]
+        colour, hatch = _COLOURS[look.colour], _HATCHES[look.round % len(_HATCHES)]
+        places = [
+            at[str(x)] + (0 if stacked else (number - (len(panel.series) - 1) / 2) * wide)
+            for x in series.x
+        ]
+        for i, (place, y) in enumerate(zip(places, series.y, strict=True)):
             if y is None:
                 continue
-            i = at[str(x)]
+            bad = i < len(series.faulty) and series.faulty[i]
+            shape = "//" if bad else hatch
             if stacked:
-                axes.barh(i, y, left=begin[i], color=colour, height=0.75)
-                begin[i] += y
+                row = at[str(series.x[i])]
+                axes.barh(row, y, left=begin[row], color=colour, height=0.75, hatch=hatch)
+                begin[row] += y
             else:
-                axes.bar(i + (number - (len(panel.series) - 1) / 2) * wide, y, wide, color=colour)
+                axes.bar(place, y, wide, color=colour, hatch=shape, edgecolor="white")
+        if not stacked:
+            _draw_whiskers(axes, places, series, "#1b2430")
         axes.plot([], [], "s", color=colour, label=_literal(series.name))
     labels = [_literal(name) for name in names]
     if stacked:
         axes.set_yticks(range(len(names)), labels)
         axes.invert_yaxis()
-        axes.set_xlim(0, 1)
     else:
         axes.set_xticks(range(len(names)), labels)
+        if sum(map(len, labels)) > 60:
+            axes.tick_params(axis="x", labelrotation=60)
 
 
 def _draw_heat(axes: Axes, figure: Figure, panel: Panel) -> None:
@@ -190,7 +203,7 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
         raise EffioError(
             "matplotlib is not installed, which draws single figures",
             ExitCode.ENVIRONMENT,
-            "python -m pip install 'effio[print]'  (or: pip install matplotlib)",
+            pip_install("matplotlib"),
         ) from None
     mpl.use("Agg")
     from matplotlib.figure import Figure as Canvas
@@ -207,50 +220,60 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
     height = 2.7 if figure.kind != "stacked" else figure.panel_height / 90
     canvas = Canvas(figsize=(max(5.5, 2.5 * wide), height * len(rows) + 0.8), layout="constrained")
     subfigures: Any = canvas.subfigures(len(rows), 1, squeeze=False)
-    limits: list[Axes] = []
+    looks = looks_of(figure)
     for row, sub in zip(rows, subfigures[:, 0], strict=True):
         axes_row: Any = sub.subplots(1, len(row), squeeze=False)[0]
         for i, (panel, axes) in enumerate(zip(row, axes_row, strict=True)):
-            _draw_panel(figure, panel, axes, i == 0)
-            limits.append(axes)
+            _draw_panel(figure, panel, axes, looks, i == 0)
         handles, labels = axes_row[0].get_legend_handles_labels()
         if len(handles) > 1:
             sub.legend(
                 handles, labels, loc="outside upper center", ncols=6, fontsize=7, frameon=False
             )
-    if figure.kind == "curves":
-        low = min(a.get_ylim()[0] for a in limits)
-        high = max(a.get_ylim()[1] for a in limits)
-        for axes in limits:
-            axes.set_ylim(low, high)
     canvas.suptitle(_literal(f"{figure.title} ({subtitle})"), fontsize=9)
     # Equal input gives equal bytes.
     metadata: dict[str, Any] = {"CreationDate": None} if kind == "pdf" else {"Software": "effio"}
     canvas.savefig(target, format=kind, dpi=200, metadata=metadata)
 
 
-def _draw_panel(figure: Figure, panel: Panel, axes: Axes, first: bool) -> None:
+def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: bool) -> None:
     if panel.title:
         axes.set_title(_literal(panel.title), fontsize=9)
     axes.tick_params(labelsize=7)
-    if figure.kind == "curves":
-        _prepare_axis(axes, figure.x, "x")
-        _prepare_axis(axes, figure.y, "y")
-        for series in panel.series:
-            _draw_curve(axes, series)
-        axes.grid(True, linewidth=0.3)
-    elif figure.kind == "heatmap":
+    panels = next(iter(figure.variants.values()))
+    heights = scale_of(figure.y, y_values(figure, panels), figure.y.log)
+    if figure.kind == "heatmap":
         _draw_heat(axes, figure, panel)
-    else:
-        _draw_bars(axes, panel, figure.kind == "stacked")
-    if figure.kind == "stacked":
-        axes.set_xlabel(_literal(figure.y.title), fontsize=8)
+        axes.set_ylabel(_literal(figure.x.title), fontsize=8)
+    elif figure.kind == "stacked":
+        _draw_bars(axes, panel, looks, stacked=True)
+        _prepare_axis(axes, heights, "x", log=False)
+        axes.set_xlabel(_literal(title_of(figure.y)), fontsize=8)
         return
-    axes.set_xlabel(_literal(figure.x.title), fontsize=8)
-    if first:
-        axes.set_ylabel(_literal(figure.y.title), fontsize=8)
-    elif figure.kind == "curves":
-        axes.tick_params(labelleft=False)
+    else:
+        if figure.kind in ("curves", "radar"):  # on paper side by side: easier to read
+            for series in panel.series:
+                _draw_curve(axes, series, looks[series.name, series.style])
+            _place_x(figure, panels, axes)
+            axes.grid(True, linewidth=0.3)
+        else:
+            _draw_bars(axes, panel, looks, stacked=False)
+        _prepare_axis(axes, heights, "y", figure.y.log)
+    axes.set_xlabel(_literal(title_of(figure.x)), fontsize=8)
+    if figure.kind != "heatmap":
+        if first:
+            axes.set_ylabel(_literal(title_of(figure.y)), fontsize=8)
+        else:
+            axes.tick_params(labelleft=False)
+
+
+def _place_x(figure: Figure, panels: Sequence[Panel], axes: Axes) -> None:
+    numbers = x_values(panels)
+    if numbers:
+        _prepare_axis(axes, scale_of(figure.x, numbers, figure.x.log), "x", figure.x.log)
+        return
+    names = list(dict.fromkeys(str(x) for p in panels for s in p.series for x in s.x))
+    axes.set_xticks(range(len(names)), [_literal(n) for n in names])
 
 
 def write_figure(

@@ -1,36 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a killed run left behind: found through the manifest in its result file, and removed.
 
-Only names of the manifest and what MPI libraries keep beside them, only inside its directory, only
-plain files, only such as were written while the run lasted. Trees are removed whole, but only those
-that hold the run's token. Links are never followed, and what is mounted in a tree is left alone.
+Only names of the manifest and what MPI libraries keep beside them, only inside its directories,
+only plain files, only such as were written while the run lasted. Of trees that hold its token,
+what the manifest says that the run makes in them, and directories when they are empty. All work is
+done through descriptors of directories (store/removal.py); links are never followed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from itertools import chain
 from pathlib import Path
 
 from effio import text as fmt
 from effio.errors import EffioError
+from effio.store import removal
 from effio.store.folder import RunFolder
 from effio.store.reader import Result
-from effio.store.records import Manifest, TreeSet
+from effio.store.records import FileSet, Manifest, NameSet, TreeSet
 
-_INDEX = re.compile(r"%0(\d{1,2})d$")
+_CONVERSION = re.compile(r"%%|%d|%0(\d{1,2})d")
 # In the root of each tree: the token of the run that made it (engine/storage/own_tree.hpp).
 OWNER_FILE = ".effio-owner"
 # What ROMIO keeps beside a file for its shared pointer.
 _SIDE_FILE = re.compile(r"\.(.+)\.shfp\.[\d.]+")
 _MAX_NAMES = 50_000_000
+_ANY = 10**18
+# What mdtest makes in its trees, for results of engines that did not yet write it down.
+_NAMES_OF_MDTEST = tuple(
+    NameSet.model_validate({"kind": kind, "name": name, "counts": [_ANY] * name.count("%d")})
+    for kind, name in (
+        ("directory", "mdtest_tree.%d"),
+        ("directory", "mdtest_tree.%d.%d"),
+        ("directory", "mdtest_moved"),
+        ("directory", "mdtest_moved.%d"),
+        ("directory", "dir.mdtest.%d.%d"),
+        ("directory", "dir.mdtest.%d.%d.spare"),
+        ("file", "file.mdtest.%d.%d"),
+        ("file", "file.mdtest.%d.%d.spare"),
+        ("file", "file.mdtest.%d.%d.link"),
+        ("file", "file.mdtest.shared.%d"),
+        ("file", "file.populate.%d"),
+        ("link", "file.mdtest.%d.%d.symlink"),
+    )
+)
 # Clocks of file servers differ from ours by a little.
 _SKEW_SECONDS = 5.0
 
@@ -39,7 +58,14 @@ _SKEW_SECONDS = 5.0
 class Leftover:
     path: Path
     bytes: int
-    tree: bool = False
+    # The part of the path that was opened without a look at what it is: the manifest's directory.
+    base: Path
+    # Of a tree: what may be removed in it.
+    names: tuple[NameSet, ...] | None = None
+
+    @property
+    def tree(self) -> bool:
+        return self.names is not None
 
 
 @dataclass(frozen=True)
@@ -50,34 +76,35 @@ class Kept:
     why: str
 
 
-def names_of(manifest: Manifest) -> Iterator[str]:
-    """Every name that the run may have created. Raises if one points outside the directory."""
-    for entry in manifest.files:
+def _name(pattern: str, index: int) -> str:
+    def written(found: re.Match[str]) -> str:
+        if found.group() == "%%":
+            return "%"
+        return f"{index:0{found.group(1) or 1}d}"
+
+    return _CONVERSION.sub(written, pattern)
+
+
+def names_of(files: Iterable[FileSet]) -> Iterator[tuple[FileSet, str]]:
+    """Every name that the run may have created. Raises if one points outside its directory."""
+    files = list(files)
+    for entry in files:
         parts = Path(entry.name).parts
         if entry.name.startswith("/") or ".." in parts or "\0" in entry.name or not parts:
             raise EffioError(
                 f"the manifest names '{fmt.plain(entry.name)}', which is not inside its directory; "
                 "nothing is removed"
             )
-        if sum(f.count for f in manifest.files) > _MAX_NAMES:
-            raise EffioError("the manifest names too many files; nothing is removed")
-        found = _INDEX.search(entry.name)
-        if found is None:
-            yield entry.name
-            continue
-        stem, width = entry.name[: found.start()], int(found.group(1))
-        for index in range(entry.count):
-            yield f"{stem}{index:0{width}d}"
+    if sum(f.count for f in files) > _MAX_NAMES:
+        raise EffioError("the manifest names too many files; nothing is removed")
+    for entry in files:
+        for i in range(entry.count):
+            yield entry, _name(entry.name, entry.first + i * entry.step)
 
 
-def side_files(manifest: Manifest, directory: Path) -> Iterator[str]:
+def side_files(files: Iterable[FileSet], directory: Path) -> Iterator[str]:
     """Files that MPI libraries put beside those of the manifest and leave there when killed."""
-    stems = []
-    for entry in manifest.files:
-        found = _INDEX.search(entry.name)
-        text = re.escape(entry.name if found is None else entry.name[: found.start()])
-        stems.append(text if found is None else text + r"\d+")
-    ours = re.compile("|".join(stems))
+    ours = re.compile("|".join(_form(Path(entry.name).name) for entry in files))
     try:
         names = [path.name for path in directory.iterdir()]
     except OSError:
@@ -88,12 +115,29 @@ def side_files(manifest: Manifest, directory: Path) -> Iterator[str]:
             yield name
 
 
+def _form(pattern: str) -> str:
+    """A pattern of names as a regular expression, whatever the index."""
+    parts, end = [], 0
+    for found in _CONVERSION.finditer(pattern):
+        parts += [re.escape(pattern[end : found.start()]), "%" if found[0] == "%%" else r"\d+"]
+        end = found.end()
+    return "".join(parts) + re.escape(pattern[end:])
+
+
 def directory_of(result: Result, folder: RunFolder | None) -> Path:
-    """Where the data files are. A relative directory counts from where the run was started."""
+    """Where the data files are. A relative directory (older results have it) counts from where the
+    run was started."""
     manifest = result.run.manifest
     assert manifest is not None
     directory = Path(manifest.directory)
     if directory.is_absolute():
+        here = os.uname().nodename
+        if manifest.host not in ("", here) and not directory.is_dir():
+            raise EffioError(
+                f"the data are in '{fmt.plain(directory)}' as {fmt.plain(manifest.host)} sees it; "
+                f"{here} does not see it",
+                hint=f"run effio clean on {fmt.plain(manifest.host)}",
+            )
         return directory
     record = folder.record() if folder is not None else None
     if record is None:
@@ -126,96 +170,87 @@ def leftovers(
             hint="effio clean RUN --kept removes them all the same",
         )
     began = _started(result) - _SKEW_SECONDS
-    root = directory.resolve()
     found: list[Leftover] = []
     kept: list[Kept] = []
-    for name in chain(names_of(manifest), side_files(manifest, directory)):
-        path = directory / name
-        try:
-            info = path.lstat()
-        except OSError:
-            continue
-        if not stat.S_ISREG(info.st_mode):
-            kept.append(Kept(path, "not a plain file"))
-        elif path.parent.resolve() != root and root not in path.parent.resolve().parents:
-            kept.append(Kept(path, "outside the directory"))
-        elif info.st_mtime < began:
-            kept.append(Kept(path, "older than the run: not made by it"))
-        elif info.st_uid != os.geteuid() and os.geteuid() != 0:
-            kept.append(Kept(path, "somebody else's"))
-        else:
-            found.append(Leftover(path, info.st_size))
-    for tree_set in manifest.trees:
-        trees, foreign = _trees(tree_set, manifest, directory)
-        found += trees
-        kept += foreign
+    for base, name in _names_by_directory(manifest, directory, also_kept):
+        _look_at(base, name, began, found, kept)
+    for trees in manifest.trees:
+        _look_at_trees(trees, manifest, directory, also_kept, found, kept)
     return found, kept
 
 
-def _trees(
-    trees: TreeSet, manifest: Manifest, directory: Path
-) -> tuple[list[Leftover], list[Kept]]:
+def _names_by_directory(
+    manifest: Manifest, directory: Path, also_kept: bool
+) -> Iterator[tuple[Path, str]]:
+    def base_of(entry: FileSet) -> Path:
+        own = entry.directory in ("", manifest.directory)
+        return directory if own else Path(entry.directory)
+
+    files = [entry for entry in manifest.files if also_kept or not entry.keep]
+    for entry, name in names_of(files):
+        yield base_of(entry), name
+    for base in dict.fromkeys(base_of(entry) for entry in files):
+        for name in side_files([entry for entry in files if base_of(entry) == base], base):
+            yield base, name
+
+
+def _look_at(base: Path, name: str, began: float, found: list[Leftover], kept: list[Kept]) -> None:
+    path = base / name
+    try:
+        with removal.parent_of(base, path) as parent:
+            info = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    except OSError:
+        kept.append(Kept(path, "outside the directory"))
+        return
+    if not stat.S_ISREG(info.st_mode):
+        kept.append(Kept(path, "not a plain file"))
+    elif info.st_mtime < began:
+        kept.append(Kept(path, "older than the run: not made by it"))
+    elif info.st_uid != os.geteuid() and os.geteuid() != 0:
+        kept.append(Kept(path, "somebody else's"))
+    else:
+        found.append(Leftover(path, info.st_size, base))
+
+
+def _look_at_trees(
+    trees: TreeSet,
+    manifest: Manifest,
+    directory: Path,
+    also_kept: bool,
+    found: list[Leftover],
+    kept: list[Kept],
+) -> None:
     if "/" in trees.name or not manifest.token:
         raise EffioError(
             f"the manifest names the tree '{fmt.plain(trees.name)}', which no run of effio makes; "
             "nothing is removed"
         )
     base = directory if trees.directory == manifest.directory else Path(trees.directory)
-    form = re.compile(re.escape(trees.name).replace("%d", r"(\d{1,18})"))
-    found: list[Leftover] = []
-    kept: list[Kept] = []
+    these = NameSet(kind="directory", name=trees.name, counts=trees.counts)
     try:
         names = sorted(path.name for path in base.iterdir())
     except OSError:
-        return [], []
+        return
     for name in names:
-        indexes = form.fullmatch(name)
-        counts = zip(indexes.groups(), trees.counts, strict=False) if indexes else []
-        if indexes is None or any(int(index) >= count for index, count in counts):
+        if not removal.holds(these, name):
             continue
         path = base / name
         try:
-            owner = (path / OWNER_FILE).read_text(errors="replace")[:100].strip()
-            links = path.is_symlink() or (path / OWNER_FILE).is_symlink()
+            with removal.parent_of(base, path) as parent, removal.opened(path.name, parent) as tree:
+                owner = removal.first_line(OWNER_FILE, tree)
+                # One that was kept was handed over: it holds no token.
+                if owner != manifest.token and not (owner is None and also_kept):
+                    kept.append(Kept(path, "not a tree of this run"))
+                    continue
+                ours = tuple(trees.names) or _NAMES_OF_MDTEST
+                seen = removal.through(tree, path, ours, OWNER_FILE, remove=False)
         except OSError:
-            owner, links = "", False
-        if owner != manifest.token or links:
             kept.append(Kept(path, "not a tree of this run"))
-        else:
-            found.append(Leftover(path, _bytes_in(path), tree=True))
-    return found, kept
-
-
-def _bytes_in(tree: Path) -> int:
-    total = 0
-    for folder, _, files in os.walk(tree):
-        for name in files:
-            with contextlib.suppress(OSError):
-                total += (Path(folder) / name).lstat().st_size
-    return total
-
-
-def _remove_tree(tree: Path) -> None:
-    """The owner file last, so that an interrupted removal can be taken up again."""
-    device = tree.lstat().st_dev
-    emptied: list[Path] = []
-    for folder, folders, files in os.walk(tree):
-        here = Path(folder)
-        for name in list(folders):
-            path = here / name
-            if path.is_symlink():
-                files.append(name)
-                folders.remove(name)
-            elif path.lstat().st_dev != device:
-                raise OSError(errno.EBUSY, "another file system is mounted in it")
-        for name in files:
-            if here != tree or name != OWNER_FILE:
-                (here / name).unlink(missing_ok=True)
-        emptied.append(here)
-    for path in reversed(emptied[1:]):
-        path.rmdir()
-    (tree / OWNER_FILE).unlink(missing_ok=True)
-    tree.rmdir()
+            continue
+        found.append(Leftover(path, seen.bytes, base, ours))
+        kept += [Kept(one, "not made by the run") for one in seen.left]
 
 
 def remove(files: list[Leftover]) -> list[Kept]:
@@ -223,12 +258,24 @@ def remove(files: list[Leftover]) -> list[Kept]:
     failed = []
     for file in files:
         try:
-            if file.tree:
-                _remove_tree(file.path)
-            else:
-                file.path.unlink()
+            with removal.parent_of(file.base, file.path) as parent:
+                if file.names is None:
+                    removal.remove_file(file.path.name, parent)
+                else:
+                    _remove_tree(file, parent)
         except FileNotFoundError:
             continue
         except OSError as error:
             failed.append(Kept(file.path, error.strerror or str(error)))
     return failed
+
+
+def _remove_tree(file: Leftover, parent: int) -> None:
+    """The owner file after all that it tells of, so that a removal can be taken up again."""
+    with removal.opened(file.path.name, parent) as tree:
+        seen = removal.through(tree, file.path, file.names or (), OWNER_FILE, remove=True)
+        if seen.left:
+            return
+        with contextlib.suppress(FileNotFoundError):
+            removal.remove_file(OWNER_FILE, tree)
+    os.rmdir(file.path.name, dir_fd=parent)

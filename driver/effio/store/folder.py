@@ -8,7 +8,9 @@ result.jsonl      the engine's result file
 stdout.log, stderr.log
 job.sh, job.log, environment.txt   of a batch job
 SHA256SUMS        of the files above, when the run has ended
+notes.json        what people say of it afterwards: notes and tags
 report.html       drawn from them
+progress.json     how far it is, while it goes on
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,20 +29,29 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, results_error
+from effio.store import notes
+from effio.store.notes import Notes
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
+from effio.store.run_record import RunRecord
 
 RESULT = "result.jsonl"
 RECORD = "run.json"
 ENVIRONMENT = "environment.json"
 SUMS = "SHA256SUMS"
+NOTES = "notes.json"
+COMMANDS = "commands.jsonl"  # set-up and clean-up, as they went
 JOB_SCRIPT = "job.sh"
 REPORT = "report.html"
+# How far a run is, while it goes on: the engine's last word of progress.
+PROGRESS = "progress.json"
+JOB_LOG = "job.log"
 _SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
 
-RECORD_SCHEMA = "effio-run/1"
+# All that a run leaves but the page, which is drawn from them.
+KEPT_FILES = (*_SUMMED, JOB_SCRIPT, JOB_LOG, COMMANDS, NOTES, SUMS)
 
 # Only what explains a result; never the rest. Extended regular expressions, for grep as for us.
 TELLING = (
@@ -48,64 +61,43 @@ TELLING = (
 )
 SECRET = "^[^=]*(TOKEN|SECRET|PASSWORD|CREDENTIAL|_KEY|JWT)"
 
-State = Literal["planned", "submitted", "running", "done", "failed", "interrupted", "hung"]
-
-
-class Outcome(BaseModel):
-    """How a run ended, as the driver saw it."""
-
-    model_config = ConfigDict(extra="ignore")
-    status: str  # of the table of exit codes, or "died"
-    exit_code: int
-    reason: str = ""
-    launcher_code: int | None = None
-    finished: str = ""
-    seconds: float = 0.0
-
-
-class RunRecord(BaseModel):
-    """run.json."""
-
-    model_config = ConfigDict(extra="ignore")
-    schema_name: str = Field(
-        default=RECORD_SCHEMA, alias="schema", pattern=r"^effio-run/1(\.\d+)?$"
-    )
-    id: str
-    created: str
-    benchmark: str
-    arguments: list[str]  # the engine's, as asked for
-    directory: str  # where effio was called; relative paths count from there
-    command: list[str]  # as started
-    environment: dict[str, str] = Field(default_factory=dict)  # set for it by effio
-    launcher: str = ""
-    engine: dict[str, Any] = Field(default_factory=dict)
-    driver: dict[str, Any] = Field(default_factory=dict)
-    process: dict[str, Any] = Field(default_factory=dict)  # host, pid and start time of the driver
-    batch: dict[str, Any] | None = None
-    outcome: Outcome | None = None
+State = Literal["planned", "submitted", "running", "done", "failed", "interrupted", "hung", "newer"]
 
 
 def now_utc() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """The file has either its old or its new content, whatever happens."""
+def write_atomically(path: Path, text: str, durable: bool = True) -> None:
+    """The file has either its old or its new content, whatever happens; if not `durable`, short of
+    a crash of the system."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         # As a plainly created file: mkstemp makes them private.
         umask = os.umask(0)
         os.umask(umask)
         Path(name).chmod(0o666 & ~umask)
         Path(name).replace(path)
+        if durable:
+            _sync(path.parent)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
+
+
+def _sync(path: Path) -> None:
+    """Until a file or a directory is on storage: a reboot must not take it back."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def telling_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -116,7 +108,7 @@ def telling_environment(environment: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -154,17 +146,52 @@ class RunFolder:
         text = json.dumps(record.model_dump(by_alias=True), indent=2)
         write_atomically(self.path / RECORD, text + "\n")
 
+    def notes(self) -> Notes:
+        """Empty if there are none, or such as cannot be read."""
+        file = self.path / NOTES
+        try:
+            if file.stat().st_size > notes.MAX_BYTES:
+                return Notes()
+            return Notes.model_validate(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, RecursionError, ValidationError):
+            return Notes()
+
+    def write_notes(self, said: Notes) -> None:
+        text = json.dumps(said.model_dump(by_alias=True), indent=2)
+        try:
+            write_atomically(self.path / NOTES, text + "\n")
+        except OSError as error:
+            raise results_error(self.path, error) from None
+
     def result(self) -> Result:
         return read_result(self.result_path)
 
+    def told(self) -> Result:
+        """The result, with what the driver and people know of the run."""
+        result = self.result()
+        result.record, result.notes = self.record(), self.notes()
+        return result
+
+    def discard(self) -> None:
+        """Removes a folder in which nothing could be kept."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
     def seal(self) -> None:
-        """Writes the checksums. To be called when the run has ended."""
+        """Writes the checksums, with all that they are of on storage. To be called when the run has
+        ended."""
+        for name in _SUMMED:
+            if (self.path / name).is_file():
+                _sync(self.path / name)
         lines = [
-            f"{_sha256(self.path / name)}  {name}"
+            f"{sha256_of(self.path / name)}  {name}"
             for name in _SUMMED
             if (self.path / name).is_file()
         ]
         write_atomically(self.path / SUMS, "\n".join(lines) + "\n")
+
+    @property
+    def is_sealed(self) -> bool:
+        return (self.path / SUMS).is_file()
 
     def changed_since_sealed(self) -> list[str]:
         """Names of files that differ from their checksum or are gone; empty if none was sealed."""
@@ -178,17 +205,22 @@ class RunFolder:
             if name not in _SUMMED:
                 continue
             file = self.path / name
-            if not file.is_file() or _sha256(file) != digest:
+            if not file.is_file() or sha256_of(file) != digest:
                 changed.append(name)
         return changed
 
     def state(self) -> State:
         """From the files alone, so that a killed driver leaves no lie behind."""
-        record = self.record()
         try:
-            status = self.result().status
-        except ResultError:
-            status = ""
+            return self.state_by(self.result(), self.record())
+        except ResultError as error:
+            return self.state_by(error, self.record())
+
+    def state_by(self, result: Result | ResultError, record: RunRecord | None) -> State:
+        """The same, for who has read them already."""
+        if isinstance(result, ResultError) and result.newer:
+            return "newer"
+        status = result.status if isinstance(result, Result) else ""
         if status in ("done", "data_errors"):
             return "done"
         if record is not None and record.outcome is not None and record.outcome.status == "hung":
@@ -208,7 +240,7 @@ class RunFolder:
             if (self.path / SUMS).exists():
                 return "failed"
             return "submitted" if record.batch.get("job_id") else "planned"
-        return "running" if _is_alive(record.process) else "failed"
+        return "running" if is_alive(record.process) else "failed"
 
 
 def _start_time(pid: int) -> str:
@@ -223,12 +255,21 @@ def this_process() -> dict[str, Any]:
     return {"host": os.uname().nodename, "pid": os.getpid(), "start": _start_time(os.getpid())}
 
 
-def _is_alive(process: Mapping[str, Any]) -> bool:
+def is_alive(process: Mapping[str, Any]) -> bool:
     """On another host we cannot know; then the run counts as running."""
     if process.get("host") != os.uname().nodename:
         return True
     pid, start = process.get("pid"), process.get("start")
     return isinstance(pid, int) and bool(start) and _start_time(pid) == start
+
+
+def _written(path: Path) -> int | None:
+    """When this file was written, in nanoseconds; None of what is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else None
 
 
 class Store:
@@ -252,20 +293,24 @@ class Store:
                     continue
                 return RunFolder(path)
         except OSError as error:
-            raise EffioError(
-                f"cannot create a folder for the run in {self.root}: {error.strerror}",
-                ExitCode.IO_ERROR,
-                "name another place: --runs DIR, or EFFIO_RUNS",
-            ) from None
+            raise results_error(self.root, error) from None
         raise EffioError(f"no free name for a run in {self.root}", ExitCode.IO_ERROR)
 
     def folders(self) -> list[RunFolder]:
-        """The newest last."""
+        """The newest last.
+
+        Names tell the second; what began in one second is in the order of its last record.
+        """
+        found: list[tuple[str, int, str, Path]] = []
         try:
-            entries = sorted(self.root.iterdir())
+            for path in self.root.iterdir():
+                written = _written(path / RECORD) or _written(path / RESULT)
+                if written is not None:
+                    second = path.name.partition("-")[0]
+                    found.append((second, written, path.name, path))
         except OSError:
             return []
-        return [RunFolder(p) for p in entries if (p / RECORD).is_file() or (p / RESULT).is_file()]
+        return [RunFolder(path) for *_, path in sorted(found)]
 
     def find(self, name: str) -> RunFolder | Path:
         """A run by folder, by result file, by its id or an unambiguous part of it, or `last`: the

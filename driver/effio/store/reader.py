@@ -19,7 +19,9 @@ from pydantic import BaseModel, ValidationError
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.store import versions
+from effio.store.notes import Notes, tags_of
 from effio.store.records import End, Figure, Measurement, Run
+from effio.store.run_record import RunRecord
 
 MAX_FILE_BYTES = 4 << 30
 MAX_LINE_BYTES = 32 << 20
@@ -43,6 +45,9 @@ class Result:
     figures: list[Figure] = field(default_factory=list)
     end: End | None = None
     remarks: list[str] = field(default_factory=list)
+    # Of a run that the driver started.
+    record: RunRecord | None = None
+    notes: Notes = field(default_factory=Notes)
 
     @property
     def benchmark(self) -> str:
@@ -52,6 +57,10 @@ class Result:
     def status(self) -> str:
         return self.end.status if self.end else "unfinished"
 
+    @property
+    def tags(self) -> list[str]:
+        return tags_of(self.record, self.notes)
+
     def figures_named(self, name: str) -> list[Figure]:
         return [f for f in self.figures if f.name == name]
 
@@ -60,15 +69,28 @@ class Result:
 
 
 class ResultError(EffioError):
-    """The file cannot be used; the message says where and why."""
+    """The file cannot be used; the message says where and why. `newer`: a newer effio made it."""
 
-    def __init__(self, path: Path, why: str, line: int | None = None) -> None:
+    def __init__(self, path: Path, why: str, line: int | None = None, newer: bool = False) -> None:
         where = f"{path}, line {line}" if line else str(path)
         super().__init__(f"{where}: {why}", ExitCode.USAGE)
+        self.why = why
+        self.newer = newer
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
+
+
+class _NumberError(ValueError):
+    """JSON, but no number that an engine writes."""
+
+
+def _whole(text: str) -> int:
+    """Of 64 bits: such a number is a float as well, and is printed in no time."""
+    if len(text) > 20 or not -(2**63) <= (value := int(text)) < 2**64:
+        raise _NumberError(f"a whole number beyond 64 bits: {text[:40]}")
+    return value
 
 
 def _finite(text: str) -> float:
@@ -79,7 +101,9 @@ def _finite(text: str) -> float:
 
 
 def _parse(text: bytes) -> dict[str, Any]:
-    value = json.loads(text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite)
+    value = json.loads(
+        text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
+    )
     if not isinstance(value, dict):
         raise TypeError("not an object")
     return value
@@ -136,6 +160,8 @@ def _read(stream: IO[bytes], path: Path) -> Result:
                 remarks.append(f"line {number} is torn: the job was ended in it")
                 continue
             why = "nested too deeply" if isinstance(error, RecursionError) else "not JSON"
+            if isinstance(error, _NumberError):
+                why = str(error)
             raise ResultError(path, why, number) from None
         record = _record(line, path, number)
         if result is None:
@@ -165,7 +191,7 @@ def _record(line: dict[str, Any], path: Path, number: int) -> BaseModel:
     try:
         line = versions.upgrade(line)
     except versions.UnknownVersionError as error:
-        raise ResultError(path, str(error), number) from None
+        raise ResultError(path, str(error), number, newer=error.newer) from None
     kind = line.get("kind")
     model = _KINDS.get(kind) if isinstance(kind, str) else None
     if model is None:

@@ -26,7 +26,8 @@ def _nothing_to_empty(value: object) -> object:
 
 # Numbers of the engine are numbers: no text, no booleans. Bounds are far beyond any machine, and
 # keep sums and quotients finite.
-Number = Annotated[float, Field(strict=True, ge=-1e30, le=1e30)]
+MAX_NUMBER = 1e30
+Number = Annotated[float, Field(strict=True, ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Seconds = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 Count = Annotated[int, Field(strict=True, ge=0, le=2**63)]
 Texts = Annotated[dict[str, str], BeforeValidator(_nothing_to_empty)]
@@ -34,15 +35,16 @@ Objects = Annotated[dict[str, Any], BeforeValidator(_nothing_to_empty)]
 
 
 def as_number(value: object) -> float | None:
-    """A member of a benchmark's own object as a number; None if it is none, as truth values are."""
+    """A member of a benchmark's own object as a number; None if it is none, as truth values are, or
+    beyond what any number of a result is."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value)
+    return float(value) if abs(value) <= MAX_NUMBER else None
 
 
 def as_count(value: object) -> int:
     """The same as a whole number; 0 if it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return value if isinstance(value, int) and as_number(value) is not None else 0
 
 
 class Metric(Record):
@@ -102,22 +104,39 @@ class Failure(Record):
 
 
 class FileSet(Record):
+    """Files of a run: one, or as many as the count, whose names hold an index in place of each
+    conversion (%d, %03d): first, first + step, ..."""
+
     name: str = Field(min_length=1, max_length=4096)
     count: Count = 1
+    first: Count = 0
+    step: Annotated[int, Field(ge=1, le=2**53)] = 1
+    directory: str = Field(default="", max_length=4096)
+    keep: bool = False
+
+
+class NameSet(Record):
+    """Entries that a run makes anywhere in a tree: %d stands for numbers below the counts."""
+
+    kind: Literal["file", "directory", "link"]
+    name: str = Field(min_length=1, max_length=255)
+    counts: list[Count] = Field(max_length=16)
 
 
 class TreeSet(Record):
-    """Directories that a run makes with all that is in them: %d stands for indexes."""
+    """Directories that a run makes, and what it makes in them: %d stands for indexes."""
 
     directory: str = Field(min_length=1, max_length=4096)
     name: str = Field(min_length=1, max_length=255)
     counts: list[Count] = Field(max_length=16)
+    names: list[NameSet] = Field(default_factory=list, max_length=1000)
 
 
 class Manifest(Record):
     """What a run may create: the only names that `effio clean` touches."""
 
     directory: str
+    host: str = ""
     keep: bool = False
     real: bool = True
     files: list[FileSet] = Field(max_length=100_000)
@@ -220,6 +239,7 @@ class Measurement(Record):
     call_times: CallTimes | None = None
     hints_asked: Texts = Field(default_factory=dict)
     hints_granted: Texts = Field(default_factory=dict)
+    hints_echoed: bool | None = None
     verified_bytes: Count = 0
     error_count: Count = 0
     errors: list[Failure] = Field(default_factory=list, max_length=10_000)
@@ -242,6 +262,24 @@ class Measurement(Record):
         return default if value is None else value
 
 
+class Samples(Record):
+    """What a mean stands on, in the unit of its figure."""
+
+    count: Count
+    min: Number | None = None
+    max: Number | None = None
+    deviation: Number | None = None
+    low95: Number | None = None
+    high95: Number | None = None
+
+    @property
+    def half95(self) -> float | None:
+        """Half the width of the 95 % confidence interval."""
+        if self.low95 is None or self.high95 is None:
+            return None
+        return (self.high95 - self.low95) / 2
+
+
 class Figure(Record):
     benchmark: str
     name: str
@@ -249,6 +287,7 @@ class Figure(Record):
     metric: Metric
     valid: bool | None = None
     reasons: list[str] = Field(default_factory=list, max_length=1000)
+    samples: Samples | None = None
     detail: Objects = Field(default_factory=dict)
 
 

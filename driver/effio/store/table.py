@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import IO, Any
 
+from effio import text as fmt
+from effio.errors import EffioError, ExitCode, pip_install
 from effio.store.reader import Result
 
 Row = dict[str, Any]
@@ -21,6 +24,19 @@ def _flat(prefix: str, values: dict[str, Any]) -> Row:
     return {
         f"{prefix}{key}": json.dumps(v) if isinstance(v, (dict, list)) else v
         for key, v in values.items()
+    }
+
+
+def _campaign(result: Result) -> Row:
+    """Which point of which campaign it is; each axis is a column of its own."""
+    part = result.record.campaign if result.record is not None else None
+    return {
+        "campaign": part.name if part else None,
+        "step": part.step if part else None,
+        "point": part.point if part else None,
+        "campaign_repetition": part.repetition if part else None,
+        "tags": ",".join(result.tags) or None,
+        **_flat("axis_", dict(part.axes) if part else {}),
     }
 
 
@@ -46,6 +62,8 @@ def run_row(name: str, result: Result) -> Row:
         "command": json.dumps(run.command),
         "options": json.dumps(run.options),
         "path": str(result.path),
+        "notes": "; ".join(note.text for note in result.notes.notes) or None,
+        **_campaign(result),
     }
 
 
@@ -79,8 +97,10 @@ def measurement_rows(name: str, result: Result) -> Iterator[Row]:
             "call_max_seconds": times.max if times else None,
             "hints_asked": json.dumps(m.hints_asked),
             "hints_granted": json.dumps(m.hints_granted),
+            "hints_echoed": m.hints_echoed,
             **_flat("where_", m.where),
             **_flat("detail_", m.detail),
+            **_campaign(result),
         }
 
 
@@ -95,8 +115,10 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
             "better": f.metric.better,
             "valid": f.valid,
             "reasons": "; ".join(f.reasons) or None,
+            **(_flat("samples_", f.samples.model_dump()) if f.samples else {}),
             **_flat("where_", f.where),
             **_flat("detail_", f.detail),
+            **_campaign(result),
         }
 
 
@@ -124,3 +146,67 @@ def write_csv(rows: Sequence[Row], stream: IO[str]) -> None:
     writer.writerow(columns)
     for row in rows:
         writer.writerow(["" if row.get(c) is None else _guarded(row[c]) for c in columns])
+
+
+# What Markdown and the HTML in it would take for its own.
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
+
+
+def markdown_text(text: object) -> str:
+    return _SIGNS.sub(r"\\\1", fmt.plain(text, 1000)) or " "
+
+
+def write_markdown(rows: Sequence[Row], stream: IO[str]) -> None:
+    columns = columns_of(rows)
+
+    def line(cells: Iterable[object]) -> str:
+        return "| " + " | ".join(map(markdown_text, cells)) + " |\n"
+
+    stream.write(line(columns))
+    stream.write("|" + "---|" * len(columns) + "\n")
+    for row in rows:
+        stream.write(line("" if row.get(c) is None else row[c] for c in columns))
+
+
+def write_parquet(rows: Sequence[Row], stream: IO[bytes]) -> None:
+    """By pyarrow. A column that holds numbers in one run and text in another is text."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise EffioError(
+            "pyarrow is not installed, which writes Parquet",
+            ExitCode.ENVIRONMENT,
+            pip_install("pyarrow"),
+        ) from None
+    types = {
+        "bool": pyarrow.bool_(),
+        "int": pyarrow.int64(),
+        "float": pyarrow.float64(),
+        "text": pyarrow.string(),
+    }
+    arrays, names = [], columns_of(rows)
+    for name in names:
+        values = [row.get(name) for row in rows]
+        kind = kind_of({kind_of_value(v) for v in values if v is not None})
+        if kind == "text":
+            values = [None if v is None else str(v) for v in values]
+        elif kind == "float":
+            values = [None if v is None else float(v) for v in values]
+        arrays.append(pyarrow.array(values, type=types[kind]))
+    parquet.write_table(pyarrow.table(arrays, names=names), stream)
+
+
+def kind_of_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int" if abs(value) < 2**63 else "float"
+    return "float" if isinstance(value, float) else "text"
+
+
+def kind_of(kinds: Set[str]) -> str:
+    """Of a column by the kinds of its values: text, where nothing else holds all of them."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    return "float" if kinds == {"int", "float"} else "text"

@@ -15,16 +15,54 @@ from typing import Any
 Line = dict[str, Any]
 Upgrade = Callable[[Line], Line]
 
-CURRENT = (1, 0)
+CURRENT = (1, 1)
+
+
+def _one_vocabulary(line: Line) -> Line:
+    """What means stand on had three vocabularies in `detail`; figures of rings had units in their
+    names that their values had not."""
+    line = {**line, "schema": "effio-result/1.1"}
+    name, detail = line.get("name"), line.get("detail")
+    if line.get("kind") != "figure" or not isinstance(detail, dict):
+        return line
+    if line.get("benchmark") == "rings" and isinstance(name, str):
+        line["name"] = name.removesuffix("_usec").removesuffix("_GBytes")
+    old = {key.removesuffix("_bytes_per_second"): value for key, value in detail.items()}
+    half, count = old.get("confidence95"), old.get("repetitions", old.get("iterations"))
+    metric = line.get("metric")
+    mean = metric.get("value") if isinstance(metric, dict) else None
+    if half is None or count is None:
+        return line
+    numbers = isinstance(half, (int, float)) and isinstance(mean, (int, float))
+    known = numbers and isinstance(count, int) and count > 1
+    line["samples"] = {
+        "count": count,
+        "min": old.get("min"),
+        "max": old.get("max"),
+        "deviation": old.get("deviation"),
+        "low95": mean - half if known else None,
+        "high95": mean + half if known else None,
+    }
+    gone = {"confidence95", "repetitions", "iterations", "min", "max", "deviation"}
+    rest = {k: v for k, v in detail.items() if k.removesuffix("_bytes_per_second") not in gone}
+    if line.get("name") == "library_bandwidth" and "seconds" in rest:
+        rest["mean_seconds"] = rest.pop("seconds")
+    line["detail"] = rest
+    return line
+
 
 # From a version to the next one, line by line.
-UPGRADES: Mapping[tuple[int, int], tuple[tuple[int, int], Upgrade]] = {}
+UPGRADES: Mapping[tuple[int, int], tuple[tuple[int, int], Upgrade]] = {
+    (1, 0): ((1, 1), _one_vocabulary),
+}
 
 _NAME = re.compile(r"^effio-result/(\d{1,4})(?:\.(\d{1,4}))?$")
 
 
 class UnknownVersionError(ValueError):
-    pass
+    def __init__(self, why: str, newer: bool = False) -> None:
+        super().__init__(why)
+        self.newer = newer
 
 
 def parse(schema: object) -> tuple[int, int]:
@@ -49,7 +87,8 @@ def upgrade(
     if version[0] > current[0]:
         raise UnknownVersionError(
             f"it has schema version {version[0]}, this effio reads up to {current[0]}; "
-            "a newer effio reads it"
+            "a newer effio reads it",
+            newer=True,
         )
     while version < current:
         if version not in steps:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The effective communication bandwidth b_eff 3.6 (spec/b_eff.md).
+// The effective communication bandwidth b_eff 3.6 (docs/definitions/b-eff.md).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What b_eff 3.6 is, without MPI: message lengths, patterns, who sends to whom (spec/b_eff.md, B2
-// and B3).
+// What b_eff 3.6 is, without MPI: message lengths, patterns, who sends to whom
+// (docs/definitions/b-eff.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The message buffers of b_eff and what is checked of each message (spec/b_eff.md, B4).
+// The message buffers of b_eff and what is checked of each message (docs/definitions/b-eff.md,
+// Methods and buffers).
 #pragma once
 
 #include <cstdint>

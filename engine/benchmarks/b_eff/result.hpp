@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a run of b_eff finds out, and how it becomes one number (spec/b_eff.md, B6). The root's is
-// complete; its size does not grow with the number of ranks. Bandwidths in bytes per second.
+// What a run of b_eff finds out, and how it becomes one number (docs/definitions/b-eff.md, The
+// result). The root's is complete; its size does not grow with the number of ranks. Bandwidths in
+// bytes per second.
 #pragma once
 
 #include <array>

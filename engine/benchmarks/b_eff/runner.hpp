@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of b_eff: repetitions, lengths, patterns, methods (spec/b_eff.md, B5).
+// The loops of b_eff: repetitions, lengths, patterns, methods (docs/definitions/b-eff.md, Loops).
 #pragma once
 
 #include <array>

@@ -111,8 +111,8 @@ Ending BeffIo::run(Job& job) {
     for (const auto n : setup->partitions) {
         least += cap_shares(row_table(setup->lmax), n, 0).least;
     }
-    if (auto fits = check_cap(*target, parameters_.storage.directory, static_cast<double>(least),
-                              "one call of every row needs",
+    if (auto fits = check_cap(job.session, *target, parameters_.storage.directory,
+                              static_cast<double>(least), "one call of every row needs",
                               "use fewer ranks, less --memory-per-rank or another directory");
         !fits) {
         return Ending::from(fits.error());

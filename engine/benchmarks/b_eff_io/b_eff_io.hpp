@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The effective file-I/O bandwidth benchmark b_eff_io 2.1 (spec/b_eff_io.md).
+// The effective file-I/O bandwidth benchmark b_eff_io 2.1 (docs/definitions/b-eff-io.md).
 #pragma once
 
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The definition of b_eff_io 2.1 as numbers: rows, partitions, time budget, repetition factors and
-// averages (spec/b_eff_io.md, A2-A7). Pure arithmetic. Sizes in bytes, times in seconds, rates in
-// B/s.
+// averages (docs/definitions/b-eff-io.md). Pure arithmetic. Sizes in bytes, times in seconds, rates
+// in B/s.
 #pragma once
 
 #include <array>

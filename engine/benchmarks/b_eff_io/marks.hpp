@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The marks of a row: the first and the last double of each chunk, 1e7 r + 1000 i + 10 p + a +
 // (1 | 6), with the call number r from 0, the index i of the chunk's first double in the buffer,
-// the row p and the access a (spec/b_eff_io.md, A6.3).
+// the row p and the access a (docs/definitions/b-eff-io.md, Marks).
 //
 // Placing and checking them is inside the measured interval, so what does not change from call to
 // call is computed once. All terms are whole numbers below 2^53: their sums are exact in any order.

@@ -44,14 +44,14 @@ class Trouble {
     [[gnu::cold]] void wrong(std::int64_t chunks, std::int64_t call, const WrongChunk& w,
                              const ByteFile& file) {
         say(
-            fmt::format("[{}] ERROR in reading: p={}, r={}, i={}, buf=({:.0f},{:.0f}) != "
-                        "({:.0f},{:.0f})",
+            fmt::format("[{}] ERROR in reading: p={}, r={}, i={}, buf=({},{}) != "
+                        "({},{})",
                         session_.world_rank, task_.row.number, call, w.i, w.found_first,
                         w.found_last, w.expected_first, w.expected_last));
         Error error = io_error(
             file.call_name(task_.form, false), file.path(),
             fmt::format("wrong data in row {} ({} {}), call {}: first and last double of a chunk "
-                        "are ({:.0f},{:.0f}) instead of ({:.0f},{:.0f})",
+                        "are ({},{}) instead of ({},{})",
                         task_.row.number, name(task_.access), name(task_.row.type), call,
                         w.found_first, w.found_last, w.expected_first, w.expected_last));
         error.exit_code = ExitCode::data_errors;

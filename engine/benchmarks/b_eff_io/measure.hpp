@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One row of the pattern table, timed as the definition says (spec/b_eff_io.md, A6.3).
+// One row of the pattern table, timed as the definition says (docs/definitions/b-eff-io.md, What a
+// row's time holds).
 #pragma once
 
 #include <cstdint>

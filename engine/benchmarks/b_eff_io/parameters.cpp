@@ -37,6 +37,9 @@ void Parameters::declare(OptionTable& table) {
             "adapt", adapt,
             "shorten rows when earlier ones took too long; for debugging, the result is NOT VALID")
         .expert();
+    table.flag("drop-cache", drop_cache,
+               "ask the system to drop a file from the page cache before it is read; the result is "
+               "NOT VALID");
     table
         .add("messages", max_messages,
              "messages about failed calls and wrong data per row and rank")
@@ -60,7 +63,15 @@ Status Parameters::check() {
         return usage_error(
             fmt::format("--partitions: {} sizes are given; 100 are allowed", partitions.size()));
     }
-    return storage.check();
+    if (auto known = storage.check(); !known) return known;
+    // A chunk of 1 KiB + 8 bytes is no multiple of any block.
+    if (storage.backend.name == "direct" && !storage.backend.direct.falls_back()) {
+        return usage_error(
+            "--backend direct refuses chunks that are no multiple of the device's block, which the "
+            "definition has (1 KiB, 1 KiB+8, ...): use --drop-cache to read from storage, or "
+            "--backend-options unaligned=buffered");
+    }
+    return {};
 }
 
 }  // namespace effio::b_eff_io

@@ -20,6 +20,7 @@ struct Parameters {
     bool no_shared_pointer = false;
     bool no_unique_open = false;
     bool adapt = false;
+    bool drop_cache = false;
     std::int64_t max_messages = 1;
     std::string fill = "definition";
     std::string verify = "none";

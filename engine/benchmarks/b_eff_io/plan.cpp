@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
 #include "core/table.hpp"
+#include "core/whole.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::b_eff_io {
@@ -32,8 +32,18 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const Budget budget = time_budget(parameters.time.count, partitions.size(), parameters.rewrite);
     const std::int64_t lmax = lmax_bytes(memory_mib);
 
-    // The cap needs the directory; where it cannot be looked at, the plan has none.
-    ByteCap cap{std::numeric_limits<std::int64_t>::max(), "none: the directory is not here"};
+    // A row moves the largest chunk at least once; types 3 and 4 fill up.
+    constexpr auto most_rows = static_cast<std::int64_t>(4 * row_count);
+    const auto count = static_cast<std::int64_t>(partitions.size());
+    if (!product_of({ranks, lmax, most_rows, count})) {
+        return usage_error(fmt::format("one call of every row on {} would be more than 8 EiB",
+                                       count_of(ranks, "rank")));
+    }
+
+    // The cap needs the directory; where it cannot be looked at, the plan has what --max-bytes can
+    // be at most.
+    constexpr std::int64_t unlimited = 9'000'000'000'000'000'000;
+    ByteCap cap{unlimited, "none: the directory is not here"};
     if (const auto fs = find_file_system(parameters.storage.directory); fs) {
         cap = find_cap(*fs, memory.available_bytes, parameters.storage.max_bytes);
     }
@@ -46,8 +56,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         const std::int64_t n = partitions[i];
         auto rows = row_table(lmax);
-        const auto shares =
-            cap_shares(rows, n, cap.bytes / static_cast<std::int64_t>(partitions.size()));
+        const auto shares = cap_shares(rows, n, cap.bytes / count);
         Repetitions r;
         r.fill(1);
         std::array<bool, row_count> cut{};

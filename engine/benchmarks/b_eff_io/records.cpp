@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // b_eff_io's events as lines of the result file.
 #include "benchmarks/b_eff_io/views.hpp"
+#include "benchmarks/storage_run.hpp"
 
 namespace effio::b_eff_io {
 namespace {
@@ -144,8 +145,7 @@ Measurement to_measurement(const RowResult& row, int nodes) {
     }
     m.stopped_by = name(row.stopped);
     m.call_times = row.call_times;
-    m.hints_asked = row.asked.to_json();
-    m.hints_granted = row.granted.to_json();
+    set_hints(m, row.asked, row.granted);
     m.error_count = row.errors;
     m.errors = row.error_list;
     m.cache = row.cache;

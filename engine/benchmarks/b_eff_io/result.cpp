@@ -96,6 +96,9 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
     }
     if (!partition.all_rows_valid()) list.push_back({"no row is INVALID", false});
     if (setup.parameters.adapt) list.push_back({"scheduled times are not adapted", false});
+    if (setup.parameters.drop_cache) {
+        list.push_back({"caches are left as the definition finds them (no --drop-cache)", false});
+    }
     if (setup.parameters.storage.backend.name != "mpiio") {
         list.push_back({fmt::format("storage is reached through MPI-IO, not {}",
                                     setup.parameters.storage.backend.name),

@@ -64,7 +64,7 @@ struct RowResult {
     bool sets_view = false;
     bool has_hints = false;  ///< an info object is passed for this row
     Hints asked;
-    Hints granted;
+    GrantedHints granted;
     std::optional<Histogram> call_times;
     std::optional<CacheEvidence> cache;
     std::int64_t cap_calls = 0;  ///< calls that the cap allows; 0 = not limited
@@ -78,7 +78,7 @@ struct OpenedFile {
     Type type = Type::scatter;
     bool has_hints = false;
     Hints asked;
-    Hints granted;
+    GrantedHints granted;
 };
 
 struct TypeResult {
@@ -142,7 +142,7 @@ struct RunResult {
     /// free of failed calls.
     std::optional<std::size_t> best() const;
     /// The three of b_eff_io 2.1, and after them those that only apply where effio changes the run:
-    /// a cap on bytes that cut rows short, -adapt, a backend that is not MPI-IO.
+    /// a cap on bytes that cut rows short, -adapt, dropped caches, a backend that is not MPI-IO.
     std::vector<Criterion> criteria(std::size_t partition) const;
     bool valid(std::size_t partition) const;
 };

@@ -249,7 +249,7 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
                                                   : OpenMode::reading();
     mode.unique = !setup_.parameters.no_unique_open;
     mode.delete_on_close = f.access == Access::read && !setup_.parameters.storage.keep;
-    if (f.access == Access::read && target_.file_system()) f.resident = resident_fraction(path);
+    if (f.access == Access::read && target_.file_system()) f.resident = before_reading(f, path);
     f.comm.barrier();
     {
         const Lap lap(session_.clock, f.sums.open);
@@ -266,6 +266,17 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
         f.file->granted_hints()};
     notify([&](Observer& o) { o.file_opened(event); });
     return true;
+}
+
+/// Collective over the file's ranks: what this node's cache holds of it, after dropping it if
+/// asked. Each write was synced, so every page is clean; a node needs to drop a shared file once.
+std::optional<double> Runner::before_reading(const OpenFile& f, const std::string& path) {
+    if (setup_.parameters.drop_cache) {
+        session_.progress.call("drop from the cache");
+        if (f.type == Type::separated || job_.topology.is_node_leader()) drop_from_cache(path);
+        f.file_comm.barrier();
+    }
+    return resident_fraction(path);
 }
 
 double Runner::budget_of(const OpenFile& f, const Row& row, const Sums& sums) const {

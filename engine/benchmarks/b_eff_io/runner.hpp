@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of b_eff_io: accesses, partitions, files, rows (spec/b_eff_io.md, A3 and A5).
+// The loops of b_eff_io: accesses, partitions, files, rows (docs/definitions/b-eff-io.md, Files and
+// calls).
 #pragma once
 
 #include <functional>
@@ -84,6 +85,7 @@ class Runner {
     void access_partition(Access access, Partition& partition, const Comm& comm);
     void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
     bool open_file(OpenFile& f, const Hints& hints);
+    std::optional<double> before_reading(const OpenFile& f, const std::string& path);
     void measure(OpenFile& f, const Row& row, Sums& sums);
     RowTask task_of(const OpenFile& f, const Row& row) const;
     double budget_of(const OpenFile& f, const Row& row, const Sums& sums) const;

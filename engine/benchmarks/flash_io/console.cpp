@@ -38,8 +38,8 @@ class ConsoleView : public Observer {
                         count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
                         format_size(static_cast<double>(s.dump_bytes)), s.library,
                         s.nonblocking ? "nonblocking" : "blocking", p.access, data, s.result_path));
-        console_.print(fmt::format(format, "access", "file", "rep", "dump", "size", "time", "rate",
-                                   "with sync", ""));
+        console_.print(fmt::format(format, "access", "file", "rep", "dump", "size", "time",
+                                   "on storage", "rate", ""));
     }
 
     void file(const FileRun& r) override {
@@ -47,8 +47,8 @@ class ConsoleView : public Observer {
         console_.print(fmt::format(format, r.write ? "write" : "read", name(r.file), r.repetition,
                                    r.dump, format_size(static_cast<double>(r.bytes)),
                                    format_duration(r.longest(r.write ? "by_definition" : "total")),
-                                   r.valid ? format_rate(r.rate()) : "-",
-                                   synced ? format_rate(r.synced_rate()) : "-", r.remark()));
+                                   synced ? format_rate(r.synced_rate()) : "-",
+                                   r.valid ? format_rate(r.rate()) : "-", r.remark()));
     }
 
     void end(const Setup& s, const std::vector<Repetition>& repetitions) override {
@@ -71,15 +71,16 @@ class ConsoleView : public Observer {
         }
         table(*best);
         const Samples samples = samples_of(summary.rates);
+        console_.print("\n");
+        if (s.parameters.syncs()) {
+            console_.print(fmt::format("bandwidth until the data are on storage: {}\n",
+                                       format_rate(samples_of(summary.synced_rates).mean())));
+        }
         console_.print(fmt::format(
-            "\nbandwidth by the definition (no sync): {}{}\n", format_rate(samples.mean()),
+            "bandwidth by the definition (no sync): {}{}\n", format_rate(samples.mean()),
             samples.count() > 1 ? fmt::format(" on average, {} to {}", format_rate(samples.min()),
                                               format_rate(samples.max()))
                                 : ""));
-        if (s.parameters.syncs()) {
-            console_.print(fmt::format("until the data are on storage: {}\n",
-                                       format_rate(samples_of(summary.synced_rates).mean())));
-        }
         if (!summary.read_rates.empty()) restart(summary, *best);
         if (best->compute_seconds > 0) {
             console_.print(

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+
+#include "core/units.hpp"
+#include "core/whole.hpp"
 
 namespace effio::flash_io {
 namespace {
@@ -70,9 +74,9 @@ class Builder {
                 {"flash_version", std::string(version_text)},
                 {"total_blocks", whole(out_.schema.dimensions[blocks].length)},
                 {"nsteps", 0},
-                {"nxb", whole(geometry_.extent(0))},
-                {"nyb", whole(geometry_.extent(1))},
-                {"nzb", whole(geometry_.extent(2))},
+                {"nxb", whole(geometry_.points(file_, 0))},
+                {"nyb", whole(geometry_.points(file_, 1))},
+                {"nzb", whole(geometry_.points(file_, 2))},
                 {"time", 0.0}};
     }
 
@@ -107,6 +111,22 @@ class Builder {
 };
 
 }  // namespace
+
+Status check_size(const Geometry& g, int ranks, std::int64_t dumps) {
+    if (const auto blocks = g.first_block(ranks); blocks > std::numeric_limits<int>::max()) {
+        return usage_error(fmt::format("{} blocks of {} are more than the files can count (2^31)",
+                                       blocks, count_of(ranks, "rank")));
+    }
+    // Two plot files have at most as much as the checkpoint together, and the tree is less than a
+    // variable.
+    constexpr std::int64_t most_values = std::int64_t{3} * (variable_count + 1);
+    if (product_of({g.first_block(ranks) + 2, g.corners(0), g.corners(1), g.corners(2), 8,
+                    most_values, dumps})) {
+        return {};
+    }
+    return usage_error(
+        fmt::format("the dumps of {} would be larger than 8 EiB", count_of(ranks, "rank")));
+}
 
 std::string_view name(File file) {
     switch (file) {

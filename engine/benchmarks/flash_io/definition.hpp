@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What FLASH I/O writes: blocks, variables, files and their sizes (spec/app_kernels.md, section 1).
+// What FLASH I/O writes: blocks, variables, files and their sizes (docs/definitions/flash-io.md).
 // Pure arithmetic; nothing here grows with the number of ranks.
 #pragma once
 
@@ -15,6 +15,10 @@ namespace effio::flash_io {
 
 /// Hydrodynamic variables and 13 species.
 inline constexpr int variable_count = 24;
+
+/// The three files, in the order in which they are written.
+enum class File : char { checkpoint, centred, corner };
+inline constexpr std::array<File, 3> all_files{File::checkpoint, File::centred, File::corner};
 
 /// The blocks of a mesh. A block has `cells` along each of its `dimensions` edges, and guard cells
 /// around them in memory only.
@@ -39,6 +43,10 @@ struct Geometry {
     std::int64_t cells_with_guards() const {
         return extent_with_guards(0) * extent_with_guards(1) * extent_with_guards(2);
     }
+    /// Points of a block along an edge in a file: its cells, or its corners.
+    std::int64_t points(File file, int d) const {
+        return file == File::corner ? corners(d) : extent(d);
+    }
     std::int64_t corners_of_block() const { return corners(0) * corners(1) * corners(2); }
     int faces() const { return 2 * dimensions; }
     int children() const { return 1 << dimensions; }
@@ -46,9 +54,6 @@ struct Geometry {
     int global_ids() const { return faces() + 1 + children(); }
 };
 
-/// The three files, in the order in which they are written.
-enum class File : char { checkpoint, centred, corner };
-inline constexpr std::array<File, 3> all_files{File::checkpoint, File::centred, File::corner};
 constexpr std::size_t index(File file) {
     return static_cast<std::size_t>(file);
 }
@@ -99,6 +104,10 @@ struct FileDefinition {
     std::vector<Content> contents;  ///< of each variable of the schema
 };
 FileDefinition define(const Geometry& geometry, File file, Structure structure, int ranks);
+
+/// Whether `dumps` of all files can be told in 64 bits, and their blocks in the 32 bits that the
+/// files have for them.
+Status check_size(const Geometry& geometry, int ranks, std::int64_t dumps);
 
 /// The name of a file: "<prefix><library>_<kind>_<number><suffix>"; PnetCDF's library is "ncmpi",
 /// and its suffix ".nc".

@@ -3,15 +3,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/flash_io/parameters.hpp"
 #include "benchmarks/flash_io/plan.hpp"
 #include "benchmarks/flash_io/runner.hpp"
 #include "benchmarks/flash_io/views.hpp"
 #include "benchmarks/storage_run.hpp"
+#include "parallel/from_root.hpp"
 
 namespace effio::flash_io {
 namespace {
+
+/// Files of more writers than are told would be read as if they were all.
+Status check_number_of_files(const Comm& comm, const Target::Request& request) {
+    const auto counted = from_root(comm, [&]() -> Result<std::int64_t> {
+        for (const FileSet& files : request.files) {
+            const std::string next = request.directory + "/" + files.name(files.count);
+            if (!files.indexed || !std::filesystem::exists(next)) continue;
+            return usage_error(
+                fmt::format("{} is a file of one more than {}: say by --writers how "
+                            "many ranks wrote the files",
+                            next, count_of(files.count, "writer")));
+        }
+        return std::int64_t{0};
+    });
+    return counted ? Status{} : Status(counted.error());
+}
 
 class FlashIo : public BenchmarkWith<Parameters> {
   public:
@@ -70,7 +90,8 @@ Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
     s.writers = parameters_.writers_of(s.ranks);
     s.nonblocking = library.capabilities().nonblocking && parameters_.calls != "blocking";
     s.library = library.version().empty() ? std::string(library.name()) : library.version();
-    s.base_name = parameters_.storage.directory + "/" + parameters_.prefix;
+    const std::string& directory = parameters_.storage.directory;
+    s.base_name = (directory == "." ? "" : directory + "/") + parameters_.prefix;
     s.total_blocks = parameters_.geometry().first_block(s.writers);
     for (const File file : parameters_.files_in_order()) {
         s.dump_bytes +=
@@ -107,6 +128,12 @@ Ending FlashIo::run(Job& job) {
     Session& session = job.session;
     const auto library = make_arrays(session, parameters_.storage.backend, job.room);
     if (auto fits = check_library(*library); !fits) return Ending::from(fits.error());
+    const int ranks = session.comm.size();
+    if (auto fits = check_size(parameters_.geometry(),
+                               std::max(ranks, parameters_.writers_of(ranks)), parameters_.dumps);
+        !fits) {
+        return Ending::from(fits.error());
+    }
     Setup setup = set_up(job, *library);
     const auto rules = read_hint_rules(session, parameters_.storage, hint_vocabulary(setup.ranks));
     if (!rules) return Ending::from(rules.error());
@@ -114,13 +141,18 @@ Ending FlashIo::run(Job& job) {
     Target::Request request = request_of(parameters_.storage);
     request.only_read = !parameters_.writes();
     request.files = files(*library, setup.writers);
+    if (!parameters_.writes()) {
+        if (auto all = check_number_of_files(session.comm, request); !all) {
+            return Ending::from(all.error());
+        }
+    }
     auto target = Target::prepare(session, library->capabilities().real_files, std::move(request));
     if (!target) return Ending::from(target.error());
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;
     const std::int64_t needed = parameters_.writes() ? setup.dump_bytes * parameters_.dumps : 0;
-    if (auto fits = check_cap(*target, parameters_.storage.directory, static_cast<double>(needed),
-                              "the dumps need",
+    if (auto fits = check_cap(job.session, *target, parameters_.storage.directory,
+                              static_cast<double>(needed), "the dumps need",
                               "use fewer --dumps, --blocks or --cells, or another directory");
         !fits) {
         return Ending::from(fits.error());

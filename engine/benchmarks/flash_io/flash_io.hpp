@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FLASH I/O: the checkpoint and plot files of a block-structured simulation code
-// (spec/app_kernels.md, section 1).
+// (docs/definitions/flash-io.md).
 #pragma once
 
 #include <memory>

@@ -339,7 +339,7 @@ std::vector<std::byte> header_bytes(const FileDefinition& definition, std::size_
             append_real(out, real, 0);
             append(out, std::int32_t{0});
             for (const int d : {0, 1, 2})
-                append(out, static_cast<std::int32_t>(geometry.extent(d)));
+                append(out, static_cast<std::int32_t>(geometry.points(definition.file, d)));
         }
     }
     return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The mesh of one rank in memory: the unknowns with their guard cells, and the tree
-// (spec/app_kernels.md, section 1.3). What every element should be follows from its place alone.
+// (docs/definitions/flash-io.md, The mesh). What every element should be follows from its place
+// alone.
 #pragma once
 
 #include <cstdint>

@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/table.hpp"
 
 namespace effio::flash_io {
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const Geometry g = parameters.geometry();
+    const int most = std::max(input.ranks, parameters.writers_of(input.ranks));
+    if (auto fits = check_size(g, most, parameters.dumps); !fits) return fits.error();
     const Structure structure = parameters.structure_in_force();
     const std::string& backend = parameters.storage.backend.name;
     const int writers = parameters.writers_of(input.ranks);

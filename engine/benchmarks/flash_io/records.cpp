@@ -48,14 +48,12 @@ class RecordView : public Observer {
         for (const File file : all_files) {
             const auto& part = r.parts[index(file)];
             if (part.files == 0) continue;
-            files[std::string(name(file))] = Json{{"files", part.files},
-                                                  {"bytes", part.bytes},
-                                                  {"seconds", part.seconds},
-                                                  {"header_seconds", part.header},
-                                                  {"unknown_seconds", part.unknown},
-                                                  {"sync_seconds", part.sync},
-                                                  {"close_seconds", part.close},
-                                                  {"total_seconds", part.total}};
+            files[std::string(name(file))] =
+                Json{{"files", part.files},           {"bytes", part.bytes},
+                     {"hole_bytes", part.hole_bytes}, {"seconds", part.seconds},
+                     {"header_seconds", part.header}, {"unknown_seconds", part.unknown},
+                     {"sync_seconds", part.sync},     {"close_seconds", part.close},
+                     {"total_seconds", part.total}};
         }
         f.detail = Json{{"files", std::move(files)},
                         {"bytes", r.bytes()},
@@ -70,18 +68,9 @@ class RecordView : public Observer {
         recorder_.figure(f);
     }
 
-    void mean(const char* name, const std::vector<double>& rates, const std::string& missing) {
-        const bool valid = !rates.empty() && missing != unsynced();
-        const Samples samples = samples_of(rates);
-        Figure f =
-            figure(name, valid ? Metric::rate(samples.mean()) : Metric::none("B/s", missing));
-        if (valid) {
-            f.detail = Json{{"repetitions", samples.count()},
-                            {"min", samples.min()},
-                            {"max", samples.max()},
-                            {"confidence95", samples.confidence95()}};
-        }
-        recorder_.figure(f);
+    void mean(const char* name, std::vector<double> rates, const std::string& missing) {
+        if (missing == unsynced()) rates.clear();
+        recorder_.figure(mean_of(figure(name, Metric::rate(0)), samples_of(rates), missing));
     }
 
     Recorder& recorder_;

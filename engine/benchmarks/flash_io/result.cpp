@@ -20,6 +20,7 @@ void Repetition::add(const FileRun& run) {
     Part& part = parts[index(run.file)];
     ++part.files;
     part.bytes += run.bytes;
+    part.hole_bytes += run.hole_bytes;
     part.seconds += run.longest("by_definition");
     part.header += run.longest("header");
     part.unknown += run.longest("unknown");

@@ -42,6 +42,7 @@ struct Repetition {
     struct Part {
         std::int64_t files = 0;
         std::int64_t bytes = 0;
+        std::int64_t hole_bytes = 0;  ///< of the files, not counted in `bytes`
         double seconds = 0;
         double header = 0;
         double unknown = 0;
@@ -51,7 +52,7 @@ struct Repetition {
     };
     std::int64_t number = 0;
     std::array<Part, 3> parts{};  ///< by File
-    Hints granted;                ///< of the first file
+    GrantedHints granted;         ///< of the first file
     std::int64_t read_bytes = 0;  ///< restart
     double read_seconds = 0;
     std::int64_t verified_bytes = 0;

@@ -291,8 +291,30 @@ void Runner::read_file(std::int64_t repetition, std::int64_t dump, File file) {
     Task t = task(file, false, repetition, dump);
     // What is not read must not look right.
     std::memset(memory_.bytes().data(), 0, memory_.size());
+    // A restart reads what stands beside the blocks as well.
+    std::vector<ArrayAttribute> found;
+    if (library_.capabilities().attributes) {
+        t.transfer.opened = [&](ArrayFile& open) -> Status {
+            for (const auto& expected : t.definition.schema.attributes) {
+                auto attribute = open.attribute(expected);
+                if (!attribute) return attribute.error();
+                found.push_back(std::move(*attribute));
+            }
+            return {};
+        };
+    }
     t.transfer.move = [&](ArrayFile& open) { return get_all(t, open); };
-    t.transfer.verify = [&](Outcome& mine) { return verify(t, mine); };
+    t.transfer.verify = [&](Outcome& mine) {
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            const ArrayAttribute& right = t.definition.schema.attributes[i];
+            if (found[i].value == right.value) continue;
+            note_wrong(mine, session_, t.transfer.request.path,
+                       fmt::format("attribute {}: expected {}, found {}", right.name,
+                                   right.value_text(), found[i].value_text()),
+                       1);
+        }
+        return verify(t, mine);
+    };
     carry_out(t);
 }
 

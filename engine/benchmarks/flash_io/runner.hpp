@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of FLASH I/O: repetitions, dumps, files (spec/app_kernels.md, sections 1.4 and 1.6).
+// The loops of FLASH I/O: repetitions, dumps, files (docs/definitions/flash-io.md).
 #pragma once
 
 #include <memory>

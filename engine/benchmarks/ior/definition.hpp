@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The definition of IOR by arithmetic: which worker touches which bytes of which file, and what
-// those bytes are (spec/ior_mdtest.md, section 1). No MPI, no files.
+// those bytes are (docs/definitions/ior.md). No MPI, no files.
 //
 // A worker is a thread of a rank; worker number = rank * threads + thread. All sizes are bytes.
 #pragma once

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -16,6 +15,7 @@
 #include "benchmarks/ior/runner.hpp"
 #include "benchmarks/ior/views.hpp"
 #include "benchmarks/storage_run.hpp"
+#include "core/whole.hpp"
 #include "parallel/from_root.hpp"
 #include "parallel/system.hpp"
 
@@ -46,6 +46,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
          {can.stores_data || p.verify.empty(), "reading back what was written"},
          {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
          {can.threads || p.threads == 1, "files of threads of their own"},
+         {can.plain || p.segments > 0, "files that hold nothing (--segments 0)"},
          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
          {can.scattered || !p.collective || ordered,
           "collective calls of which each rank's is somewhere else (--order)"},
@@ -208,9 +209,8 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
         return Ending::from(
             usage_error(fmt::format("--ranks {} are more than the {} of this run", ranks, world)));
     }
-    const double total = static_cast<double>(ranks * p.threads) * static_cast<double>(p.segments) *
-                         static_cast<double>(p.block.count);
-    if (total > static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
+    const auto total = product_of({ranks, p.threads, p.segments, p.block.count});
+    if (!total) {
         return Ending::from(usage_error("the files would be larger than 8 EiB"));
     }
     const auto hints = read_hints(session, p, ranks);
@@ -242,6 +242,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     setup.path = names.path(*target, 0, 0);
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;
+    setup.existing = target->first_existing();
     setup.file_system = target->file_system();
     std::array<int, 3> nodes{1, 1, 1};
     if (topology) {
@@ -253,11 +254,11 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     setup.max_ranks_on_node = nodes[2];
     // What a stonewall cuts off cannot be foreseen; what is written anyway must fit.
     const double lying =
-        total *
+        static_cast<double>(*total) *
         (p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1.0);
     if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
         const Status fits =
-            check_cap(*target, p.storage.directory, lying, "the files need",
+            check_cap(session, *target, p.storage.directory, lying, "the files need",
                       "use a smaller --block, --stonewall, another directory or --max-bytes");
         if (!fits) return Ending::from(fits.error());
     }
@@ -268,6 +269,12 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
         rank_files_.emplace(*p.save_rank_details, std::move(*file));
     }
 
+    const auto ready = from_root(session.comm, [&]() -> Result<std::int64_t> {
+        if (view == nullptr) return 0;
+        if (auto opened = view->ready(); !opened) return opened.error();
+        return 0;
+    });
+    if (!ready) return Ending::from(ready.error());
     if (announces) {
         Json extra;
         extra["ior"] = describe(setup);

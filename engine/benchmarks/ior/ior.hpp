@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IOR: bulk data in blocks and segments, to one file or many (spec/ior_mdtest.md).
+// IOR: bulk data in blocks and segments, to one file or many (docs/definitions/ior.md).
 #pragma once
 
 #include <memory>

@@ -26,9 +26,9 @@ void Parameters::declare(OptionTable& table) {
     table
         .add("segments", segments,
              "a file is a row of segments, each with one block of every worker that shares it: "
-             "many small blocks make a strided file")
+             "many small blocks make a strided file; 0 = files are only made, opened and closed")
         .letter('s')
-        .range(1, 1e15);
+        .range(0, 1e15);
     table.add("files", files, "one file for all ranks or one for each")
         .letter('f')
         .choices({"shared", "per-process"});

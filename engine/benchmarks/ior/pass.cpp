@@ -10,20 +10,10 @@
 #include <thread>
 
 #include "parallel/crew.hpp"
+#include "parallel/wait.hpp"
 #include "storage/as_itself.hpp"
 
 namespace effio::ior {
-namespace {
-
-void pause(Clock& clock, double seconds) {
-    if (clock.is_virtual()) {
-        clock.advance(seconds);
-    } else {
-        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-    }
-}
-
-}  // namespace
 
 std::int64_t PassDone::transfers() const {
     std::int64_t sum = 0;
@@ -34,6 +24,12 @@ std::int64_t PassDone::transfers() const {
 std::int64_t PassDone::verified() const {
     std::int64_t sum = 0;
     for (const auto& lane : lanes) sum += lane.verified;
+    return sum;
+}
+
+std::int64_t PassDone::foreign() const {
+    std::int64_t sum = 0;
+    for (const auto& lane : lanes) sum += lane.foreign;
     return sum;
 }
 
@@ -67,7 +63,9 @@ class Pass::Worker {
           done_(done),
           bytes_(calls.bytes()),
           form_{Pointer::at, calls.collective} {
-        lane.file->time_calls_into(calls.time_calls ? &done.calls : nullptr);
+        // A call that is synced is over when its sync is.
+        const bool by_file = calls.time_calls && !calls.sync_each;
+        lane.file->time_calls_into(by_file ? &done.calls : nullptr);
     }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -167,17 +165,22 @@ class Pass::Worker {
         }
         if (calls_.think_seconds > 0) {
             const Lap lap(session_.clock, done_.think_seconds);
-            pause(session_.clock, calls_.think_seconds);
+            wait_as_asked(session_, calls_.think_seconds);
         }
         return good;
     }
 
     bool write(std::int64_t offset, std::int64_t place) {
+        if (!calls_.sync_each) {
+            return accept(lane_.file->write(form_, expected(offset), place), offset);
+        }
+        const double begin = session_.clock.now();
         auto written = lane_.file->write(form_, expected(offset), place);
-        if (written && calls_.sync_each) {
+        if (written) {
             const Lap lap(session_.clock, done_.sync_seconds);
             written = lane_.file->sync();
         }
+        if (calls_.time_calls) done_.calls.add(session_.clock.now() - begin);
         return accept(std::move(written), offset);
     }
 
@@ -187,6 +190,7 @@ class Pass::Worker {
         const Lap lap(session_.clock, done_.compare_seconds);
         done_.verified += bytes_;
         if (const auto bad = compare(expected(offset), lane_.memory.bytes(), 0); bad) {
+            if (is_foreign(expected(offset), lane_.memory.bytes())) done_.foreign += bytes_;
             wrong(offset, *bad);
         }
         return true;

@@ -79,6 +79,7 @@ struct LaneDone {
     StopReason reason = StopReason::none;
     std::int64_t highest = 0;   ///< end of the last byte touched
     std::int64_t verified = 0;  ///< bytes
+    std::int64_t foreign = 0;   ///< of them, in calls of which no word is as it should be
     double compare_seconds = 0;
     double sync_seconds = 0;
     double think_seconds = 0;
@@ -98,6 +99,7 @@ struct PassDone {
     std::vector<Standing> standings() const;
     std::int64_t transfers() const;
     std::int64_t verified() const;
+    std::int64_t foreign() const;
 };
 
 class Pass {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <numeric>
 
 #include "benchmarks/ior/runner.hpp"
 #include "storage/cache_watch.hpp"
@@ -25,6 +26,14 @@ std::string remark_on(const Json& library) {
     if (done >= asked) return {};
     return fmt::format("the library carried out {} of {} collective calls of rank 0 collectively",
                        done, asked);
+}
+
+/// Seconds that a rank may spend in pauses and delays which the user asked for.
+double wait_of_a_rank(const Parameters& p, const Geometry& g) {
+    const std::int64_t each = g.segments * g.block;
+    const std::int64_t calls = each / g.transfer;
+    return p.think_time.count * static_cast<double>(calls) +
+           asked_wait(p.storage.backend, calls, each);
 }
 
 }  // namespace
@@ -79,6 +88,14 @@ std::string Runner::path_of(const Task& task, std::int64_t worker) const {
     return names_.path(target_, worker, task.repetition);
 }
 
+/// Of this rank; 0 where a time decides that may lie behind the last byte.
+std::int64_t Runner::planned_bytes(const Task& task) const {
+    if (task.timed && setup_.parameters.min_time.count > 0) return 0;
+    const std::int64_t calls =
+        std::accumulate(task.transfers.begin(), task.transfers.end(), std::int64_t{0});
+    return calls * calls_of(task).bytes();
+}
+
 void Runner::begin_step(const Task& task, const char* what) {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
@@ -92,11 +109,13 @@ void Runner::begin_step(const Task& task, const char* what) {
     step.allowance_seconds =
         p.stonewall.count > 0 && task.timed ? 2 * p.stonewall.count : all_bytes;
     step.allowance_seconds += p.min_time.count;
+    step.allowance_seconds += wait_of_a_rank(p, g);
     const auto done = static_cast<double>(result_.phases.size());
     const auto total = static_cast<double>(p.repetitions) *
                        static_cast<double>(p.phases.size() * p.transfers.size());
     step.plan_done = std::min(1.0, done / total);
     step.ranks = comm_.size();
+    step.planned_bytes = planned_bytes(task);
     session_.progress.begin(step);
 }
 
@@ -157,6 +176,14 @@ void Runner::aim_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>&
     }
 }
 
+void Runner::Times::begin_late(double seconds) {
+    late = seconds;
+    for (double* moment : {&open_begin, &open_end, &transfer_begin, &transfer_end, &sync_end,
+                           &close_begin, &close_end}) {
+        *moment += seconds;
+    }
+}
+
 Runner::Measured Runner::measure(const Task& task) {
     const auto& p = setup_.parameters;
     Measured m;
@@ -182,8 +209,7 @@ Runner::Measured Runner::measure(const Task& task) {
     }
     begin_step(task, task.timed ? name(task.access).data() : "verify");
     session_.progress.call("barrier");
-    comm_.barrier();
-    const double start = session_.clock.now();
+    const double start = common_.start();
     const auto now = [&] { return session_.clock.now() - start; };
     // Ranks whose next calls on the file are collective agree first; the others just go on.
     const auto together = [&] {
@@ -217,8 +243,9 @@ Runner::Measured Runner::measure(const Task& task) {
         m.outcome.error_count += lane.outcome.error_count;
         if (lane.outcome.error) m.outcome.error = lane.outcome.error;
     }
-    session_.progress.allow(static_cast<double>(m.pass.transfers() * task.transfer) * comm_.size() /
-                            slowest_storage);
+    session_.progress.allow(wait_of_a_rank(p, geometry(task.transfer)) +
+                            static_cast<double>(m.pass.transfers() * task.transfer) * comm_.size() /
+                                slowest_storage);
     failed = together() || failed;
     if (!failed && task.access == Access::write && p.sync != "none") {
         for (auto& file : files) {
@@ -240,6 +267,7 @@ Runner::Measured Runner::measure(const Task& task) {
         if (auto closed = file->close(); !closed) m.outcome.fail(closed.error());
     }
     t.close_end = now();
+    t.begin_late(common_.late());
     m.wall = m.pass.wall;
     return m;
 }
@@ -283,6 +311,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
         const double flush = p.sync == "each" ? sync_calls : 0.0;
         parts.insert(parts.begin() + 3, {"sync", flush + t.sync_end - t.transfer_end});
     }
+    parts.emplace_back("late", t.late);
     if (task.compare) parts.emplace_back("check", compare);
     if (think > 0 || p.think_time.count > 0) parts.emplace_back("think", think);
     if (in_step() || p.barriers) parts.emplace_back("wait", t.waited);
@@ -320,7 +349,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
             if (slices[i] > 0) series.add(begin, begin, slices[i]);
         }
     }
-    r.series = summed_over(comm_, std::move(series));
+    r.series = summed_over(comm_, std::move(series), t.late);
     if (p.storage.times_calls()) r.call_times = merged_over(comm_, calls);
     if (p.stonewall.count > 0 || p.steady) {
         if (!m.wall) m.wall = meet_at_wall(comm_, m.pass.standings());
@@ -375,7 +404,7 @@ void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
                               result.steady, result.stopped});
 }
 
-/// What was written without an error must be there: libraries hide failures (machine.md, 4).
+/// What was written without an error must be there: libraries hide failures.
 void Runner::check_sizes(const Task& task, const Measured& m, Outcome& mine) const {
     if (!real_files_ || mine.error) return;
     for (std::size_t i = 0; i < m.pass.lanes.size(); ++i) {

@@ -22,12 +22,13 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         for (const Access access : {Access::write, Access::read}) {
             if (access == Access::write ? !p.writes() : !p.reads()) continue;
             const double each =
-                p.placement_kind() == Placement::strided
+                p.placement_kind() == Placement::strided && p.segments > 0
                     ? static_cast<double>(p.segments) * static_cast<double>(p.block.count)
                     : static_cast<double>(transfer.count);
             double calls = all / each;
             if (p.max_transfers > 0) {
-                calls = std::min(calls, static_cast<double>(workers * p.max_transfers));
+                calls = std::min(
+                    calls, static_cast<double>(workers) * static_cast<double>(p.max_transfers));
             }
             double seconds = calls * each / input.rate;
             if (p.stonewall.count > 0 && seconds > p.stonewall.count) {

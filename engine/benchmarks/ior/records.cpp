@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IOR's events as lines of the result file.
 #include "benchmarks/ior/views.hpp"
+#include "benchmarks/storage_run.hpp"
 
 namespace effio::ior {
 namespace {
+
+constexpr const char* nothing_moved = "nothing was moved";
 
 Json place(const Geometry& g) {
     return Json{{"files", name(g.files)},
@@ -15,6 +18,8 @@ Json place(const Geometry& g) {
 
 std::string_view name(Order order) {
     switch (order) {
+        case Order::backward:
+            return "backward";
         case Order::shuffled:
             return "shuffled";
         case Order::random:
@@ -76,19 +81,12 @@ class RecordView : public Observer {
         f.benchmark = "ior";
         f.name = std::string(ior::name(access)) + "_bandwidth";
         f.where = Json{{"access", ior::name(access)}, {"transfer_bytes", transfer}};
-        f.metric = rates.count() > 0
-                       ? Metric::rate(rates.mean())
-                       : Metric::none("B/s", run.interrupted ? "interrupted before it was measured"
-                                             : run.out_of_time ? "left out: --time-limit was over"
-                                                               : "no repetition was valid");
-        if (rates.count() > 0) {
-            f.detail = Json{{"repetitions", rates.count()},
-                            {"max_bytes_per_second", rates.max()},
-                            {"min_bytes_per_second", rates.min()},
-                            {"deviation_bytes_per_second", rates.deviation()},
-                            {"confidence95_bytes_per_second", rates.confidence95()}};
-        }
-        recorder_.figure(f);
+        f.metric = Metric::rate(0);
+        recorder_.figure(mean_of(std::move(f), rates,
+                                 run.setup.parameters.segments == 0 ? nothing_moved
+                                 : run.interrupted ? "interrupted before it was measured"
+                                 : run.out_of_time ? "left out: --time-limit was over"
+                                                   : "no repetition was valid"));
         if (run.setup.parameters.steady) steady(run, access, transfer);
     }
 
@@ -107,17 +105,14 @@ class RecordView : public Observer {
         f.benchmark = "ior";
         f.name = std::string(ior::name(access)) + "_steady_rate";
         f.where = Json{{"access", ior::name(access)}, {"transfer_bytes", transfer}};
-        f.metric = rates.count() > 0
-                       ? Metric::rate(rates.mean())
-                       : Metric::none("B/s", "the rate became steady in no repetition");
+        f.metric = Metric::rate(0);
         f.valid = unsteady == 0 && rates.count() > 0;
         if (unsteady > 0) f.reasons.emplace_back("a limit came before the rate was steady");
-        f.detail = Json{{"repetitions_steady", rates.count()},
-                        {"repetitions_not_steady", unsteady},
+        f.detail = Json{{"repetitions_not_steady", unsteady},
                         {"window_slices", run.setup.parameters.steady_window},
                         {"slice_seconds", run.setup.parameters.steady_slice.count},
                         {"tolerance", run.setup.parameters.steady_tolerance}};
-        recorder_.figure(f);
+        recorder_.figure(mean_of(std::move(f), rates, "the rate became steady in no repetition"));
     }
 
     Recorder& recorder_;
@@ -128,7 +123,8 @@ class RecordView : public Observer {
 Samples rates_of(const RunResult& run, Access access, std::int64_t transfer) {
     Samples rates;
     for (const auto& phase : run.phases) {
-        if (phase.access == access && phase.transfer == transfer && phase.valid) {
+        if (phase.access == access && phase.transfer == transfer && phase.valid &&
+            phase.bytes > 0) {
             rates.add(phase.rate);
         }
     }
@@ -149,7 +145,9 @@ Measurement to_measurement(const PhaseResult& r) {
     m.operations = r.operations;
     m.seconds = r.seconds;
     m.valid = r.valid;
-    if (r.valid) {
+    if (r.valid && r.bytes == 0) {
+        m.rate = Metric::none("B/s", nothing_moved);
+    } else if (r.valid) {
         m.rate = Metric::rate(r.rate());
     } else {
         m.invalid_reason = r.why_invalid();
@@ -157,8 +155,7 @@ Measurement to_measurement(const PhaseResult& r) {
     }
     m.stopped_by = effio::name(r.stopped);
     m.call_times = r.call_times;
-    m.hints_asked = r.asked.to_json();
-    m.hints_granted = r.granted.to_json();
+    set_hints(m, r.asked, r.granted);
     m.verified_bytes = r.verified_bytes;
     m.error_count = r.errors;
     m.errors = r.error_list;

@@ -27,6 +27,7 @@ struct Setup {
     std::string backend;
     std::string backend_version;  ///< of its library; may be empty
     std::string path;             ///< of the shared file or the first file
+    std::string existing;         ///< on the root: a file of these that was there before
     std::int64_t cap_bytes = 0;
     std::string cap_reason;
     std::optional<FileSystem> file_system;
@@ -96,7 +97,7 @@ struct PhaseResult {
     std::int64_t detours = 0;            ///< transfers that did not go the backend's way
     std::string remark;                  ///< what a reader must know of the number
     Hints asked;
-    Hints granted;
+    GrantedHints granted;
     Json library = Json::object();  ///< what the library of rank 0 tells of its calls
 
     std::string why_invalid() const;
@@ -136,6 +137,8 @@ class Observer {
     Observer(const Observer&) = delete;
     Observer& operator=(const Observer&) = delete;
 
+    /// On the root, before anything is announced or made: what it writes to can be written.
+    virtual Status ready() { return {}; }
     virtual void start(const Setup&) {}
     virtual void phase(const PhaseResult&) {}
     virtual void removed(std::int64_t /*repetition*/, double /*seconds*/) {}

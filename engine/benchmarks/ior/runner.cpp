@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <random>
-#include <thread>
 
+#include "parallel/wait.hpp"
 #include "storage/cache_watch.hpp"
 
 namespace effio::ior {
@@ -25,6 +25,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       observers_(std::move(observers)),
       self_(Comm::self(session.clock)),
       order_(comm, topology),
+      common_(comm, topology),
       real_files_(storage.capabilities().real_files),
       // Where threads may have files of their own, opening and closing is each rank's own affair.
       in_step_(setup.parameters.collective ||
@@ -81,9 +82,8 @@ bool Runner::go_on() {
     if (p.delay.count > 0 && !session_.clock.is_virtual()) {
         Progress::Step step;
         step.title = "pause";
-        step.allowance_seconds = p.delay.count;
         session_.progress.begin(step);
-        std::this_thread::sleep_for(std::chrono::duration<double>(p.delay.count));
+        wait_as_asked(session_, p.delay.count);
     }
     Checkpoint checkpoint(comm_, session_.interrupted);
     if (!checkpoint.go_on()) {
@@ -139,8 +139,9 @@ Geometry Runner::geometry(std::int64_t transfer) const {
 
 std::vector<std::int64_t> Runner::planned(std::int64_t transfer) const {
     const auto& p = setup_.parameters;
-    std::int64_t count =
-        p.placement_kind() == Placement::strided ? 1 : geometry(transfer).blocks().transfers();
+    std::int64_t count = p.placement_kind() == Placement::strided && p.segments > 0
+                             ? 1
+                             : geometry(transfer).blocks().transfers();
     if (p.max_transfers > 0) count = std::min(count, p.max_transfers);
     return std::vector<std::int64_t>(static_cast<std::size_t>(p.threads), count);
 }
@@ -233,10 +234,27 @@ Runner::Task Runner::verification_of(const Task& phase, int distance) const {
     return task;
 }
 
+/// On a classic command line files may come from the original, whose random data are others.
+void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
+    const auto& p = setup_.parameters;
+    if (!session_.classic || p.writes() || p.data_kind() != DataKind::stamped) return;
+    if (mine.error && mine.error->exit_code != ExitCode::data_errors) return;
+    mine.error.reset();
+    mine.fail(session_.signed_error(usage_error(
+        fmt::format("{} is not comparable: nothing in it is as this program writes it with this "
+                    "-l and -G; another program, or another signature, made it",
+                    path_of(task, worker(task.owner, 0))))));
+    mine.error_count = 0;  // not of data
+}
+
 void Runner::verify(const Task& task, PhaseResult& result) {
     Measured m = measure(task);
     result.verify_seconds = comm_.max(m.times.close_end);
-    result.verified_bytes += comm_.sum(m.pass.verified());
+    std::array<std::int64_t, 2> sums{m.pass.verified(), m.pass.foreign()};
+    comm_.sum(std::span<std::int64_t>(sums));
+    const auto [verified, foreign] = sums;
+    result.verified_bytes += verified;
+    if (foreign > 0 && foreign == verified) refuse_foreign(task, m.outcome);
     m.outcome.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, comm_, m.outcome);
     result.errors += agreed.error_count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The phases of IOR: open, pass, sync, close, and what is done around them untimed
-// (spec/ior_mdtest.md, section 5).
+// (docs/definitions/ior.md, One phase).
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
+#include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -41,7 +42,7 @@ class Runner {
         std::uint64_t seed = 0;               ///< of the data
         std::vector<std::int64_t> transfers;  ///< of the owner's workers, to be done
     };
-    /// This rank's part in a phase: seconds since its begin, by part.
+    /// This rank's part in a phase: seconds since the ranks' common start, by part.
     struct Times {
         double open_begin = 0;
         double open_end = 0;
@@ -51,12 +52,16 @@ class Runner {
         double close_begin = 0;
         double close_end = 0;
         double waited = 0;  ///< for agreement between the parts
+        double late = 0;    ///< this rank's own start
+
+        /// What counted from this rank's own start counts from the common one.
+        void begin_late(double seconds);
     };
     struct Measured {
         PassDone pass;
         Times times;
         Outcome outcome;
-        Hints granted;
+        GrantedHints granted;
         Json library = Json::object();
         std::int64_t detours = 0;
         std::optional<Wall> wall;
@@ -67,6 +72,7 @@ class Runner {
     void read_phase(Task task);
     Task verification_of(const Task& phase, int distance) const;
     void verify(const Task& task, PhaseResult& result);
+    void refuse_foreign(const Task& task, Outcome& mine) const;
     Measured measure(const Task& task);
     bool open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files, Outcome& mine);
     Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
@@ -93,6 +99,7 @@ class Runner {
         return rank * setup_.parameters.threads + static_cast<std::int64_t>(thread);
     }
     Hints hints_of(const Task& task) const;
+    std::int64_t planned_bytes(const Task& task) const;
     void begin_step(const Task& task, const char* what);
     bool go_on();
     bool note(const Agreed& agreed);
@@ -118,6 +125,7 @@ class Runner {
     std::vector<Observer*> observers_;
     Comm self_;
     NodeOrder order_;
+    CommonClock common_;
     bool real_files_;
     bool in_step_;
     std::uint64_t base_seed_ = 0;

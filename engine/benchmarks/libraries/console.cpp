@@ -13,6 +13,13 @@ std::string percent(const std::optional<double>& share) {
     return share ? fmt::format("{:+.0f} %", 100 * *share) : "-";
 }
 
+/// With its interval, without which it would be a number and no gain.
+std::string percent(const std::optional<Gain>& gain) {
+    if (!gain) return "-";
+    return fmt::format("{:+.1f} % ({:+.1f} to {:+.1f}){}", 100 * gain->mean, 100 * gain->low95,
+                       100 * gain->high95, gain->found() ? "" : ", may be none");
+}
+
 class ConsoleView : public Observer {
   public:
     ConsoleView(Console& console, const Parameters& parameters, const Field& field,
@@ -28,16 +35,17 @@ class ConsoleView : public Observer {
                                    names, result_path));
         for (const auto& why : field.left_out) console_.print("left out: " + why + "\n");
         console_.print("\n" + fmt::format(format, "access", "library", "hints", "edge", "processes",
-                                          "size", "time", "rate", "with sync", ""));
+                                          "size", "time", "on storage", "rate", ""));
     }
 
     void cell(const Cell& c) override {
         const ArrayRun& r = c.run;
-        console_.print(fmt::format(
-            format, r.write ? "write" : "read", c.point.library, c.point.hints, c.point.edge,
-            c.point.processes, format_size(static_cast<double>(r.bytes)),
-            format_duration(r.counted_seconds()), r.valid ? format_rate(r.rate()) : "-",
-            r.write && r.longest("sync") > 0 ? format_rate(r.synced_rate()) : "-", r.remark()));
+        console_.print(
+            fmt::format(format, r.write ? "write" : "read", c.point.library, c.point.hints,
+                        c.point.edge, c.point.processes, format_size(static_cast<double>(r.bytes)),
+                        format_duration(r.counted_seconds()),
+                        r.write && r.longest("sync") > 0 ? format_rate(r.synced_rate()) : "-",
+                        r.valid ? format_rate(r.rate()) : "-", r.remark()));
     }
 
     void end(const Comparison& all) override {
@@ -68,8 +76,9 @@ class ConsoleView : public Observer {
         std::vector<Table::Column> columns{{"library", Table::Align::left},
                                            {"hints", Table::Align::left}};
         for (const auto count : counts) columns.push_back({fmt::format("{} MB/s", count)});
-        columns.push_back({"over file per process"});
-        columns.push_back({"gain by hints"});
+        columns.push_back(
+            {all.base().empty() ? "over file per process" : fmt::format("over {}", all.base())});
+        columns.push_back({"gain by hints (95 %)"});
         Table table(columns);
         for (Point row : rows) {
             std::vector<std::string> cells{row.library, row.hints};
@@ -84,7 +93,7 @@ class ConsoleView : public Observer {
             cells.push_back(percent(all.mean_hint_gain(row, write)));
             table.row(std::move(cells));
         }
-        console_.print(fmt::format("\n{}, {}^3 cells, MB/s by number of processes\n{}",
+        console_.print(fmt::format("\n{}, {}^3 cells, mean MB/s by number of processes\n{}",
                                    write ? "Write" : "Read", edge, table.text(2)));
     }
 

@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/pattern.hpp"
 
 namespace effio::libraries {
 namespace {
+
+constexpr std::size_t longest_name = 64;
 
 constexpr std::int64_t value_of(std::uint64_t key, std::size_t cell) {
     return 1 + static_cast<std::int64_t>(mix64(key + cell) >> 12);
@@ -77,6 +80,18 @@ Result<HintSet> HintSet::parse(const std::string& text) {
     set.name = text.substr(0, colon);
     if (set.name.empty() || colon == std::string::npos) {
         return usage_error(fmt::format("hint set '{}': expected name:key=value,…", text));
+    }
+    // It becomes a part of file names.
+    const bool is_name =
+        set.name.front() != '.' && std::all_of(set.name.begin(), set.name.end(), [](char c) {
+            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ||
+                   c == '.';
+        });
+    if (!is_name || set.name.size() > longest_name) {
+        return usage_error(fmt::format(
+            "hint set '{}': a name has at most {} letters, digits, '-', '_' and '.', and does not "
+            "begin with '.'",
+            set.name, longest_name));
     }
     std::string_view rest = std::string_view(text).substr(colon + 1);
     while (!rest.empty()) {

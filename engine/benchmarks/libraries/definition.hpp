@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The comparison of I/O libraries as NERSC made it (spec/app_kernels.md, section 2): nine
+// The comparison of I/O libraries as NERSC made it (docs/definitions/libraries.md): nine
 // variables, each one four-dimensional array of doubles (x, y, z, process), and sets of hints to
 // compare.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -30,6 +31,10 @@ struct Volume {
     /// First cube of a process; all cubes for process = `processes`.
     std::int64_t first_cube(int process) const { return cubes * process / processes; }
     std::int64_t bytes() const { return cubes * cells() * 8 * variables; }
+    /// The same with small cubes, for a pass before anything is timed: what a library does at its
+    /// first use (buffers, connections, caches of its own) it does here.
+    Volume warm_up() const { return {std::min(edge, warm_up_edge), cubes, processes, variables}; }
+    static constexpr std::int64_t warm_up_edge = 32;
 };
 
 /// Shape [cubes][z][y][x], cubes shared out over the processes.

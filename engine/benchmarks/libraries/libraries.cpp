@@ -10,6 +10,7 @@
 #include "benchmarks/libraries/views.hpp"
 #include "benchmarks/storage_run.hpp"
 #include "core/table.hpp"
+#include "core/whole.hpp"
 
 namespace effio::libraries {
 namespace {
@@ -43,6 +44,9 @@ class Libraries : public BenchmarkWith<Parameters> {
 
   private:
     Status check_processes(int ranks) const;
+    std::int64_t contenders() const {
+        return static_cast<std::int64_t>(parameters_.libraries.size() * parameters_.sets.size());
+    }
     /// The most that lies on storage at a time.
     std::int64_t most_bytes(int ranks, std::size_t contenders) const;
     Ending run_on(Job& job, Field& field, Target& target);
@@ -53,6 +57,19 @@ Status Libraries::check_processes(int ranks) const {
         if (n > ranks) {
             return usage_error(fmt::format("--processes: {} is more than the {} of the run", n,
                                            count_of(ranks, "rank")));
+        }
+    }
+    // One library's files of all points, and those of all libraries that --keep leaves.
+    const auto counts = parameters_.processes_in_force(ranks);
+    const auto points = static_cast<std::int64_t>(parameters_.edges.size() * counts.size());
+    for (const auto edge : parameters_.edges) {
+        const Volume v =
+            parameters_.volume(edge, *std::max_element(counts.begin(), counts.end()), ranks);
+        if (!product_of({v.cubes, edge, edge, edge, 8, v.variables, points, contenders()})) {
+            return usage_error(
+                fmt::format("--edges: with {} on {} the files would be larger than "
+                            "8 EiB",
+                            edge, count_of(ranks, "rank")));
         }
     }
     return {};
@@ -70,8 +87,6 @@ std::int64_t Libraries::most_bytes(int ranks, std::size_t contenders) const {
 
 Result<Plan> Libraries::plan(const PlanInput& input) const {
     if (auto fits = check_processes(input.ranks); !fits) return fits.error();
-    const auto contenders =
-        static_cast<std::int64_t>(parameters_.libraries.size() * parameters_.sets.size());
     Table table({{"edge"}, {"processes"}, {"bytes a process"}, {"file"}, {"s"}});
     Json points = Json::array();
     std::int64_t moved = 0;
@@ -92,23 +107,23 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
                                   {"bytes", v.bytes()}});
         }
     }
-    const double passes = static_cast<double>(parameters_.repetitions * contenders) *
+    const double passes = static_cast<double>(parameters_.repetitions * contenders()) *
                           (parameters_.read == "on" ? 2 : 1);
     const double seconds = passes * static_cast<double>(moved) / input.rate;
-    const std::int64_t most = most_bytes(input.ranks, static_cast<std::size_t>(contenders));
+    const std::int64_t most = most_bytes(input.ranks, static_cast<std::size_t>(contenders()));
     Plan plan;
     plan.text = fmt::format(
         "Plan of the library comparison with {}, {} scaling, at an assumed {} in all\n"
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
         "storage at a time: {}\n"
         "expected duration: {}\n\n{}",
-        count_of(input.ranks, "rank"), parameters_.scaling, format_rate(input.rate), contenders,
+        count_of(input.ranks, "rank"), parameters_.scaling, format_rate(input.rate), contenders(),
         parameters_.repetitions, format_size(static_cast<double>(per_process)),
         format_size(static_cast<double>(most)), format_duration(seconds), table.text(2));
     plan.data = Json{{"benchmark", "libraries"},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
-                     {"contenders", contenders},
+                     {"contenders", contenders()},
                      {"bytes_on_storage", most},
                      {"memory_per_rank_bytes", per_process},
                      {"expected_seconds", seconds},
@@ -130,7 +145,7 @@ Ending Libraries::run(Job& job) {
     auto target = Target::prepare(session, real_files, std::move(request));
     if (!target) return Ending::from(target.error());
     const auto needed = static_cast<double>(most_bytes(ranks, field.contenders.size()));
-    if (auto fits = check_cap(*target, parameters_.directory, needed, "a file needs",
+    if (auto fits = check_cap(job.session, *target, parameters_.directory, needed, "a file needs",
                               "use smaller --edges, fewer --processes or another directory");
         !fits) {
         return Ending::from(fits.error());

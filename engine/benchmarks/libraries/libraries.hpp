@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The comparison of I/O libraries with one file per process (spec/app_kernels.md, section 2).
+// The comparison of I/O libraries with one file per process (docs/definitions/libraries.md).
 #pragma once
 
 #include <memory>

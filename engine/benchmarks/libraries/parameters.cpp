@@ -4,12 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace effio::libraries {
 namespace {
 
 bool has(const std::vector<std::string>& list, const std::string& word) {
     return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// The first element that stands there twice.
+template <class T>
+std::optional<T> repeated(std::vector<T> list) {
+    std::sort(list.begin(), list.end());
+    const auto twice = std::adjacent_find(list.begin(), list.end());
+    return twice == list.end() ? std::nullopt : std::optional<T>(*twice);
 }
 
 }  // namespace
@@ -63,7 +72,10 @@ void Parameters::declare(OptionTable& table) {
         .choices({"same", "shifted"});
     table.flag("drop-cache", drop_cache,
                "ask the system to drop a file from the page cache before it is read");
-    table.add("repetitions", repetitions, "of everything; the order of the libraries rotates")
+    table
+        .add("repetitions", repetitions,
+             "of everything, in an order that is balanced for place and predecessor; a gain by "
+             "hints needs two at least, for its interval")
         .letter('r')
         .range(1, 1e6);
     table.group("Storage");
@@ -123,6 +135,19 @@ Status Parameters::check() {
         if (!set) return usage_error("--hint-set: " + set.error().cause);
         sets.push_back(std::move(*set));
     }
+    std::vector<std::string> names;
+    for (const auto& set : sets) names.push_back(set.name);
+    if (const auto twice = repeated(names)) {
+        return usage_error(
+            fmt::format("hint set '{}': {}", *twice,
+                        *twice == "none" ? "this name means no hints" : "two sets have this name"));
+    }
+    if (const auto twice = repeated(libraries)) {
+        return usage_error(fmt::format("--libraries: {} is given twice", *twice));
+    }
+    if (repeated(edges) || repeated(processes)) {
+        return usage_error("--edges and --processes: each number once");
+    }
     for (const auto& set : sets) {
         for (const auto& setting : set.settings) {
             BackendChoice choice;
@@ -156,7 +181,18 @@ Volume Parameters::volume(std::int64_t edge, std::int64_t count, int ranks) cons
 BackendChoice Parameters::backend(const std::string& library, const HintSet& set) const {
     BackendChoice choice;
     choice.name = library;
-    choice.settings = is_model(library) ? backend_settings : set.settings_of(library);
+    choice.settings = set.settings_of(library);
+    if (!is_model(library)) return choice;
+    // A set changes what all have in common.
+    std::istringstream common(backend_settings);
+    for (std::string pair; std::getline(common, pair, ',');) {
+        const std::string key = pair.substr(0, pair.find('=')) + "=";
+        const bool changed = std::any_of(
+            set.settings.begin(), set.settings.end(),
+            [&](const auto& own) { return own.backend == library && own.pair.starts_with(key); });
+        if (changed) continue;
+        choice.settings += (choice.settings.empty() ? "" : ",") + pair;
+    }
     return choice;
 }
 

@@ -23,31 +23,40 @@ class RecordView : public Observer {
     }
 
     void end(const Comparison& all) override {
-        const Series* best = nullptr;
         std::vector<Json> averaged;
         for (const Series& s : all.series()) {
             bandwidth(s);
-            if (const auto over = all.overhead(s)) share("overhead", place(s), *over, false);
-            if (const auto gain = all.hint_gain(s)) share("hint_gain", place(s), *gain, true);
-            if (const auto gain = all.mean_hint_gain(s.point, s.write)) {
+            if (const auto over = all.overhead(s)) {
+                Figure f = figure("overhead", place(s), {*over, "1", false, {}});
+                f.detail = Json{{"baseline", all.base()}};
+                recorder_.figure(f);
+            }
+            if (s.point.hints != "none") {
+                gain("hint_gain", place(s), all.hint_gain(s));
                 Json where = place(s);
                 where.erase("processes");
                 if (std::find(averaged.begin(), averaged.end(), where) == averaged.end()) {
-                    share("hint_gain_mean", where, *gain, true);
+                    gain("hint_gain_mean", where, all.mean_hint_gain(s.point, s.write));
                     averaged.push_back(std::move(where));
                 }
+            }
+            if (s.hole_bytes > 0) {
+                recorder_.figure(
+                    figure("holes", place(s), {static_cast<double>(s.hole_bytes), "B", false, {}}));
             }
             if (const auto layer = all.layer(s)) {
                 Figure f = figure("layer_seconds", place(s), Metric::time(layer->own_seconds));
                 f.detail = Json{{"seconds", layer->seconds}, {"below", layer->below}};
                 recorder_.figure(f);
             }
-            if (s.write && (best == nullptr || s.rate() > best->rate())) best = &s;
         }
-        Figure f = figure("libraries", Json::object(),
-                          best != nullptr ? Metric::rate(best->rate())
-                                          : Metric::none("B/s", "no point was measured"));
-        if (best != nullptr) f.detail = Json{{"fastest_write", place(*best)}};
+        const Series* best = all.fastest_write();
+        Figure f =
+            figure("libraries", Json::object(), Metric::none("B/s", "no point was measured"));
+        if (best != nullptr) {
+            f.metric = Metric::rate(best->synced_rate());
+            f.detail = Json{{"fastest_write", place(*best)}, {"until_on_storage", best->flushed}};
+        }
         recorder_.figure(f);
     }
 
@@ -62,21 +71,24 @@ class RecordView : public Observer {
     }
 
     void bandwidth(const Series& s) {
-        const Samples samples = samples_of(s.rates);
-        Figure f = figure("library_bandwidth", place(s), Metric::rate(samples.mean()));
-        f.detail = Json{{"repetitions", samples.count()},
-                        {"min", samples.min()},
-                        {"max", samples.max()},
-                        {"confidence95", samples.confidence95()},
-                        {"seconds", s.mean_seconds()}};
+        Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)),
+                           samples_of(s.rates), "no repetition is valid");
+        f.detail = Json{{"mean_seconds", s.mean_seconds()}};
         if (s.write && parameters_.fsync == "on") {
             f.detail["synced_bandwidth_bytes_per_second"] = s.synced_rate();
         }
         recorder_.figure(f);
     }
 
-    void share(const char* name, Json where, double value, bool higher_is_better) {
-        recorder_.figure(figure(name, std::move(where), {value, "1", higher_is_better, {}}));
+    void gain(const char* name, Json where, const std::optional<Gain>& found) {
+        Figure f = figure(name, std::move(where),
+                          Metric::none("1", "a gain has no interval below two repetitions"));
+        if (found) {
+            f.metric = {found->mean, "1", true, {}};
+            f.samples = SampleSummary{
+                .count = found->repetitions, .low95 = found->low95, .high95 = found->high95};
+        }
+        recorder_.figure(f);
     }
 
     Recorder& recorder_;
@@ -110,6 +122,7 @@ Json describe(const Parameters& parameters, const Field& field, const ByteCap& c
                                   {"settings", c.made->describe()}});
     }
     return Json{{"scaling", parameters.scaling},
+                {"warm_up_edge", Volume::warm_up_edge},
                 {"contenders", std::move(contenders)},
                 {"left_out", field.left_out},
                 {"cap", cap.to_json()}};

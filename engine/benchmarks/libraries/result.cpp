@@ -2,8 +2,19 @@
 #include "benchmarks/libraries/result.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace effio::libraries {
+namespace {
+
+std::optional<Gain> gain_of(const Samples& logarithms) {
+    if (logarithms.count() < 2) return {};
+    const double half = logarithms.confidence95();
+    return Gain{logarithms.count(), std::expm1(logarithms.mean()),
+                std::expm1(logarithms.mean() - half), std::expm1(logarithms.mean() + half)};
+}
+
+}  // namespace
 
 double Series::rate() const {
     return arithmetic_mean(rates);
@@ -23,12 +34,16 @@ void Comparison::add(const Cell& cell) {
         return s.point == cell.point && s.write == cell.run.write;
     });
     if (at == series_.end()) {
-        series_.push_back({cell.point, cell.run.write, {}, {}, {}});
-        at = series_.end() - 1;
+        at = series_.emplace(series_.end());
+        at->point = cell.point;
+        at->write = cell.run.write;
     }
     at->rates.push_back(cell.run.rate());
     at->synced.push_back(cell.run.synced_rate());
     at->seconds.push_back(cell.run.counted_seconds());
+    at->repetitions.push_back(cell.repetition);
+    at->hole_bytes = cell.run.hole_bytes;
+    at->flushed = cell.run.longest("sync") > 0;
 }
 
 const Series* Comparison::find(const Point& point, bool write) const {
@@ -38,41 +53,68 @@ const Series* Comparison::find(const Point& point, bool write) const {
     return at == series_.end() ? nullptr : &*at;
 }
 
-const std::vector<std::string>& Comparison::bases() {
-    // The study's form first.
-    static const std::vector<std::string> names{"fortran-fpp", "posix-fpp"};
-    return names;
-}
-
-std::optional<double> Comparison::overhead(const Series& of) const {
-    for (const auto& base : bases()) {
-        const Series* fpp = find({base, "none", of.point.edge, of.point.processes}, of.write);
-        if (fpp == nullptr || of.point.library == base || fpp->mean_seconds() <= 0) continue;
-        return of.mean_seconds() / fpp->mean_seconds() - 1;
+std::string_view Comparison::base() const {
+    for (const std::string_view name : {"fortran-fpp", "posix-fpp"}) {
+        const bool measured = std::any_of(series_.begin(), series_.end(),
+                                          [&](const auto& s) { return s.point.library == name; });
+        if (measured) return name;
     }
     return {};
 }
 
-std::optional<double> Comparison::hint_gain(const Series& of) const {
-    if (of.point.hints == "none") return {};
+std::optional<double> Comparison::overhead(const Series& of) const {
+    if (of.point.library == base()) return {};
+    const Series* fpp =
+        find({std::string(base()), "none", of.point.edge, of.point.processes}, of.write);
+    if (fpp == nullptr || fpp->mean_seconds() <= 0) return {};
+    return of.mean_seconds() / fpp->mean_seconds() - 1;
+}
+
+const Series* Comparison::fastest_write() const {
+    const Series* best = nullptr;
+    for (const Series& s : series_) {
+        if (s.write && (best == nullptr || s.synced_rate() > best->synced_rate())) best = &s;
+    }
+    return best;
+}
+
+std::map<std::int64_t, double> Comparison::log_ratios(const Series& of) const {
+    std::map<std::int64_t, double> ratios;
+    if (of.point.hints == "none") return ratios;
     Point plain = of.point;
     plain.hints = "none";
     const Series* without = find(plain, of.write);
-    if (without == nullptr || without->rate() <= 0) return {};
-    return of.rate() / without->rate() - 1;
+    if (without == nullptr) return ratios;
+    for (std::size_t i = 0; i < of.rates.size(); ++i) {
+        for (std::size_t j = 0; j < without->rates.size(); ++j) {
+            if (without->repetitions[j] != of.repetitions[i]) continue;
+            if (of.rates[i] <= 0 || without->rates[j] <= 0) continue;
+            ratios[of.repetitions[i]] = std::log(of.rates[i] / without->rates[j]);
+        }
+    }
+    return ratios;
 }
 
-std::optional<double> Comparison::mean_hint_gain(const Point& point, bool write) const {
-    std::vector<double> gains;
+std::optional<Gain> Comparison::hint_gain(const Series& of) const {
+    Samples samples;
+    for (const auto& [repetition, ratio] : log_ratios(of)) samples.add(ratio);
+    return gain_of(samples);
+}
+
+std::optional<Gain> Comparison::mean_hint_gain(const Point& point, bool write) const {
+    std::map<std::int64_t, std::vector<double>> by_repetition;
     for (const auto& s : series_) {
         if (s.write != write || s.point.library != point.library || s.point.hints != point.hints ||
             s.point.edge != point.edge) {
             continue;
         }
-        if (const auto gain = hint_gain(s)) gains.push_back(*gain);
+        for (const auto& [repetition, ratio] : log_ratios(s)) {
+            by_repetition[repetition].push_back(ratio);
+        }
     }
-    if (gains.empty()) return {};
-    return arithmetic_mean(gains);
+    Samples samples;
+    for (const auto& [repetition, ratios] : by_repetition) samples.add(arithmetic_mean(ratios));
+    return gain_of(samples);
 }
 
 std::optional<Comparison::Layer> Comparison::layer(const Series& of) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,12 +32,27 @@ struct Cell {
 struct Series {
     Point point;
     bool write = true;
-    std::vector<double> rates;    ///< by the definition
-    std::vector<double> synced;   ///< until the data are on storage
-    std::vector<double> seconds;  ///< by the definition
-    double rate() const;          ///< means
+    std::vector<double> rates;              ///< by the definition
+    std::vector<double> synced;             ///< until the data are on storage
+    std::vector<double> seconds;            ///< by the definition
+    std::vector<std::int64_t> repetitions;  ///< the number of each of these
+    std::int64_t hole_bytes = 0;            ///< of the file last written
+    bool flushed = false;                   ///< the files, before they were closed
+    double rate() const;                    ///< means
     double synced_rate() const;
     double mean_seconds() const;
+};
+
+/// Rate with a set of hints over the rate without, minus one: 0.5 = half as fast again. Each
+/// repetition compares its own two; the mean is the geometric one, so that equal sets gain nothing
+/// on average, and the interval is that of Student's t of the logarithms.
+struct Gain {
+    std::int64_t repetitions = 0;
+    double mean = 0;
+    double low95 = 0;
+    double high95 = 0;
+    /// The interval leaves out 0: a difference that is more than scatter.
+    bool found() const { return low95 > 0 || high95 < 0; }
 };
 
 /// What follows from all cells.
@@ -46,15 +62,18 @@ class Comparison {
     const std::vector<Series>& series() const { return series_; }
     const Series* find(const Point& point, bool write) const;
 
-    /// Time of a library over that of one file per process, minus one: 0.2 = 20 % longer. Nothing
-    /// where one of them was not measured.
+    /// The form of one file per process that all overheads are taken against: the study's, else the
+    /// other; empty where neither was measured.
+    std::string_view base() const;
+    /// Time of a library over that of the base, minus one: 0.2 = 20 % longer. Nothing where one of
+    /// them was not measured.
     std::optional<double> overhead(const Series& of) const;
-    /// The file-per-process form that overheads are taken against.
-    static const std::vector<std::string>& bases();
-    /// Rate with a set over the rate without hints, minus one.
-    std::optional<double> hint_gain(const Series& of) const;
-    /// The same on average over all numbers of processes that were measured.
-    std::optional<double> mean_hint_gain(const Point& point, bool write) const;
+    /// The series of writing with the highest rate, until on storage where files were flushed.
+    const Series* fastest_write() const;
+    /// Nothing where fewer than two repetitions measured both: one has no interval.
+    std::optional<Gain> hint_gain(const Series& of) const;
+    /// The same of each repetition's mean over all numbers of processes.
+    std::optional<Gain> mean_hint_gain(const Point& point, bool write) const;
     /// Seconds that a library takes beyond the layer below it; the lowest layer's own seconds.
     /// Without hints.
     struct Layer {
@@ -66,6 +85,9 @@ class Comparison {
     std::optional<Layer> layer(const Series& of) const;
 
   private:
+    /// By repetition: the logarithm of the rate with the set over that without.
+    std::map<std::int64_t, double> log_ratios(const Series& of) const;
+
     std::vector<Series> series_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/balanced_order.hpp"
+
 namespace effio::libraries {
 namespace {
 
@@ -54,37 +56,15 @@ Runner::Runner(Job& job, const Parameters& parameters, Field& field, const Targe
       target_(target),
       observers_(std::move(observers)),
       memory_(memory_bytes(parameters, job.session.comm.size())) {
-    points_ = parameters.repetitions *
+    // The warm-up is one more pass.
+    points_ = (parameters.repetitions + 1) *
               static_cast<std::int64_t>(parameters.edges.size() * field.contenders.size() *
                                         parameters.processes_in_force(session_.comm.size()).size());
 }
 
 Ending Runner::run() {
-    const int ranks = session_.comm.size();
-    const auto counts = parameters_.processes_in_force(ranks);
-    for (std::int64_t repetition = 0; repetition < parameters_.repetitions && !stopping_;
-         ++repetition) {
-        for (const auto edge : parameters_.edges) {
-            for (const auto count : counts) {
-                const Agreed agreed = agree(session_, session_.comm, fatal_);
-                stopping_ = agreed.failed() || agreed.interrupted;
-                if (stopping_) break;
-                const bool member = session_.comm.rank() < count;
-                const auto comm =
-                    session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
-                if (comm) {
-                    measure(repetition, parameters_.volume(edge, count, ranks), *comm);
-                } else {
-                    number_ += static_cast<std::int64_t>(field_.contenders.size());
-                    Progress::Step step;
-                    step.title = fmt::format("waiting for {} processes", count);
-                    step.allowance_seconds = 1e9;
-                    session_.progress.begin(step);
-                }
-            }
-            if (stopping_) break;
-        }
-    }
+    all_points({0, true});
+    for (std::int64_t i = 0; i < parameters_.repetitions && !stopping_; ++i) all_points({i, false});
     const Agreed agreed = agree(session_, session_.comm, fatal_);
     if (session_.comm.is_root()) {
         for (Observer* observer : observers_) observer->end(comparison_);
@@ -102,17 +82,38 @@ Ending Runner::run() {
     return ending;
 }
 
-void Runner::measure(std::int64_t repetition, const Volume& volume, const Comm& comm) {
+void Runner::all_points(const Pass& pass) {
+    const int ranks = session_.comm.size();
+    for (const auto edge : parameters_.edges) {
+        for (const auto count : parameters_.processes_in_force(ranks)) {
+            const Agreed agreed = agree(session_, session_.comm, fatal_);
+            stopping_ = agreed.failed() || agreed.interrupted;
+            if (stopping_) return;
+            const bool member = session_.comm.rank() < count;
+            const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+            if (comm) {
+                const Volume volume = parameters_.volume(edge, count, ranks);
+                measure(pass, pass.warm_up ? volume.warm_up() : volume, *comm);
+            } else {
+                number_ += static_cast<std::int64_t>(field_.contenders.size());
+                Progress::Step step;
+                step.title = fmt::format("waiting for {} processes", count);
+                step.allowance_seconds = 1e9;
+                session_.progress.begin(step);
+            }
+        }
+    }
+}
+
+void Runner::measure(const Pass& pass, const Volume& volume, const Comm& comm) {
     int partner = comm.rank();
     if (parameters_.reader == "shifted") {
         partner = NodeOrder(comm, find_topology(comm)).partner(Partner::shifted, 1, 0);
     }
-    // The order rotates: what comes first meets other caches than what comes last.
+    // What comes first, or after a certain other, meets other caches.
     auto& all = field_.contenders;
-    const auto count = static_cast<std::int64_t>(all.size());
-    for (std::int64_t i = 0; i < count; ++i) {
-        measure_one(repetition, volume, comm,
-                    all[static_cast<std::size_t>((i + repetition) % count)], partner);
+    for (const auto i : balanced_order(all.size(), static_cast<std::size_t>(pass.repetition))) {
+        measure_one(pass, volume, comm, all[i], partner);
         if (stopping_) return;
     }
 }
@@ -132,11 +133,12 @@ void Runner::each_cube(const Volume& volume, int owner, Work&& work) {
     }
 }
 
-void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Comm& comm,
+void Runner::measure_one(const Pass& pass, const Volume& volume, const Comm& comm,
                          Contender& contender, int partner) {
     const Values values(number_++);
     Progress::Step step;
-    step.title = fmt::format("{} on {}", contender.label(), count_of(volume.processes, "rank"));
+    step.title = fmt::format("{}{} on {}", pass.warm_up ? "warm up " : "", contender.label(),
+                             count_of(volume.processes, "rank"));
     step.path = target_.path(contender.file);
     step.allowance_seconds = static_cast<double>(volume.bytes()) / slowest_storage;
     step.plan_done = static_cast<double>(number_ - 1) / static_cast<double>(points_);
@@ -173,7 +175,7 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
             return file.put(v, slab, memory);
         });
     };
-    carry_out({point, repetition, {}}, comm, transfer);
+    carry_out(pass, {point, pass.repetition, {}}, comm, transfer);
 
     if (!stopping_ && parameters_.read == "on") {
         // What is not read must not look right.
@@ -196,9 +198,11 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
             });
             return bytes;
         };
-        carry_out({point, repetition, {}}, comm, transfer);
+        carry_out(pass, {point, pass.repetition, {}}, comm, transfer);
     }
-    if (stopping_ || parameters_.keep) return;
+    // What is kept is the last repetition's: to replace a file takes time of its own.
+    const bool last = !pass.warm_up && pass.repetition == parameters_.repetitions - 1;
+    if (stopping_ || (parameters_.keep && last)) return;
     // Only one file lies there at a time; each rank removes its own part.
     if (comm.is_root() || files.indexed) {
         if (auto removed = contender.made->storage().remove(path_of(comm.rank())); !removed) {
@@ -210,7 +214,8 @@ void Runner::measure_one(std::int64_t repetition, const Volume& volume, const Co
     if (agreed.failed()) fatal_.error = agreed.error;
 }
 
-void Runner::carry_out(Cell cell, const Comm& comm, const ArrayTransfer& transfer) {
+void Runner::carry_out(const Pass& pass, Cell cell, const Comm& comm,
+                       const ArrayTransfer& transfer) {
     auto [run, agreed] = effio::carry_out(job_, comm, target_.file_system(), transfer);
     cell.run = std::move(run);
     if (!cell.run.valid) {
@@ -223,7 +228,8 @@ void Runner::carry_out(Cell cell, const Comm& comm, const ArrayTransfer& transfe
         fatal_.interrupted = true;
         stopping_ = true;
     }
-    comparison_.add(cell);
+    if (pass.warm_up && cell.run.valid && cell.run.error_count == 0) return;
+    if (!pass.warm_up) comparison_.add(cell);
     if (session_.comm.is_root()) {
         for (Observer* observer : observers_) observer->cell(cell);
     }

@@ -52,10 +52,16 @@ class Runner {
     Ending run();
 
   private:
-    void measure(std::int64_t repetition, const Volume& volume, const Comm& comm);
-    void measure_one(std::int64_t repetition, const Volume& volume, const Comm& comm,
-                     Contender& contender, int partner);
-    void carry_out(Cell cell, const Comm& comm, const ArrayTransfer& transfer);
+    /// One pass of all contenders: a repetition, or the warm-up, of which only failures are told.
+    struct Pass {
+        std::int64_t repetition = 0;
+        bool warm_up = false;
+    };
+    void all_points(const Pass& pass);
+    void measure(const Pass& pass, const Volume& volume, const Comm& comm);
+    void measure_one(const Pass& pass, const Volume& volume, const Comm& comm, Contender& contender,
+                     int partner);
+    void carry_out(const Pass& pass, Cell cell, const Comm& comm, const ArrayTransfer& transfer);
     template <class Work>
     void each_cube(const Volume& volume, int owner, Work&& work);
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/mdtest/account.hpp"
 #include "benchmarks/mdtest/runner.hpp"
 #include "benchmarks/storage_run.hpp"
 #include "parallel/from_root.hpp"
@@ -42,8 +43,8 @@ class Mdtest : public BenchmarkWith<Parameters> {
   private:
     Result<Setup> set_up(const Job& job) const;
     Result<std::int64_t> files(const Session& session, const Workload& workload) const;
-    Target::Request request(const Workload& workload) const;
-    Status fits(const Target& target, const Setup& setup) const;
+    Target::Request request(const Workload& workload, int ranks) const;
+    Status fits(const Session& session, const Target& target, const Setup& setup) const;
     Status can(const Session& session, const Names& names) const;
 
     std::unique_ptr<Observer> view_;
@@ -102,11 +103,14 @@ std::vector<std::string> Mdtest::needed_directories() const {
     return directories;
 }
 
-Target::Request Mdtest::request(const Workload& workload) const {
+Target::Request Mdtest::request(const Workload& workload, int ranks) const {
     Target::Request r = request_of(parameters_.storage);
     r.more_directories = parameters_.more_directories;
     for (const auto& base : parameters_.bases()) {
-        r.trees.push_back({base, "test-dir.", {parameters_.iterations, workload.loops}});
+        r.trees.push_back({base,
+                           "test-dir.",
+                           {parameters_.iterations, workload.loops},
+                           names_made(parameters_, workload, ranks)});
     }
     r.adopt_trees = parameters_.adopts();
     r.make_directories = parameters_.make_directories;
@@ -119,19 +123,21 @@ Status Mdtest::can(const Session& session, const Names& names) const {
             "--run-after-phase: commands take real time, which {} does not see", names.name()));
     }
     const NamesCapabilities has = names.capabilities();
-    return require(names.name(),
-                   {{has.keeps || !parameters_.verify, "reading back what was written"},
-                    {has.threads || parameters_.threads <= 1, "calls from several threads"},
-                    {has.real_files || !parameters_.adopts(), "trees that outlive a run"}});
+    return require(
+        names.name(),
+        {{has.keeps || !parameters_.verify, "reading back what was written"},
+         {has.threads || parameters_.threads <= 1, "calls from several threads"},
+         {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"}});
 }
 
-Status Mdtest::fits(const Target& target, const Setup& setup) const {
+Status Mdtest::fits(const Session& session, const Target& target, const Setup& setup) const {
     constexpr std::int64_t block = 4096;  // of nearly all file systems
     const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
     const double bytes = static_cast<double>(each) * static_cast<double>(setup.files) *
                          (parameters_.shared_files ? 1 : setup.ranks);
-    if (parameters_.adopts()) return {};
-    return check_cap(target, parameters_.storage.directory, bytes, "the files would take",
+    // What a stonewall cuts off cannot be foreseen.
+    if (parameters_.adopts() || parameters_.stonewall.count > 0) return {};
+    return check_cap(session, target, parameters_.storage.directory, bytes, "the files would take",
                      "use fewer --items, a smaller --write-bytes or another directory");
 }
 
@@ -142,9 +148,9 @@ Ending Mdtest::run(Job& job) {
     const auto names = make_names(session, parameters_.storage.backend, job.room);
     if (auto met = can(session, *names); !met) return Ending::from(met.error());
     const bool real = names->capabilities().real_files;
-    auto target = Target::prepare(session, real, request(setup->workload));
+    auto target = Target::prepare(session, real, request(setup->workload, setup->ranks));
     if (!target) return Ending::from(target.error());
-    if (auto fit = fits(*target, *setup); !fit) {
+    if (auto fit = fits(session, *target, *setup); !fit) {
         Ending refused = Ending::from(fit.error());
         // A directory of --make-dir is there already.
         if (!parameters_.adopts()) add(refused, target->remove_trees(session));

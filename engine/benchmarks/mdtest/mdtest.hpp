@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mdtest: how many names a file system creates, finds, reads and removes in a second
-// (spec/ior_mdtest.md, section 9), on a tree of the run's own, and on nothing else.
+// (docs/definitions/mdtest.md), on a tree of the run's own, and on nothing else.
 #pragma once
 
 #include <memory>

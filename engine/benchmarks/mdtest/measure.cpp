@@ -52,7 +52,8 @@ std::vector<Standing> standings_of(const Workers& workers) {
 
 }  // namespace
 
-LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew) {
+LocalResult measure_phase(const Scene& scene, const Phase& phase, CommonClock& common,
+                          Workers& workers, Crew& crew) {
     const Parameters& p = scene.parameters;
     const Clock& clock = scene.session.clock;
     LocalResult local;
@@ -73,8 +74,7 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& worke
         me.prepare(phase);
         crew.meet(number, [&] {
             if (!p.time_entry) enter();
-            if (!p.no_barriers) scene.comm.barrier();
-            start = clock.now();
+            start = p.no_barriers ? clock.now() : common.start();
             if (p.time_entry) enter();
         });
         me.work(start, wall_seconds);
@@ -102,6 +102,7 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& worke
             local.total = clock.now() - start;
         });
     });
+    if (!p.no_barriers) local.late = common.late();
     collect(workers, local);
     return local;
 }
@@ -127,6 +128,25 @@ Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers
     return write_call_log(path, threads, 1);
 }
 
+namespace {
+
+/// On a classic command line the files may be those of the original, whose data are others.
+void refuse_foreign(const Scene& scene, const Workers& workers, LocalResult& local) {
+    if (!scene.session.classic || !scene.parameters.adopts()) return;
+    const std::int64_t each = std::max<std::int64_t>(scene.parameters.bytes_to_read(), 1);
+    std::array<std::int64_t, 3> sums{local.verified_bytes / each, local.outcome.error_count, 0};
+    for (const auto& worker : workers) sums[2] += worker->deeds().foreign;
+    scene.comm.sum(std::span<std::int64_t>(sums));
+    const auto [files, wrong, foreign] = sums;
+    if (foreign == 0 || foreign != files || foreign != wrong) return;
+    local.outcome = Outcome{};
+    local.outcome.error = scene.session.signed_error(
+        usage_error("the files are not comparable: nothing in any of them is as this program "
+                    "writes it with this -G; another program, or another seed, made them"));
+}
+
+}  // namespace
+
 void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,
                   LocalResult& local) {
     scene.comm.barrier();
@@ -137,6 +157,7 @@ void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew
         local.outcome.error_count += d.failed;
         if (d.error && !local.outcome.error) local.outcome.error = d.error;
     }
+    refuse_foreign(scene, workers, local);
 }
 
 PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
@@ -156,20 +177,23 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     r.entries = sums[3];
     r.verified_bytes = sums[4];
     const Parameters& p = scene.parameters;
-    std::vector<Named> parts{{"total", local.total}, {"work", local.work}, {"sync", local.sync}};
+    const double ready = local.late + local.work;
+    const double total = local.late + local.total;
+    std::vector<Named> parts{{"total", total}, {"work", local.work}, {"sync", local.sync}};
     if (p.after_phase) parts.emplace_back("hook", local.hook);
+    parts.emplace_back("late", local.late);
     parts.emplace_back("barrier", local.total - local.work - local.sync - local.hook);
     r.seconds = spread_over(comm, parts);
     if (scene.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
-    r.over_time = summed_over(comm, local.over_time);
+    r.over_time = summed_over(comm, local.over_time, local.late);
     constexpr int shown = 3;
-    r.slowest = largest_over(comm, local.work, scene.session.host, shown);
+    r.slowest = largest_over(comm, ready, scene.session.host, shown);
     if (p.wants_rank_details()) {
         const std::array mine{static_cast<double>(local.operations),
-                              static_cast<double>(local.failed), local.work, local.total};
-        for (const auto& [operations, failed, work, total] : gathered_over(comm, mine)) {
+                              static_cast<double>(local.failed), ready, total};
+        for (const auto& [operations, failed, work, whole] : gathered_over(comm, mine)) {
             r.rank_details.push_back({static_cast<std::int64_t>(operations),
-                                      static_cast<std::int64_t>(failed), work, total});
+                                      static_cast<std::int64_t>(failed), work, whole});
         }
     }
     r.wall = local.wall;

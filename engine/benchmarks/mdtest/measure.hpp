@@ -9,15 +9,17 @@
 #include "benchmarks/mdtest/result.hpp"
 #include "benchmarks/mdtest/worker.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/common_clock.hpp"
 #include "parallel/crew.hpp"
 
 namespace effio::mdtest {
 
 using Workers = std::vector<std::unique_ptr<Worker>>;
 
-/// A phase as one rank saw it. Seconds count from its start.
+/// A phase as one rank saw it. Seconds count from its own start.
 struct LocalResult {
     const Phase* phase = nullptr;
+    double late = 0;   ///< its start after the common one, which is the first rank's
     double work = 0;   ///< to the end of its last call
     double sync = 0;   ///< of the file system
     double hook = 0;   ///< of the command after the phase
@@ -38,7 +40,8 @@ struct LocalResult {
 /// The clock runs from after a barrier to after the next one; in between are the calls, the sync
 /// and the command of --run-after-phase if asked for, and the stonewall's two reductions. Without
 /// barriers it runs from the rank's own first call to the end of its last one.
-LocalResult measure_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew);
+LocalResult measure_phase(const Scene& scene, const Phase& phase, CommonClock& common,
+                          Workers& workers, Crew& crew);
 
 /// A command of the user's around a phase, on this rank.
 Status run_hook(const Scene& scene, const Phase& phase, const std::string& command);

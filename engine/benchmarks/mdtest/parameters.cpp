@@ -18,9 +18,12 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 void Parameters::declare(OptionTable& table) {
     constexpr double most = 9e15;
     table.group("What there is");
-    table.add("items", items, "files and directories of each rank, dealt out over its directories")
+    table
+        .add("items", items,
+             "files and directories of each rank, dealt out over its directories; 0: none, just "
+             "the tree")
         .letter('n')
-        .range(1, most)
+        .range(0, most)
         .automatic("as --items-per-directory says");
     table
         .add("items-per-directory", per_directory,
@@ -259,7 +262,7 @@ Status Parameters::check() {
     if (adopts() && !has("remove")) storage.keep = true;
     auto work = Workload::of(wish());
     if (!work) return std::move(work.error());
-    if (threads > work->per_directory) {
+    if (threads > std::max<std::int64_t>(work->per_directory, 1)) {
         return usage_error(
             fmt::format("--threads: {} threads have not enough in {} items in each "
                         "directory",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The phases of an iteration, in their order (spec/ior_mdtest.md, section 9).
+// The phases of an iteration, in their order (docs/definitions/mdtest.md, Phases).
 #pragma once
 
 #include <span>

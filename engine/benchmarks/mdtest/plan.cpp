@@ -10,16 +10,18 @@ namespace {
 
 /// Operations of all ranks in a phase. Doubles: a million ranks with many items each.
 double operations_of(const Parameters& p, const Workload& w, const Phase& phase, double ranks) {
-    const auto trees =
-        static_cast<double>(w.loops * w.tree.directories()) * (w.unique ? ranks : 1.0);
+    const double directories =
+        static_cast<double>(w.loops) * static_cast<double>(w.tree.directories());
+    const double trees = directories * (w.unique ? ranks : 1.0);
     const double items = static_cast<double>(w.items) * ranks;
-    const double rings = static_cast<double>(w.loops * w.holders() * p.threads) * ranks;
+    const double rings = static_cast<double>(w.loops) * static_cast<double>(w.holders()) *
+                         static_cast<double>(p.threads) * ranks;
     switch (phase.action) {
         case Action::populate:
         case Action::depopulate:
             return static_cast<double>(p.populate) * (w.unique ? ranks : 1.0);
         case Action::list:
-            return static_cast<double>(w.loops * w.tree.directories()) * ranks;
+            return directories * ranks;
         case Action::rename:
             return items + rings;
         case Action::move:

@@ -81,18 +81,9 @@ class RecordView : public Observer {
             if (s.invalid > 0) {
                 f.reasons.push_back(std::to_string(s.invalid) + " iterations without a rate");
             }
-            if (s.rates.count() == 0) {
-                f.metric = Metric::none(per_second, "no iteration has a rate");
-            } else {
-                f.metric = {s.rates.mean(), per_second, true, {}};
-                f.detail = Json{{"iterations", s.rates.count()},
-                                {"min", s.rates.min()},
-                                {"max", s.rates.max()},
-                                {"deviation", s.rates.deviation()},
-                                {"confidence95", s.rates.confidence95()},
-                                {"mean_seconds", s.seconds.mean()}};
-            }
-            recorder_.figure(f);
+            f.metric = {0, per_second, true, {}};
+            if (s.rates.count() > 0) f.detail = Json{{"mean_seconds", s.seconds.mean()}};
+            recorder_.figure(mean_of(std::move(f), s.rates, "no iteration has a rate"));
         }
     }
 

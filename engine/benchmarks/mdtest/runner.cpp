@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
-#include <thread>
+
+#include "parallel/wait.hpp"
 
 namespace effio::mdtest {
 namespace {
@@ -21,6 +21,9 @@ bool verifies_here(const Parameters& p, const Phase& phase) {
     if (phase.action == Action::read) return true;
     return phase.action == Action::create && !p.has("read");
 }
+
+/// For what takes as long as the user wants.
+constexpr double any_time = 1e9;
 
 /// A removal or the like takes long on some storage; a millisecond a name is very slow.
 double allowance(std::int64_t names) {
@@ -81,6 +84,10 @@ Ending Runner::run() {
     if (error_) {
         ending = Ending::from(*error_);
         ending.reason = fmt::format("{} errors, first: {}", errors_, error_->text());
+        if (left_ && left_->operation != error_->operation) {
+            ending.errors.push_back(*left_);
+            ending.reason += "; " + left_->text();
+        }
     } else if (interrupted_) {
         ending.status = ExitCode::interrupted;
         ending.reason = "stopped by a signal; the phases before it are complete";
@@ -99,7 +106,7 @@ void Runner::measure_sizes() {
         } else {
             Progress::Step step;
             step.title = fmt::format("waiting for {} ranks", size);
-            step.allowance_seconds = 1e9;
+            step.allowance_seconds = any_time;
             session_.progress.begin(step);
         }
         tell_those_who_waited();
@@ -141,7 +148,8 @@ void Runner::tell_those_who_waited() {
 }
 
 void Runner::measure(const Comm& comm) {
-    Group group{comm, find_topology(comm), nullptr,
+    const Topology topology = find_topology(comm);
+    Group group{comm, topology, CommonClock(comm, topology), nullptr,
                 Crew(static_cast<int>(setup_.parameters.threads))};
     if (setup_.parameters.rank_shift > 0) {
         group.order = std::make_unique<NodeOrder>(comm, group.topology);
@@ -171,21 +179,15 @@ void Runner::iteration(Group& group, std::int64_t number) {
             if (!stopping_) count(group, round, thing, false);
         }
     } else if (!stopping_) {
-        together(group.comm, remove_test_directories(group, paths));
+        const Status removed = remove_test_directories(group, paths);
+        if (!removed) left_ = removed.error();
+        together(group.comm, removed);
     }
 }
 
 void Runner::pause() const {
     session_.progress.call("pause");
-    if (session_.clock.is_virtual()) {
-        session_.clock.advance(setup_.parameters.delay.count);
-        return;
-    }
-    const double end = session_.clock.now() + setup_.parameters.delay.count;
-    while (session_.clock.now() < end && !session_.interrupted.load()) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        session_.progress.beat();
-    }
+    wait_as_asked(session_, setup_.parameters.delay.count);
 }
 
 bool Runner::hook_before(const Group& group, const Round& round, const Phase& phase) {
@@ -193,6 +195,7 @@ bool Runner::hook_before(const Group& group, const Round& round, const Phase& ph
     if (!command) return false;
     Progress::Step step;
     step.title = fmt::format("command before: {}", phase.title);
+    step.allowance_seconds = any_time;  // ranks wait for the one whose command takes longest
     step.ranks = group.comm.size();
     session_.progress.begin(step);
     return together(group.comm, run_hook(round.scene, phase, *command));
@@ -214,7 +217,9 @@ void Runner::begin_step(const Group& group, const Round& round, const Phase& pha
         setup_.parameters.by_root || phase.thing == Thing::tree || phase.action == Action::remove
             ? allowance(names * group.comm.size())
             : allowance(names);
+    step.allowance_seconds += asked_wait(setup_.parameters.storage.backend, names, 0);
     if (setup_.parameters.no_barriers) step.allowance_seconds *= phases_planned_;
+    if (setup_.parameters.after_phase) step.allowance_seconds = any_time;
     session_.progress.begin(step);
     session_.progress.call(phase.access);
 }
@@ -233,7 +238,7 @@ void Runner::phase(Group& group, Round& round, const Phase& phase) {
     }
     if (hook_before(group, round, phase)) return;
     begin_step(group, round, phase);
-    LocalResult local = measure_phase(scene, phase, round.workers, group.crew);
+    LocalResult local = measure_phase(scene, phase, group.clock, round.workers, group.crew);
     if (local.wall) {
         // Directories of items that nobody made are never looked for.
         const std::int64_t each = std::min(local.wall->max_done * p.threads, round.scene.files);

@@ -27,6 +27,7 @@ class Runner {
     struct Group {
         const Comm& comm;
         Topology topology;
+        CommonClock clock;
         std::unique_ptr<NodeOrder> order;
         Crew crew;
     };
@@ -71,6 +72,7 @@ class Runner {
     std::optional<RankCsv> rank_csv_;  ///< on the root, if asked for
     RunResult result_;
     std::optional<Error> error_;  ///< the gravest so far
+    std::optional<Error> left_;   ///< on the root: what a tree holds that is not of this run
     std::int64_t errors_ = 0;
     bool interrupted_ = false;
     bool stopping_ = false;

@@ -8,9 +8,6 @@ namespace {
 
 constexpr const char* attribute_key = "user.effio";
 constexpr std::string_view attribute_value = "an extended attribute of 32 byte";
-constexpr const char* hard_suffix = ".link";
-constexpr const char* symbolic_suffix = ".symlink";
-constexpr const char* spare_suffix = ".spare";
 constexpr unsigned new_mode = 0640;
 /// A rate over time needs no more than one reading in so many seconds.
 constexpr double series_grain = 1e-3;
@@ -210,9 +207,8 @@ void Worker::aim_by_action(std::int64_t step) {
     switch (phase_->action) {
         case Action::populate:
         case Action::depopulate: {
-            const Place first = w.place(0);
             const int owner = scene_.comm.rank();
-            if (step == 0) second_text_ = scene_.paths.directory(owner, 0, first.directory);
+            if (step == 0) second_text_ = scene_.paths.directory(owner, 0, w.first_holder());
             text_ = second_text_ + "/" + scene_.paths.name("file.populate.", share_.item(step));
             path_ = &text_;
             return;
@@ -278,7 +274,8 @@ void Worker::aim_at_item(std::int64_t step) {
             break;
         case Action::symbolic_link:
             // The link's text is the file's name, so that it stays right wherever the tree is seen.
-            text_ = scene_.paths.name(item_stem(thing, owner), number);
+            text_ =
+                scene_.paths.name(item_stem(thing, owner), scene_.paths.workload().label(number));
             second_ = &to_.of(thing, owner, number, symbolic_suffix);
             break;
         case Action::read_link:
@@ -371,6 +368,7 @@ void Worker::verify(const Phase& phase) {
         const auto wrong = compare(data_of(bytes), read_.bytes(), 0);
         if (!wrong) continue;
         ++deeds_.failed;
+        if (is_foreign(data_of(bytes), read_.bytes())) ++deeds_.foreign;
         if (deeds_.error) continue;
         Error error = io_error("check the data", *path_, wrong->text());
         error.exit_code = ExitCode::data_errors;

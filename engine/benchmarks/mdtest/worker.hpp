@@ -47,6 +47,7 @@ struct Deeds {
     std::int64_t done = 0;    ///< steps without an error
     std::int64_t failed = 0;  ///< steps with one
     std::int64_t bytes = 0;
+    std::int64_t foreign = 0;    ///< files compared that hold other data as a whole
     std::int64_t entries = 0;    ///< listed
     std::optional<Error> error;  ///< the first
     Histogram calls;

@@ -52,8 +52,8 @@ Result<Workload> Workload::of(const Wish& wish) {
     if (!wish.items && !wish.per_directory) {
         return usage_error("give the number of items: for each rank, or in each directory");
     }
-    if (wish.items.value_or(1) < 1 || wish.per_directory.value_or(1) < 1) {
-        return usage_error("with 0 items there is nothing to measure");
+    if (wish.items.value_or(0) < 0 || wish.per_directory.value_or(1) < 1) {
+        return usage_error("with 0 items in each directory there is nothing to measure");
     }
     const std::int64_t holders = w.holders();
     if (wish.per_directory) {
@@ -73,7 +73,7 @@ Result<Workload> Workload::of(const Wish& wish) {
         }
     } else {
         w.per_directory = *wish.items / holders;
-        if (w.per_directory == 0) {
+        if (w.per_directory == 0 && *wish.items > 0) {
             return usage_error(fmt::format(
                 "{} items for each rank leave nothing for {} directories: give at least as many",
                 *wish.items, holders));
@@ -88,8 +88,7 @@ Result<Workload> Workload::of(const Wish& wish) {
 
 Place Workload::place(std::int64_t number) const {
     const std::int64_t holder = number / per_directory;
-    const std::int64_t first = leaf_only ? tree.directories() - tree.leaves() : 0;
-    return {holder / holders(), first + holder % holders()};
+    return {holder / holders(), first_holder() + holder % holders()};
 }
 
 std::string_view name(Thing thing) {
@@ -129,12 +128,12 @@ std::string Paths::elsewhere(int owner, std::int64_t loop) const {
 std::string Paths::item(Thing thing, std::optional<int> owner, std::int64_t number) const {
     const Place at = workload_.place(number);
     return directory(owner.value_or(0), at.loop, at.directory) + "/" +
-           name(item_stem(thing, owner), number);
+           name(item_stem(thing, owner), workload_.label(number));
 }
 
-std::string Paths::name(std::string_view stem, std::int64_t number, std::string_view suffix) const {
+std::string Paths::name(std::string_view stem, std::int64_t label, std::string_view suffix) const {
     std::string text(stem);
-    append_number(text, 0, number, suffix, name_length_);
+    append_number(text, 0, label, suffix, name_length_);
     return text;
 }
 
@@ -145,6 +144,7 @@ void ItemPath::enter(Thing thing, std::optional<int> owner, std::int64_t number)
     owner_ = owner;
     begin_ = number / w.per_directory * w.per_directory;
     end_ = begin_ + w.per_directory;
+    label_shift_ = w.label_shift(number);
     begin_with(paths_.directory(owner.value_or(0), at.loop, at.directory), thing, owner);
 }
 
@@ -165,6 +165,7 @@ const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t num
         owner_ = owner;
         begin_ = begin;
         end_ = begin + w.items_per_loop();
+        label_shift_ = w.label_shift(number);
         begin_with(paths_.elsewhere(owner.value_or(0), loop), Thing::file, owner);
     }
     finish(number, {});
@@ -172,7 +173,8 @@ const std::string& ItemPath::of_moved(std::optional<int> owner, std::int64_t num
 }
 
 std::int64_t Ring::blocks() const {
-    return (share_.items + workload_.per_directory - 1) / workload_.per_directory;
+    const std::int64_t each = std::max<std::int64_t>(workload_.per_directory, 1);
+    return (share_.items + each - 1) / each;
 }
 
 std::int64_t Ring::first_member(std::int64_t block) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What mdtest works on: trees of directories, the items in them, and their names
-// (spec/ior_mdtest.md, section 9). Pure arithmetic; nothing is stored for each item.
+// (docs/definitions/mdtest.md). Pure arithmetic; nothing is stored for each item.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,8 @@ struct Workload {
     /// Only `per_directory`: that many in every directory that holds items. Only `items`: dealt out
     /// evenly, rounded down to a multiple of the directories. Both, without `unique`:
     /// items / per_directory test directories, each with a whole tree of per_directory a directory.
-    /// An error where nothing would be left to do, or more than 2^53 items.
+    /// Without items the trees alone are made and removed. An error where none would be left, or
+    /// more than 2^53.
     static Result<Workload> of(const Wish& wish);
 
     /// Directories of a tree that hold items.
@@ -64,6 +65,15 @@ struct Workload {
     std::int64_t items_per_loop() const { return per_directory * holders(); }
     /// Of item 0 <= number < items.
     Place place(std::int64_t number) const;
+    /// The directory of a tree in which items come first.
+    std::int64_t first_holder() const { return leaf_only ? tree.directories() - tree.leaves() : 0; }
+    /// In the name of an item: counted in each test directory from 0, over all directories of its
+    /// tree, with those that hold no items, as the original does.
+    std::int64_t label(std::int64_t number) const { return number - label_shift(number); }
+    /// What all items of a test directory have between their number and their label.
+    std::int64_t label_shift(std::int64_t number) const {
+        return place(number).loop * items_per_loop() - first_holder() * per_directory;
+    }
 };
 
 enum class Thing { tree, directory, file };
@@ -90,9 +100,8 @@ class Paths {
     std::string elsewhere(int owner, std::int64_t loop) const;
     /// DIRECTORY/{file,dir}.mdtest.<owner>.<item>; nobody owns an item that all ranks share.
     std::string item(Thing thing, std::optional<int> owner, std::int64_t number) const;
-    /// `stem` and the number (and `suffix`): a name without its directory.
-    std::string name(std::string_view stem, std::int64_t number,
-                     std::string_view suffix = {}) const;
+    /// `stem` and the label (and `suffix`): a name without its directory.
+    std::string name(std::string_view stem, std::int64_t label, std::string_view suffix = {}) const;
     std::size_t name_length() const { return name_length_; }
 
   private:
@@ -106,13 +115,20 @@ class Paths {
     std::size_t name_length_;
 };
 
+/// What follows an item's name in that of its hard link, its symbolic link, and its own while the
+/// names of a directory change places.
+inline constexpr const char* hard_suffix = ".link";
+inline constexpr const char* symbolic_suffix = ".symlink";
+inline constexpr const char* spare_suffix = ".spare";
+
 /// "{file,dir}.mdtest.<owner>." or "{file,dir}.mdtest.shared."
 std::string item_stem(Thing thing, std::optional<int> owner);
 /// "file.mdtest." or "dir.mdtest.": what the names of all items of a kind begin with.
 std::string item_prefix(Thing thing);
 
-/// Appends the number and `suffix` to `text`, whose name begins at `begin` and gets zeros before
-/// its number until it has `name_length` bytes. In line: mdtest's loop calls it for every name.
+/// Appends the number (an item's label) and `suffix` to `text`, whose name begins at `begin` and
+/// gets zeros before its number until it has `name_length` bytes. In line: mdtest's loop calls it
+/// for every name.
 inline void append_number(std::string& text, std::size_t begin, std::int64_t number,
                           std::string_view suffix, std::size_t name_length) {
     std::array<char, 20> digits;
@@ -147,7 +163,7 @@ class ItemPath {
     void begin_with(const std::string& directory, Thing thing, std::optional<int> owner);
     void finish(std::int64_t number, std::string_view suffix) {
         path_.resize(stem_);
-        append_number(path_, begin_of_name_, number, suffix, paths_.name_length());
+        append_number(path_, begin_of_name_, number - label_shift_, suffix, paths_.name_length());
     }
 
     const Paths& paths_;
@@ -155,7 +171,8 @@ class ItemPath {
     std::optional<int> owner_;
     std::int64_t begin_ = 0;  ///< items whose paths begin alike
     std::int64_t end_ = 0;
-    std::size_t stem_ = 0;  ///< characters of it
+    std::int64_t label_shift_ = 0;  ///< of all of them
+    std::size_t stem_ = 0;          ///< characters of it
     std::size_t begin_of_name_ = 0;
     std::string path_;
 };

@@ -29,7 +29,7 @@ class PingPong {
 
     /// Both partners call it. One round trip that is not timed, then `loops` timed ones, MPI_Send
     /// and MPI_Recv; setting and checking the first and last byte is inside. The server sends both
-    /// back 13 higher (spec/b_eff.md, B8). Seconds of this rank for all timed round trips.
+    /// back 13 higher (docs/definitions/rings.md). Seconds of this rank for all timed round trips.
     double round_trips(int partner, bool client, std::int64_t bytes, std::int64_t loops);
 
     std::int64_t errors() const { return errors_; }

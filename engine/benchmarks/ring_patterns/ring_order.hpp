@@ -18,9 +18,9 @@ constexpr RingNeighbours ring_neighbours(int position, int first, int size) {
 }
 
 /// The random order number `index` (0, 1, …) of the sequence that `seed` begins: which rank stands
-/// at each position. As b_eff draws it (spec/b_eff.md, B3): the numbers of srand48(seed) and
-/// drand48; for rank 0, 1, … a first slot int(drand48 * ranks), and from there cyclically the first
-/// that is free. O(ranks) time and 8 bytes a rank, half of them temporary.
+/// at each position. As b_eff draws it (docs/definitions/b-eff.md, Patterns): the numbers of
+/// srand48(seed) and drand48; for rank 0, 1, … a first slot int(drand48 * ranks), and from there
+/// cyclically the first that is free. O(ranks) time and 8 bytes a rank, half of them temporary.
 std::vector<int> random_order(int ranks, std::uint32_t seed, std::int64_t index);
 
 }  // namespace effio

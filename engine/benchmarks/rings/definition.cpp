@@ -44,8 +44,8 @@ int pair_stride(int ranks, const Schedule& schedule, double seconds_per_trip, do
 }
 
 Pair Pairs::operator[](std::int64_t number) const {
-    return {static_cast<int>(number / per_side()) * stride_,
-            ranks_ - 1 - static_cast<int>(number % per_side()) * stride_};
+    return {static_cast<int>(number / per_side() * stride_),
+            static_cast<int>(ranks_ - 1 - number % per_side() * stride_)};
 }
 
 }  // namespace effio::rings

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ring and ping-pong part of the HPC Challenge measures (spec/b_eff.md, B8), without MPI.
+// What the ring and ping-pong part of the HPC Challenge measures (docs/definitions/rings.md),
+// without MPI.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +50,8 @@ class Pairs {
 
   private:
     std::int64_t per_side() const { return (ranks_ + stride_ - 1) / stride_; }
-    int ranks_;
-    int stride_;
+    std::int64_t ranks_;
+    std::int64_t stride_;
 };
 
 }  // namespace effio::rings

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ping-pong, natural-ring and random-ring latency and bandwidth as in the HPC Challenge
-// (spec/b_eff.md, B8).
+// (docs/definitions/rings.md).
 #pragma once
 
 #include <memory>

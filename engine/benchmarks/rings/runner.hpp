@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loops of the rings benchmark (spec/b_eff.md, B8). Collective over the session's ranks.
+// The loops of the rings benchmark (docs/definitions/rings.md). Collective over the session's
+// ranks.
 #pragma once
 
 #include <optional>

@@ -36,6 +36,11 @@ Metric metric_of(const std::string& hpcc_name, double value) {
     return Metric::rate(value * 1e9);
 }
 
+/// A figure's name does not say a unit that its value has not.
+std::string name_of(const std::string& hpcc_name) {
+    return hpcc_name.substr(0, hpcc_name.rfind('_'));
+}
+
 std::string spread_text(const std::vector<RingResult>& rings, std::int64_t bytes, bool rates) {
     std::vector<double> values;
     for (const RingResult& r : rings) {
@@ -112,7 +117,7 @@ void View::finish(const LengthResult& latency, const LengthResult& bandwidth,
     }
     const bool errors = latency.errors() + bandwidth.errors() > 0;
     for (const auto& [name, value] : hpcc_values(latency, bandwidth)) {
-        Figure f = figure(name, metric_of(name, value));
+        Figure f = figure(name_of(name), metric_of(name, value));
         if (errors) f.metric = Metric::none(f.metric.unit, "messages arrived wrong");
         recorder.figure(f);
     }

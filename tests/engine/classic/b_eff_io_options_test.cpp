@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The classic command line of b_eff_io (spec/b_eff_io.md, A1): what it is translated to, and every
-// complaint in the original's words and order.
+// The classic command line of b_eff_io (docs/definitions/b-eff-io.md): what it is translated to,
+// and every complaint in the original's words and order.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -94,7 +94,8 @@ PartitionResult partition_of(std::int64_t ranks, const std::array<Block, 3>& blo
     return p;
 }
 
-/// The run of spec 003 (HLRS cluster, 32 processes, -noshared -rewrite).
+/// The published run of docs/definitions/b-eff-io.md (HLRS cluster, 32 processes, -noshared
+/// -rewrite).
 RunResult hlrs_cluster() {
     const Block write{{{50.373, 0.621, 1.462, 2.136, 0.814},
                        {60.067, 0.662, 1.909, 1.582, 0.695},
@@ -146,7 +147,7 @@ ClassicHeader hlrs_header() {
     return header;
 }
 
-/// The sample of spec A13: two processes, shared pointers, no -rewrite.
+/// A run of the original: two processes, shared pointers, no -rewrite.
 RunResult two_processes() {
     const Block write{{{337.431, 178.869, 302.830, 284.672, 362.287},
                        {315.907, 145.151, 277.762, 390.767, 210.321},

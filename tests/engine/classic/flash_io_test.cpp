@@ -14,9 +14,9 @@ TEST(FlashIoReport, looks_like_the_published_one) {
     setup.base_name = "/scratch/iotest.out";
     flash_io::Repetition r;
     using Part = flash_io::Repetition::Part;
-    r.parts = {Part{1, 4076930276, 3.51, 0.24, 3.27, 0, 0, 3.51},
-               Part{1, 340275852, 0.58, 0.01, 0.56, 0, 0, 0.58},
-               Part{1, 408028028, 0.38, 0.01, 0.37, 0, 0, 0.38}};
+    r.parts = {Part{1, 4076930276, 0, 3.51, 0.24, 3.27, 0, 0, 3.51},
+               Part{1, 340275852, 0, 0.58, 0.01, 0.56, 0, 0, 0.58},
+               Part{1, 408028028, 0, 0.38, 0.01, 0.37, 0, 0, 0.38}};
     r.granted.set("striping_factor", "16");
     r.granted.set("striping_unit", "1048576");
     EXPECT_EQ(classic_flash_io_report(setup, r),

@@ -18,7 +18,7 @@ IorOptions read(const std::vector<std::string>& words) {
     return command ? command->tests.front() : IorOptions{};
 }
 
-std::string complaint(const std::vector<std::string>& words) {
+std::string refusal(const std::vector<std::string>& words) {
     const auto command = parse_ior(words);
     return command ? "" : command.error().cause;
 }
@@ -79,14 +79,14 @@ TEST(IorOptions, what_3x_had_is_understood) {
 }
 
 TEST(IorOptions, every_fault_is_told) {
-    EXPECT_EQ(complaint({"-b", "1x", "-!", "--nonsense", "word", "-t"}),
+    EXPECT_EQ(refusal({"-b", "1x", "-!", "--nonsense", "word", "-t"}),
               "-b: '1x' is no size; a whole number with k, m, g, t or p behind it is\n"
               "'-!' is no option of ior; ior --help lists them\n"
               "'--nonsense' is no option of ior; ior --help lists them\n"
               "'word' is no option\n"
               "-t needs a value\n");
-    EXPECT_EQ(complaint({"-O", "blockSize=2,colour=red"}), "-O: 'colour' is no directive of ior\n");
-    EXPECT_EQ(complaint({"-i", "two"}).substr(0, 3), "-i:");
+    EXPECT_EQ(refusal({"-O", "blockSize=2,colour=red"}), "-O: 'colour' is no directive of ior\n");
+    EXPECT_EQ(refusal({"-i", "two"}).substr(0, 3), "-i:");
 }
 
 class Script {
@@ -120,10 +120,10 @@ TEST(IorScript, later_tests_inherit_and_options_are_defaults) {
 
 TEST(IorScript, faults_name_the_line) {
     const Script wrong("IOR START\nblockSize=x\nIOR STOP\n");
-    EXPECT_NE(complaint({"-f", wrong.path()}).find("line 2"), std::string::npos);
+    EXPECT_NE(refusal({"-f", wrong.path()}).find("line 2"), std::string::npos);
     const Script open("IOR START\nRUN\n");
-    EXPECT_NE(complaint({"-f", open.path()}).find("'IOR STOP' is missing"), std::string::npos);
-    EXPECT_NE(complaint({"-f", "/no/such/script"}).find("cannot be read"), std::string::npos);
+    EXPECT_NE(refusal({"-f", open.path()}).find("'IOR STOP' is missing"), std::string::npos);
+    EXPECT_NE(refusal({"-f", "/no/such/script"}).find("cannot be read"), std::string::npos);
 }
 
 TEST(IorTranslation, the_blue_waters_write) {
@@ -156,8 +156,8 @@ TEST(IorTranslation, phases_and_checks) {
 }
 
 TEST(IorTranslation, data) {
-    // Only who names a signature shares files with the original; all others get the better check.
-    EXPECT_EQ(ours({}, "data"), "stamped");
+    // The original's, so that both write from as little memory and read each other's files.
+    EXPECT_EQ(ours({}, "data"), "timestamp");
     EXPECT_EQ(ours({"-G", "7"}, "data"), "timestamp");
     EXPECT_EQ(ours({"-G", "7"}, "seed"), "7");
     EXPECT_EQ(ours({"-l", "offset", "-G", "7"}, "data"), "offset");
@@ -169,9 +169,9 @@ TEST(IorTranslation, data) {
 TEST(IorTranslation, what_does_not_fit_is_refused) {
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"-C", "-Z"},
-                                               {"-u"},
-                                               {"-c"},
+                                               {"-F", "-u", "-o", "/a/f@/b/f"},
                                                {"-a", "HDFS"},
+                                               {"-a", "MMAP"},
                                                {"-a", "MPIIO", "-c", "-z"},
                                                {"-P"},
                                                {"-y"},
@@ -183,12 +183,69 @@ TEST(IorTranslation, what_does_not_fit_is_refused) {
     }
 }
 
+TEST(IorOptions, numbers_at_the_end_of_64_bits) {
+    const std::string most = "9223372036854775807";
+    EXPECT_FALSE(parse_ior({"-O", "multiFile=" + most + ",multiFile"}));
+    EXPECT_FALSE(parse_ior({"-z=" + most, "-z"}));
+    EXPECT_TRUE(parse_ior({"-z=" + most}));
+    EXPECT_EQ(ours({"-Z", "-X", "-9223372036854775807"}, "partner-seed"), most);
+    EXPECT_NE(ours({"-Z", "-X", "-9223372036854775808"}, "dir").find("refused"), std::string::npos);
+    EXPECT_NE(ours({"--memoryPerTask=" + most}, "dir").find("refused"), std::string::npos);
+}
+
 TEST(IorTranslation, several_paths_and_tasks) {
     EXPECT_EQ(ours({"-F", "-o", "/a/f@/b/f"}, "more-dirs"), "/b");
     EXPECT_NE(ours({"-F", "-o", "/a/f@/b/g"}, "dir").find("refused"), std::string::npos);
     EXPECT_EQ(ours({"-N", "3"}, "ranks"), "3");
     EXPECT_EQ(ours({"-N", "9"}, "ranks"), "absent");
     EXPECT_EQ(translate_ior_test(read({"-N", "9"}), 4)->warnings.size(), 1U);
+}
+
+TEST(IorTranslation, what_the_original_takes_in_vain_is_taken) {
+    EXPECT_EQ(ours({"-c"}, "collective"), "absent");
+    EXPECT_EQ(ours({"-a", "DUMMY", "-c"}, "backend"), "null");
+    EXPECT_EQ(ours({"-O", "useFileView=1"}, "placement"), "absent");
+    EXPECT_EQ(ours({"-p"}, "preallocate"), "absent");
+    // No warning of the original's, or --warningAsErrors would refuse what it takes.
+    const auto translated = *translate_ior_test(read({"-c", "-V", "-p"}), 4);
+    EXPECT_EQ(translated.warnings.size(), 0U);
+    EXPECT_EQ(translated.notes.size(), 2U);
+    EXPECT_EQ(ours({"-u"}, "rank-dirs"), "absent");
+    EXPECT_EQ(translate_ior_test(read({"-u"}), 4)->notes,
+              std::vector<std::string>{"-u has no effect without -F"});
+    EXPECT_EQ(ours({"-u", "-F"}, "rank-dirs"), "");
+    EXPECT_EQ(ours({"-s", "0"}, "segments"), "0");
+    // Below 0 as above: the lower 31 bits.
+    EXPECT_EQ(ours({"-G", "-1"}, "seed"), "2147483647");
+    EXPECT_EQ(ours({"-O", "setTimeStampSignature=-2147483647"}, "seed"), "1");
+    EXPECT_EQ(ours({"-C", "-Q", "0"}, "read-from"), "same");
+    EXPECT_EQ(ours({"-C", "-Q", "2"}, "distance"), "2");
+    EXPECT_EQ(ours({"-d", "0.1"}, "delay"), "0.1s");
+    EXPECT_EQ(ours({"-w", "-C", "-Z", "-Z"}, "read-from"), "shuffled");
+    EXPECT_TRUE(read({"-W"}).only_checks());
+    EXPECT_FALSE(read({"-w", "-W"}).only_checks());
+}
+
+TEST(IorShown, the_path_has_no_repetition_in_it) {
+    ior::Setup setup;
+    setup.path = "./f.0";
+    EXPECT_EQ(ior_path(read({"-m", "-o", "f"}), setup), "f");
+    EXPECT_EQ(ior_path(read({"-o", "f.0"}), setup), "f.0");
+    setup.path = "/d/f.00000000.0";
+    EXPECT_EQ(ior_path(read({"-F", "-m", "-o", "/d/f"}), setup), "/d/f.00000000");
+}
+
+TEST(ClassicSpace, used_is_total_without_free) {
+    FileSystem fs;
+    fs.total_bytes = 1000;
+    fs.free_bytes = 100;  // for this user
+    fs.used_bytes = 850;
+    fs.total_inodes = 64;
+    fs.free_inodes = 8;
+    fs.used_inodes = 40;
+    EXPECT_EQ(used_space(fs), "85.0%");
+    EXPECT_EQ(used_inodes(fs), "62.5%");
+    EXPECT_EQ(used_space({}), "0.0%");  // a file system that does not tell
 }
 
 }  // namespace

@@ -86,6 +86,29 @@ TEST(ClassicMdtest, commands_and_rates_of_tasks) {
     EXPECT_TRUE(has(out, "--save-rank-details=ranks.csv"));
 }
 
+TEST(ClassicMdtest, delays_of_dummy_are_those_of_what_is_done_with_a_file) {
+    const Words delays{"--dummy.delay-create=1000", "--dummy.delay-close", "20",
+                       "--dummy.delay-sync=300", "--dummy.delay-xfer=4000"};
+    const auto options = [&](Words more) {
+        more.insert(more.end(), delays.begin(), delays.end());
+        return translated(more);
+    };
+    EXPECT_TRUE(has(options({"-a", "DUMMY"}), "--backend-options=create=1020us,read=20us"));
+    EXPECT_TRUE(has(options({"-a", "dummy", "-w", "8", "-e", "8", "-y"}),
+                    "--backend-options=create=5320us,read=4020us"));
+    EXPECT_TRUE(has(options({"-a", "DUMMY", "-k", "--dummy.delay-only-rank0"}),
+                    "--backend-options=create=1000us,read=20us,only-rank=0"));
+    for (const auto& word : options({"-a", "POSIX"}))
+        EXPECT_FALSE(word.find("options") != std::string::npos);
+    for (const char* bad : {"--dummy.delay-xfer=-1", "--dummy.delay-close=x",
+                            "--dummy.delay-sync=99999999999", "--dummy.delay-create="}) {
+        EXPECT_NE(complaint({"-a", "DUMMY", bad}).find("is not a number of microseconds"),
+                  std::string::npos)
+            << bad;
+    }
+    EXPECT_NE(complaint({"--dummy.delay-open=1"}).find("no such option"), std::string::npos);
+}
+
 TEST(ClassicMdtest, faults_are_named) {
     EXPECT_NE(complaint({"-q"}).find("-q"), std::string::npos);
     EXPECT_NE(complaint({"-n"}).find("-n: needs a value"), std::string::npos);

@@ -12,8 +12,8 @@ namespace {
 
 TEST(Error, exit_codes_are_the_documented_numbers) {
     const std::vector<std::pair<int, std::string_view>> documented{
-        {0, "done"},        {1, "data_errors"}, {2, "usage"},      {3, "io_error"},
-        {4, "interrupted"}, {5, "hung"},        {6, "environment"}};
+        {0, "done"},        {1, "data_errors"}, {2, "usage"},       {3, "io_error"},
+        {4, "interrupted"}, {5, "hung"},        {6, "environment"}, {7, "results"}};
     const auto table = exit_codes();
     ASSERT_EQ(table.size(), documented.size());
     for (std::size_t i = 0; i < table.size(); ++i) {
@@ -26,8 +26,8 @@ TEST(Error, exit_codes_are_the_documented_numbers) {
 
 TEST(Error, the_graver_of_two_outcomes_wins_whatever_their_order) {
     const std::vector<ExitCode> ascending{
-        ExitCode::done,        ExitCode::data_errors, ExitCode::interrupted, ExitCode::usage,
-        ExitCode::environment, ExitCode::io_error,    ExitCode::hung};
+        ExitCode::done,  ExitCode::results,     ExitCode::data_errors, ExitCode::interrupted,
+        ExitCode::usage, ExitCode::environment, ExitCode::io_error,    ExitCode::hung};
     for (std::size_t a = 0; a < ascending.size(); ++a) {
         for (std::size_t b = 0; b < ascending.size(); ++b) {
             EXPECT_EQ(graver(ascending[a], ascending[b]), ascending[std::max(a, b)]);

@@ -27,5 +27,12 @@ TEST(BalancedGrid, primes_and_one_are_a_line) {
     EXPECT_EQ(balanced_grid(12, 1), (Extents{12}));
 }
 
+TEST(BalancedGrid, the_largest_sizes_are_found_among_the_divisors) {
+    constexpr int prime = 2147483647;
+    EXPECT_EQ(balanced_grid(prime, 3), (Extents{prime, 1, 1}));
+    EXPECT_EQ(balanced_grid(2147395600, 2), (Extents{46340, 46340}));
+    EXPECT_EQ(balanced_grid(1 << 30, 3), (Extents{1024, 1024, 1024}));
+}
+
 }  // namespace
 }  // namespace effio

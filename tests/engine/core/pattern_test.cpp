@@ -95,6 +95,18 @@ TEST(Pattern, words_do_not_repeat) {
     EXPECT_EQ(words.size(), 30000U);
 }
 
+TEST(Pattern, foreign_is_what_shares_no_word_and_is_no_hole) {
+    const auto ours = filled(Pattern(1, 2), 0, 4099);
+    auto found = filled(Pattern(1, 3), 0, 4099);
+    EXPECT_TRUE(is_foreign(ours, found));
+    found[4098] = ours[4098];  // of the last word only three bytes are there
+    EXPECT_TRUE(is_foreign(ours, found));
+    std::copy_n(ours.begin() + 800, 8, found.begin() + 800);
+    EXPECT_FALSE(is_foreign(ours, found));
+    EXPECT_FALSE(is_foreign(ours, std::vector<std::byte>(4099)));  // nothing was written there
+    EXPECT_FALSE(is_foreign(ours, ours));
+}
+
 TEST(Pattern, compare_reports_the_first_difference) {
     const std::vector<std::byte> a{std::byte{1}, std::byte{2}, std::byte{3}};
     const std::vector<std::byte> b{std::byte{1}, std::byte{9}, std::byte{8}};

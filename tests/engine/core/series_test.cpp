@@ -33,6 +33,21 @@ TEST(TimeSeries, keeps_its_sum_and_its_bound_over_a_long_time) {
     EXPECT_DOUBLE_EQ(series.slices()[1], 12);
 }
 
+TEST(TimeSeries, what_was_done_later_moves_by_whole_slices) {
+    TimeSeries series(1, {1, 2});
+    series.delay(0.4);
+    EXPECT_EQ(series.slices(), (std::vector<double>{1, 2}));
+    series.delay(1.6);
+    EXPECT_EQ(series.slices(), (std::vector<double>{0, 0, 1, 2}));
+    series.delay(1e4);
+    EXPECT_EQ(series.width(), 4);
+    EXPECT_LE(series.slices().size(), TimeSeries::most_slices);
+    EXPECT_DOUBLE_EQ(series.slices()[2500], 3);
+    TimeSeries nothing;
+    nothing.delay(5);
+    EXPECT_TRUE(nothing.slices().empty());
+}
+
 TEST(TimeSeries, widens_by_merging_neighbours) {
     TimeSeries series(1, {1, 2, 3});
     series.widen_to(2);

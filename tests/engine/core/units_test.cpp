@@ -23,6 +23,18 @@ TEST(Units, sizes_that_could_be_misread_are_refused) {
     EXPECT_EQ(parse_size("1x").error().exit_code, ExitCode::usage);
 }
 
+TEST(Units, a_unit_that_is_only_begun_gets_a_suggestion) {
+    const auto fault = [](const char* text) { return parse_size(text).error().cause; };
+    EXPECT_EQ(fault("1G"), "'1G' has the unknown unit 'G'; did you mean 1GiB or 1GB?");
+    EXPECT_EQ(fault("256m"), "'256m' has the unknown unit 'm'; did you mean 256MiB or 256MB?");
+    EXPECT_EQ(fault("4kb"), "'4kb' has the unknown unit 'kb'; did you mean 4kB?");
+    EXPECT_EQ(parse_rate("2g/s").error().cause,
+              "'2g' has the unknown unit 'g'; did you mean 2GiB or 2GB?");
+    EXPECT_EQ(parse_duration("5m").error().cause,
+              "'5m' has the unknown unit 'm'; did you mean 5ms or 5min?");
+    EXPECT_NE(fault("1x").find("(known: B KiB MiB"), std::string::npos);
+}
+
 TEST(Units, durations_and_rates) {
     EXPECT_DOUBLE_EQ(parse_duration("250ms")->count, 0.25);
     EXPECT_DOUBLE_EQ(parse_duration("1.5min")->count, 90);
@@ -47,6 +59,8 @@ TEST(Units, printed_for_people) {
     EXPECT_EQ(format_duration(0.0125), "12.5 ms");
     EXPECT_EQ(format_duration(754), "12 min 34 s");
     EXPECT_EQ(format_duration(3900 * 3), "3 h 15 min");
+    EXPECT_EQ(format_duration(3.6e20), "1e+17 h");
+    EXPECT_EQ(format_duration(1e308), "2.78e+304 h");
 }
 
 TEST(Units, one_is_no_plural) {

@@ -3,6 +3,7 @@
 //   hung             rank 1 stops giving signs of life
 //   deadline         rank 1 knows an error and the others never come to agree on it
 //   second-interrupt rank 0 is interrupted twice
+//   clean-ups        the same while its files change: what is to be removed is never half known
 #include <mpi.h>
 #include <unistd.h>
 
@@ -23,6 +24,14 @@ namespace {
     while (true) std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
+/// One file after another, as the tests of a classic ior command line have them.
+[[noreturn]] void change_files_forever(Session& session, const std::string& path) {
+    for (int i = 0;; ++i) {
+        const std::string more = path + "." + std::to_string(i);
+        const AtAbruptEnd clean_up(session, [&more] { ::unlink(more.c_str()); });
+    }
+}
+
 int run(const std::string& mode, const std::string& path) {
     Clock clock;
     Comm comm = Comm::world(clock);
@@ -37,7 +46,7 @@ int run(const std::string& mode, const std::string& path) {
     session.agree_deadline_seconds = 0.3;
     const std::string made = path + ".data" + std::to_string(comm.rank());
     std::ofstream(made) << "x";
-    session.clean_up = [&] { ::unlink(made.c_str()); };
+    const AtAbruptEnd clean_up(session, [&] { ::unlink(made.c_str()); });
     comm.barrier();
 
     Sentinel::Settings settings;
@@ -45,10 +54,11 @@ int run(const std::string& mode, const std::string& path) {
     const Sentinel sentinel(session, stop, settings);
     progress.begin({"write scatter", "/d/f", 0, 0, 0, 0, comm.size()});
     progress.call("MPI_File_sync");
-    if (mode == "second-interrupt" && comm.is_root()) {
+    if (mode != "hung" && mode != "deadline" && comm.is_root()) {
         kill(getpid(), SIGINT);
         while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(10));
         kill(getpid(), SIGINT);
+        if (mode == "clean-ups") change_files_forever(session, made);
     }
     if (mode == "deadline" && comm.rank() == 1) {
         Outcome mine;

@@ -44,6 +44,9 @@ TEST(FileSystem, space_and_inodes_are_those_of_the_system) {
     // Others write at the same time.
     EXPECT_NEAR(static_cast<double>(fs->free_bytes), static_cast<double>(space.available),
                 0.05 * static_cast<double>(space.capacity));
+    const auto used = static_cast<double>(space.capacity - space.free);
+    EXPECT_NEAR(static_cast<double>(fs->used_bytes), used,
+                0.002 * static_cast<double>(space.capacity));
     EXPECT_GT(fs->block_bytes, 0);
     EXPECT_LE(fs->free_inodes, fs->total_inodes);
     EXPECT_FALSE(fs->type.empty());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loop lengths of b_eff (spec/b_eff.md, B5) by hand, and the vote at borders of a plan.
+// The loop lengths of b_eff (docs/definitions/b-eff.md, Loops) by hand, and the vote at borders of
+// a plan.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -52,15 +53,17 @@ TEST(LoopLengths, the_root_decides_for_all) {
     EXPECT_EQ(loops[1], 1);
 }
 
-TEST(Checkpoint, only_the_root_is_asked) {
+TEST(Checkpoint, a_signal_to_any_rank_stops_all) {
     Clock clock;
     const Comm comm = Comm::world(clock);
-    const std::atomic<bool> on_the_root{comm.is_root()};
-    Checkpoint stop(comm, on_the_root);
-    EXPECT_FALSE(stop.go_on());
-    EXPECT_EQ(stop.reason(), StopReason::interrupted);
-    const std::atomic<bool> elsewhere{!comm.is_root()};
-    EXPECT_TRUE(Checkpoint(comm, elsewhere).go_on());
+    for (int told = 0; told < comm.size(); ++told) {
+        const std::atomic<bool> here{comm.rank() == told};
+        Checkpoint stop(comm, here);
+        EXPECT_FALSE(stop.go_on());
+        EXPECT_EQ(stop.reason(), StopReason::interrupted);
+    }
+    const std::atomic<bool> nowhere{false};
+    EXPECT_TRUE(Checkpoint(comm, nowhere).go_on());
 }
 
 }  // namespace

@@ -52,13 +52,23 @@ TEST_F(OverRanks, series_of_unlike_length_and_width_add_up) {
     TimeSeries mine;
     // Rank 0 works for 5000 s, so its slices are 2 s wide; the others for 3 s.
     for (int s = 0; s < (comm.rank() == 0 ? 5000 : 3); ++s) mine.add(s, s + 1, 1);
-    const TimeSeries all = summed_over(comm, mine);
+    const TimeSeries all = summed_over(comm, mine, 0);
     EXPECT_EQ(all.width(), 2);
     EXPECT_EQ(all.slices().size(), 2501U);
     EXPECT_DOUBLE_EQ(all.slices()[0], 2 * (last + 1));
     EXPECT_DOUBLE_EQ(all.slices()[1], 2 + last);
     EXPECT_DOUBLE_EQ(all.slices()[2], 2);
-    EXPECT_TRUE(summed_over(comm, {}).slices().empty());
+    EXPECT_TRUE(summed_over(comm, {}, 0).slices().empty());
+}
+
+TEST_F(OverRanks, a_series_that_began_late_counts_from_the_common_start) {
+    TimeSeries mine;
+    mine.add(0, 0.5, 1);
+    const TimeSeries all = summed_over(comm, mine, 2 * rank);
+    ASSERT_EQ(all.slices().size(), static_cast<std::size_t>(2 * last + 1));
+    for (std::size_t i = 0; i < all.slices().size(); ++i) {
+        EXPECT_DOUBLE_EQ(all.slices()[i], i % 2 == 0 ? 1 : 0);
+    }
 }
 
 TEST_F(OverRanks, a_mean_needs_all_ranks) {

@@ -46,7 +46,7 @@ Seen all_partners(const std::vector<int>& counts, Partner kind, int distance,
 }
 
 TEST(NodeRow, the_shift_of_equal_nodes_is_that_of_the_original) {
-    // rank + Q * ranks-per-node modulo the ranks (spec/ior_mdtest.md, section 1).
+    // rank + Q * ranks-per-node modulo the ranks (docs/definitions/ior.md, Which bytes).
     const NodeRow row = row_of({4, 4, 4});
     for (int position = 0; position < 12; ++position) {
         EXPECT_EQ(row.partner(Partner::same, position, 1, 0), position);

@@ -11,7 +11,7 @@ namespace {
 TEST(Progress, a_step_starts_its_bytes_at_zero) {
     Progress p;
     p.moved(100);
-    p.begin({"write", "/f", 2.5, 3, 0.25, 60, 4});
+    p.begin({"write", "/f", 2.5, 3, 0.25, 60, 4, 1000});
     p.moved(10);
     p.moved(5);
     p.call("MPI_File_write");
@@ -23,6 +23,7 @@ TEST(Progress, a_step_starts_its_bytes_at_zero) {
     EXPECT_EQ(s.step.plan_done, 0.25);
     EXPECT_EQ(s.step.plan_seconds_left, 60);
     EXPECT_EQ(s.step.ranks, 4);
+    EXPECT_EQ(s.step.planned_bytes, 1000);
     EXPECT_EQ(s.bytes_in_step, 15);
     EXPECT_STREQ(s.call, "MPI_File_write");
     EXPECT_GT(s.step_started, 0);
@@ -55,7 +56,7 @@ TEST(Progress, another_thread_may_look_at_any_time) {
         }
     });
     for (int i = 0; i < 2000; ++i) {
-        p.begin({i % 2 == 0 ? std::string(20, 'a') : std::string(40, 'b'), "", 0, 0, 0, 0, 1});
+        p.begin({i % 2 == 0 ? std::string(20, 'a') : std::string(40, 'b'), "", 0, 0, 0, 0, 1, 0});
         p.call("x");
         p.moved(1);
     }

@@ -61,7 +61,7 @@ TEST(Results, a_place_that_cannot_be_written_is_an_error_on_all_ranks) {
     for (const char* where : {"no/such/directory/r.jsonl", "no/such/directory/"}) {
         const auto results = Results::open(w.comm, w.directory / where, "b");
         ASSERT_FALSE(results);
-        EXPECT_EQ(results.error().exit_code, ExitCode::io_error);
+        EXPECT_EQ(results.error().exit_code, ExitCode::results);
         EXPECT_NE(results.error().text().find("No such file"), std::string::npos);
     }
 }
@@ -109,7 +109,7 @@ TEST(Results, last_words_after_half_a_line_stand_on_a_line_of_their_own) {
     if (w.comm.size() == 1) GTEST_SKIP() << "the writer itself finishes its lines";
     auto results = std::move(*Results::open(w.comm, w.directory / "r", "b"));
     if (w.comm.is_root()) {
-        std::ofstream(results->path(), std::ios::app) << R"({"schema":"effio-result/1","ki)";
+        std::ofstream(results->path(), std::ios::app) << R"({"schema":"effio-result/1.1","ki)";
     }
     w.comm.barrier();
     if (w.comm.rank() == w.comm.size() - 1) results->end_from_any_rank({});

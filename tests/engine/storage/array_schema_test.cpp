@@ -100,7 +100,7 @@ TEST(ArraySchema, elements_may_be_strings_and_records) {
 }
 
 TEST(RecordLayout, one_record_has_its_length_before_and_after) {
-    // spec/app_kernels.md, section 2: 96^3 doubles, nine variables: 63,701,064 bytes.
+    // docs/definitions/libraries.md: 96^3 doubles, nine variables: 63,701,064 bytes.
     const RecordLayout record(std::int64_t{96} * 96 * 96 * 8);
     EXPECT_EQ(record.subrecords(), 1);
     EXPECT_EQ(9 * record.bytes(), 63701064);

@@ -119,8 +119,5 @@ TEST_P(EveryByteFile, known_by_its_class_tells_what_failed_as_any_file_does) {
     ASSERT_TRUE(file->close());
 }
 
-INSTANTIATE_TEST_SUITE_P(Bytes, EveryByteFile, testing::ValuesIn(present_backends(Serves::bytes)),
-                         [](const auto& suite) { return suite.param; });
-
 }  // namespace
 }  // namespace effio

@@ -142,8 +142,5 @@ TEST_P(EveryByteFile, hints_are_taken_and_those_in_force_are_told) {
     ASSERT_TRUE(file->close());
 }
 
-INSTANTIATE_TEST_SUITE_P(Bytes, EveryByteFile, testing::ValuesIn(present_backends(Serves::bytes)),
-                         [](const auto& suite) { return suite.param; });
-
 }  // namespace
 }  // namespace effio

@@ -110,6 +110,45 @@ TEST_P(EveryByteFile, a_view_of_a_box_is_that_part_of_the_array) {
     expect_whole(*file, 6 * row);
 }
 
+TEST_P(EveryByteFile, nested_strides_are_a_view) {
+    // Pieces of 12 bytes, two in turn with the other ranks', three such groups behind 100 bytes.
+    const std::int64_t group = std::int64_t{24} * ranks_;
+    const Strides strides{12, {{2, 12 * ranks_}, {3, group}}};
+    const auto where = [&](std::int64_t i) { return 100 + rank_ * 12 + strides.place(i); };
+    const auto file = open(OpenMode::creating());
+    ASSERT_TRUE(file);
+    if (comm().is_root()) {
+        ASSERT_TRUE(file->write(at_own, bytes_from(0, 100).bytes(), 0));
+    }
+    settle(*file);
+    const View view{100 + rank_ * 12, strides};
+    ASSERT_TRUE(file->set_view(view, Hints{}));
+    const auto done = file->write(at_all, bytes_at(72, where).bytes(), 0);
+    ASSERT_TRUE(done) << done.error().text();
+    settle(*file);
+    expect_read(*file, at_all, bytes_at(72, where));
+    expect_whole(*file, 100 + 3 * group);
+}
+
+TEST_P(EveryByteFile, a_list_of_places_is_a_view) {
+    // Rank r has the pieces r, r + P, …; in the last group the order of the ranks is turned round.
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < 4; ++i) {
+        const std::int64_t swapped = i == 3 ? ranks_ - 1 - rank_ : rank_;
+        places.push_back((i * ranks_ + swapped) * 24);
+    }
+    const Listed list{24, std::make_shared<const std::vector<std::int64_t>>(places)};
+    const auto where = [&](std::int64_t i) { return list.place(i); };
+    const auto file = open(OpenMode::creating());
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->set_view(View{0, list}, Hints{}));
+    const auto done = file->write(at_all, bytes_at(96, where).bytes(), 0);
+    ASSERT_TRUE(done) << done.error().text();
+    settle(*file);
+    expect_read(*file, at_all, bytes_at(96, where));
+    expect_whole(*file, 96 * ranks_);
+}
+
 TEST_P(EveryByteFile, segments_are_views_with_a_displacement_for_each_rank) {
     constexpr std::int64_t segment = 1000;
     const auto file = open(OpenMode::creating());
@@ -244,6 +283,7 @@ TEST_P(EveryByteFile, transfers_count_as_progress) {
     ASSERT_TRUE(file->close());
 }
 
+// Also those of byte_file_opening_test.cpp and as_itself_test.cpp.
 INSTANTIATE_TEST_SUITE_P(Bytes, EveryByteFile, testing::ValuesIn(present_backends(Serves::bytes)),
                          [](const auto& suite) { return suite.param; });
 

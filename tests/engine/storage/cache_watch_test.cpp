@@ -72,8 +72,11 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     if (!on_disk()) GTEST_SKIP() << "no block device below " << directory.path();
     const std::int64_t all = (std::int64_t{1} << 20) * at.comm.size();
     CacheWatch watch(at.comm, topology, file_system);
+    // One rank counts for the node: none moves before it began, or after it looked again.
     watch.begin();
+    at.comm.barrier();
     write_and_sync();
+    at.comm.barrier();
     const auto written = watch.end(all, false);
     EXPECT_EQ(written.verdict, "device");
     ASSERT_TRUE(written.process_written);
@@ -81,7 +84,9 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
 
     ASSERT_TRUE(drop_from_cache(path));
     watch.begin();
+    at.comm.barrier();
     read();
+    at.comm.barrier();
     const auto fetched = watch.end(all, true);
     EXPECT_EQ(fetched.verdict, "device");
     ASSERT_TRUE(fetched.process_read);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rule file of hints (spec/b_eff_io.md, A8): where rules apply, which wins, and every kind of
-// faulty line.
+// The rule file of hints (docs/definitions/b-eff-io.md, Info file): where rules apply, which wins,
+// and every kind of faulty line.
 #include "storage/hints.hpp"
 
 #include <gtest/gtest.h>

@@ -19,9 +19,24 @@ TEST(MpiInfo, pairs_go_there_and_back_as_they_are) {
     hints.set(std::string(MPI_MAX_INFO_KEY - 1, 'k'), std::string(MPI_MAX_INFO_VAL - 1, 'v'));
     const Info info(hints);
     ASSERT_NE(info.raw(), MPI_INFO_NULL);
-    const Hints back = hints_of(info.raw());
+    const GrantedHints back = hints_of(info.raw());
     for (const auto& [key, value] : hints) EXPECT_EQ(back.get(key), value) << key;
     EXPECT_EQ(back.to_json().size(), hints.to_json().size());
+}
+
+TEST(MpiInfo, a_canary_tells_an_echo_and_is_no_hint) {
+    Hints hints;
+    hints.set("cb_nodes", "2");
+    const Info info(hints);
+    // The object itself keeps whatever it is given.
+    const GrantedHints back = hints_of(info.raw());
+    EXPECT_TRUE(back.echoes);
+    EXPECT_EQ(back.to_json(), hints.to_json());
+    MPI_Info known = MPI_INFO_NULL;
+    MPI_Info_create(&known);
+    MPI_Info_set(known, "cb_nodes", "2");
+    EXPECT_FALSE(hints_of(known).echoes);
+    MPI_Info_free(&known);
 }
 
 TEST(MpiInfo, empty_values_are_left_out) {

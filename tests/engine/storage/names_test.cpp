@@ -206,7 +206,8 @@ TEST(Backends, settings_of_names_and_of_bytes_are_apart) {
     choice.name = "posix";
     EXPECT_EQ(apply_settings(Serves::names, choice).error().cause,
               "--backend-options: posix takes no settings");
-    EXPECT_EQ(backend_names(Serves::names), (std::vector<std::string>{"posix", "null", "sim"}));
+    EXPECT_EQ(backend_names(Serves::names),
+              (std::vector<std::string>{"posix", "direct", "null", "sim"}));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees of a run: made exclusively, removed as a whole, and nothing beside them.
+// Trees of a run: made exclusively, removed with what the run made in them, and nothing else.
 #include "storage/own_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -48,6 +48,13 @@ class OwnTree : public testing::Test {
 };
 
 using Listing = std::vector<std::string>;
+using SetKind = NameSet::Kind;
+
+std::vector<NameSet> names() {
+    return {{SetKind::directory, "d%d", {300}},
+            {SetKind::file, "f%d", {300}},
+            {SetKind::link, "link%d", {3}}};
+}
 
 TEST_F(OwnTree, is_made_once_and_knows_its_owner) {
     EXPECT_TRUE(make_own_tree(at("t"), "token-1"));
@@ -56,48 +63,75 @@ TEST_F(OwnTree, is_made_once_and_knows_its_owner) {
     EXPECT_EQ(*owner_of_tree(at("t")), "token-1");
 }
 
-TEST_F(OwnTree, goes_with_all_that_is_in_it_and_leaves_what_links_point_to) {
+TEST_F(OwnTree, goes_with_what_the_run_made_and_leaves_what_links_point_to) {
     ASSERT_TRUE(make_own_tree(at("t"), "mine"));
     file("outside");
     fs::create_directories(at("other/deep"));
     file("other/deep/file");
-    fs::create_directories(at("t/a/b/c"));
-    for (int i = 0; i < 300; ++i) file("t/a/b/f" + std::to_string(i));
-    fs::create_symlink(at("outside"), at("t/a/link-to-file"));
-    fs::create_directory_symlink(at("other"), at("t/a/link-to-directory"));
-    fs::create_directory_symlink("..", at("t/a/up"));
-    fs::create_hard_link(at("outside"), at("t/hard"));
-    const auto removed = remove_own_tree(at("t"), "mine");
+    fs::create_directories(at("t/d1/d2/d3"));
+    for (int i = 0; i < 300; ++i) file("t/d1/d2/f" + std::to_string(i));
+    fs::create_symlink(at("outside"), at("t/d1/link0"));
+    fs::create_directory_symlink(at("other"), at("t/d1/link1"));
+    fs::create_directory_symlink("..", at("t/d1/link2"));
+    fs::create_hard_link(at("outside"), at("t/f7"));
+    const auto removed = remove_own_tree(at("t"), "mine", names());
     EXPECT_TRUE(removed) << removed.error().text();
     EXPECT_EQ(listed(), (Listing{"other", "other/deep", "other/deep/file", "outside"}));
 }
 
+TEST_F(OwnTree, what_the_run_did_not_make_stays_with_its_directories_and_is_listed) {
+    ASSERT_TRUE(make_own_tree(at("t"), "mine"));
+    fs::create_directories(at("t/d1/d2"));
+    file("t/d1/d2/f0");
+    file("t/d1/precious");
+    const auto removed = remove_own_tree(at("t"), "mine", names());
+    ASSERT_FALSE(removed);
+    EXPECT_EQ(removed.error().cause,
+              "it holds what this run did not make, which stays: " + at("t/d1/precious"));
+    EXPECT_EQ(listed(), (Listing{"t", "t/.effio-owner", "t/d1", "t/d1/precious"}));
+}
+
+TEST_F(OwnTree, one_that_is_kept_is_handed_over_and_can_be_adopted) {
+    ASSERT_TRUE(make_own_tree(at("t"), "mine"));
+    file("t/f0");
+    ASSERT_TRUE(hand_over_tree(at("t"), "another"));
+    EXPECT_TRUE(fs::exists(at("t/.effio-owner")));
+    ASSERT_TRUE(hand_over_tree(at("t"), "mine"));
+    EXPECT_EQ(listed(), (Listing{"t", "t/f0"}));
+    EXPECT_FALSE(remove_adopted_tree(at("t"), {}));
+    EXPECT_EQ(listed(), (Listing{"t", "t/f0"}));
+    EXPECT_TRUE(remove_adopted_tree(at("t"), names()));
+    EXPECT_TRUE(listed().empty());
+    EXPECT_TRUE(hand_over_tree(at("t"), "mine"));
+}
+
 TEST_F(OwnTree, another_runs_tree_and_a_foreign_directory_stay) {
     ASSERT_TRUE(make_own_tree(at("t"), "theirs"));
-    file("t/data");
-    EXPECT_FALSE(remove_own_tree(at("t"), "mine"));
+    file("t/f0");
+    EXPECT_FALSE(remove_own_tree(at("t"), "mine", names()));
     fs::create_directory(at("foreign"));
-    file("foreign/data");
-    EXPECT_FALSE(remove_own_tree(at("foreign"), "mine"));
-    EXPECT_FALSE(remove_own_tree(at("foreign"), ""));
-    EXPECT_EQ(listed(), (Listing{"foreign", "foreign/data", "t", "t/.effio-owner", "t/data"}));
+    file("foreign/f0");
+    EXPECT_FALSE(remove_own_tree(at("foreign"), "mine", names()));
+    EXPECT_FALSE(remove_own_tree(at("foreign"), "", names()));
+    EXPECT_EQ(listed(), (Listing{"foreign", "foreign/f0", "t", "t/.effio-owner", "t/f0"}));
 }
 
 TEST_F(OwnTree, a_link_in_place_of_the_tree_or_of_its_owner_file_is_not_followed) {
     ASSERT_TRUE(make_own_tree(at("t"), "mine"));
-    file("t/data");
+    file("t/f0");
     fs::create_directory_symlink(at("t"), at("link"));
-    EXPECT_FALSE(remove_own_tree(at("link"), "mine"));
+    EXPECT_FALSE(remove_own_tree(at("link"), "mine", names()));
+    EXPECT_FALSE(remove_adopted_tree(at("link"), names()));
     fs::create_directory(at("trap"));
-    file("trap/data");
+    file("trap/f0");
     fs::create_symlink(at("t/.effio-owner"), at("trap/.effio-owner"));
-    EXPECT_FALSE(remove_own_tree(at("trap"), "mine"));
-    EXPECT_TRUE(fs::exists(at("t/data")));
-    EXPECT_TRUE(fs::exists(at("trap/data")));
+    EXPECT_FALSE(remove_own_tree(at("trap"), "mine", names()));
+    EXPECT_TRUE(fs::exists(at("t/f0")));
+    EXPECT_TRUE(fs::exists(at("trap/f0")));
 }
 
 TEST_F(OwnTree, what_is_not_there_needs_no_removal) {
-    EXPECT_TRUE(remove_own_tree(at("none"), "mine"));
+    EXPECT_TRUE(remove_own_tree(at("none"), "mine", names()));
 }
 
 TEST_F(OwnTree, a_path_longer_than_the_system_takes_goes_too) {
@@ -111,7 +145,8 @@ TEST_F(OwnTree, a_path_longer_than_the_system_takes_goes_too) {
         fs::current_path(name);
     }
     fs::current_path(home);
-    const auto removed = remove_own_tree(at("t"), "mine");
+    const NameSet long_name{SetKind::directory, std::string(200, 'd'), {}};
+    const auto removed = remove_own_tree(at("t"), "mine", {&long_name, 1});
     EXPECT_TRUE(removed) << removed.error().text();
     EXPECT_TRUE(listed().empty());
 }
@@ -121,7 +156,8 @@ TEST(TreeSet, names_follow_the_counts_and_the_last_index_runs_first) {
     EXPECT_EQ(set.count(), 6);
     EXPECT_EQ(set.path(0), "/d/test-dir.0-0");
     EXPECT_EQ(set.path(4), "/d/test-dir.1-1");
-    EXPECT_EQ(set.to_json().dump(), R"({"directory":"/d","name":"test-dir.%d-%d","counts":[2,3]})");
+    EXPECT_EQ(set.to_json().dump(),
+              R"({"directory":"/d","name":"test-dir.%d-%d","counts":[2,3],"names":[]})");
     EXPECT_EQ((TreeSet{"/", "one", {}}).path(0), "/one");
 }
 
@@ -139,7 +175,7 @@ class Trees : public OwnTree {
     Result<Target> prepare(bool overwrite = false, bool adopt = false) {
         Target::Request request;
         request.directory = place_;
-        request.trees = {{place_, "t.", {2}}};
+        request.trees = {{place_, "t.", {2}, names()}};
         request.overwrite = overwrite;
         request.adopt_trees = adopt;
         return Target::prepare(s_.session, true, std::move(request));
@@ -186,13 +222,33 @@ TEST_F(Trees, an_existing_tree_is_refused_or_replaced_or_adopted) {
     EXPECT_FALSE(fs::exists(at("t.0")));
 }
 
-TEST_F(Trees, a_directory_that_effio_did_not_make_is_refused_even_with_overwrite) {
-    if (s_.comm.is_root()) fs::create_directory(at("t.1"));
+TEST_F(Trees, one_that_holds_what_the_run_would_not_make_is_refused_even_with_overwrite) {
+    if (s_.comm.is_root()) {
+        fs::create_directories(at("t.1/d0"));
+        file("t.1/f0");
+        file("t.1/d0/precious");
+    }
     s_.comm.barrier();
     const auto target = prepare(true);
     ASSERT_FALSE(target);
-    EXPECT_EQ(target.error().cause, "exists already, and effio did not make it");
-    EXPECT_TRUE(fs::exists(at("t.1")));
+    EXPECT_EQ(target.error().exit_code, ExitCode::usage);
+    EXPECT_EQ(target.error().cause,
+              "exists already and holds what this run would not make: " + at("t.1/d0/precious"));
+    EXPECT_TRUE(fs::exists(at("t.1/f0")));
+    s_.comm.barrier();
+}
+
+TEST_F(Trees, those_that_are_kept_are_handed_over) {
+    Target::Request request;
+    request.directory = place_;
+    request.trees = {{place_, "t.", {2}, names()}};
+    request.keep = true;
+    const auto target = Target::prepare(s_.session, true, std::move(request));
+    ASSERT_TRUE(target);
+    make_all(*target);
+    EXPECT_TRUE(target->remove_trees(s_.session));
+    s_.comm.barrier();
+    EXPECT_EQ(listed(), (Listing{"t.0", "t.1"}));
     s_.comm.barrier();
 }
 

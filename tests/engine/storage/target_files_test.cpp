@@ -64,6 +64,7 @@ TEST_F(TargetFiles, names_have_index_directory_and_suffix) {
     set.own_directory = true;
     EXPECT_EQ(set.name(1), "3/data.00000003.2");
     EXPECT_EQ(set.pattern(), "%d/data.%08d.2");
+    EXPECT_EQ((FileSet{"50%d%", 1, false}.pattern()), "50%%d%%");
     const FileSet three{"x", 1, true};
     EXPECT_EQ(three.name(0), "x000");
 }
@@ -150,6 +151,45 @@ TEST_F(TargetFiles, own_directories_go_with_their_files_unless_they_were_there_b
     EXPECT_TRUE(there("1"));
     EXPECT_FALSE(there("1/data.00000001"));
     EXPECT_FALSE(there("2"));
+}
+
+TEST_F(TargetFiles, only_regular_files_are_replaced_and_their_space_counts) {
+    put("data.00000001");
+    Target::Request request;
+    request.directory = room;
+    request.files = {numbered("data.")};
+    request.overwrite = true;
+    const auto replacing = Target::prepare(at.session, *storage, request);
+    ASSERT_TRUE(replacing);
+    EXPECT_EQ(replacing->replaced(), 1);
+    EXPECT_EQ(replacing->existing(), 0);
+    if (at.comm.is_root()) {
+        ASSERT_EQ(mkfifo((room / "data.00000002").c_str(), 0600), 0);
+    }
+    at.comm.barrier();
+    const auto refused = Target::prepare(at.session, *storage, request);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().exit_code, ExitCode::usage);
+    EXPECT_EQ(refused.error().cause, "is a FIFO: only regular files are replaced and removed");
+    // One that came to be later stays as well.
+    EXPECT_FALSE(replacing->remove_files(at.session, *storage));
+    replacing->remove_all_quietly();
+    EXPECT_FALSE(there("data.00000001"));
+    EXPECT_TRUE(there("data.00000002"));
+}
+
+TEST_F(TargetFiles, a_link_of_our_name_is_not_followed) {
+    if (at.comm.is_root()) fs::create_symlink("elsewhere", room / "data.00000000");
+    at.comm.barrier();
+    Target::Request request;
+    request.directory = room;
+    request.files = {numbered("data.")};
+    for (const bool overwrite : {false, true}) {
+        request.overwrite = overwrite;
+        EXPECT_FALSE(Target::prepare(at.session, *storage, request));
+    }
+    EXPECT_TRUE(fs::is_symlink(room / "data.00000000"));
+    at.comm.barrier();
 }
 
 TEST_F(TargetFiles, a_set_that_is_kept_stays_while_others_go) {

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from effio.report.b_eff_io.cells import ACCESSES, Run, partition_of
+from effio.report.b_eff_io.cells import ACCESSES, Run
 from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
 
 
@@ -12,16 +12,13 @@ def average_table(run: Run) -> Table:
     for n in run.partitions:
         averages: list[Cell] = []
         for access in ACCESSES:
-            found = [
-                f
-                for f in run.result.figures_named("access_bandwidth")
-                if partition_of(f) == n and f.where.get("access") == access
-            ]
+            told = run.figures("access_bandwidth", n)
+            found = [f for f in told if f.where.get("access") == access]
             averages.append(found[0].metric.value if found else None)
         whole: list[Cell] = []
         valid: Cell = None
         for name in ("write_average", "b_eff_io_partition"):
-            mine = [f for f in run.result.figures_named(name) if partition_of(f) == n]
+            mine = run.figures(name, n)
             whole.append(mine[0].metric.value if mine else None)
             valid = mine[0].valid if mine else valid
         rows.append([run.label(n), *averages, *whole, valid, "best" if n == run.best else ""])
@@ -44,8 +41,8 @@ def scaling_figure(run: Run) -> Figure | None:
         points = [
             (run.ranks(n), f.metric.value)
             for n in by_ranks
-            for f in run.result.figures_named("access_bandwidth")
-            if partition_of(f) == n and f.where.get("access") == access
+            for f in run.figures("access_bandwidth", n)
+            if f.where.get("access") == access
         ]
         series.append(
             Series(access, [float(p) for p, _ in points], [v for _, v in points], style=10 + i)
@@ -53,8 +50,7 @@ def scaling_figure(run: Run) -> Figure | None:
     points = [
         (run.ranks(n), f.metric.value)
         for n in by_ranks
-        for f in run.result.figures_named("b_eff_io_partition")
-        if partition_of(f) == n
+        for f in run.figures("b_eff_io_partition", n)
     ]
     series.append(
         Series("b_eff_io", [float(p) for p, _ in points], [v for _, v in points], style=13)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from effio import text as fmt
+from effio.report.common.names import grouped
 from effio.store import records
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -45,6 +47,16 @@ class Cells:
         m = self.at(access, pattern, position)
         return rate_of(m) if m else None
 
+    def sure_rate(self, access: str, pattern: str, position: int) -> float | None:
+        """For verdicts: of a row that neither the cap nor an error cut short."""
+        m = self.at(access, pattern, position)
+        return rate_of(m) if m and m.stopped_by != "cap" and not m.error_count else None
+
+    def is_whole(self, access: str, pattern: str) -> bool:
+        """No row of the type is cut short or invalid."""
+        mine = [p for (a, t, p) in self._by if (a, t) == (access, pattern)]
+        return all(self.sure_rate(access, pattern, p) is not None for p in mine)
+
     def chunk(self, position: int) -> int:
         return next(
             (int(m.number("chunk_bytes")) for (_, _, p), m in self._by.items() if p == position), 0
@@ -60,10 +72,15 @@ class Run:
 
     def __init__(self, result: Result) -> None:
         self.result = result
-        numbers = sorted({partition_of(m) for m in result.measurements})
-        self.partitions = {
-            n: Cells(m for m in result.measurements if partition_of(m) == n) for n in numbers
-        }
+        found = grouped(result.measurements, partition_of)
+        numbers = sorted(found)
+        self.partitions = {n: Cells(found[n]) for n in numbers}
+        self._figures = grouped(result.figures, lambda f: (f.name, partition_of(f)))
+        self._types = grouped(
+            result.figures_named("type_bandwidth"),
+            lambda f: (partition_of(f), str(f.where.get("access")), str(f.where.get("pattern"))),
+        )
+        self._alike = Counter(self.ranks(n) for n in numbers)
         final = result.figure("b_eff_io")
         value = partition_of(final) if final else None
         self.best = value if value in self.partitions else (numbers[0] if numbers else None)
@@ -81,13 +98,11 @@ class Run:
         return sorted(self.partitions, key=lambda n: (n != self.best, n))
 
     def label(self, partition: int) -> str:
-        same = sum(self.ranks(n) == self.ranks(partition) for n in self.partitions)
         name = fmt.count_of(self.ranks(partition), "rank")
-        return name if same == 1 else f"{name} (no. {partition})"
+        return name if self._alike[self.ranks(partition)] == 1 else f"{name} (no. {partition})"
+
+    def figures(self, name: str, partition: int) -> Sequence[records.Figure]:
+        return self._figures.get((name, partition), [])
 
     def type_rate(self, partition: int, access: str, pattern: str) -> records.Figure | None:
-        for f in self.result.figures_named("type_bandwidth"):
-            place = (partition_of(f), f.where.get("access"), f.where.get("pattern"))
-            if place == (partition, access, pattern):
-                return f
-        return None
+        return next(iter(self._types.get((partition, access, pattern), [])), None)

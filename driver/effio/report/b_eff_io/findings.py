@@ -3,18 +3,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 from effio import text as fmt
 from effio.report import common
 from effio.report.b_eff_io.cells import PAIRS, TYPES, Cells, Run, partition_of
 from effio.report.model import Finding
 from effio.store.reader import Result
-
-
-def _geometric_mean(values: Sequence[float]) -> float:
-    return math.exp(sum(math.log(v) for v in values) / len(values))
 
 
 def time_splits(run: Run) -> list[common.TimeSplit]:
@@ -32,55 +25,52 @@ def time_splits(run: Run) -> list[common.TimeSplit]:
     return splits
 
 
+def _interval(factor: common.Factor) -> str:
+    low, mean, high = (fmt.significant(v, 3) for v in (factor.low, factor.mean, factor.high))
+    return f"{mean} ({low} to {high} with 95 % confidence, {factor.pairs} pairs of rows)"
+
+
 def _small_chunk_finding(cells: Cells) -> Finding | None:
     """Small chunks where each call moves one chunk: the cost of a call shows."""
-    worst: tuple[float, str, str, float, float] | None = None
+    pairs = []
     for access in cells.accesses:
         for pattern in TYPES[1:]:  # scatter moves 1 MiB a call whatever the chunk
-            small, large = cells.rate(access, pattern, 1), cells.rate(access, pattern, 7)
-            if small and large and (worst is None or small / large < worst[0]):
-                worst = (small / large, access, pattern, small, large)
-    if worst is None or worst[0] > 0.5:
+            small, large = (cells.sure_rate(access, pattern, p) for p in (1, 7))
+            if small and large:
+                pairs.append((large, small))
+    factor = common.factor_of(pairs)
+    if factor is None or factor.low < 2:
         return None
-    ratio, access, pattern, small, large = worst
-    per_call = cells.chunk(1) / small
-    m = cells.at(access, pattern, 1)
-    ranks = m.ranks if m else 1
     return Finding(
-        f"Small chunks: {pattern} {access} reaches {fmt.rate(small)} with "
-        f"{fmt.exact_size(cells.chunk(1))}, {fmt.significant(100 * ratio, 2)} % of the "
-        f"{fmt.rate(large)} with {fmt.exact_size(cells.chunk(7))}. A call costs about "
-        f"{fmt.duration(per_call * ranks)} whatever it moves: latency limits, not bandwidth.",
+        f"Small chunks: with {fmt.exact_size(cells.chunk(1))} rates are lower than with"
+        f" {fmt.exact_size(cells.chunk(7))} by a factor {_interval(factor)}: latency limits, not"
+        " bandwidth.",
         "roofline",
         "warn",
     )
 
 
 def _alignment_finding(cells: Cells) -> Finding | None:
-    ratios = []
+    pairs = []
     for access in cells.accesses:
         for pattern in TYPES:
             for even, odd in PAIRS:
-                a, b = cells.rate(access, pattern, even), cells.rate(access, pattern, odd)
+                a, b = (cells.sure_rate(access, pattern, p) for p in (even, odd))
                 if a and b:
-                    ratios.append((a / b, access, pattern, cells.chunk(even)))
-    if len(ratios) < 5:
+                    pairs.append((a, b))
+    factor = common.factor_of(pairs)
+    if factor is None:
         return None
-    mean = _geometric_mean([r[0] for r in ratios])
-    ratio, access, pattern, chunk = max(ratios)
-    if mean < 1.15 and ratio < 3:
-        cost = f"a factor {fmt.significant(mean, 3)} on average" if mean > 1 else "none on average"
+    if not factor.is_sure:
         return Finding(
-            f"Alignment: 8 bytes more than a power of two cost little here ({cost}).",
+            "Alignment: no difference found between powers of two and 8 bytes more: a factor"
+            f" {_interval(factor)}.",
             "classic",
-            "good",
         )
     return Finding(
-        f"Alignment: 8 bytes more than a power of two cost a factor {fmt.significant(mean, 3)} on "
-        f"average, and {fmt.significant(ratio, 3)} in {pattern} {access} of "
-        f"{fmt.exact_size(chunk)}.",
+        f"Alignment: 8 bytes more than a power of two cost a factor {_interval(factor)}.",
         "classic",
-        "warn" if mean > 1.5 or ratio > 5 else "info",
+        "warn" if factor.low > 1.5 else "info",
     )
 
 
@@ -91,7 +81,9 @@ def _type_finding(run: Run) -> Finding | None:
         rates = {
             t: f.metric.value
             for t in TYPES
-            if (f := run.type_rate(run.best, access, t)) is not None and f.metric.value
+            if (f := run.type_rate(run.best, access, t)) is not None
+            and f.metric.value
+            and run.best_cells.is_whole(access, t)
         }
         if len(rates) < 2:
             continue
@@ -116,7 +108,7 @@ def _scaling_finding(run: Run) -> Finding | None:
     values = {
         run.ranks(partition_of(f)): f.metric.value
         for f in run.result.figures_named("b_eff_io_partition")
-        if partition_of(f) in run.partitions and f.metric.value
+        if partition_of(f) in run.partitions and f.metric.value and f.valid is not False
     }
     if len(values) < 2 or run.best is None:
         return None
@@ -134,7 +126,8 @@ def _scaling_finding(run: Run) -> Finding | None:
 
 def _balance_finding(result: Result) -> Finding | None:
     figure = result.figure("balance_time")
-    if figure is None or not figure.metric.value:
+    final = result.figure("b_eff_io")
+    if figure is None or not figure.metric.value or (final and final.valid is False):
         return None
     seconds = figure.metric.value
     return Finding(

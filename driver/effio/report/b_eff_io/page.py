@@ -130,5 +130,5 @@ def summary_table(run: Run, partition: int) -> Table:
         [Column("chunk"), Column("access"), *(Column(t, "B/s", "MB/s") for t in TYPES)],
         rows,
         f"Bandwidth on {run.label(partition)}",
-        "MB/s = 10⁶ bytes per second. `total` includes opening, closing and the warm-up call.",
+        "MB/s = 10⁶ bytes per second. The total includes opening, closing and the warm-up call.",
     )

@@ -4,19 +4,32 @@ errors and the system. Made from members that all measurements share; a benchmar
 it as `common.…`."""
 
 from effio.report.common.caches import cache_findings, cache_section, cache_shares, is_reading
+from effio.report.common.collective import collective_findings
+from effio.report.common.counts import what_counts
+from effio.report.common.course import course, drift_finding
 from effio.report.common.errors import error_findings, error_section, invalid_cells
 from effio.report.common.hints import hint_section
+from effio.report.common.keys import keys_of
 from effio.report.common.names import (
     ACCESS_STYLES,
     access_style,
     cell_name,
     context_of,
+    grouped,
     is_message,
     operation_bytes,
     unique,
 )
+from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.roofline import roofline
-from effio.report.common.system import crowding_finding, system_section
+from effio.report.common.system import (
+    crowding_finding,
+    mpi_name,
+    ranks_on_nodes,
+    seconds_of,
+    system_section,
+    value_text,
+)
 from effio.report.common.times import (
     TimeSplit,
     call_time_figure,
@@ -30,6 +43,7 @@ from effio.report.common.times import (
 
 __all__ = [
     "ACCESS_STYLES",
+    "Factor",
     "TimeSplit",
     "access_style",
     "cache_findings",
@@ -38,21 +52,32 @@ __all__ = [
     "call_time_figure",
     "call_time_table",
     "cell_name",
+    "collective_findings",
     "context_of",
+    "course",
     "crowding_finding",
+    "drift_finding",
     "error_findings",
     "error_section",
+    "factor_of",
+    "grouped",
     "hint_section",
     "invalid_cells",
     "is_message",
     "is_reading",
+    "keys_of",
     "limit_finding",
+    "mpi_name",
     "operation_bytes",
     "part_name",
+    "ranks_on_nodes",
     "roofline",
+    "seconds_of",
     "system_section",
     "tells_parts",
     "time_figure",
     "time_splits",
     "unique",
+    "value_text",
+    "what_counts",
 ]

@@ -7,48 +7,53 @@ from collections import defaultdict
 
 from effio import text as fmt
 from effio.report.common.names import cell_name, unique
-from effio.report.model import Cell, Column, Figure, Section, Table
+from effio.report.model import Cell, Column, Section, Table
 from effio.store.reader import Result
 
+# Backends that open files through MPI-IO, which is what hints are for.
+_WITH_HINTS = frozenset({"mpiio", "hdf5", "pnetcdf", "netcdf4"})
 
-def hint_section(result: Result) -> Section:
-    """What was asked of the I/O library, and what it says it does. Never inferred."""
-    seen: dict[tuple[str, str | None, str | None], list[str]] = defaultdict(list)
+
+def _verdict(asked: str | None, granted: str | None, echoed: bool | None) -> str:
+    if asked is None:
+        return "the library's own"
+    if granted is None:
+        return "not returned: unknown"
+    if asked != granted:
+        return "CHANGED"
+    if echoed is None:
+        return "returned: effect unknown"
+    return "echoed: effect unknown" if echoed else "in force"
+
+
+def hint_section(result: Result) -> Section | None:
+    """What was asked of the I/O library, and what it says it does. Never inferred; None where there
+    is no library that takes hints."""
+    seen: dict[tuple[str, str | None, str | None, bool | None], list[str]] = defaultdict(list)
     for m in result.measurements:
         for key in unique([*m.hints_asked, *m.hints_granted]):
-            seen[key, m.hints_asked.get(key), m.hints_granted.get(key)].append(cell_name(m))
+            told = (key, m.hints_asked.get(key), m.hints_granted.get(key), m.hints_echoed)
+            seen[told].append(cell_name(m))
     rows: list[list[Cell]] = []
-    for (key, asked, granted), cells in sorted(seen.items(), key=lambda item: item[0][0]):
-        if asked is None:
-            verdict = "the library's own"
-        elif granted is None:
-            verdict = "not returned: unknown"
-        else:
-            verdict = "granted" if asked == granted else "CHANGED"
+    for (key, asked, granted, echoed), cells in sorted(seen.items(), key=lambda item: item[0][0]):
+        verdict = _verdict(asked, granted, echoed)
         where = cells[0] if len(cells) == 1 else fmt.count_of(len(cells), "cell")
         rows.append([key, asked, granted, verdict, where])
-    environment = result.run.system.mpi.environment
-    blocks: list[Table | Figure | str] = []
     if rows:
-        blocks.append(
-            Table(
-                [Column(n) for n in ("hint", "asked", "granted", "verdict", "where")],
-                rows,
-                "Hints asked and granted",
-                "Granted is what MPI_File_get_info returned on the open file.",
-            )
+        table = Table(
+            [Column(n) for n in ("hint", "asked", "returned", "verdict", "where")],
+            rows,
+            "Hints asked and returned",
+            "Returned is what the library says of the open file (MPI_File_get_info). A library"
+            " that hands back a key which none can know echoes: its word says nothing of an"
+            " effect. One that drops what it does not know has in force what it returns.",
         )
-    else:
-        blocks.append(
-            "No hints were asked for, and the library returned none. Open MPI's OMPIO returns only "
-            "what it was given; ROMIO and MPICH return all that are in force."
-        )
-    if environment:
-        blocks.append(
-            Table(
-                [Column("variable"), Column("value")],
-                [[k, v] for k, v in sorted(environment.items())],
-                "Variables that steer MPI and I/O",
-            )
-        )
-    return Section("hints", "Hints", blocks)
+        return Section("hints", "Hints", [table])
+    backend = result.run.backend
+    if backend is None or backend.name not in _WITH_HINTS:
+        return None
+    none = (
+        "No hints were asked for, and the library returned none. Open MPI's OMPIO returns only "
+        "what it was given; ROMIO and MPICH return all that are in force."
+    )
+    return Section("hints", "Hints", [none])

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 from effio import text as fmt
 from effio.store.reader import Result
@@ -39,6 +40,18 @@ def context_of(result: Result) -> str:
 
 def unique(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(values))
+
+
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """In one pass, in the order of their first items: a result may have any number of groups."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def cell_name(m: Measurement) -> str:

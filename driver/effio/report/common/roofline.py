@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from effio import text as fmt
+from effio.report.common.keys import keys_of
 from effio.report.common.names import (
     access_style,
     cell_name,
@@ -13,8 +14,9 @@ from effio.report.common.names import (
     operation_bytes,
     unique,
 )
-from effio.report.model import Axis, Figure, Panel, Series
+from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
 from effio.store.reader import Result
+from effio.store.records import Measurement
 
 # No clock resolves less; a shorter time is a fault of the file.
 _SHORTEST_SECONDS = 1e-12
@@ -83,11 +85,29 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
         "Each point is a cell. Points along the slanted line are limited by the number of calls per"
         " second (latency): larger transfers would be faster. Points under a level line are limited"
         " by bandwidth. Points far below both lose their time elsewhere: see where the time went."
-        " Ceilings are the most that this run has seen, and what `--ceiling` states.",
+        " Ceilings are the most that this run has seen, and what --ceiling states.",
         "curves",
         Axis("bytes moved by a call", "B", log=True),
         Axis("bandwidth", "B/s", log=True, switch=True),
         {"": [Panel("", [*series, *limits])]},
         columns=1,
+        table=_table(cells),
         panel_height=420,
     )
+
+
+def _table(cells: Sequence[Measurement]) -> Table:
+    keys = keys_of(cells)
+    rows: list[list[Cell]] = [
+        [
+            *(k.of(m) for k in keys),
+            operation_bytes(m),
+            m.operations / m.total_seconds,
+            m.rate.value,
+            m.cache.verdict if m.cache else "unknown",
+        ]
+        for m in cells
+    ]
+    measured = [Column("bytes of a call", "B"), Column("calls in a second", "1/s")]
+    tail = [*measured, Column("bandwidth", "B/s"), Column("cache or device")]
+    return Table([*(k.column for k in keys), *tail], rows, "I/O roofline")

@@ -4,23 +4,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from effio import text as fmt
+from effio.report.common.repeat import repeat_lines
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.reader import Result
-from effio.store.records import as_number
+from effio.store.records import as_count, as_number
 
 
 def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
     return [[name, str(value)] for name, value in rows if value not in (None, "", {}, [])]
 
 
+def ranks_on_nodes(ranks: int, nodes: int) -> str:
+    return f"{fmt.count_of(ranks, 'rank')} on {fmt.count_of(nodes, 'node')}"
+
+
+def mpi_name(library: str) -> str:
+    """Of the text by which an MPI library tells its version, which may be a page: "MPICH 4.0.2"."""
+    first = next((line for line in library.splitlines() if line.strip()), "")
+    words = " ".join(first.split(",")[0].split())
+    return words.replace(" Version:", "").replace(" Library Version", "")[:60].strip()
+
+
+def _mpi_text(library: str) -> str:
+    """The whole of it as one line."""
+    return "; ".join(" ".join(line.split()) for line in library.splitlines() if line.strip())
+
+
+def seconds_of(result: Result) -> float | None:
+    """How long the whole run took: as the driver saw it, else from its start to its end."""
+    outcome = result.record.outcome if result.record else None
+    if outcome is not None and outcome.seconds > 0:
+        return outcome.seconds
+    finished = result.end.detail.get("finished") if result.end else None
+    try:
+        begin, end = (_moment(t) for t in (result.run.started, finished))
+    except (TypeError, ValueError):
+        return None
+    return max(0.0, (end - begin).total_seconds())
+
+
+def _moment(text: object) -> datetime:
+    if not isinstance(text, str):
+        raise TypeError("no time")
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
 def crowding_finding(result: Result) -> Finding | None:
     """More ranks on a node than it has CPUs: what was measured then is mostly who runs when."""
     system = result.run.system
-    cpus = system.cpu.get("logical_cpus")
+    cpus = as_count(system.cpu.get("logical_cpus"))
     per_node = -(-system.ranks // max(1, system.nodes))
-    if isinstance(cpus, bool) or not isinstance(cpus, int) or not 0 < cpus < per_node:
+    if not 0 < cpus < per_node or result.run.clock.virtual:
         return None
     return Finding(
         f"{fmt.count_of(per_node, 'rank')} on a node share {fmt.count_of(cpus, 'CPU')}: these times"
@@ -40,11 +77,13 @@ def system_section(result: Result) -> Section:
         number = as_number(value)
         return "" if number is None else fmt.size(number)
 
+    took = seconds_of(result)
     names = ", ".join(system.node_names[:16]) + (" …" if len(system.node_names) > 16 else "")
     machine = _known(
         [
             ("started", run.started),
-            ("ranks", f"{system.ranks} on {fmt.count_of(system.nodes, 'node')}"),
+            ("took", "" if took is None else fmt.duration(took)),
+            ("ranks", ranks_on_nodes(system.ranks, system.nodes)),
             ("nodes", names),
             ("processor", f"{cpu.get('model', '')} ({cpu.get('logical_cpus', '?')} CPUs)"),
             ("memory of a node", amount(memory.get("node_total_bytes"))),
@@ -73,17 +112,19 @@ def system_section(result: Result) -> Section:
     engine = run.engine
     software = _known(
         [
-            ("MPI", system.mpi.library),
+            ("MPI", _mpi_text(system.mpi.library)),
             ("MPI standard", system.mpi.standard),
             ("engine", f"{engine.program} {engine.version} ({engine.revision})"),
             ("compiler", f"{engine.compiler} {engine.flags}"),
-            ("command", " ".join(run.command)),
-            ("classic command", " ".join(run.classic_command or [])),
+            *(
+                (f"variable {name}", value)
+                for name, value in sorted(system.mpi.environment.items())
+            ),
             *((name, value) for name, value in sorted(system.batch.items())),
         ]
     )
     options: list[list[Cell]] = [
-        [name, _value_text(value)] for name, value in run.options.items() if value not in (None, "")
+        [name, value_text(value)] for name, value in run.options.items() if value not in (None, "")
     ]
     two = [Column("what"), Column("value")]
     return Section(
@@ -93,12 +134,13 @@ def system_section(result: Result) -> Section:
             Table(two, machine, "Machine"),
             Table(two, storage, "Storage" if fs is not None else "Backend"),
             Table(two, software, "Software"),
+            Table(two, _known(repeat_lines(result)), "How to repeat this run"),
             Table([Column("option"), Column("in force")], options, "Options", page_only=True),
         ],
     )
 
 
-def _value_text(value: object) -> str:
+def value_text(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from effio import text as fmt
+from effio.report.common.keys import keys_of
 from effio.report.common.names import cell_name, operation_bytes, unique
 from effio.report.model import Axis, Cell, Column, Figure, Finding, Panel, Series, Table
 from effio.store.records import Measurement
@@ -21,6 +22,7 @@ _PART_NAMES = {
     "broadcast": "stop votes",
     "vote": "stop votes",
     "barrier": "waiting for the slowest rank",
+    "late": "starting late",
     "sync": "sync to storage",
     "open": "open",
     "close": "close",
@@ -87,6 +89,7 @@ _MEANING = {
     "waiting for the slowest rank": "waiting for the slowest rank: uneven service, or more ranks "
     "than cores",
     "stop votes": "agreeing when to stop, after each call: calls are shorter than a vote",
+    "starting late": "starting late: ranks wait for a core",
     "open": "opening files",
     "close": "closing and removing files",
 }
@@ -144,7 +147,7 @@ def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
         " Sync is the price of having data on storage, not only in memory.",
         "stacked",
         Axis("group"),
-        Axis("share of the time", "1", low=0, high=1),
+        Axis("share of the time", low=0, high=1, shown="%"),
         {"": [Panel("", series)]},
         columns=1,
         table=table,
@@ -153,16 +156,17 @@ def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
 
 
 def call_time_table(measurements: Iterable[Measurement]) -> Table:
+    timed = [m for m in measurements if m.call_times and m.call_times.count]
+    keys = keys_of(timed)
     rows: list[list[Cell]] = [
-        [cell_name(m), m.ranks, c.count, c.min, c.p50, c.p90, c.p99, c.p999, c.max]
-        for m in measurements
-        if (c := m.call_times) is not None and c.count > 0
+        [*(k.of(m) for k in keys), c.count, c.min, c.p50, c.p90, c.p99, c.p999, c.max]
+        for m in timed
+        if (c := m.call_times) is not None
     ]
     names = ("min", "p50", "p90", "p99", "p99.9", "max")
     return Table(
         [
-            Column("what"),
-            Column("ranks", "1"),
+            *(k.column for k in keys),
             Column("calls", "1"),
             *(Column(n, "s", digits=3) for n in names),
         ],
@@ -218,4 +222,5 @@ def call_time_figure(
         Axis("bytes moved by a call", "B", log=True),
         Axis("time of a call", "s", log=True, switch=True),
         {"": panels},
+        table=call_time_table(timed),
     )

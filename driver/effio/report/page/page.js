@@ -12,31 +12,87 @@
     dark: ["#58b4ee", "#ff9e5e", "#3ecf9f", "#ee9ccb", "#e6bd4a", "#a5dcff", "#b7a1ef", "#aab4bf"],
   };
   const symbols = ["circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "star", "x"];
-  // Accesses (10…) have their own order, so that types and accesses do not look alike.
-  const shift = (style) => (style >= 10 ? (style - 10) * 3 % 8 : style % 8);
-  const dashes = ["dash", "dot", "dashdot"];
+  const dashes = ["dash", "dot", "dashdot", "longdash", "longdashdot"];
+  const rounds = ["solid", "dot", "dash", "longdash", "dashdot"];
+  const hatches = ["", "/", "x", ".", "-"];
 
   const theme = () => root.dataset.theme || "light";
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
-  // Limits (20…) are not data: they differ by their dashes only.
-  const color = (style) => (style >= 20 ? css("--soft") : palettes[theme()][shift(style)]);
+  // Limits are not data: they differ by their dashes only.
+  const color = (series) => (series.form === "limit" ? css("--soft") : palettes[theme()][series.colour]);
   // Plotly would take dollars for mathematics.
   const escape = (text) => String(text).replace(/[&<>"'$]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-  function tickStyle(axis) {
-    if (axis.ticks.length) {
-      return { tickmode: "array", tickvals: axis.ticks.map((t) => t[0]), ticktext: axis.ticks.map((t) => escape(t[1])) };
+  // Axes: limits and labels come with the data; here is decided which labels have room ------------
+
+  const LETTER = 6.1;  // width of a letter of 11 px, on average
+  const LINE = 14;
+  const lines = (text) => String(text).split("\n");
+  const widthOf = (text) => LETTER * Math.max(0, ...lines(text).map((l) => l.length));
+
+  /** Long names in lines of at most `room` letters, three at most. */
+  function wrapped(text, room) {
+    const out = [""];
+    for (const word of String(text).split(/(?<=[ ,/+])/)) {
+      if (out.at(-1) && (out.at(-1) + word).trimEnd().length > room) out.push("");
+      out[out.length - 1] += word;
     }
-    if (axis.unit === "1") return {};
-    return { tickformat: "~s", ticksuffix: axis.unit, ...(axis.scale === "log" ? { dtick: 1 } : {}) };
+    const short = out.map((l) => l.trim()).map((l) => (l.length > room ? `${l.slice(0, room - 1)}…` : l));
+    return (short.length > 3 ? [...short.slice(0, 2), `${short[2].slice(0, room - 1)}…`] : short).join("\n");
   }
 
-  function axisLayout(axis, more) {
+  /** Where on an axis of `length` pixels a value stands. */
+  function place(value, range, log, length) {
+    const f = log ? Math.log10 : (v) => v;
+    return (f(value) - f(range[0])) / (f(range[1]) - f(range[0])) * length;
+  }
+
+  /** Labels that do not touch: level if all fit, else slanting, else as many as have room. */
+  function labelled(scale, log, length, upright) {
+    const inside = scale.ticks.map(([at, text]) => ({ at, text: String(text), px: place(at, scale.range, log, length) }))
+      .filter((t) => t.px > -1 && t.px < length + 1);
+    const fits = (size) => inside.every((t, i) => i === 0 || t.px - inside[i - 1].px >= (size(t) + size(inside[i - 1])) / 2);
+    const level = (t) => widthOf(t.text) + 8;
+    const angle = upright || fits(level) ? 0 : -45;
+    const size = angle || upright ? () => LINE + 1 : level;
+    const kept = [];
+    for (const t of inside) if (!kept.length || t.px - kept.at(-1).px >= size(t)) kept.push(t);
+    const last = kept.at(-1);
     return {
-      type: axis.scale, zeroline: false, gridcolor: css("--line"), linecolor: css("--line"),
-      tickfont: { size: 11 }, automargin: false, fixedrange: false, ...tickStyle(axis), ...more,
+      angle, before: angle ? Math.max(0, ...kept.map((t) => 0.72 * widthOf(t.text) + 6 - t.px)) : 0,
+      beyond: last && !angle ? Math.max(0, last.px + widthOf(last.text) / 2 + 4 - length) : 0,
+      depth: angle ? 12 + 0.72 * Math.max(0, ...kept.map((t) => widthOf(t.text))) : LINE + 4,
+      style: { tickmode: "array", tickvals: kept.map((t) => t.at), ticktext: kept.map((t) => escape(t.text)), tickangle: angle },
     };
   }
+
+  /** The same for names. */
+  function named(names, length) {
+    const room = length / Math.max(1, names.length);
+    const short = names.map((n) => wrapped(n, Math.max(4, Math.floor((room - 6) / LETTER))));
+    const whole = short.every((s, i) => s.replaceAll("\n", " ").replaceAll(" ", "") === names[i].replaceAll(" ", ""));
+    const each = Math.max(1, Math.ceil((LINE + 1) / room));
+    const text = whole ? short : names.map((n, i) => (i % each ? "" : n.length > 24 ? `${n.slice(0, 23)}…` : n));
+    const deep = whole ? 6 + LINE * Math.max(1, ...text.map((t) => lines(t).length)) : 12 + 0.72 * Math.max(0, ...text.map(widthOf));
+    const before = whole ? 0 : Math.max(0, ...text.map((t, i) => 0.72 * widthOf(t) + 6 - (i + 0.5) * room));
+    return {
+      depth: deep, before, beyond: 0,
+      style: {
+        tickmode: "array", tickvals: names.map(escape), tickangle: whole ? 0 : -45,
+        ticktext: text.map((t) => escape(t).replaceAll("\n", "<br>")),
+      },
+    };
+  }
+
+  function axisLayout(more) {
+    return {
+      zeroline: false, gridcolor: css("--line"), linecolor: css("--line"),
+      tickfont: { size: 11 }, automargin: false, fixedrange: false, ...more,
+    };
+  }
+
+  const titled = (text) => ({ text: escape(text), font: { size: 12, color: css("--soft") }, standoff: 6 });
+  const ranged = (range, log) => (log ? range.map(Math.log10) : range);
 
   /** Rows of panels: as the figure's bands say, broken where the page is narrow. */
   function rowsOf(figure, panels, width) {
@@ -55,46 +111,57 @@
     return rows;
   }
 
-  function curveTraces(figure, series, index, hidden) {
-    const tint = color(series.style);
+  const hovers = (series) => series.hover.map(escape).map((t) => t.replaceAll("\n", "<br>"));
+
+  function whiskers(series, tint) {
+    if (!series.high.length) return {};
+    return {
+      error_y: {
+        type: "data", symmetric: false, thickness: 1.2, width: 3, color: tint,
+        array: series.y.map((y, i) => (y === null || series.high[i] == null ? 0 : series.high[i] - y)),
+        arrayminus: series.y.map((y, i) => (y === null || series.low[i] == null ? 0 : y - series.low[i])),
+      },
+    };
+  }
+
+  function curveTraces(figure, series, hidden) {
+    const tint = color(series);
+    const visible = !hidden.has(series.key);
     if (series.form === "limit") {
       return {
         type: "scatter", mode: "lines", x: series.x, y: series.y, name: escape(series.name),
-        line: { color: tint, width: 1.6, dash: dashes[series.style % 3] },
-        hoverinfo: "text", hovertext: series.x.map(() => escape(series.name)), showlegend: false,
-        visible: !hidden.has(series.style),
+        line: { color: tint, width: 1.6, dash: dashes[series.round % dashes.length] },
+        hoverinfo: "text", hovertext: series.x.map(() => escape(series.name)), showlegend: false, visible,
       };
     }
-    const symbol = symbols[shift(series.style)];
-    const trace = {
+    const symbol = symbols[series.symbol];
+    return {
       type: "scatter", mode: series.form === "points" ? "markers" : "lines+markers",
-      x: series.x, y: series.y, name: escape(series.name), connectgaps: false,
-      line: { color: tint, width: 1.8 },
+      x: series.x.map((x) => (typeof x === "string" ? escape(x) : x)), y: series.y, name: escape(series.name), connectgaps: false,
+      line: { color: tint, width: 1.8, dash: rounds[series.round % rounds.length] },
       marker: {
-        color: tint, size: 7.5, line: { width: 1, color: tint },
+        color: tint, size: series.x.length > 200 ? 4 : 7.5, line: { width: 1, color: tint },
         symbol: series.y.map((_, i) => (series.faulty[i] ? `${symbol}-open` : symbol)),
       },
-      hovertext: series.hover.map(escape).map((t) => t.replaceAll("\n", "<br>")), hoverinfo: "text",
-      showlegend: false, visible: !hidden.has(series.style),
+      hovertext: hovers(series), hoverinfo: "text", showlegend: false, visible, ...whiskers(series, tint),
     };
-    if (series.high.length) {
-      trace.error_y = {
-        type: "data", symmetric: false, thickness: 1.2, width: 3, color: tint,
-        array: series.y.map((y, i) => (y === null || series.high[i] == null ? 0 : series.high[i] - y)),
-        arrayminus: series.y.map(() => 0),
-      };
-    }
-    return trace;
   }
 
   function barTrace(figure, series, hidden) {
     const stacked = figure.kind === "stacked";
+    const tint = color(series);
     return {
       type: "bar", orientation: stacked ? "h" : "v", name: escape(series.name),
       x: stacked ? series.y : series.x.map(escape), y: stacked ? series.x.map(escape) : series.y,
-      marker: { color: color(series.style), line: { width: 0.6, color: css("--card") } },
-      hovertext: series.hover.map(escape).map((t) => t.replaceAll("\n", "<br>")), hoverinfo: "text",
-      textposition: "none", showlegend: false, visible: !hidden.has(series.style),
+      marker: {
+        color: tint, line: { width: 0.6, color: css("--card") },
+        pattern: {
+          shape: series.x.map((_, i) => (series.faulty[i] ? "/" : hatches[series.round % hatches.length])),
+          fillmode: "overlay", fgcolor: css("--card"), solidity: 0.3,
+        },
+      },
+      hovertext: hovers(series), hoverinfo: "text",
+      textposition: "none", showlegend: false, visible: !hidden.has(series.key), ...(stacked ? {} : whiskers(series, css("--ink"))),
     };
   }
 
@@ -105,27 +172,121 @@
       zmin: range[0], zmax: range[1],
       x: panel.xLabels.map(escape), y: panel.yLabels.map(escape),
       text: panel.hover.map((row) => row.map(escape)), hoverinfo: "text", xgap: 1, ygap: 1,
-      colorbar: { thickness: 12, tickformat: "~s", ticksuffix: figure.y.unit === "1" ? "" : figure.y.unit },
+      colorbar: { thickness: 12, tickformat: "~s", ticksuffix: figure.y.unit },
     };
+  }
+
+  const unique = (values) => [...new Set(values)];
+
+  /** Everything about the two axes of each panel that has not to do with where the panel is. */
+  function axesOf(figure, variant, panels, log, cell, narrow) {
+    const height = figure.panelHeight;
+    const categories = unique(panels.flatMap((p) => p.series.flatMap((s) => s.x))).map(String);
+    if (figure.kind === "heatmap") {
+      const rows = unique(panels.flatMap((p) => p.yLabels));
+      const each = Math.max(1, Math.ceil((LINE + 1) * rows.length / height));
+      const x = named(unique(panels.flatMap((p) => p.xLabels)), cell);
+      return {
+        left: 34 + Math.min(150, Math.max(0, ...rows.map(widthOf))), below: x.depth, beyond: 0, before: x.before,
+        x: { type: "category", ...x.style },
+        y: {
+          type: "category", autorange: "reversed", tickmode: "array",
+          tickvals: rows.filter((_, i) => i % each === 0).map(escape), ticktext: rows.filter((_, i) => i % each === 0).map(escape),
+        },
+      };
+    }
+    if (figure.kind === "stacked") {
+      const room = narrow ? 15 : 26;
+      const names = categories.map((n) => wrapped(n, room));
+      const each = Math.max(1, Math.ceil((LINE + 1) * categories.length / height));
+      const x = labelled(variant.y.linear, false, cell, false);
+      return {
+        left: 14 + Math.max(0, ...names.map(widthOf)), below: x.depth, beyond: x.beyond, before: 0,
+        x: { type: "linear", range: variant.y.linear.range, ...x.style },
+        y: {
+          type: "category", autorange: "reversed", tickmode: "array", tickvals: categories.map(escape),
+          ticktext: names.map((n, i) => (i % each ? "" : escape(each > 1 ? lines(n)[0] : n).replaceAll("\n", "<br>"))),
+        },
+      };
+    }
+    const scaleY = variant.y[log ? "log" : "linear"];
+    const y = labelled(scaleY, log, height, true);
+    const byName = figure.kind === "bars" || !variant.x;
+    const x = byName ? named(categories, cell) : labelled(variant.x, figure.x.log, cell, false);
+    return {
+      left: 30 + Math.max(0, ...y.style.ticktext.map(widthOf)), below: x.depth, beyond: x.beyond, before: x.before,
+      x: byName ? { type: "category", range: [-0.5, categories.length - 0.5], ...x.style }
+        : { type: figure.x.log ? "log" : "linear", range: ranged(variant.x.range, figure.x.log), ...x.style },
+      y: { type: log ? "log" : "linear", range: ranged(scaleY.range, log), ...y.style },
+    };
+  }
+
+  /** A Kiviat diagram: names around, one closed line a series; from zero. */
+  function drawRadar(state, width) {
+    const { figure, plot } = state;
+    const { panels, y } = figure.variants[state.variant];
+    const room = width < 520 ? 14 : 26;
+    const traces = panels[0].series.map((series) => {
+      const tint = color(series);
+      const at = series.x.map((x) => escape(wrapped(x, room)).replaceAll("\n", "<br>"));
+      const dash = series.form === "limit" ? dashes[series.round % dashes.length] : rounds[series.round % rounds.length];
+      return {
+        type: "scatterpolar", mode: series.form === "limit" ? "lines" : "lines+markers", name: escape(series.name),
+        theta: [...at, at[0]], r: [...series.y, series.y[0]], line: { color: tint, width: 1.8, dash },
+        marker: { color: tint, size: 7, symbol: symbols[series.symbol] },
+        hovertext: series.form === "limit" ? escape(series.name) : [...hovers(series), hovers(series)[0]], hoverinfo: "text",
+        showlegend: false, visible: !state.hidden.has(series.key),
+      };
+    });
+    const { range, ticks } = y.linear;
+    const side = Math.round(0.28 * Math.min(width, 760) - 40);
+    const layout = {
+      width, height: printing ? PAPER.height : Math.min(480, 0.75 * width + 90), showlegend: false, hovermode: "closest",
+      margin: { l: Math.max(70, side), r: Math.max(70, side), t: 50, b: 50 }, paper_bgcolor: css("--card"),
+      font: { family: "system-ui, sans-serif", size: 11, color: css("--ink") },
+      hoverlabel: { align: "left", bgcolor: css("--card"), bordercolor: css("--soft"), font: { color: css("--ink"), size: 12 } },
+      polar: {
+        bgcolor: css("--card"), gridshape: "linear",
+        radialaxis: {
+          range: [0, range[1]], tickvals: ticks.map((t) => t[0]), ticktext: ticks.map((t) => escape(t[1])),
+          gridcolor: css("--line"), linecolor: css("--line"), angle: 90, tickangle: 90,
+        },
+        angularaxis: { gridcolor: css("--line"), linecolor: css("--line"), direction: "clockwise", rotation: 90 },
+      },
+    };
+    return Plotly.react(plot, traces, layout, { displaylogo: false, responsive: false, displayModeBar: false });
   }
 
   function draw(state) {
     const { figure, plot } = state;
-    const width = plot.clientWidth || 900;
-    const panels = figure.variants[state.variant].panels;
+    const width = printing ? PAPER.width : plot.clientWidth || 900;
+    if (figure.kind === "radar") return drawRadar(state, width);
+    const narrow = width < 520;
+    const variant = figure.variants[state.variant];
+    const { panels } = variant;
     const rows = rowsOf(figure, panels, width);
-    const scaleY = figure.y.switch ? state.scale : figure.y.log ? "log" : "linear";
-    const x = { ...figure.x, scale: figure.x.log ? "log" : figure.kind === "curves" ? "linear" : "category" };
-    // The unit of a heat map is that of its colours, not of its rows.
-    const y = { ...figure.y, scale: scaleY, ...(figure.kind === "heatmap" ? { unit: "1" } : {}) };
-    const stacked = figure.kind === "stacked";
-    const gapY = figure.bands.length || panels.some((p) => p.title) ? 78 : 60;
-    const margin = { l: 8, r: 12, t: figure.bands.length ? 44 : 26, b: 8 };
-    const height = rows.length * (figure.panelHeight + gapY) + margin.t - 16;
-    const inner = height - margin.t - margin.b;
+    const log = figure.y.switch ? state.scale === "log" : figure.y.log;
+    const perRow = Math.max(...rows.map((r) => r.perRow));
+    const gap = 14;
+    // Labels need room, and how much depends on how much there is: twice is enough.
+    let axes = axesOf(figure, variant, panels, log, (width - 104) / perRow, narrow);
+    const right = figure.kind === "heatmap" ? 90 : Math.max(14, axes.beyond);
+    const inner = width - right;
+    const cellOf = (n) => (inner - axes.left - gap * (n - 1)) / n;
+    axes = axesOf(figure, variant, panels, log, cellOf(perRow), narrow);
+    axes.left = Math.max(axes.left, axes.before);
+    const above = (panels.some((p) => p.title) ? 20 : 6) + (figure.bands.length ? 20 : 0);
+    const below = axes.below + 26;
+    // Room of its own for the buttons that Plotly shows on hovering.
+    const margin = { l: 0, r: right, t: narrow || printing ? 2 : 28, b: 0 };
+    let tall = figure.panelHeight;
+    if (printing) tall = Math.max(90, Math.min(tall, PAPER.height / rows.length - above - below));
+    const step = above + tall + below;
+    const height = rows.length * step + margin.t;
+    const body = height - margin.t;
     const layout = {
       height, width, margin, showlegend: false, hovermode: "closest",
-      paper_bgcolor: css("--card"), plot_bgcolor: css("--card"), barmode: stacked ? "stack" : "group",
+      paper_bgcolor: css("--card"), plot_bgcolor: css("--card"), barmode: figure.kind === "stacked" ? "stack" : "group",
       bargap: 0.25, font: { family: "system-ui, sans-serif", size: 12, color: css("--ink") },
       hoverlabel: { align: "left", bgcolor: css("--card"), bordercolor: css("--soft"), font: { color: css("--ink"), size: 12 } },
       annotations: [],
@@ -136,64 +297,62 @@
       figure.y.low ?? told.reduce((a, b) => Math.min(a, b), Infinity),
       figure.y.high ?? told.reduce((a, b) => Math.max(a, b), -Infinity),
     ];
-    const innerWidth = width - 20;
-    const longest = stacked || figure.kind === "heatmap"
-      ? Math.max(0, ...panels.flatMap((p) => [...p.yLabels, ...p.series.flatMap((s) => (stacked ? s.x : []))]).map((t) => String(t).length))
-      : 0;
-    const left = (stacked || figure.kind === "heatmap" ? Math.min(190, 20 + 7 * longest) : 74) / innerWidth;
+    const heading = (text, x, y, shift, font) => layout.annotations.push({
+      text, x, y, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", yshift: shift, showarrow: false, font,
+    });
+    const stacked = figure.kind === "stacked";
     let number = 0;
     rows.forEach((row, r) => {
-      const top = 1 - (r * (figure.panelHeight + gapY)) / inner;
-      const bottom = top - figure.panelHeight / inner;
-      const gap = 14 / innerWidth;
-      const cell = (1 - left - gap * (row.perRow - 1)) / row.perRow;
-      if (row.title) {
-        layout.annotations.push({
-          text: escape(row.title), x: 0, y: top, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom",
-          yshift: 21, showarrow: false, font: { size: 12, color: css("--soft") },
-        });
-      }
+      const top = 1 - (r * step + above) / body;
+      const bottom = Math.max(0, top - tall / body);
+      const cell = cellOf(row.perRow);
+      if (row.title) heading(escape(row.title), 0, top, 21, { size: 12, color: css("--soft") });
       row.panels.forEach((panel, c) => {
         number += 1;
         const id = number === 1 ? "" : String(number);
-        const begin = left + c * (cell + gap);
-        const domainX = [begin, Math.min(1, begin + cell)];
-        const last = r === rows.length - 1 || !figure.bands.length;
-        layout[`xaxis${id}`] = axisLayout(stacked ? { ...y, scale: "linear" } : x, {
-          domain: domainX, anchor: `y${id}`,
-          tickangle: x.ticks.length * 55 > cell * innerWidth ? -45 : x.ticks.length ? 0 : "auto",
-          ...(stacked ? { tickformat: ".0%", range: [0, 1.002] } : {}),
-          ...(!stacked && figure.x.low !== null ? { range: [figure.x.low, figure.x.high] } : {}),
-          ...(!stacked && number > 1 && figure.x.low === null ? { matches: "x" } : {}),
-          ...(last && !stacked ? { title: { text: escape(figure.x.title), font: { size: 12, color: css("--soft") }, standoff: 8 } } : {}),
+        const begin = (axes.left + c * (cell + gap)) / inner;
+        const domain = [begin, Math.min(1, begin + cell / inner)];
+        layout[`xaxis${id}`] = axisLayout({
+          domain, anchor: `y${id}`, ...axes.x, ...(number > 1 ? { matches: "x" } : {}),
+          title: titled(stacked ? figure.y.title : figure.x.title),
         });
-        layout[`yaxis${id}`] = axisLayout(stacked ? { ...x, scale: "category" } : y, {
-          domain: [Math.max(0, bottom), top], anchor: `x${id}`, showticklabels: c === 0,
-          ...(stacked || figure.kind === "heatmap" ? { type: "category", autorange: "reversed" } : {}),
+        layout[`yaxis${id}`] = axisLayout({
+          domain: [bottom, top], anchor: `x${id}`, showticklabels: c === 0, ...axes.y,
           ...(number > 1 && !stacked && figure.kind !== "heatmap" ? { matches: "y" } : {}),
-          ...(scaleY === "linear" && !stacked && figure.kind !== "heatmap" ? { rangemode: "tozero" } : {}),
-          ...(c === 0 && !stacked ? { title: { text: escape(figure.y.title), font: { size: 12, color: css("--soft") }, standoff: 4 } } : {}),
+          ...(c === 0 && !stacked ? { title: titled(figure.kind === "heatmap" ? figure.x.title : figure.y.title) } : {}),
         });
-        if (panel.title) {
-          layout.annotations.push({
-            text: `<b>${escape(panel.title)}</b>`, x: domainX[0], y: top, xref: "paper", yref: "paper",
-            xanchor: "left", yanchor: "bottom", yshift: 2, showarrow: false, font: { size: 12 },
-          });
-        }
+        if (panel.title) heading(`<b>${escape(panel.title)}</b>`, domain[0], top, 2, { size: 12 });
         const here = { xaxis: `x${id}`, yaxis: `y${id}` };
         if (figure.kind === "heatmap") traces.push({ ...heatTrace(figure, panel, colours, number === 1), ...here });
-        panel.series.forEach((series, i) => {
+        for (const series of panel.series) {
           const trace = figure.kind === "curves"
-            ? curveTraces(figure, series, i, state.hidden) : barTrace(figure, series, state.hidden);
+            ? curveTraces(figure, series, state.hidden) : barTrace(figure, series, state.hidden);
           traces.push({ ...trace, ...here });
-        });
+        }
       });
     });
     const config = {
-      displaylogo: false, responsive: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+      displaylogo: false, responsive: false, displayModeBar: narrow ? false : "hover",
+      modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
       toImageButtonOptions: { format: "svg", filename: figure.id },
     };
-    return Plotly.react(plot, traces, layout, config);
+    return Plotly.react(plot, traces, layout, config).then(() => freeTicks(state));
+  }
+
+  /** Who zooms in gets labels for what is seen then, Plotly's own; whoever goes back, ours. */
+  function freeTicks(state) {
+    if (state.watched) return;
+    state.watched = true;
+    state.plot.on("plotly_relayout", (change) => {
+      const free = {};
+      for (const key of Object.keys(change)) {
+        const [, axis] = /^([xy]axis\d*)\.range/.exec(key) ?? [];
+        const { type } = (axis && state.plot._fullLayout[axis]) || {};
+        if (type && type !== "category") Object.assign(free, { [`${axis}.tickmode`]: "auto", [`${axis}.tickformat`]: "~s" });
+      }
+      if (Object.keys(free).length) Plotly.relayout(state.plot, free);
+      if (Object.keys(change).some((k) => k.endsWith(".autorange"))) draw(state);
+    });
   }
 
   // Legends: HTML, so that they wrap, print and can be reached by keyboard -----------------------
@@ -213,12 +372,12 @@
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     if (series.form === "limit") {
       path.setAttribute("d", "M0 6h22");
-      path.setAttribute("stroke", color(series.style));
+      path.setAttribute("stroke", color(series));
       path.setAttribute("stroke-width", "2");
-      path.setAttribute("stroke-dasharray", ["5 3", "2 2", "5 2 1 2"][series.style % 3]);
+      path.setAttribute("stroke-dasharray", ["5 3", "2 2", "5 2 1 2", "9 3", "9 2 2 2"][series.round % 5]);
     } else {
-      path.setAttribute("d", kind === "curves" ? shapes[symbols[shift(series.style)]] : shapes.square);
-      path.setAttribute("fill", color(series.style));
+      path.setAttribute("d", kind === "curves" || kind === "radar" ? shapes[symbols[series.symbol]] : shapes.square);
+      path.setAttribute("fill", color(series));
     }
     svg.append(path);
     return svg;
@@ -233,7 +392,7 @@
     for (const [title, count] of bands) {
       const entries = new Map();
       for (const panel of panels.slice(next, next + count)) {
-        for (const s of panel.series) if (!entries.has(s.style)) entries.set(s.style, s);
+        for (const s of panel.series) if (!entries.has(s.key)) entries.set(s.key, s);
       }
       next += count;
       if (entries.size === 0 || (entries.size === 1 && !title && figure.kind !== "stacked")) continue;
@@ -250,10 +409,10 @@
         button.type = "button";
         button.title = "Show or hide";
         button.append(swatch(s, figure.kind), document.createTextNode(s.name));
-        button.classList.toggle("off", state.hidden.has(s.style));
-        button.setAttribute("aria-pressed", String(!state.hidden.has(s.style)));
+        button.classList.toggle("off", state.hidden.has(s.key));
+        button.setAttribute("aria-pressed", String(!state.hidden.has(s.key)));
         button.addEventListener("click", () => {
-          if (!state.hidden.delete(s.style)) state.hidden.add(s.style);
+          if (!state.hidden.delete(s.key)) state.hidden.add(s.key);
           update(state);
         });
         line.append(button);
@@ -332,6 +491,9 @@
     });
   }
 
+  // A sheet of paper, landscape, within its margins and below a figure's title and legend.
+  const PAPER = { width: 1020, height: 500 };
+  let printing = false;
   const drawAll = () => Promise.all(states.filter((s) => !s.plot.hidden).map(update));
   function setTheme(name) {
     root.dataset.theme = name;
@@ -349,9 +511,38 @@
   let before = "";
   window.addEventListener("beforeprint", () => {
     before = theme();
+    printing = true;
     setTheme("light");
   });
-  window.addEventListener("afterprint", () => setTheme(before));
-  setTheme(window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")
+  window.addEventListener("afterprint", () => {
+    printing = false;
+    setTheme(before);
+  });
+  // The library comes compressed, and only where there is something to draw. Its checksum is in the
+  // page's policy, so that nothing else could take its place.
+  async function loadPlotly() {
+    const packed = document.getElementById("plotly");
+    if (!packed) return;
+    const bytes = Uint8Array.from(atob(packed.textContent.trim()), (c) => c.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+    script.remove();
+  }
+
+  /** An old browser shows the figures' numbers. */
+  function showTables() {
+    for (const state of states) {
+      state.plot.hidden = true;
+      state.element.querySelector(".as-table").hidden = false;
+      state.element.querySelector(".view").hidden = true;
+    }
+  }
+
+  const preferred = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  root.dataset.theme = preferred;
+  loadPlotly()
+    .then(() => setTheme(preferred), showTables)
     .then(() => { root.dataset.drawn = String(states.length); });
 })();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Message lengths and patterns of b_eff against spec/b_eff.md, B2 and B3.
+// Message lengths and patterns of b_eff against docs/definitions/b-eff.md.
 #include <gtest/gtest.h>
 
 #include <map>

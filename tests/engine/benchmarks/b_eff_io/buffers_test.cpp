@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the buffers hold and what the data check sees (spec/b_eff_io.md, A6.5).
+// What the buffers hold and what the data check sees (docs/definitions/b-eff-io.md, Marks).
 #include "benchmarks/b_eff_io/buffers.hpp"
 
 #include <gtest/gtest.h>

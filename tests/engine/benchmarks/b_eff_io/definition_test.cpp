@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers of the definition against those that spec/b_eff_io.md states or that follow by hand.
+// The numbers of the definition against those that docs/definitions/b-eff-io.md states or that
+// follow by hand.
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/marks.hpp"
 
@@ -131,7 +132,8 @@ TEST(Definition, a_partition_gets_whole_seconds_and_none_if_there_are_too_few) {
     EXPECT_DOUBLE_EQ(time_budget(2, 3, false).unit_seconds, 0);
 }
 
-/// The factors that reproduce the amount of data of the HLRS run (spec A10.4).
+/// The factors that reproduce the amount of data of the HLRS run (docs/definitions/b-eff-io.md,
+/// Time and amounts).
 Repetitions hlrs_repetitions() {
     Repetitions r{};
     const std::array types{1, 1, 1, 3, 1,  1,  1,  1, 1,  // scatter

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From the numbers of the partitions to the one number of a run and its validity (spec A7).
+// From the numbers of the partitions to the one number of a run and its validity
+// (docs/definitions/b-eff-io.md, Averages).
 #include "benchmarks/b_eff_io/result.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Structure, sizes and contents of FLASH I/O's files. Numbers from spec/app_kernels.md,
-// section 1.5, or counted by hand.
+// Structure, sizes and contents of FLASH I/O's files. Numbers from docs/definitions/flash-io.md, or
+// counted by hand.
 #include "benchmarks/flash_io/definition.hpp"
 
 #include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
 
 #include "benchmarks/flash_io/mesh.hpp"
 #include "benchmarks/flash_io/plan.hpp"
@@ -58,6 +61,33 @@ TEST(FlashIo, the_netcdf_header_is_as_long_as_pnetcdf_writes_it) {
               2968);
     EXPECT_EQ(cdf5_header_bytes(define(edge(8), File::centred, Structure::netcdf, 4).schema), 1288);
     EXPECT_EQ(cdf5_header_bytes(define(edge(8), File::corner, Structure::netcdf, 4).schema), 1288);
+}
+
+std::vector<std::int32_t> points_in_header(const Geometry& g, File file) {
+    std::vector<std::int32_t> points;
+    const auto d = define(g, file, Structure::netcdf, 4);
+    for (const char* name : {"nxb", "nyb", "nzb"}) {
+        for (const auto& attribute : d.schema.attributes) {
+            if (attribute.name == name) points.push_back(std::get<std::int32_t>(attribute.value));
+        }
+    }
+    // The record of the HDF5 structure ends with the same three.
+    const auto hdf5 = define(g, file, Structure::hdf5, 4);
+    const auto bytes = header_bytes(hdf5, 2, g);
+    std::array<std::int32_t, 3> last{};
+    std::memcpy(last.data(), &bytes[bytes.size() - sizeof(last)], sizeof(last));
+    EXPECT_EQ(std::vector<std::int32_t>(last.begin(), last.end()), points);
+    return points;
+}
+
+TEST(FlashIo, a_header_tells_the_points_of_a_block_in_its_file) {
+    using Points = std::vector<std::int32_t>;
+    EXPECT_EQ(points_in_header(edge(8), File::checkpoint), (Points{8, 8, 8}));
+    EXPECT_EQ(points_in_header(edge(8), File::centred), (Points{8, 8, 8}));
+    EXPECT_EQ(points_in_header(edge(8), File::corner), (Points{9, 9, 9}));
+    Geometry flat = edge(8);
+    flat.dimensions = 2;
+    EXPECT_EQ(points_in_header(flat, File::corner), (Points{9, 9, 1}));
 }
 
 TEST(FlashIo, variables_have_the_names_and_the_order_of_the_original) {
@@ -238,6 +268,19 @@ TEST(FlashIoPlan, a_hundred_thousand_ranks_at_once) {
     EXPECT_EQ(small->data["dump_bytes"], 4825233420);
     EXPECT_EQ(small->data["bytes_on_storage"], 2 * 4825233420);
     EXPECT_EQ(small->data["bytes_read"], 4076930036);
+}
+
+TEST(FlashIoPlan, sizes_beyond_64_bits_are_refused) {
+    Geometry g;
+    EXPECT_TRUE(check_size(g, 1'000'000, 1));
+    EXPECT_FALSE(check_size(g, 2147483647, 1)) << "the blocks are 32-bit numbers in the file";
+    g.blocks = 1'000'000;
+    EXPECT_TRUE(check_size(g, 2000, 1));
+    EXPECT_FALSE(check_size(g, 2148, 1)) << "2148 million are more than 2^31 - 1";
+    g.blocks = 1000;
+    g.cells = 1024;  // 2^30 cells of 75 values of 8 bytes at most: 2^39 a block
+    EXPECT_TRUE(check_size(g, 1000, 1));
+    EXPECT_FALSE(check_size(g, 1000, 9999));
 }
 
 }  // namespace

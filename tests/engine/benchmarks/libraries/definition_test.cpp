@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sizes, hint sets and conclusions of the library comparison; numbers by hand and from
-// spec/app_kernels.md, section 2.
+// docs/definitions/libraries.md.
 #include "benchmarks/libraries/definition.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "benchmarks/libraries/parameters.hpp"
 #include "benchmarks/libraries/result.hpp"
@@ -69,7 +71,8 @@ TEST(Libraries, hint_sets_are_read_and_faulty_ones_refused) {
     EXPECT_EQ(set->settings_of("hdf5"), "alignment=1MiB,fill=alloc");
     EXPECT_EQ(set->settings_of("pnetcdf"), "");
     EXPECT_EQ(set->access, ArrayAccess::independent);
-    for (const char* bad : {"", "mine", ":a=b", "mine:a", "mine:=b", "mine:access=maybe"}) {
+    for (const char* bad : {"", "mine", ":a=b", "mine:a", "mine:=b", "mine:access=maybe",
+                            "x/../../esc:a=b", ".hidden:a=b", "a b:a=b"}) {
         EXPECT_FALSE(HintSet::parse(bad)) << bad;
     }
     EXPECT_EQ(known_hint_sets()[1].hints.get("IBM_largeblock_io"), "true");
@@ -92,45 +95,92 @@ TEST(Libraries, sets_that_reach_nothing_of_a_library_are_left_out) {
 }
 
 Cell cell(const std::string& library, const std::string& hints, std::int64_t processes,
-          double seconds) {
+          double seconds, std::int64_t repetition = 0) {
     Cell c;
     c.point = {library, hints, 96, processes};
+    c.repetition = repetition;
     c.run.bytes = 1000;
     c.run.seconds = {{"total", {0, 0, 2 * seconds}}, {"by_definition", {0, 0, seconds}}};
     return c;
 }
 
-TEST(Libraries, overhead_gain_and_layers_follow_from_the_times) {
+TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     Comparison all;
+    EXPECT_EQ(all.base(), "");
+    all.add(cell("posix-fpp", "none", 4, 1));
+    EXPECT_EQ(all.base(), "posix-fpp");
     all.add(cell("fortran-fpp", "none", 4, 2));
     all.add(cell("posix", "none", 4, 1));
     all.add(cell("mpiio", "none", 4, 3));
     all.add(cell("hdf5", "none", 4, 4));
-    all.add(cell("hdf5", "none", 4, 6));  // a second repetition: 5 s on average
+    all.add(cell("hdf5", "none", 4, 6, 1));  // a second repetition: 5 s on average
     all.add(cell("hdf5", "largeblock", 4, 2.5));
     all.add(cell("hdf5", "none", 8, 4));
-    all.add(cell("hdf5", "largeblock", 8, 2));
     const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     EXPECT_DOUBLE_EQ(hdf5.mean_seconds(), 5);
     EXPECT_DOUBLE_EQ(*all.overhead(hdf5), 1.5);
+    // One baseline for all: the study's, which has no overhead, and no other in its place.
+    EXPECT_EQ(all.base(), "fortran-fpp");
     EXPECT_FALSE(all.overhead(*all.find({"fortran-fpp", "none", 96, 4}, true)));
-    // 400 B/s over the mean of 250 and 166.7; 500 over 250.
-    const Series& hinted = *all.find({"hdf5", "largeblock", 96, 4}, true);
-    const double gain = 400 / (0.5 * (250 + 1000.0 / 6)) - 1;
-    EXPECT_DOUBLE_EQ(*all.hint_gain(hinted), gain);
-    EXPECT_DOUBLE_EQ(*all.mean_hint_gain(hinted.point, true), (gain + 1) / 2);
-    EXPECT_FALSE(all.hint_gain(hdf5));
+    EXPECT_DOUBLE_EQ(*all.overhead(*all.find({"posix-fpp", "none", 96, 4}, true)), -0.5);
+    EXPECT_FALSE(all.overhead(*all.find({"hdf5", "none", 96, 8}, true)));
     EXPECT_DOUBLE_EQ(all.layer(hdf5)->own_seconds, 2);
     EXPECT_EQ(all.layer(hdf5)->below, "mpiio");
     EXPECT_DOUBLE_EQ(all.layer(*all.find({"mpiio", "none", 96, 4}, true))->own_seconds, 2);
     EXPECT_DOUBLE_EQ(all.layer(*all.find({"posix", "none", 96, 4}, true))->own_seconds, 1);
-    EXPECT_FALSE(all.layer(hinted));
+    EXPECT_FALSE(all.layer(*all.find({"hdf5", "largeblock", 96, 4}, true)));
     // On eight processes nothing lies below.
     EXPECT_FALSE(all.layer(*all.find({"hdf5", "none", 96, 8}, true)));
     Cell failed = cell("pnetcdf", "none", 4, 1);
     failed.run.valid = false;
     all.add(failed);
     EXPECT_EQ(all.find({"pnetcdf", "none", 96, 4}, true), nullptr);
+    // By the rate with the flush, here half of the other.
+    EXPECT_EQ(all.fastest_write()->point.library, "posix-fpp");
+}
+
+TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
+    Comparison all;
+    const Point hinted{"hdf5", "largeblock", 96, 4};
+    all.add(cell("hdf5", "none", 4, 4, 0));
+    all.add(cell("hdf5", "largeblock", 4, 2, 0));
+    EXPECT_FALSE(all.hint_gain(*all.find(hinted, true)));  // one has no interval
+    all.add(cell("hdf5", "largeblock", 4, 1, 1));
+    EXPECT_FALSE(all.hint_gain(*all.find(hinted, true)));  // the second has nothing beside it
+    // Twice as fast, then eight times: four times by the geometric mean.
+    all.add(cell("hdf5", "none", 4, 8, 1));
+    const auto gain = all.hint_gain(*all.find(hinted, true));
+    ASSERT_TRUE(gain);
+    EXPECT_EQ(gain->repetitions, 2);
+    EXPECT_NEAR(gain->mean, 3, 1e-12);
+    // Logarithms ln 4 -+ ln 2: half width t(1) ln 2, because s / sqrt(2) is half their distance.
+    const double half = 12.7062 * std::log(2.0);
+    EXPECT_NEAR(gain->low95, 4 * std::exp(-half) - 1, 1e-9);
+    EXPECT_NEAR(gain->high95 / (4 * std::exp(half) - 1), 1, 1e-9);
+    EXPECT_FALSE(gain->found());
+    EXPECT_FALSE(all.hint_gain(*all.find({"hdf5", "none", 96, 4}, true)));
+
+    // On eight processes no gain: the mean over both numbers is the root of each ratio.
+    for (const int repetition : {0, 1}) {
+        all.add(cell("hdf5", "none", 8, 4, repetition));
+        all.add(cell("hdf5", "largeblock", 8, 4, repetition));
+    }
+    EXPECT_NEAR(all.mean_hint_gain(hinted, true)->mean, 1, 1e-12);
+    const auto none = all.hint_gain(*all.find({"hdf5", "largeblock", 96, 8}, true));
+    EXPECT_EQ(none->mean, 0);
+    EXPECT_FALSE(none->found());
+}
+
+TEST(Libraries, a_steady_gain_is_found) {
+    Comparison all;
+    for (const int repetition : {0, 1, 2}) {
+        all.add(cell("hdf5", "none", 4, 4 + 0.01 * repetition, repetition));
+        all.add(cell("hdf5", "aligned", 4, 2, repetition));
+    }
+    const auto gain = all.hint_gain(*all.find({"hdf5", "aligned", 96, 4}, true));
+    ASSERT_TRUE(gain);
+    EXPECT_TRUE(gain->found());
+    EXPECT_GT(gain->low95, 0.9);
 }
 
 TEST(Libraries, faulty_options_are_refused) {
@@ -147,6 +197,13 @@ TEST(Libraries, faulty_options_are_refused) {
     EXPECT_NE(refusal([](auto& p) { p.libraries = {"sim", "posix"}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.libraries = {"null"}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.prefix = "a/b"; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.own_sets = {"a:b=1", "a:b=2"}; }).find("two sets"),
+              std::string::npos);
+    EXPECT_NE(refusal([](auto& p) { p.own_sets = {"none:b=1"}; }).find("means no hints"),
+              std::string::npos);
+    EXPECT_NE(refusal([](auto& p) { p.hint_sets = {"none", "cb-on", "cb-on"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.libraries = {"posix", "posix"}; }), "");
+    EXPECT_NE(refusal([](auto& p) { p.processes = {2, 1, 2}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.backend_settings = "rank-rate=1"; }), "");
     Parameters p;
     p.own_sets = {"mine:cb_nodes=2+hdf5.alignment=4MiB"};

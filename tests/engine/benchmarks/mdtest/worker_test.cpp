@@ -110,7 +110,8 @@ class MdtestWorkers : public testing::Test {
         workers.push_back(std::make_unique<Worker>(scene, 0));
         Crew crew(1);
         witness_.calls.clear();
-        return measure_phase(scene, phase_of(thing, action), workers, crew);
+        CommonClock common(s_.comm, find_topology(s_.comm));
+        return measure_phase(scene, phase_of(thing, action), common, workers, crew);
     }
     void expect_sound() {
         const auto ok = parameters_.check();
@@ -297,7 +298,8 @@ TEST_F(MdtestWorkers, a_file_with_the_bytes_of_another_is_found_out) {
     workers.push_back(std::make_unique<Worker>(scene, 0));
     Crew crew(1);
     const Phase& create = phase_of(Thing::file, Action::create);
-    auto local = measure_phase(scene, create, workers, crew);
+    CommonClock common(s_.comm, find_topology(s_.comm));
+    auto local = measure_phase(scene, create, common, workers, crew);
     // The witness gives back what was written last: right for the last file alone.
     verify_phase(scene, create, workers, crew, local);
     EXPECT_EQ(local.outcome.error_count, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tree arithmetic and the names of mdtest (spec/ior_mdtest.md, section 9): small cases counted
+// The tree arithmetic and the names of mdtest (docs/definitions/mdtest.md): small cases counted
 // out one by one, and the sizes that the documents quote.
 #include "benchmarks/mdtest/workload.hpp"
 
@@ -90,7 +90,7 @@ TEST(Workload, what_makes_no_sense_is_refused_with_the_reason) {
     EXPECT_NE(refusal({{1, 0}, false, false, 10, 4}).find("not a multiple"), std::string::npos);
     EXPECT_NE(refusal({{1, 0}, false, true, 8, 4}).find("trees of their own"), std::string::npos);
     EXPECT_NE(refusal({{1, 0}, false, false, {}, {}}).find("give the number"), std::string::npos);
-    EXPECT_NE(refusal({{1, 0}, false, false, 0, {}}).find("nothing to measure"), std::string::npos);
+    EXPECT_NE(refusal({{1, 0}, false, false, {}, 0}).find("nothing to measure"), std::string::npos);
     EXPECT_NE(refusal({{0, 1}, false, false, 5, {}}).find("branching 0"), std::string::npos);
     EXPECT_NE(refusal({{2, 62}, false, false, 5, {}}).find("too many"), std::string::npos);
     EXPECT_NE(refusal({{1, 2147483648}, false, false, 5, {}}).find("too many"), std::string::npos);
@@ -127,9 +127,33 @@ TEST(Paths, are_mdtests_names) {
               "/d/test-dir.3-0/mdtest_tree.0/file.mdtest.shared.0");
     const Paths own({"/a", "/b/"}, made({{2, 1}, true, true, {}, 2}), 0);
     EXPECT_EQ(own.item(Thing::file, 0, 0),
-              "/a/test-dir.0-0/mdtest_tree.0.0/mdtest_tree.0.1/file.mdtest.0.0");
+              "/a/test-dir.0-0/mdtest_tree.0.0/mdtest_tree.0.1/file.mdtest.0.2");
     EXPECT_EQ(own.item(Thing::file, 7, 3),
-              "/b/test-dir.0-0/mdtest_tree.7.0/mdtest_tree.7.2/file.mdtest.7.3");
+              "/b/test-dir.0-0/mdtest_tree.7.0/mdtest_tree.7.2/file.mdtest.7.5");
+}
+
+TEST(Paths, number_items_in_each_test_directory_and_through_the_directories_without_any) {
+    // As the original's -n 4 -z 1 -b 2 -L and -n 4 -I 2 do.
+    const Paths leaves({"/d"}, made({{2, 1}, true, false, 4, {}}), 0);
+    const std::string in = "/d/test-dir.0-0/mdtest_tree.0/mdtest_tree.";
+    EXPECT_EQ(leaves.item(Thing::file, 1, 0), in + "1/file.mdtest.1.2");
+    EXPECT_EQ(leaves.item(Thing::file, 1, 3), in + "2/file.mdtest.1.5");
+    const Paths loops({"/d"}, made({{1, 0}, false, false, 4, 2}), 0);
+    EXPECT_EQ(loops.item(Thing::file, 0, 1), "/d/test-dir.0-0/mdtest_tree.0/file.mdtest.0.1");
+    EXPECT_EQ(loops.item(Thing::file, 0, 2), "/d/test-dir.0-1/mdtest_tree.0/file.mdtest.0.0");
+    const Paths both({"/d"}, made({{2, 1}, true, false, 4, 2}), 0);
+    ItemPath walk(both);
+    EXPECT_EQ(walk.of(Thing::directory, 0, 7),
+              "/d/test-dir.0-1/mdtest_tree.0/mdtest_tree.2/dir.mdtest.0.5");
+    EXPECT_EQ(walk.of_moved(0, 4), "/d/test-dir.0-1/mdtest_moved/file.mdtest.0.2");
+    EXPECT_EQ(walk.of(Thing::file, 0, 3), both.item(Thing::file, 0, 3));
+}
+
+TEST(Workload, may_have_no_items) {
+    const Workload w = made({{2, 2}, false, false, 0, {}});
+    EXPECT_EQ(w.items, 0);
+    EXPECT_EQ(w.loops, 1);
+    EXPECT_EQ(Ring(w, {0, 1, 0}).count(), 0);
 }
 
 TEST(ItemPath, gives_the_same_paths_in_any_order_and_mixture) {

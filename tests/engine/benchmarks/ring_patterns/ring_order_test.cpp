@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random rings against the rule of spec/b_eff.md, B3, done literally with libc's drand48.
+// Random rings against the rule of docs/definitions/b-eff.md done literally with libc's drand48.
 #include "benchmarks/ring_patterns/ring_order.hpp"
 
 #include <gtest/gtest.h>

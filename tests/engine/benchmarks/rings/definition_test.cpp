@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which pairs the rings benchmark measures, and how results become the numbers of hpccoutf.txt
-// (spec/b_eff.md, B8), by hand.
+// (docs/definitions/rings.md), by hand.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -95,6 +95,14 @@ TEST(HpccValues, are_microseconds_and_1e9_bytes_per_second) {
     EXPECT_DOUBLE_EQ(values.at("MaxPingPongBandwidth_GBytes"), 5);
     EXPECT_DOUBLE_EQ(values.at("NaturallyOrderedRingBandwidth_GBytes"), 2);
     EXPECT_NEAR(values.at("RandomlyOrderedRingBandwidth_GBytes"), 1, 1e-12);
+}
+
+TEST(Pairs, of_the_most_ranks_there_can_be) {
+    const Pairs pairs(2147483647, 2);
+    const std::int64_t side = 1 << 30;
+    EXPECT_EQ(pairs.combinations(), side * side);
+    EXPECT_EQ(pairs[side * side - 1].client, 2147483646);
+    EXPECT_EQ(pairs[side * side - 1].server, 0);
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cells of studies against bare programs that make the same calls, in turn in one process."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from harness import Kit, Pair, in_turn
+
+MIB = 1024 * 1024
+# Number of the study in beside_studies: what it is, bytes of a rank, what its rate must reach of
+# the bare one's.
+STUDIES = (
+    ("views", 0, "one MPI-IO call through a view: a tile, nested strides", 16 * MIB, 0.98),
+    ("random", 1, "calls of 4 KiB at random places of a file of each rank", 32 * MIB, 0.97),
+    ("small", 2, "files of 4624 bytes opened, moved and closed", 4 * MIB, 0.97),
+)
+TURNS = 6
+ROUNDS = 100
+
+
+def rates(kit: Kit, where: str, study: int, size: int) -> str:
+    with kit.place(where) as place:
+        return kit.launch([kit.bare("beside_studies"), place, study, size, TURNS])
+
+
+def pairs(kit: Kit) -> list[Pair]:
+    return [
+        Pair(
+            f"studies {where} {name}",
+            f"{what}: by the frame and bare in turn, 2 ranks, {where}",
+            *in_turn(partial(rates, kit, where, study, size), scale=1e-6),
+            "MB/s",
+            at_least=at_least,
+            rounds=ROUNDS,
+        )
+        for where in ("tmpfs", "disk")
+        for name, study, what, size, at_least in STUDIES
+    ]

@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a campaign to its points: sweeps are counted, then expanded; expressions get their values;
+every point has an id that follows from its parameters alone, so that a point that stays in the file
+keeps its results."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from effio.campaign.expression import (
+    ExpressionError,
+    Known,
+    NotYetKnownError,
+    Value,
+    as_number,
+    identifier,
+    meaning,
+    parse,
+    spelled,
+    template,
+)
+from effio.campaign.file import Campaign, Command, Step
+from effio.config.toml_file import nearest
+from effio.engine.description import BenchmarkInfo, OptionInfo
+from effio.engine.program import Engine
+from effio.errors import EffioError
+from effio.launch.launchers import Ranks, ranks_of
+
+# Axes that are the launch's, as `effio run` has them, and not the engine's.
+LAUNCH_AXES = ("ranks", "nodes", "ranks-per-node", "engine")
+LATE = "from an earlier step"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is the same for all points. `bytes` and `seconds` are the budget; `scale` shrinks
+    shipped campaigns."""
+
+    ranks: Ranks
+    directory: str
+    bytes: int | None = None
+    seconds: float | None = None
+    scale: float = 1.0
+
+    def names(self) -> dict[str, Known]:
+        known: dict[str, Known | None] = {
+            "dir": self.directory,
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+            "scale": self.scale,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One set of parameters. Of `late` options the value follows from results of earlier steps."""
+
+    step: Step
+    chosen: Mapping[str, Value]
+    ranks: Ranks
+    engine: str | None
+    options: Mapping[str, Value]
+    names: Names = field(compare=False, repr=False)
+    late: Mapping[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+
+    @cached_property
+    def id(self) -> str:
+        """Of what is measured: options that say what the engine does anyway do not count."""
+        info = self.names.info
+        what = {
+            "step": self.step.name,
+            "benchmark": self.step.benchmark,
+            "options": sorted(
+                (name, form)
+                for name, value in self.options.items()
+                if (form := _normal(name, value, info)) is not None
+            ),
+            "late": sorted(self.late.items()),
+            "earlier": {k: e.model_dump() for k, e in sorted(self.step.earlier.items())},
+            "otherwise": sorted((k, spelled(v)) for k, v in self.step.otherwise.items()),
+            "ranks": [self.ranks.total, self.ranks.nodes, self.ranks.per_node],
+            "engine": self.engine,
+            "environment": sorted(self.environment.items()),
+            "setup": self.commands(self.step.setup) if self.step.setup else [],
+        }
+        text = json.dumps(what, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+    @cached_property
+    def axes(self) -> dict[str, Value]:
+        """What was chosen, with the values of its expressions."""
+        found: dict[str, Value] = {}
+        for name, value in self.chosen.items():
+            try:
+                known = self.names.found(identifier(name))
+            except (NotYetKnownError, ExpressionError):
+                known = value
+            found[name] = spelled(known) if isinstance(known, tuple) else known
+        return found
+
+    @property
+    def title(self) -> str:
+        axes = [f"{name}={spelled(value)}" for name, value in self.axes.items()]
+        return " ".join([self.step.name, *axes])
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        merged = {**self.names.campaign.environment, **self.step.environment}
+        return {name: self.names.text(value) for name, value in merged.items()}
+
+    def commands(self, commands: Sequence[Command]) -> list[list[str]]:
+        return [[self.names.text(word) for word in command] for command in commands]
+
+    def words(self, more: Mapping[str, Value] | None = None) -> tuple[str, ...]:
+        """The engine's arguments, without the benchmark's name."""
+        assert not self.late, f"{', '.join(self.late)}: {LATE}"
+        merged = {**self.options, **(more or {})}
+        return tuple(word for name, value in merged.items() for word in _word(name, value))
+
+    def known(self) -> dict[str, Known]:
+        """Names for --only and --skip."""
+        return {
+            **{identifier(n): v for n, v in self.options.items()},
+            **{identifier(n): v for n, v in self.axes.items()},
+            "step": self.step.name,
+            "benchmark": self.step.benchmark,
+            "ranks": self.ranks.total,
+            "nodes": self.ranks.nodes or 1,
+            "tags": self.tags,
+            "id": self.id,
+        }
+
+    def with_values(self, values: Mapping[str, Value]) -> Point:
+        """Now that results of earlier steps are there. The id stays."""
+        made = _point(replace(self.names, late={**values}))
+        made.__dict__["id"] = self.id
+        return made
+
+
+def _word(name: str, value: Value) -> list[str]:
+    if isinstance(value, bool):
+        return [f"--{name}"] if value else []
+    return [f"--{name}={spelled(value)}"]
+
+
+def _normal(name: str, value: Value, info: BenchmarkInfo | None) -> str | None:
+    """One spelling for each value; None where it is the default."""
+    option = next((o for o in info.options if o.name == name), None) if info else None
+
+    def form(text: str) -> str:
+        if option is not None and option.type in ("text", "choice", "flag"):
+            return text
+        number = as_number(text)
+        return text if number is None else spelled(number)
+
+    if isinstance(value, bool) and option is not None and option.is_flag:
+        return "on" if value else None
+    own = form(spelled(value))
+    return None if option is not None and own == form(option.default) else own
+
+
+@dataclass(frozen=True, eq=False)
+class Names(Mapping[str, Known]):
+    """What expressions of a point can refer to; values are found when they are asked for, in any
+    order."""
+
+    campaign: Campaign
+    step: Step
+    chosen: Mapping[str, Value]
+    settings: Settings
+    info: BenchmarkInfo | None
+    late: Mapping[str, Value] = field(default_factory=dict)
+    _asked: list[str] = field(default_factory=list, compare=False)
+
+    @cached_property
+    def _written(self) -> dict[str, Value]:
+        """As the file has it; what stands nearer to the point hides what is farther. Names of the
+        launch are never those of options that are called the same."""
+        step = self.step
+        launch = {"ranks": step.ranks, "nodes": step.nodes, "ranks_per_node": step.ranks_per_node}
+        options = {n: v for n, v in step.options.items() if n not in LAUNCH_AXES}
+        merged: dict[str, Value | None] = {
+            **self.campaign.values,
+            **step.values,
+            **options,
+            **launch,
+            **self.chosen,
+        }
+        return {identifier(k): v for k, v in merged.items() if v is not None}
+
+    @cached_property
+    def _outside(self) -> dict[str, Known]:
+        """What the campaign was called with."""
+        given = self.settings.ranks
+        launch = {"ranks": given.total, "nodes": given.nodes, "ranks_per_node": given.per_node}
+        known = {name: value for name, value in launch.items() if value is not None}
+        return {
+            **defaults(self.info),
+            **self.settings.names(),
+            **known,
+            "tags": (*self.campaign.tags, *self.step.tags),
+        }
+
+    def __getitem__(self, name: str) -> Known:
+        if name in self.late:
+            return self.late[name]
+        if name in self.step.earlier:
+            raise NotYetKnownError(name)
+        # In its own definition a name is that of outside: ranks = "{min(ranks, 2)}".
+        if name in self._written and not (self._asked[-1:] == [name] and name in self._outside):
+            return self.found(name)
+        return self._outside[name]
+
+    def found(self, name: str) -> Known:
+        """The value of a name that the file defines."""
+        if name in self._asked:
+            way = " -> ".join([*self._asked[self._asked.index(name) :], name])
+            raise ExpressionError(f"'{name}' refers to itself: {way}")
+        self._asked.append(name)
+        try:
+            written = self._written[name]
+            return template(written).value(self) if isinstance(written, str) else written
+        finally:
+            self._asked.pop()
+
+    def option(self, name: str) -> Known:
+        """Of an option of the engine that is called like something of the launch."""
+        written = self.step.options[name]
+        return template(written).value(self) if isinstance(written, str) else written
+
+    def text(self, written: str) -> str:
+        return template(written).text(self)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from dict.fromkeys((*self._written, *self._outside, *self.step.earlier))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def defaults(info: BenchmarkInfo | None) -> dict[str, Known]:
+    """What the engine takes for options that are not given, as far as it is known before a run."""
+    options = info.options if info is not None else ()
+    return {
+        identifier(o.name): o.default
+        for o in options
+        if o.default and not o.automatic and o.name not in LAUNCH_AXES
+    }
+
+
+def _whole(names: Names, name: str) -> int | None:
+    try:
+        value = meaning(names[name])
+    except KeyError:
+        return None
+    if not isinstance(value, (int, float)) or value != int(value) or value < 1:
+        raise ExpressionError(f"{name} is {spelled(value)}: no number of processes")
+    return int(value)
+
+
+def _ranks(names: Names) -> Ranks:
+    """As the step says, else as the campaign was called."""
+    step, given = names.step, names.settings.ranks
+    launch = {"ranks": step.ranks, "nodes": step.nodes, "ranks_per_node": step.ranks_per_node}
+    own = {name for name, value in launch.items() if value is not None}
+    own |= {identifier(name) for name in names.chosen if name in LAUNCH_AXES[:3]}
+    if not own:
+        return given
+    total, nodes, per_node = (_whole(names, n) if n in own else None for n in launch)
+    if own == {"ranks"} and total == given.total:
+        return given
+    if total is None:
+        nodes, per_node = nodes or given.nodes, per_node or given.per_node
+    if total is None and (nodes is None or per_node is None):
+        raise ExpressionError("give ranks, or both nodes and ranks_per_node")
+    return ranks_of(total, nodes, per_node)
+
+
+def _point(names: Names) -> Point:
+    step, info = names.step, names.info
+    known = {option.name for option in info.options} if info else set()
+    options: dict[str, Value] = {}
+    late: dict[str, str] = {}
+    written = {**step.options, **{n: v for n, v in names.chosen.items() if n in known}}
+    for name, text in written.items():
+        if name in LAUNCH_AXES and name in names.chosen and name not in step.options:
+            continue
+        try:
+            found = names.option(name) if name in LAUNCH_AXES else names.found(identifier(name))
+            assert not isinstance(found, tuple)
+            options[name] = found
+        except NotYetKnownError:
+            late[name] = str(text)
+    if "dir" in known and "dir" not in written:
+        options["dir"] = names.settings.directory
+    engine = names.chosen.get("engine", step.engine)
+    return Point(
+        step,
+        names.chosen,
+        _ranks(names),
+        None if engine is None else str(engine),
+        options,
+        names,
+        late,
+        (*names.campaign.tags, *step.tags),
+    )
+
+
+# Sweeps ------------------------------------------------------------------------------------------
+
+
+def _groups(step: Step) -> list[tuple[str, ...]]:
+    """Axes that go together, in the order of the file."""
+    together = {name: group for group in step.zip for name in group}
+    return list(dict.fromkeys(together.get(name, (name,)) for name in step.sweep))
+
+
+def count(step: Step) -> int:
+    """Points before anything is excluded, by arithmetic alone."""
+    number = 1
+    for group in _groups(step):
+        number *= len(step.sweep[group[0]])
+    return number + len(step.include)
+
+
+def expand(step: Step) -> Iterator[tuple[dict[str, Value], bool]]:
+    """Each with whether it is of the cross, of which points can be excluded."""
+    groups = _groups(step)
+    columns = [list(zip(*(step.sweep[name] for name in group), strict=True)) for group in groups]
+    for row in itertools.product(*columns):
+        chosen = {
+            name: value
+            for group, values in zip(groups, row, strict=True)
+            for name, value in zip(group, values, strict=True)
+        }
+        yield chosen, True
+    for extra in step.include:
+        yield dict(extra), False
+
+
+def _excluded(names: Names) -> bool:
+    for rule in names.step.exclude:
+        if isinstance(rule, str):
+            if parse(rule).holds(names):
+                return True
+        elif all(
+            name in names.chosen and meaning(names.chosen[name]) == meaning(value)
+            for name, value in rule.items()
+        ):
+            return True
+    return False
+
+
+def check_count(campaign: Campaign) -> int:
+    """Runs at most, repetitions included. Raises before anything is expanded that is too much."""
+    total = 0
+    for step in campaign.step:
+        points = count(step)
+        if points > campaign.points_at_most:
+            sides = " × ".join(str(len(step.sweep[group[0]])) for group in _groups(step))
+            raise EffioError(
+                f"step '{step.name}' has {points:,} points ({sides}), more than "
+                f"{campaign.points_at_most:,}",
+                hint="sweep less, `zip` axes that belong together, or set points_at_most",
+            )
+        total += points * campaign.repetitions_of(step)
+    return total
+
+
+def points_of(campaign: Campaign, engine: Engine, settings: Settings) -> list[Point]:
+    """All points, step by step in an order in which each comes after those that it waits for."""
+    check_count(campaign)
+    found: list[Point] = []
+    for step in in_order(campaign):
+        info = engine.info.benchmark(step.benchmark)
+        for chosen, crossed in expand(step):
+            names = Names(campaign, step, chosen, settings, info)
+            try:
+                if not (crossed and _excluded(names)):
+                    found.append(_point(names))
+            except ExpressionError as error:
+                where = Point(step, chosen, settings.ranks, None, {}, names).title
+                raise EffioError(f"{where}: {error}") from None
+    unique: dict[str, Point] = {}
+    for point in found:
+        unique.setdefault(f"{point.step.name} {point.id}", point)
+    return list(unique.values())
+
+
+def in_order(campaign: Campaign) -> list[Step]:
+    """Steps after those that they wait for, else as in the file. Raises at a circle."""
+    done: dict[str, Step] = {}
+
+    def visit(step: Step, way: tuple[str, ...]) -> None:
+        if step.name in done:
+            return
+        if step.name in way:
+            circle = " -> ".join([*way[way.index(step.name) :], step.name])
+            raise EffioError(f"the steps wait for each other: {circle}")
+        for name in step.waits_for():
+            if not any(s.name == name for s in campaign.step):
+                names = [s.name for s in campaign.step if s is not step]
+                raise EffioError(
+                    f"step '{step.name}' waits for '{name}', which is no step{nearest(name, names)}"
+                )
+            visit(campaign.named(name), (*way, step.name))
+        done[step.name] = step
+
+    for step in campaign.step:
+        visit(step, ())
+    return list(done.values())
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A point in one of its repetitions, counted from 0."""
+
+    point: Point
+    repetition: int
+
+    @property
+    def label(self) -> str:
+        """The end of its run's name."""
+        return f"{self.point.step.name}-{self.point.id}-r{self.repetition}"
+
+
+def units_of(campaign: Campaign, points: Sequence[Point]) -> list[Unit]:
+    """Repetitions interleaved: all points once, then all again, every second time backward within a
+    step, so that a drift of the machine is nobody's gain."""
+    rounds = max((campaign.repetitions_of(p.step) for p in points), default=0)
+    units = []
+    for repetition in range(rounds):
+        for _, group in itertools.groupby(points, key=lambda p: p.step.name):
+            those = [p for p in group if repetition < campaign.repetitions_of(p.step)]
+            units += [Unit(p, repetition) for p in (reversed(those) if repetition % 2 else those)]
+    return units
+
+
+def option_of(info: BenchmarkInfo, name: str) -> OptionInfo | None:
+    return next((option for option in info.options if option.name == name), None)

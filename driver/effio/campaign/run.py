@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs what a campaign still lacks; each run is a run like any other and stays one. What is done is
+never done again, whatever ended the driver before: that is read from the folders of the runs, not
+from what a driver remembers."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from effio import text as fmt
+from effio.campaign.earlier import NoValueError, values_of
+from effio.campaign.expression import Value
+from effio.campaign.file import Campaign, Step
+from effio.campaign.points import Names, Point, Settings, Unit
+from effio.campaign.state import CampaignFolder, UnitState, code_of_folder
+from effio.engine.program import Engine
+from effio.errors import EffioError, ExitCode
+from effio.launch import job
+from effio.launch.choose import NoLauncherError
+from effio.launch.commands import carry_out
+from effio.launch.live import LiveView
+from effio.store import clean
+from effio.store.folder import RunFolder
+from effio.store.reader import Result, ResultError
+from effio.store.run_record import CampaignPart
+
+
+@dataclass(frozen=True)
+class UnitDone:
+    """What came of a unit. Without a result `reason` says why. `before`: it was done by an earlier
+    call."""
+
+    unit: Unit
+    code: ExitCode
+    reason: str = ""
+    folder: RunFolder | None = None
+    before: bool = False
+
+    def result(self) -> Result | None:
+        with contextlib.suppress(ResultError):
+            return self.folder.result() if self.folder is not None else None
+        return None
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a campaign is to be run. `model` is a request that its points fill in; `units` are in the
+    order in which they are run."""
+
+    campaign: Campaign
+    settings: Settings
+    model: job.Request
+    engines: Mapping[str | None, Engine]
+    units: Sequence[Unit]
+    retry_failed: bool = False
+    # Points that are done in --only and --skip are not; what they are needed for finds them all the
+    # same.
+    everything: Sequence[Unit] = field(default_factory=tuple)
+
+    def request(
+        self, unit: Unit, name: str, more: Mapping[str, Value] | None = None
+    ) -> job.Request:
+        point = unit.point
+        return replace(
+            self.model,
+            engine=self.engines[point.engine],
+            benchmark=point.step.benchmark,
+            arguments=point.words(more),
+            ranks=point.ranks,
+            label=f"{name}-{unit.label}",
+            environment=point.environment,
+            setup=tuple(map(tuple, point.commands(point.step.setup))),
+            cleanup=tuple(map(tuple, point.commands(point.step.cleanup))),
+            campaign=CampaignPart(
+                name=name,
+                step=point.step.name,
+                point=point.id,
+                repetition=unit.repetition,
+                axes=point.axes,
+                tags=list(point.tags),
+            ),
+        )
+
+
+Viewing = Callable[[str, str], LiveView]
+
+
+class _Course:
+    """One call: what is done, how long it took, what is left."""
+
+    def __init__(
+        self, order: Order, folder: CampaignFolder, view: Viewing, say: Callable[[str], None]
+    ) -> None:
+        self.order = order
+        self.folder = folder
+        self.view = view
+        self.say = say
+        self.told = False  # what the launcher has to say of this machine it says once
+        self.seconds: list[float] = []
+        self.states: dict[str, tuple[UnitState, RunFolder | None]] = {}
+
+    def run(self) -> list[UnitDone]:
+        order = self.order
+        self._take_up()
+        wanted = [u for u in order.units if self._is_wanted(u)]
+        done = [d for u in order.units if (d := self._as_it_is(u, u in wanted)) is not None]
+        already = len(done)
+        if already:
+            self.say(f"{already} of {len(order.units)} runs are done already")
+        for number, unit in enumerate(wanted):
+            ended = self._one(unit, already + number + 1, len(wanted) - number)
+            done.append(ended)
+            if ended.code == ExitCode.INTERRUPTED:
+                break
+            self.say(
+                f"{already + number + 1} of {len(order.units)}, {self._title(unit)}: "
+                + ended.code.name.lower()
+                + (f": {ended.reason}" if ended.reason else "")
+            )
+            if ended.code == ExitCode.RESULTS:
+                break
+        self._remove_kept()
+        return done
+
+    def _remove_kept(self) -> None:
+        """Once nothing is left to do: what steps kept for those that read it."""
+        states = [self.states[unit.label] for unit in self.order.everything]
+        if self.order.campaign.remove_kept and all(state == "done" for state, _ in states):
+            for _, folder in states:
+                if folder is not None:
+                    tidy(folder, self.say, also_kept=True)
+
+    def _take_up(self) -> None:
+        """Ends and tidies what a driver left that was killed."""
+        for attempts in self.folder.attempts().values():
+            for attempt in attempts:
+                record = attempt.record()
+                mine = record is not None and record.campaign is not None
+                if record is None or not mine or record.outcome is not None:
+                    continue
+                if record.campaign is not None and record.campaign.name == self.folder.name:
+                    job.adopt(attempt)
+                    tidy(attempt, self.say)
+        self.states = self.folder.states([*self.order.units, *self.order.everything])
+
+    def _is_wanted(self, unit: Unit) -> bool:
+        state, _ = self.states[unit.label]
+        return state == "to do" or (state == "failed" and self.order.retry_failed)
+
+    def _as_it_is(self, unit: Unit, wanted: bool) -> UnitDone | None:
+        _, folder = self.states[unit.label]
+        if wanted or folder is None:
+            return None
+        code, reason = code_of_folder(folder)
+        return UnitDone(unit, code, reason, folder, before=True)
+
+    def _title(self, unit: Unit) -> str:
+        repeated = self.order.campaign.repetitions_of(unit.point.step) > 1
+        return unit.point.title + (f", repetition {unit.repetition + 1}" if repeated else "")
+
+    def _above(self, number: int, left: int) -> str:
+        """The line above a run's own: how far the whole is."""
+        states = [state for state, _ in self.states.values()]
+        failed = states.count("failed")
+        parts = [f"{self.folder.name}: run {number} of {len(self.order.units)}"]
+        if failed:
+            parts.append(f"{failed} failed")
+        if self.seconds:
+            mean = sum(self.seconds) / len(self.seconds)
+            parts.append(f"about {fmt.elapsed(mean * left)} to go")
+        return " · ".join(parts)
+
+    def _one(self, unit: Unit, number: int, left: int) -> UnitDone:
+        step = unit.point.step
+        if step.ranks_at_least > unit.point.ranks.total:
+            needed = fmt.count_of(step.ranks_at_least, "rank")
+            return UnitDone(unit, ExitCode.DONE, f"left out, it needs {needed}")
+        try:
+            ready = replace(unit, point=self._with_values(unit))
+            self._judge(ready)
+        except NoValueError as error:
+            return UnitDone(unit, ExitCode.ENVIRONMENT, f"not run: {error}")
+        except EffioError as error:
+            return UnitDone(unit, error.code, f"not run: {error.message}")
+        started = time.monotonic()
+        ended = self._attempts(ready, self._above(number, left))
+        self.seconds.append(time.monotonic() - started)
+        good = ended.code in (ExitCode.DONE, ExitCode.DATA_ERRORS)
+        self.states[unit.label] = ("done" if good else "failed", ended.folder)
+        return replace(ended, unit=unit)
+
+    def _judge(self, unit: Unit) -> None:
+        """Has the engine judge values that were not known when all others were."""
+        if unit.point.step.earlier:
+            request = self.order.request(unit, self.folder.name)
+            words = [request.benchmark, *request.arguments]
+            request.engine.check(words, request.ranks.total, request.ranks.per_node)
+
+    def _with_values(self, unit: Unit) -> Point:
+        """Raises NoValueError where an earlier step is not done in this repetition."""
+        point = unit.point
+        results: list[tuple[Point, Result]] = []
+        for other in self._needed(unit):
+            state, folder = self.states[other.label]
+            if state != "done" or folder is None:
+                raise NoValueError(f"{other.point.title} is not done")
+            if other.point.step.name in {e.step for e in point.step.earlier.values()}:
+                try:
+                    results.append((other.point, folder.result()))
+                except ResultError as error:
+                    raise NoValueError(error.message) from None
+        if not point.step.earlier:
+            return point
+        return point.with_values(values_of(point, results))
+
+    def _needed(self, unit: Unit) -> list[Unit]:
+        """Of each step that it waits for, the points of this repetition, or of the last that it
+        has."""
+        campaign = self.order.campaign
+        units = {(u.point.id, u.repetition): u for u in (*self.order.everything, *self.order.units)}
+        return [
+            other
+            for name in unit.point.step.waits_for()
+            for other in units.values()
+            if other.point.step.name == name
+            and other.repetition
+            == min(unit.repetition, campaign.repetitions_of(other.point.step) - 1)
+        ]
+
+    def _attempts(self, unit: Unit, above: str) -> UnitDone:
+        otherwise = unit.point.step.otherwise
+        for more in [{}, otherwise] if otherwise else [{}]:
+            request = replace(self.order.request(unit, self.folder.name, more), notes=not self.told)
+            with self.view(self._title(unit), above) as live:
+                finished = job.run_here(request, self.folder.runs, live)
+            self.told = True
+            if finished.not_started and request.machine.allocation is None:
+                raise NoLauncherError(finished.reason, ExitCode.ENVIRONMENT)
+            if finished.code != ExitCode.IO_ERROR:
+                break
+        return UnitDone(unit, finished.code, finished.reason, finished.folder)
+
+
+def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
+    """Removes what a killed run left, or what a run that is done kept, by its manifest; what that
+    does not tell stays, and is told."""
+    try:
+        result = folder.result()
+        manifest = result.run.manifest
+        if manifest is None or (manifest.keep or result.status == "done") != also_kept:
+            return
+        files, kept = clean.leftovers(result, clean.directory_of(result, folder), also_kept)
+        for item in [*kept, *clean.remove(files)]:
+            say(f"left alone: {item.path}: {item.why}")
+    except EffioError as error:
+        if folder.has_result:
+            say(f"{folder.id}: {error.message}")
+
+
+def run_campaign(
+    order: Order,
+    folder: CampaignFolder,
+    view: Viewing,
+    say: Callable[[str], None],
+) -> list[UnitDone]:
+    """All that is not done, until one is interrupted; a run that fails does not keep the next from
+    running. The campaign must be locked. Raises NoLauncherError where nothing may be started: on a
+    login node, perhaps.
+
+    `view` makes the live view of a run from its title and a line about the whole, `say` hears a
+    line when a run is over.
+    """
+    campaign = order.campaign
+    outside = Names(campaign, campaign.step[0], {}, order.settings, None)
+
+    def around(what: str, commands: Sequence[Sequence[str]]) -> str:
+        words = [[outside.text(word) for word in command] for command in commands]
+        return carry_out(words, folder.path, what, campaign.environment)
+
+    if fault := around("set-up", campaign.setup):
+        raise EffioError(fault, ExitCode.ENVIRONMENT)
+    try:
+        return _Course(order, folder, view, say).run()
+    finally:
+        if fault := around("clean-up", campaign.cleanup):
+            say(fault)
+
+
+def code_of(done: Sequence[UnitDone]) -> ExitCode:
+    """Of the whole: that of an interruption, else of the first run that failed."""
+    codes = [one.code for one in done if one.code != ExitCode.DONE]
+    if ExitCode.INTERRUPTED in codes:
+        return ExitCode.INTERRUPTED
+    return codes[0] if codes else ExitCode.DONE
+
+
+def first_of(done: Sequence[UnitDone], step: Step) -> UnitDone | None:
+    """What a card shows of a step: its first run."""
+    return next((one for one in done if one.unit.point.step.name == step.name), None)

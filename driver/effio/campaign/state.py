@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is kept of a campaign: its runs, which are runs like any other and the only truth about what
+is done, and beside them a folder with what it was called with, the points it had, and who is at
+work on it.
+
+RUNS/<time>-<benchmark>-<campaign>-<step>-<point>-r<repetition>   a run; a second attempt is one
+more folder RUNS/campaigns/<campaign>/campaign.json, campaign.toml, lock
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from effio.campaign.points import Point, Unit
+from effio.errors import EffioError, ExitCode, results_error
+from effio.store import folder as store
+from effio.store.folder import RunFolder, Store
+from effio.store.reader import ResultError
+
+FOLDER = "campaigns"
+_ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}-r\d+)(?:-(\d+))?")
+
+UnitState = Literal["to do", "done", "failed"]
+# What the next call does again without being told to: nothing was wrong with the point itself.
+_AGAIN = frozenset({ExitCode.INTERRUPTED, ExitCode.ENVIRONMENT, ExitCode.RESULTS})
+
+
+class Called(BaseModel):
+    """campaign.json: what a campaign was called with, for the next call, and the points that it
+    had."""
+
+    model_config = ConfigDict(extra="ignore")
+    schema_name: str = Field(
+        default="effio-campaign/1", alias="schema", pattern=r"^effio-campaign/1(\.\d+)?$"
+    )
+    file: str
+    directory: str
+    ranks: int
+    nodes: int | None = None
+    ranks_per_node: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    scale: float = 1.0
+    engine: str = ""  # sha256
+    points: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Between two calls: titles of the points that are new, and of those that are no longer asked
+    for."""
+
+    new: Sequence[str] = ()
+    gone: Sequence[str] = ()
+
+
+class CampaignFolder:
+    """`room`: that of other things made of many runs, which are locked in the same way."""
+
+    def __init__(self, runs: Store, name: str, room: str = FOLDER) -> None:
+        self.runs = runs
+        self.name = name
+        self.room = room
+        self.path = runs.root / room / name
+
+    def called(self) -> Called | None:
+        """None if it is new. Raises if what is there cannot be read."""
+        file = self.path / "campaign.json"
+        try:
+            return Called.model_validate(json.loads(file.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError, ValidationError) as error:
+            newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
+            raise EffioError(
+                f"{file} cannot be read{newer}", hint="its runs stand on their own; move it away"
+            ) from None
+
+    def keep(self, called: Called, text: str) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            store.write_atomically(self.path / "campaign.toml", text)
+            written = json.dumps(called.model_dump(by_alias=True), indent=2)
+            store.write_atomically(self.path / "campaign.json", written + "\n")
+        except OSError as error:
+            raise results_error(self.path, error) from None
+
+    def label(self, unit: Unit) -> str:
+        return f"{self.name}-{unit.label}"
+
+    def attempts(self) -> dict[str, list[RunFolder]]:
+        """Of every "<benchmark>-<label>", the oldest first."""
+        found: dict[str, list[tuple[str, int, RunFolder]]] = {}
+        try:
+            names = os.listdir(self.runs.root)  # noqa: PTH208  ten thousand names, no objects
+        except OSError:
+            return {}
+        for name in names:
+            parts = _ATTEMPT.fullmatch(name)
+            if parts is not None:
+                one = (name[:16], int(parts[2] or 1), RunFolder(self.runs.root / name))
+                found.setdefault(parts[1], []).append(one)
+        return {
+            key: [folder for *_, folder in sorted(those, key=lambda t: t[:2])]
+            for key, those in found.items()
+        }
+
+    def states(self, units: Sequence[Unit]) -> dict[str, tuple[UnitState, RunFolder | None]]:
+        """Of each label, with the attempt that counts."""
+        attempts = self.attempts()
+        return {
+            unit.label: state_of(
+                attempts.get(f"{unit.point.step.benchmark}-{self.label(unit)}", ())
+            )
+            for unit in units
+        }
+
+    @contextlib.contextmanager
+    def locked(self, take_over: bool = False) -> Iterator[None]:
+        """While in force no other driver works on this campaign. Raises and says who does."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise results_error(self.path, error) from None
+        try:
+            self._take(handle, take_over)
+            try:
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, json.dumps(store.this_process()).encode(), 0)
+                os.fsync(handle)
+            except OSError as error:
+                raise results_error(self.path, error) from None
+            try:
+                yield
+            finally:
+                os.ftruncate(handle, 0)
+        finally:
+            os.close(handle)
+
+    def _take(self, handle: int, take_over: bool) -> None:
+        """The system's lock where there is one: it goes with its process, however that ends. A file
+        system without locks, or with such of one node only, shows by who wrote his name into the
+        file."""
+        free, ours = True, True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            free, ours = error.errno not in (errno.EWOULDBLOCK, errno.EACCES), False
+        try:
+            holder = json.loads(os.pread(handle, 4096, 0) or b"{}")
+        except ValueError:
+            holder = {}
+        holder = holder if isinstance(holder, dict) else {}
+        # Among processes of one machine the lock of the system is enough.
+        here = ours and holder.get("host") == os.uname().nodename
+        if free and (not holder or take_over or here or not store.is_alive(holder)):
+            return
+        who = f"process {holder.get('pid', '?')} on {holder.get('host', 'an unknown host')}"
+        hint = "wait for its end, or stop it"
+        if free:
+            hint = "if it is gone for sure, say so with --take-over"
+        what = f"{self.room.removesuffix('s')} {self.name}"
+        raise EffioError(f"{what} is in the hands of {who}", ExitCode.USAGE, hint)
+
+
+def state_of(attempts: Sequence[RunFolder]) -> tuple[UnitState, RunFolder | None]:
+    """From the files of its attempts alone. What was done once is done."""
+    for folder in attempts:
+        if folder.state() in ("done", "newer"):
+            return "done", folder
+    last = next((f for f in reversed(attempts) if f.record() is not None), None)
+    record = last.record() if last is not None else None
+    if record is None or record.outcome is None:
+        return "to do", last
+    again = ExitCode.of_status(record.outcome.status) in _AGAIN
+    return ("to do" if again or record.outcome.exit_code in _AGAIN else "failed"), last
+
+
+def code_of_folder(folder: RunFolder) -> tuple[ExitCode, str]:
+    """How a run ended, and why."""
+    record = folder.record()
+    if record is not None and record.outcome is not None:
+        return ExitCode(record.outcome.exit_code), record.outcome.reason
+    try:
+        return ExitCode.of_status(folder.result().status), ""
+    except ResultError as error:
+        return ExitCode.IO_ERROR, error.message
+
+
+def changes(before: Called | None, points: Sequence[Point]) -> Changes:
+    if before is None:
+        return Changes()
+    now = {point.id: point.title for point in points}
+    return Changes(
+        [title for point, title in now.items() if point not in before.points],
+        [title for point, title in before.points.items() if point not in now],
+    )

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio accept RULES RUN...`: does the system do what was promised?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from effio.cli.complete import complete_rules, complete_sides
+from effio.cli.main import runs_directory
+from effio.cli.show import print_section
+from effio.cli.streams import say
+from effio.cli.terminal import Terminal
+from effio.errors import EffioError, ExitCode
+from effio.judge import gather
+from effio.judge.accept import Acceptance, Outcome, accept
+from effio.judge.rules import Projection, RuleFile, Submission, load_rules, load_submission
+from effio.judge.samples import Judged
+from effio.store.folder import Store
+
+ACCEPTANCE_SCHEMA = "effio-acceptance/1"
+
+
+def based(
+    submission: Submission, rules: RuleFile, store: Store
+) -> dict[str, tuple[Projection, Sequence[Judged]]]:
+    """Projections by rule, each with the runs that it stands on."""
+    known = {rule.id for rule in rules.rule}
+    found: dict[str, tuple[Projection, Sequence[Judged]]] = {}
+    for one in submission.projection:
+        if one.rule not in known:
+            raise EffioError(f"a projection is for '{one.rule}', which {rules.title} has not")
+        if one.rule in found:
+            raise EffioError(f"two projections are for the rule '{one.rule}'")
+        found[one.rule] = (one, gather.judged([one.base], store, say))
+    return found
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    sample = outcome.sample
+    return {
+        "rule": outcome.rule.id,
+        "kind": outcome.rule.kind,
+        "title": outcome.rule.title,
+        "source": outcome.rule.source,
+        "ruling": outcome.ruling.text.lower(),
+        "asked": outcome.limit,
+        "value": outcome.value,
+        "unit": outcome.unit or None,
+        "reason": outcome.reason or None,
+        "values": sample.count if sample else None,
+        "cov": sample.cov if sample else None,
+        "steps": [
+            {"at": s.at, "value": s.value, "needed": s.needed, "met": s.met, "cov": s.sample.cov}
+            for s in outcome.steps
+        ],
+        "runs": [run.name for run in outcome.runs],
+        "projection": None
+        if outcome.projection is None
+        else {
+            "method": outcome.projection.method,
+            "system": outcome.projection.system or None,
+            "measured_base": outcome.base,
+        },
+    }
+
+
+def acceptance_data(acceptance: Acceptance) -> dict[str, Any]:
+    return {
+        "schema": ACCEPTANCE_SCHEMA,
+        "rules": acceptance.rules.title,
+        "verdict": acceptance.verdict.lower(),
+        "outcomes": [_data(o) for o in acceptance.outcomes],
+    }
+
+
+@click.command("accept")
+@click.argument("rules", metavar="RULES", shell_complete=complete_rules)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_sides)
+@click.option(
+    "--submission", metavar="FILE", type=click.Path(dir_okay=False),
+    help="TOML with descriptions of systems and with projections (docs/accept.md)",
+)  # fmt: skip
+@click.option(
+    "--strict", is_flag=True,
+    help="exit code 1 too where a rule cannot be evaluated",
+)  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="every table in full")
+@click.option("--json", "as_json", is_flag=True, help="as JSON")
+@click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    rules: str,
+    runs: tuple[str, ...],
+    submission: str | None,
+    strict: bool,
+    everything: bool,
+    as_json: bool,
+    page: str | None,
+) -> None:
+    """Judge runs by acceptance rules: pass, fail or not evaluable, each with its reason.
+
+    RULES is a TOML file, or the name of rules that come with effio: blue-waters. A RUN is a run (as
+    for show), several joined by commas, a campaign by its name, tag:NAME, or a folder with runs
+    anywhere in it; labels may stand before it: servers=12:RUN. Exit code 1 if a rule fails.
+    """
+    from effio.judge.systems import systems_of
+    from effio.report.acceptance import acceptance_section
+    from effio.report.html import render, write_page
+
+    file = load_rules(rules)
+    told = load_submission(Path(submission)) if submission else Submission()
+    store = Store(runs_directory(ctx))
+    found = gather.judged(list(runs), store, say)
+    projections = based(told, file, store)
+    acceptance = accept(file, found, projections)
+    everyone = [*found, *(run for _, some in projections.values() for run in some)]
+    section = acceptance_section(acceptance, systems_of(everyone, told.system))
+    if page:
+        write_page(Path(page), render([], [str(r.path) for r in found][:20], head=section))
+    if as_json:
+        click.echo(json.dumps(acceptance_data(acceptance)))
+    else:
+        print_section(Terminal(), section, everything, "--page FILE")
+    if page:
+        say(f"page: {page}")
+    undecided = strict and acceptance.verdict != "ACCEPTED"
+    if acceptance.failed or undecided:
+        ctx.exit(ExitCode.DATA_ERRORS)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio bundle RUN...`: what is handed in, as one folder that can be checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from effio.cli.accept import based
+from effio.cli.complete import complete_rules, complete_sides
+from effio.cli.main import runs_directory
+from effio.cli.streams import say
+from effio.errors import EffioError
+from effio.judge import gather
+from effio.judge.accept import accept
+from effio.judge.bundle import write_bundle
+from effio.judge.rules import Submission, load_rules, load_submission, path_of
+from effio.judge.samples import Judged
+from effio.judge.systems import systems_of
+from effio.store.folder import Store, now_utc
+
+
+def _texts(material: object, runs: list[Judged]) -> dict[str, str]:
+    from effio.report.build import load, tell
+    from effio.report.html import render
+    from effio.report.submission import Material, submission_section, tables
+    from effio.report.texts import as_csv, as_markdown
+    from effio.store.table import markdown_text
+
+    assert isinstance(material, Material)
+    found = tables(material)
+    section = submission_section(material, found)
+    reports = [tell(*load(run.path)) for run in runs]
+    head = [f"# {markdown_text(section.title)}", ""]
+    head += [markdown_text(b) + "\n" for b in section.blocks if isinstance(b, str)]
+    texts = {
+        "index.html": render(reports, [run.name for run in runs], head=section),
+        "submission.md": "\n".join([*head, *(as_markdown(table) for table in found.values())]),
+    }
+    return texts | {f"tables/{name}.csv": as_csv(table) for name, table in found.items()}
+
+
+@click.command("bundle")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_sides)
+@click.option(
+    "-o", "--output", required=True, metavar="DIR", type=click.Path(),
+    help="a folder that does not exist yet",
+)  # fmt: skip
+@click.option(
+    "--rules", metavar="RULES", shell_complete=complete_rules,
+    help="judge the runs by these rules as well (as effio accept)",
+)  # fmt: skip
+@click.option(
+    "--submission", metavar="FILE", type=click.Path(dir_okay=False),
+    help="TOML: title, submitter, systems, projections, audit trail (docs/bundle.md)",
+)  # fmt: skip
+@click.option(
+    "--include", "included", metavar="FILE", multiple=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="a further file: a build log, a description of changes",
+)  # fmt: skip
+@click.pass_context
+def command(
+    ctx: click.Context,
+    runs: tuple[str, ...],
+    output: str,
+    rules: str | None,
+    submission: str | None,
+    included: tuple[str, ...],
+) -> None:
+    """Put runs and all that they stand on into one folder, for handing in.
+
+    It holds the tables of a submission as page, Markdown and CSV, the report of every run, results,
+    logs and job scripts, and checksums of everything: effio verify-bundle finds every change.
+    """
+    from effio.report.submission import Material
+
+    store = Store(runs_directory(ctx))
+    found = gather.judged(list(runs), store, say)
+    told = load_submission(Path(submission)) if submission else Submission()
+    if told.projection and rules is None:
+        raise EffioError("projections are judged by rules: --rules RULES")
+    acceptance = None
+    everyone = found
+    inputs = [Path(name) for name in included]
+    if rules is not None:
+        file = load_rules(rules)
+        projections = based(told, file, store)
+        acceptance = accept(file, found, projections)
+        bases = [run for _, some in projections.values() for run in some]
+        paths = {run.path.resolve() for run in found}
+        everyone = [*found, *(run for run in bases if run.path.resolve() not in paths)]
+        inputs.append(path_of(rules))
+    if submission:
+        inputs.append(Path(submission))
+    systems = systems_of(everyone, told.system)
+    material = Material(told, everyone, systems, acceptance, now_utc())
+    identity = write_bundle(Path(output), everyone, _texts(material, everyone), inputs)
+    click.echo(f"bundle: {output}")
+    click.echo(f"sha256 of its SHA256SUMS: {identity}")

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio run CAMPAIGN`: what a campaign still lacks is run here; at its end stands a card or a
+table."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from effio import text as fmt
+from effio.campaign import planned
+from effio.campaign.figures import FigureDone, figures_of
+from effio.campaign.file import Campaign, load
+from effio.campaign.order import Study, study_of
+from effio.campaign.run import Order, UnitDone, code_of, first_of, run_campaign
+from effio.campaign.state import Called, CampaignFolder, changes
+from effio.cli.campaign_batch import offer_script, submit_and_wait, write_script
+from effio.cli.campaign_options import asked_of, campaign_options, option
+from effio.cli.campaign_table import print_table, rows_of_units
+from effio.cli.card import print_card
+from effio.cli.main import runs_directory
+from effio.cli.options import GroupedCommand
+from effio.cli.streams import say, tell
+from effio.cli.terminal import Terminal
+from effio.config.site import load_site
+from effio.engine.program import Engine
+from effio.errors import EffioError, ExitCode
+from effio.launch import job
+from effio.launch.batch import batch_names, wanted_batch_system
+from effio.launch.choose import NoLauncherError
+from effio.launch.launchers import Ranks
+from effio.launch.live import LiveView
+from effio.launch.machine import find_machine, refuse_to_be_launched
+from effio.launch.places import not_here, ranks_stay_here
+from effio.report.card import Card, device_card
+from effio.store.folder import Store, write_atomically
+
+
+def campaign_parameters(
+    bytes_: int | None = None, seconds: float | None = None
+) -> list[click.Option]:
+    """With the budget of the campaign as far as it is known."""
+    return [
+        *campaign_options(bytes_, seconds),
+        option(
+            "--retry-failed", is_flag=True, group="Points",
+            help="also those that failed, once more",
+        ),
+        option(
+            "--launcher", metavar="LAUNCHER",
+            help="openmpi, mpich, intelmpi, srun, flux, pals, or a path",
+        ),
+        option(
+            "--launcher-option", "launcher_options", multiple=True, metavar="TEXT",
+            help="passed on to the launcher; may stand more than once",
+        ),
+        option("--print-command", is_flag=True, help="print the commands, and do nothing"),
+        option(
+            "--dry-run", is_flag=True,
+            help="write a script for each run that can be run by hand, and run nothing",
+        ),
+        option(
+            "--batch", group="Batch", is_flag=False, flag_value="auto", metavar="[SYSTEM]",
+            type=click.Choice(["auto", *batch_names()]),
+            help=f"write one job for all points, ready to submit: {', '.join(batch_names())}",
+        ),
+        option(
+            "--submit", group="Batch", is_flag=True, help="submit that job and wait for it",
+        ),
+        option(
+            "--minutes", group="Batch", type=click.IntRange(1), metavar="N",
+            help="time limit of the job  [default: from the budget of time, with a reserve]",
+        ),
+        option(
+            "--batch-option", "batch_options", group="Batch", multiple=True, metavar="TEXT",
+            help="a directive of your site, as --batch-option=--account=abc",
+        ),
+        option(
+            "--name", "instance", metavar="WORD",
+            help="what this study is called  [default: the file's name]",
+        ),
+        option(
+            "--take-over", is_flag=True,
+            help="although another driver holds it, on a machine that is gone",
+        ),
+        option("--report/--no-report", default=True, help="draw the page  [default: report]"),
+        option("-q", "--quiet", is_flag=True, help="no live view, only the end"),
+    ]  # fmt: skip
+
+
+def campaign_command(engine: Engine, name: str, path: Path) -> click.Command:
+    campaign, _ = load(path)
+    params: list[click.Parameter] = [*campaign_parameters(campaign.bytes, campaign.seconds)]
+    return GroupedCommand(
+        name,
+        params=params,
+        callback=lambda **values: _run(engine, path, values),
+        help=f"{campaign.title}: {campaign.purpose}.\n\nRunning it again does what is not done.",
+        short_help=campaign.purpose,
+    )
+
+
+def _folder(campaign: Campaign, runs: Store, instance: str | None) -> CampaignFolder:
+    if instance and not re.fullmatch(r"[A-Za-z0-9_.-]+", instance):
+        raise EffioError("--name: letters, digits, '-', '_' and '.' only")
+    name = instance or campaign.name
+    if campaign.afresh and not instance:
+        name = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ") + f"-{name}"
+    return CampaignFolder(runs, name)
+
+
+def _order(
+    engine: Engine, path: Path, runs: Store, values: Mapping[str, Any]
+) -> tuple[Study, Order, CampaignFolder, Called | None]:
+    site = load_site()
+    machine = find_machine()
+    quiet = values["quiet"] or values["print_command"]
+
+    def default_ranks() -> Ranks:
+        ranks, chosen = job.default_ranks(
+            values["ranks"], values["nodes"], values["ranks_per_node"], machine
+        )
+        if chosen and not quiet:
+            say(chosen)
+        return ranks
+
+    campaign, file = load(path)
+    folder = _folder(campaign, runs, values["instance"])
+    before = folder.called()
+    if before is not None and Path(before.file) != file.path.absolute():
+        raise EffioError(
+            f"{folder.path} is the study of {before.file}", hint="name this one: --name WORD"
+        )
+    study = study_of(path, asked_of(values), engine, default_ranks, lambda _: before)
+    model = job.Request(
+        engine=engine,
+        benchmark=study.campaign.step[0].benchmark,
+        arguments=(),
+        ranks=study.settings.ranks,
+        machine=machine,
+        launcher=values["launcher"] or site.launch.launcher,
+        launcher_options=(*site.launch.options, *values["launcher_options"]),
+        quiet=True,
+    )
+    order = Order(
+        study.campaign,
+        study.settings,
+        model,
+        study.engines,
+        study.units,
+        values["retry_failed"],
+        study.everything,
+    )
+    return study, order, folder, before
+
+
+def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
+    refuse_to_be_launched()
+    runs = Store(runs_directory(click.get_current_context()))
+    study, order, folder, before = _order(engine, path, runs, values)
+    runnable = replace(
+        order,
+        units=[u for u in order.units if u.point.step.ranks_at_least <= u.point.ranks.total],
+    )
+    _look(study, runnable)
+    if values["print_command"]:
+        for unit in runnable.units:
+            if unit.repetition == 0:
+                click.echo(_command_of(order, unit, folder.name))
+        return
+    _tell_changes(before, study, engine)
+    if values["dry_run"]:
+        with folder.locked(values["take_over"]):
+            _write_scripts(runnable, folder)
+        return
+    if values["batch"] or values["submit"]:
+        _batch(study, order, folder, values)
+    with folder.locked(values["take_over"]):
+        folder.keep(study.called(engine), study.file.text)
+        if study.settings.bytes is not None:
+            say(
+                f"writing at most {fmt.size(study.settings.bytes)} to {study.settings.directory}; "
+                "the data are removed at the end"
+            )
+        started = datetime.now(timezone.utc)
+
+        def view(title: str, above: str) -> LiveView:
+            return LiveView(title, quiet=values["quiet"], above=above)
+
+        try:
+            done = run_campaign(order, folder, view, say)
+        except NoLauncherError as error:
+            offer_script(study, order, folder, values, error.message)
+        _conclude(study, done, folder, started, values["report"])
+
+
+def _batch(
+    study: Study, order: Order, folder: CampaignFolder, values: Mapping[str, Any]
+) -> NoReturn:
+    """The lock is the job's: it is held where the points run."""
+    system = wanted_batch_system(values["batch"], load_site().batch.system)
+    with folder.locked(values["take_over"]):
+        script = write_script(study, order, folder, values, system)
+    if not values["submit"]:
+        redirect = ["<"] if system.reads_stdin else []
+        words = " ".join([*system.submit_command, *redirect, shlex.quote(str(script))])
+        tell(str(script))
+        say(f"submit it with: {words}")
+        raise click.exceptions.Exit(ExitCode.DONE)
+    started = datetime.now(timezone.utc)
+    done = submit_and_wait(script, system, order, folder)
+    _conclude(study, done, folder, started, values["report"], len(order.units) > len(done))
+
+
+def _look(study: Study, order: Order) -> None:
+    """Has the engine judge every point before the first one starts; looks at the budget and the
+    directories."""
+    points = dict.fromkeys(unit.point.id for unit in order.units)
+    wanted = [(point, n) for point, n in study.repetitions() if point.id in points]
+    plans = planned.plan(wanted, study.engines)
+    faults = {fault for p in plans for fault in not_here(p.plan)}
+    if faults and ranks_stay_here(order.model):
+        raise EffioError(
+            "; ".join(sorted(faults)), ExitCode.IO_ERROR, "make it, or name another one with --dir"
+        )
+    sums = planned.total(plans)
+    if over := planned.over_budget(sums, study.settings.bytes, None):
+        raise EffioError(
+            f"too much for the budget: {over[0]}",
+            hint="allow more with --max-bytes, measure less with --scale, --only or --skip",
+        )
+    for word in planned.over_budget(sums, None, study.settings.seconds):
+        say(f"more time than asked for: {word}")
+
+
+def _tell_changes(before: Called | None, study: Study, engine: Engine) -> None:
+    changed = changes(before, study.points)
+    for what, titles in (("new", changed.new), ("no longer asked for", changed.gone)):
+        if titles:
+            some = "; ".join(titles[:3]) + ("; …" if len(titles) > 3 else "")
+            stay = ", their runs stay" if what != "new" else ""
+            say(f"the campaign changed: {fmt.count_of(len(titles), 'point')} {what}{stay}: {some}")
+    if before is not None and before.engine != engine.sha256:
+        say("the engine is another one than that of the last call; runs that are done stay")
+
+
+def _command_of(order: Order, unit: Any, name: str) -> str:
+    if unit.point.late:
+        return f"# {unit.point.title}: its options follow from results of an earlier step"
+    return job.plain_command(order.request(unit, name))
+
+
+def _write_scripts(order: Order, folder: CampaignFolder) -> None:
+    """A script for each run, with what comes before and after it."""
+    place = folder.path / "scripts"
+    place.mkdir(exist_ok=True)
+    written = late = 0
+    for number, unit in enumerate(order.units, 1):
+        if unit.point.late:
+            late += 1
+            continue
+        request = order.request(unit, folder.name)
+        script = place / f"{number:05d}-{unit.label}.sh"
+        result = place.absolute() / f"{number:05d}-{unit.label}.jsonl"
+        command = job.plain_command(
+            replace(request, arguments=(*request.arguments, "--result", str(result)))
+        )
+        lines = [
+            "#!/bin/sh",
+            f"# {unit.point.title}",
+            f"cd {shlex.quote(str(Path.cwd()))} || exit 6",
+        ]
+        lines += [f"{shlex.join(words)} || exit 6" for words in request.setup]
+        lines += [command, "status=$?", *(shlex.join(words) for words in request.cleanup)]
+        write_atomically(script, "\n".join([*lines, "exit $status"]) + "\n")
+        script.chmod(0o755)
+        written += 1
+    tell(f"scripts: {written} in {place}")
+    if late:
+        say(f"{fmt.count_of(late, 'run')} left out: options follow from results to come")
+
+
+def card_of(campaign: Campaign, done: list[UnitDone], seconds: float) -> Card:
+    told = []
+    missing = 0
+    for step in campaign.step:
+        one = first_of(done, step)
+        if one is None:
+            missing += 1
+            continue
+        told += [(line, one.result(), one.reason) for line in step.line]
+    notes = [f"Measured in {fmt.duration(seconds)}."]
+    if missing:
+        notes.insert(0, f"Stopped: {fmt.count_of(missing, 'step')} not begun.")
+    return device_card(campaign.title, told, notes)
+
+
+def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
+    """Those of the whole; none before all that they take is done."""
+    if not campaign.figure:
+        return
+    results = [(one.unit.point, found) for one in done if (found := one.result()) is not None]
+    tell("")
+    for one in figures_of(campaign, results):
+        value = f"not known ({one.missing})" if one.value is None else _number(one)
+        tell(fmt.plain(f"{one.figure.title}: {value}"))
+        if one.figure.note:
+            tell(fmt.plain(f"    {one.figure.note}"))
+
+
+def _number(one: FigureDone) -> str:
+    return f"{fmt.significant(one.value or 0.0)} {one.figure.unit}"
+
+
+def _conclude(
+    study: Study,
+    done: list[UnitDone],
+    folder: CampaignFolder,
+    started: datetime,
+    report: bool,
+    cut_short: bool = False,
+) -> NoReturn:
+    seconds = (datetime.now(timezone.utc) - started).total_seconds()
+    card = None
+    with contextlib.suppress(BrokenPipeError):
+        if any(step.line for step in study.campaign.step):
+            card = card_of(study.campaign, done, seconds)
+            print_card(Terminal(), card)
+        else:
+            print_table(Terminal(), rows_of_units(study.units, done))
+        _print_figures(study.campaign, done)
+    kept = [one for one in done if one.folder is not None]
+    left = len(study.units) - len(done)
+    tell("")
+    tell(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
+    if left:
+        tell(f"left:   {fmt.count_of(left, 'run')}; the same command goes on")
+    measured = [one.folder.path for one in kept if one.folder and one.folder.has_result]
+    if report and measured and card is not None:
+        from effio.report.build import write_card
+
+        stamp = started.strftime("%Y%m%dT%H%M%SZ")
+        target = folder.runs.root / f"{stamp}-{study.campaign.name}.html"
+        try:
+            tell(f"report: {write_card(card, measured, target)}")
+        except EffioError as error:
+            say(f"no report: {error.message}")
+    code = code_of(done)
+    raise click.exceptions.Exit(ExitCode.INTERRUPTED if cut_short and not code else code)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A campaign in one job of a batch system: an allocation for all of its points. The job calls effio
+itself, so that it is resumed as any other: submitted again, it does what is not done."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from time import sleep
+from typing import Any, NoReturn
+
+import click
+
+from effio.campaign.order import Study
+from effio.campaign.run import Order, UnitDone
+from effio.campaign.state import CampaignFolder, code_of_folder
+from effio.cli.streams import say, tell
+from effio.config.site import load_site
+from effio.errors import EffioError, ExitCode
+from effio.launch.batch import BatchJob, BatchSystem, find_batch_system
+from effio.launch.launchers import Launch
+from effio.store.folder import JOB_SCRIPT, write_atomically
+
+_INSIDE = "if this is a login node, start effio inside a batch job"
+_MINUTES_WITHOUT_BUDGET = 60
+_TOLD = ("EFFIO_ENGINE", "EFFIO_MPIEXEC", "EFFIO_SITE", "EFFIO_DATA")
+_SHORTEST_WAIT = 2.0
+_LONGEST_WAIT = 60.0
+
+
+def write_script(
+    study: Study,
+    order: Order,
+    folder: CampaignFolder,
+    values: Mapping[str, Any],
+    system: BatchSystem,
+) -> Path:
+    settings = study.settings
+    effio = [sys.executable, "-m", "effio", "--runs", str(folder.runs.root.absolute())]
+    words = ["--dir", settings.directory, "--name", folder.name]
+    if settings.bytes:
+        words += ["--max-bytes", f"{settings.bytes}B"]
+    if settings.seconds:
+        words += ["--time", f"{settings.seconds:g}s"]
+    for name in ("ranks", "nodes", "ranks_per_node", "scale", "only", "skip"):
+        if values[name]:
+            words += [f"--{name.replace('_', '-')}", str(values[name])]
+    words += [word for point in values["point"] for word in ("--point", point)]
+    words += ["--retry-failed"] if values["retry_failed"] else []
+    site = load_site().batch
+    budget = 10 + int(3 * settings.seconds / 60) if settings.seconds else _MINUTES_WITHOUT_BUDGET
+    script = folder.path / JOB_SCRIPT
+    text = system.script(
+        BatchJob(
+            name=f"effio-{study.campaign.name}",
+            directory=folder.path.absolute(),
+            working_directory=Path.cwd(),
+            ranks=order.model.ranks,
+            minutes=values["minutes"] or budget,
+            launch=Launch(
+                (*effio, "run", str(study.file.path.absolute()), *words), _surroundings()
+            ),
+            directives=(*site.directives, *values["batch_options"]),
+            setup=tuple(site.setup),
+        )
+    )
+    write_atomically(script, text)
+    script.chmod(0o755)
+    return script
+
+
+def _surroundings() -> dict[str, str]:
+    """What decides in this shell which engine is started and how; a job may have another."""
+    context = click.get_current_context(silent=True)
+    named = context.parent.params.get("engine") if context is not None and context.parent else None
+    told = {name: value for name in _TOLD if (value := os.environ.get(name))}
+    return {**told, **({"EFFIO_ENGINE": named} if named else {})}
+
+
+def offer_script(
+    study: Study, order: Order, folder: CampaignFolder, values: Mapping[str, Any], reason: str
+) -> NoReturn:
+    """Nothing could be started here: perhaps this is a login node."""
+    system = find_batch_system()
+    say(reason)
+    if system is None:
+        raise EffioError("nothing was measured", ExitCode.ENVIRONMENT, _INSIDE)
+    script = write_script(study, order, folder, values, system)
+    say(f"if mpiexec is not allowed on this machine, submit this {system.name} job instead:")
+    click.echo(script.read_text(encoding="utf-8"), nl=False)
+    say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
+    raise click.exceptions.Exit(ExitCode.ENVIRONMENT)
+
+
+def waits() -> Iterator[float]:
+    """Seconds between two questions to the batch system, which serves others too."""
+    seconds = _SHORTEST_WAIT
+    while True:
+        yield seconds
+        seconds = min(1.5 * seconds, _LONGEST_WAIT)
+
+
+def submit_and_wait(
+    script: Path,
+    system: BatchSystem,
+    order: Order,
+    folder: CampaignFolder,
+) -> list[UnitDone]:
+    """What is there when the job has ended. Ctrl-C leaves the job alone, and says so."""
+    job_id = system.submit(script.absolute())
+    say(f"submitted as {system.name} job {job_id}; waiting for it")
+    told = -1
+    try:
+        for seconds in waits():
+            if system.is_alive(job_id) is False:
+                break
+            ended = len(_ended(order, folder))
+            if ended != told:
+                say(f"{ended} of {len(order.units)} runs have ended")
+                told = ended
+            sleep(seconds)
+    except KeyboardInterrupt:
+        cancel = shlex.join([*system.cancel_command, job_id])
+        tell(f"the job goes on; the same command shows how far it is, {cancel} ends it")
+        raise click.exceptions.Exit(ExitCode.INTERRUPTED) from None
+    done = _ended(order, folder)
+    if len(done) < len(order.units):
+        how = system.end_of(job_id)
+        say(f"the job ended{f' as {how}' if how else ''} before all was done; see {script.parent}")
+    return done
+
+
+def _ended(order: Order, folder: CampaignFolder) -> list[UnitDone]:
+    states = folder.states(order.units)
+    return [
+        UnitDone(unit, *code_of_folder(run), run)
+        for unit in order.units
+        for state, run in [states[unit.label]]
+        if run is not None and state != "to do"
+    ]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio check CAMPAIGN`: the file alone, and how many runs it asks for."""
+
+from __future__ import annotations
+
+import json
+
+import click
+from rich.text import Text
+
+from effio import text as fmt
+from effio.campaign.file import json_schema, path_of
+from effio.campaign.order import Asked, study_of
+from effio.campaign.points import count
+from effio.cli.complete import complete_campaign
+from effio.cli.grid import Field, grid
+from effio.cli.terminal import Terminal
+from effio.config.site import load_site
+from effio.engine.discover import find_engine
+from effio.launch.launchers import Ranks
+
+
+def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(json.dumps(json_schema(), indent=2))
+        ctx.exit()
+
+
+@click.command("check")
+@click.argument("campaign", metavar="CAMPAIGN", shell_complete=complete_campaign)
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="print the JSON Schema of the file, for editors",
+)
+@click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
+@click.option("--ranks", type=click.IntRange(1), default=1, metavar="N", hidden=True)
+def command(campaign: str, engine: str | None, ranks: int) -> None:
+    """Check a campaign's file: every name and value against the engine's own tables.
+
+    CAMPAIGN is a file, or the name of a campaign that comes with effio. Every fault is told at
+    once, with its place and the nearest valid word. Nothing is planned or run.
+    """
+    found = find_engine(engine or load_site().launch.engine)
+    study = study_of(path_of(campaign), Asked(), found, lambda: Ranks(ranks))
+    steps = study.campaign.step
+    here = {step.name: sum(p.step.name == step.name for p in study.points) for step in steps}
+    repetitions = [study.campaign.repetitions_of(step) for step in steps]
+
+    def cells(values: list[object]) -> list[Text]:
+        return [Text(fmt.plain(value)) for value in values]
+
+    fields = [
+        Field("step", cells([s.name for s in steps]), kept=True),
+        Field("benchmark", cells([s.benchmark for s in steps]), kept=True),
+        Field("swept", cells([", ".join(s.sweep) for s in steps])),
+        Field("points", cells([here[s.name] for s in steps]), right=True, kept=True),
+        Field("excluded", cells([count(s) - here[s.name] for s in steps]), right=True),
+        Field("repetitions", cells(list(repetitions)), right=True),
+    ]
+    console = Terminal()
+    table, _ = grid(fields, console.width)
+    console.print(table)
+    points = fmt.count_of(len(study.points), "point")
+    click.echo(f"\n{study.file.path}: {points}, {fmt.count_of(len(study.everything), 'run')}")

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runs that a command is about, by the index of the store."""
+
+from __future__ import annotations
+
+import click
+
+from effio.cli.main import runs_directory
+from effio.cli.streams import say
+from effio.report.listing import line_of
+from effio.store.folder import Store
+from effio.store.index import Index
+
+# Reading so many takes long enough for a word.
+_MANY = 1000
+
+
+def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
+    def reading(count: int) -> None:
+        if count >= _MANY and not quiet:
+            say(f"reading {count} runs that are new or have changed; the next time is quicker")
+
+    return Index(Store(runs_directory(ctx)), line_of, reading)

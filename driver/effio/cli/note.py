@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio note RUN TEXT`: what people say of a run."""
+
+from __future__ import annotations
+
+import click
+from pydantic import ValidationError
+
+from effio import text as fmt
+from effio.cli.complete import complete_run, complete_tag
+from effio.cli.main import runs_directory
+from effio.cli.streams import tell
+from effio.errors import EffioError
+from effio.judge.gather import files_of
+from effio.store.folder import RESULT, RunFolder, Store, now_utc
+from effio.store.notes import Note, Notes, tags_of
+
+
+def _folders(word: str, store: Store) -> list[RunFolder]:
+    try:
+        found = store.find(word)
+    except EffioError:
+        files = files_of(word, store)  # of a campaign, or of a tag
+        if not files:
+            raise
+        return [RunFolder(file.parent) for file in files if file.name == RESULT]
+    if not isinstance(found, RunFolder):
+        raise EffioError(f"{found} is a file, not the folder of a run: there is no place for notes")
+    return [found]
+
+
+def _with(said: Notes, text: str | None, tags: tuple[str, ...], gone: tuple[str, ...]) -> Notes:
+    kept = [tag for tag in dict.fromkeys([*said.tags, *tags]) if tag not in gone]
+    new = [{"time": now_utc(), "text": text}] if text else []
+    try:
+        return Notes.model_validate(
+            {"tags": kept, "notes": [*(note.model_dump() for note in said.notes), *new]}
+        )
+    except ValidationError as error:
+        if error.errors()[0]["loc"][0] == "tags":
+            what = "a tag has letters, digits, '-', '_' and '.', 64 of them at most"
+        else:
+            what = "a note has 10,000 characters at most"
+        raise EffioError(what) from None
+
+
+def _line(note: Note) -> str:
+    return f"{note.time}  {note.text}"
+
+
+@click.command("note")
+@click.argument("run", metavar="RUN", shell_complete=complete_run)
+@click.argument("text", metavar="[TEXT]", required=False)
+@click.option(
+    "--tag", "tags", multiple=True, metavar="WORD", shell_complete=complete_tag,
+    help="give it this tag; may stand more than once",
+)  # fmt: skip
+@click.option("--untag", multiple=True, metavar="WORD", help="take a tag back that was so given")
+@click.pass_context
+def command(
+    ctx: click.Context, run: str, text: str | None, tags: tuple[str, ...], untag: tuple[str, ...]
+) -> None:
+    """Say something of a run, or tag it; without a text or tags, show what has been said.
+
+    RUN may also be a campaign or tag:WORD: all of its runs. A note lies beside the results in
+    notes.json and changes none of them. effio runs --tag WORD lists the runs of a tag.
+    """
+    store = Store(runs_directory(ctx))
+    if text is not None and not text.strip():
+        raise EffioError("the note is empty")
+    for folder in _folders(run, store):
+        said = folder.notes()
+        if text or tags or untag:
+            missing = [tag for tag in untag if tag not in said.tags]
+            if missing:
+                raise EffioError(f"{folder.id} was not given the tag '{fmt.plain(missing[0])}'")
+            said = _with(said, text, tags, untag)
+            folder.write_notes(said)
+        all_tags = tags_of(folder.record(), said)
+        tell(fmt.plain(folder.id + (f"  tags: {', '.join(all_tags)}" if all_tags else "")))
+        for note in said.notes:
+            tell(f"  {fmt.plain(_line(note), 11_000)}")

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio profile`: what is an application's I/O like, and what would it cost here?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel, ValidationError
+
+from effio.cli.main import runs_directory
+from effio.cli.show import print_section
+from effio.cli.streams import say
+from effio.cli.terminal import Terminal
+from effio.errors import EffioError, ExitCode
+from effio.judge.samples import Judged
+from effio.profile import form
+from effio.profile.campaign import REPETITIONS, campaign_text
+from effio.profile.darshan import looks_like_a_log, read_log
+from effio.profile.model import MOST_ACTIVITIES, Activity, Names, Profile
+from effio.profile.patterns import profile_of
+from effio.profile.predict import Prediction, predict, tag_of
+from effio.profile.questions import AnswerError, Question, answer, questions
+from effio.profile.steps import Imitation, imitate, not_imitated
+from effio.store.folder import Store, write_atomically
+from effio.store.reader import ResultError
+
+ANSWER_SCHEMA = "effio-profile-answer/1"
+
+
+def _ask(one: Question) -> Any:
+    hint = f" ({', '.join(one.choices)})" if one.choices else ""
+    usual = "" if one.needed else f" [{'unknown' if one.usual is None else one.usual}]"
+    while True:
+        text = click.prompt(f"{one.text}{hint}{usual}", default="", show_default=False)
+        try:
+            return answer(one, text)
+        except AnswerError as error:
+            click.echo(f"  {error}")
+
+
+def _asked(model: type[BaseModel]) -> dict[str, Any]:
+    return {one.name: _ask(one) for one in questions(model)}
+
+
+def interview() -> Profile:
+    """The questionnaire on the terminal."""
+    click.echo("The I/O of your application in a typical production run. Enter leaves out.\n")
+    while True:
+        table = _asked(Profile)
+        table["activity"] = []
+        while len(table["activity"]) < MOST_ACTIVITIES:
+            number = len(table["activity"]) + 1
+            click.echo(f"\n{number}. kind of I/O, as an input, a checkpoint, results")
+            table["activity"].append(_asked(Activity))
+            if not click.confirm("Another kind of I/O?"):
+                break
+        if click.confirm("\nDoes it handle files in great numbers?"):
+            table["names"] = _asked(Names)
+        try:
+            return Profile.model_validate(table)
+        except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                click.echo(f"  {fault['msg'].removeprefix('Value error, ')}")
+            click.echo("This does not fit together. Once more:\n")
+
+
+def profile_from(word: str) -> Profile:
+    path = Path(word).expanduser()
+    return profile_of(read_log(path)) if looks_like_a_log(path) else form.load(path)
+
+
+def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
+    """Those that are of these steps."""
+    wanted = {step.tag for step in steps}
+    found = []
+    for folder in store.folders():
+        record = folder.record()
+        part = record.campaign if record else None
+        if part is None or wanted.isdisjoint(part.tags) or not folder.has_result:
+            continue
+        try:
+            result = folder.result()
+        except ResultError as error:
+            say(f"left out: {error.message}")
+            continue
+        result.record = record
+        run = Judged(folder.id, folder.path, result)
+        if tag_of(run) in wanted:
+            found.append(run)
+    return found
+
+
+def _data(
+    profile: Profile, steps: list[Imitation], missing: list[str], prediction: Prediction
+) -> dict[str, Any]:
+    return {
+        "schema": ANSWER_SCHEMA,
+        "profile": profile.model_dump(mode="json", by_alias=True),
+        "steps": [
+            {"name": s.name, "benchmark": s.benchmark, "options": dict(s.options), "tag": s.tag}
+            for s in steps
+        ],
+        "not_imitated": missing,
+        "prediction": {
+            "io_seconds": prediction.seconds,
+            "compute_seconds": prediction.compute,
+            "io_share": prediction.share,
+            "io_share_low95": prediction.low,
+            "io_share_high95": prediction.high,
+            "steps": [
+                {"step": e.step, "of": e.what, "rate": e.rate, "unit": e.unit, "values": e.values,
+                 "ranks": list(e.ranks), "seconds": e.seconds, "reason": e.reason or None}
+                for e in prediction.expected
+            ],
+            "remarks": list(prediction.remarks),
+        },
+    }  # fmt: skip
+
+
+def _refuse_existing(*targets: str | None) -> None:
+    for target in targets:
+        if target and Path(target).exists():
+            raise EffioError(f"{target} is there already", hint="--force writes over it")
+
+
+def _write(target: str, text: str) -> None:
+    path = Path(target)
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise EffioError(f"cannot write {path}: {error.strerror}", ExitCode.IO_ERROR) from None
+
+
+@click.command("profile")
+@click.argument("source", metavar="[X]", required=False, type=click.Path())
+@click.option("--blank", is_flag=True, help="print the form of the questionnaire, to fill in")
+@click.option(
+    "--campaign", metavar="FILE", type=click.Path(dir_okay=False),
+    help="write the campaign that imitates it",
+)  # fmt: skip
+@click.option(
+    "--repetitions", type=click.IntRange(1, 100_000), default=REPETITIONS, metavar="N",
+    help=f"of the campaign  [default: {REPETITIONS}]",
+)  # fmt: skip
+@click.option(
+    "--save", metavar="FILE", type=click.Path(dir_okay=False),
+    help="write all that is known as a form, to be corrected and read again",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="write over files that are there")
+@click.option("--all", "everything", is_flag=True, help="every table in full")
+@click.option("--json", "as_json", is_flag=True, help="as JSON")
+@click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    source: str | None,
+    blank: bool,
+    campaign: str | None,
+    repetitions: int,
+    save: str | None,
+    force: bool,
+    everything: bool,
+    as_json: bool,
+    page: str | None,
+) -> None:
+    """Say what an application's I/O is like, and imitate it.
+
+    X is a Darshan log (PyDarshan reads it), or the filled form of the I/O questionnaire (a file
+    .toml); without it the questions are asked here. With --campaign the campaign that imitates it
+    is written; once that has been run, this command says which share of the application's time
+    would go to I/O on the measured system.
+    """
+    from effio.report.html import render, write_page
+    from effio.report.profile import profile_section
+
+    if blank:
+        click.echo(form.blank(), nl=False)
+        return
+    if source is None and as_json:
+        raise EffioError("--json: questions are asked on the terminal; name a log or a form")
+    if not force:
+        _refuse_existing(save, campaign)
+    profile = interview() if source is None else profile_from(source)
+    steps = imitate(profile)
+    missing = not_imitated(profile, steps)
+    # First, so that answers are not lost.
+    if save:
+        _write(save, form.filled(profile))
+        say(f"form: {save}")
+    elif source is None:
+        say("--save FILE would keep the answers")
+    prediction = predict(profile, steps, kept_runs(steps, Store(runs_directory(ctx))))
+    section = profile_section(profile, steps, missing, prediction)
+    if as_json:
+        click.echo(json.dumps(_data(profile, steps, missing, prediction)))
+    else:
+        print_section(Terminal(), section, everything, "--page FILE")
+    if campaign:
+        _write(campaign, campaign_text(profile, steps, missing, repetitions))
+        say(f"campaign: {campaign}")
+    if page:
+        write_page(Path(page), render([], [source or "the questionnaire"], head=section))
+        say(f"page: {page}")

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio serve`: the folder of runs in a browser."""
+
+from __future__ import annotations
+
+import contextlib
+
+import click
+
+from effio.cli.main import runs_directory
+from effio.cli.streams import tell
+from effio.errors import EffioError
+
+
+@click.command("serve")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), metavar="N", help="port  [default: a free one]"
+)
+@click.pass_context
+def command(ctx: click.Context, port: int | None) -> None:
+    """Show the runs in a browser: list, search, compare, and how far a running one is.
+
+    It listens on this machine's loopback interface only, changes nothing, and shows what lies in
+    the folder of runs and nothing else. Who has the address, with its token, may read: keep it to
+    yourself. Ctrl-C ends it.
+    """
+    from effio.serve.server import Server
+
+    root = runs_directory(ctx)
+    if not root.is_dir():
+        raise EffioError(
+            f"there is no folder of runs {root}", hint="name one: effio --runs DIR serve"
+        )
+    with Server(root, port or 0) as server:
+        tell(f"runs:    {root.resolve()}")
+        tell(f"browser: {server.url}")
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever()

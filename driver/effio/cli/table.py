@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio table`: what many runs say, a row for each point."""
+
+from __future__ import annotations
+
+import click
+
+from effio.cli.complete import complete_sides
+from effio.cli.main import runs_directory
+from effio.cli.show import print_table
+from effio.cli.streams import say
+from effio.cli.terminal import Terminal
+from effio.errors import EffioError
+from effio.judge import gather
+from effio.report.points import across as side_by_side
+from effio.report.points import points_of, table_of
+from effio.report.texts import as_csv, as_markdown
+from effio.store.folder import Store
+
+_FORMATS = {"markdown": as_markdown, "csv": as_csv}
+
+
+@click.command("table")
+@click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete_sides)
+@click.option(
+    "--by", metavar="AXIS,...", default="",
+    help="what tells rows apart  [default: all that differs: axes of campaigns, options, ranks]",
+)  # fmt: skip
+@click.option("--across", metavar="AXIS", help="the values of this axis side by side, as medians")
+@click.option(
+    "--value", metavar="NAME", default="",
+    help="a figure by its name, or an access (write, read) for its rate  [default: the number of "
+    "the benchmark]",
+)  # fmt: skip
+@click.option("--format", "form", type=click.Choice(list(_FORMATS)), help="for other programs")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    runs: tuple[str, ...],
+    by: str,
+    across: str | None,
+    value: str,
+    form: str | None,
+) -> None:
+    """Show what runs say as one table: a row for each point, with median, lowest and highest value
+    of its repetitions. Without RUN all that is kept.
+
+    RUN is a run, a campaign, tag:WORD, a folder with runs, or several of them joined by commas.
+    """
+    store = Store(runs_directory(ctx))
+    found = gather.judged(list(runs) or [str(store.root)], store, say)
+    axes = [name for name in by.split(",") if name]
+    if across and axes and across not in axes:
+        axes.append(across)
+    points = points_of(found, axes, value)
+    table = side_by_side(points, across) if across else table_of(points)
+    if form is not None:
+        click.echo(_FORMATS[form](table), nl=False)
+        return
+    if not table.rows:
+        raise EffioError(f"there is no run in {store.root}")
+    print_table(Terminal(), table, True, "--format csv")

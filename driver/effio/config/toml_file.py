@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A TOML file with the places of its parts, so that a fault names file, line and column; and the
+model that it has to be, so that a fault also names the nearest valid word."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from effio.errors import EffioError
+from effio.text import closest, plain
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MAX_BYTES = 4 << 20
+# Stands in no TOML file: control characters are not allowed there.
+_MARK = "\0"
+
+_MOST_FAULTS = 20
+_UNQUOTED = {"int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
+
+Loc = Sequence[str | int]
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    path: Path
+    text: str
+    table: dict[str, Any]
+
+    def place(self, loc: Loc) -> str:
+        """As FILE:LINE:COLUMN: that of a part, or of the nearest part around it that is there."""
+        offset = self._offset(loc)
+        if offset is None:
+            return str(self.path)
+        line = self.text.count("\n", 0, offset) + 1
+        column = offset - (self.text.rfind("\n", 0, offset) + 1) + 1
+        return f"{self.path}:{line}:{column}"
+
+    def fault(self, loc: Loc, what: str) -> str:
+        return f"{self.place(loc)}: {what}"
+
+    def _offset(self, loc: Loc) -> int | None:
+        import tomlkit
+        from tomlkit.container import Container
+        from tomlkit.items import Array
+
+        # tomlkit keeps every sign: a mark in the white space before a part shows where that part
+        # is.
+        part: Any = tomlkit.parse(self.text)
+        root = part
+        found = None
+        for step in loc:
+            if isinstance(part, Array):
+                break
+            try:
+                # Plain indexing would give a truth value without its place.
+                if isinstance(step, str):
+                    part = (part if isinstance(part, Container) else part.value).item(step)
+                else:
+                    part = part[step]
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+                break
+            if hasattr(part, "trivia"):
+                found = part
+        if found is None:
+            return None
+        found = _first_written(found)
+        found.trivia.indent = _MARK + found.trivia.indent
+        marked: str = root.as_string()
+        offset = marked.find(_MARK)
+        if offset < 0:
+            return None
+        return offset + len(marked[offset + 1 :]) - len(marked[offset + 1 :].lstrip(" \t"))
+
+
+def _first_written(part: Any) -> Any:
+    """A table without a header of its own, and a list of tables, begin with their first part."""
+    from tomlkit.items import AoT, Table
+
+    while True:
+        if isinstance(part, AoT) and len(part):
+            part = part[0]
+        elif isinstance(part, Table) and part.is_super_table() and len(part):
+            part = part[next(iter(part))]
+        else:
+            return part
+
+
+def read(path: Path) -> TomlFile:
+    """Raises EffioError with the place where the file is no TOML."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise EffioError(f"{path}: larger than 4 MiB: no settings of effio")
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise EffioError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise EffioError(f"{path}: not UTF-8 (byte {error.start})") from None
+    text = text.replace("\r\n", "\n")
+    try:
+        return TomlFile(path, text, tomllib.loads(text))
+    except (ValueError, RecursionError) as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        where = f"{path}:{found[1]}:{found[2]}" if found else str(path)
+        if "(at end of document)" in str(error):
+            where = f"{path}:{len(text.splitlines())}:1"
+        what = str(error).partition(" (at ")[0]
+        raise EffioError(f"{where}: {what or 'nested too deeply'}") from None
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """What to add of known words: the one that is closest, or all where there are few."""
+    close = closest(word, known)
+    if close:
+        return f"; did you mean '{close}'?"
+    return f"; there are: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+
+
+def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None = None) -> M:
+    """The file as this model; `given` are members that it need not have. Raises with every fault
+    at once, each with its place."""
+    try:
+        return model.model_validate({**(given or {}), **file.table})
+    except ValidationError as error:
+        faults = [plain(line) for line in _faults(error, model, file)]
+        more = [f"and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
+        raise EffioError("\n".join(faults[:_MOST_FAULTS] + more)) from None
+
+
+def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> Iterator[str]:
+    told = set()
+    for fault in error.errors(include_url=False):
+        loc = tuple(part for part in fault["loc"] if _is_of_the_file(part))
+        if fault["type"] == "too_short" and fault["input"]:
+            continue  # its members are wrong, which is told
+        name = ".".join(map(str, loc)) or "file"
+        what = fault["msg"].removeprefix("Value error, ")
+        what = what.replace("Tuple", "List").replace("tuple", "list")
+        if fault["type"] == "extra_forbidden":
+            what = f"unknown key '{loc[-1]}'{nearest(str(loc[-1]), _keys_around(model, loc))}"
+        elif fault["type"] == "missing":
+            what = f"'{loc[-1]}' is missing"
+            loc = loc[:-1]
+        elif fault["input"] == "":
+            what = f"'{loc[-1] if loc else name}' is not filled in"
+        elif fault["type"] == "literal_error":
+            words = re.findall(r"'([^']*)'", str(fault.get("ctx", {}).get("expected", "")))
+            what = f"{name}: no choice '{fault['input']}'{nearest(str(fault['input']), words)}"
+        elif fault["type"] in _UNQUOTED and isinstance(fault["input"], str):
+            what = f"{name}: {_UNQUOTED[fault['type']]} is meant, without quotes"
+        else:
+            what = f"{name}: {what}"
+        line = file.fault(loc, what)
+        if line not in told:  # every member of a union complains
+            told.add(line)
+            yield line
+
+
+def _is_of_the_file(part: int | str) -> bool:
+    """pydantic also names members of unions and validators in a place."""
+    return isinstance(part, int) or (bool(re.fullmatch(r"[A-Za-z0-9_.-]+", part)) and part not in (
+        "bool", "int", "float", "str",
+    ))  # fmt: skip
+
+
+def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
+    """The keys of the table that a part stands in."""
+    inside: Any = model
+    for part in loc[:-1]:
+        fields = inside.model_fields
+        if isinstance(part, str) and part in fields:
+            inside = next(_models_in(fields[part].annotation), inside)
+    return [field.alias or name for name, field in inside.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Of a table, of lists of them, and of tables by name."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) is not Literal:
+        for part in get_args(annotation):
+            yield from _models_in(part)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""In what two sets of runs differ beside their numbers: the likely reasons, the likeliest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from effio.judge.samples import Judged, Scalar
+from effio.store.reader import Result
+
+# Options that say where, how watched or how often, or which way to storage: none changes what one
+# measured cell is.
+_NO_WORKLOAD = frozenset(
+    {
+        "result", "manifest", "dir", "more-dirs", "also-dir", "name", "prefix", "backend",
+        "backend-options", "hint", "hints", "kernel-hints", "max-bytes", "keep", "overwrite",
+        "quiet", "progress", "watchdog", "agree-deadline", "call-times", "repetitions",
+        "iterations", "seed", "rank-details", "save-rank-details", "save-calls", "slowest",
+        "time-limit", "count-file", "stonewall-file", "keep-on-errors", "stop-on-errors",
+        "make-dir", "count", "phases", "ranks", "plan", "plan-json", "plan-ranks",
+        "plan-ranks-per-node", "plan-rate", "run-before-phase", "run-after-phase",
+    }
+)  # fmt: skip
+_OF_ONE_RUN = frozenset({"result", "manifest", "seed", "progress", "quiet", "dir"})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`values` of the first and of the second side, each with all that occur there."""
+
+    kind: str
+    name: str
+    first: str
+    second: str
+
+
+def _text(value: object) -> str:
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "–"
+    return str(value)
+
+
+def _members(kind: str, values: Mapping[str, object]) -> Iterator[tuple[tuple[str, str], str]]:
+    for name, value in values.items():
+        yield (kind, name), _text(value)
+
+
+def facts(result: Result) -> dict[tuple[str, str], str]:
+    """By kind and name, the likeliest reason for another rate first."""
+    run = result.run
+    system, fs, engine = run.system, run.file_system, run.engine
+    told: list[tuple[tuple[str, str], str]] = []
+    if fs is not None:
+        told += [
+            (("storage", "file system"), _text(fs.type)),
+            (("storage", "source"), _text(fs.source)),
+            (("storage", "mounted at"), _text(fs.mount_point)),
+            (("storage", "in memory"), _text(fs.memory_backed)),
+            (("storage", "striping"), _text(fs.striping)),
+            (("storage", "mount options"), _text(fs.options)),
+        ]
+    if run.backend is not None:
+        told.append((("storage", "backend"), run.backend.name))
+        told += _members("backend setting", run.backend.settings)
+    told += [
+        (("size", "ranks"), str(system.ranks)),
+        (("size", "nodes"), str(system.nodes)),
+    ]
+    told += _members("hint", _hints(result))
+    told += _members(
+        "option", {n: v for n, v in run.options.items() if n not in _OF_ONE_RUN and v is not None}
+    )
+    told += [
+        (("software", "MPI"), " ".join(system.mpi.library.split())[:200]),
+        *_members("variable", system.mpi.environment),
+        (("software", "engine"), f"{engine.version} ({engine.revision})"),
+        (("software", "compiler"), f"{engine.compiler} {engine.flags}".strip()),
+        (("machine", "processor"), _text(system.cpu.get("model"))),
+        (("machine", "CPUs of a node"), _text(system.cpu.get("logical_cpus"))),
+        (("machine", "memory of a node"), _text(system.memory.get("node_total_bytes"))),
+        (("machine", "nodes"), ", ".join(system.node_names[:16])),
+        (("machine", "kernel"), _text(system.kernel.get("release"))),
+        (("machine", "distribution"), _text(system.kernel.get("distribution"))),
+        *_members("kernel setting", _dict(system.kernel.get("vm"))),
+        (("machine", "virtual time"), _text(run.clock.virtual)),
+    ]
+    return dict(told)
+
+
+def _dict(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _hints(result: Result) -> dict[str, object]:
+    """As granted, else as asked."""
+    found: dict[str, object] = {}
+    for m in result.measurements:
+        found |= m.hints_asked
+        found |= m.hints_granted
+    return found
+
+
+def differences(first: Sequence[Judged], second: Sequence[Judged]) -> list[Difference]:
+    """Facts in which the runs of the two sides are not the same."""
+    sides = [[facts(run.result) for run in side] for side in (first, second)]
+    names = dict.fromkeys(name for side in sides for one in side for name in one)
+    found = []
+    for name in names:
+        texts = [" | ".join(_unique(one.get(name, "–") for one in side)) for side in sides]
+        if texts[0] != texts[1]:
+            found.append(Difference(*name, *texts))
+    return found
+
+
+def _unique(values: Iterable[str]) -> list[str]:
+    return sorted(set(values))
+
+
+def workload(run: Judged) -> frozenset[tuple[str, str]]:
+    """The options that say what is measured, with their values."""
+    return frozenset(
+        (name, _text(value))
+        for name, value in run.result.run.options.items()
+        if not isinstance(value, list) and name not in _NO_WORKLOAD
+    )
+
+
+def other_workload(
+    first: Judged, second: Judged, axes: Iterable[tuple[str, Scalar]], across: frozenset[str]
+) -> str:
+    """The options by which two runs do different things although the axes of a measurement are the
+    same; empty if none does. Lists are sweeps, whose members are axes."""
+    options = [run.result.run.options for run in (first, second)]
+    if options[0] == options[1]:
+        return ""
+    told_by_axis = {name.removesuffix("_bytes").replace("_", "-") for name, _ in axes}
+    # An option that one of the two engines does not know yet has no value there.
+    differing = [
+        f"--{name} {_text(options[0][name])} / {_text(options[1][name])}"
+        for name in options[0]
+        if name in options[1]
+        and options[0][name] != options[1][name]
+        and not isinstance(options[0][name], list)
+        and name not in _NO_WORKLOAD | told_by_axis | across
+    ]
+    return ", ".join(differing)

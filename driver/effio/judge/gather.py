@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From words on the command line to the runs that are meant: a run, a result file, a campaign, the
+runs of a tag ("tag:nightly"), a folder with runs anywhere in it (those of another site), several of
+them joined by commas."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from effio.campaign.state import FOLDER, state_of
+from effio.errors import EffioError
+from effio.judge.compare import Side
+from effio.judge.samples import Judged
+from effio.store.folder import RECORD, RESULT, RunFolder, Store
+from effio.store.notes import tags_of
+from effio.store.reader import ResultError, read_result
+from effio.store.run_record import CampaignPart
+
+MOST_RUNS = 20_000
+_TAG = "tag:"
+_LABELS = re.compile(r"^((?:[A-Za-z][A-Za-z0-9_-]*=[^,:=]*,?)+):(.+)$", re.DOTALL)
+
+
+def result_files(folder: Path) -> Iterator[Path]:
+    """Of all runs below a folder, in the order of their names."""
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        if RESULT in files:
+            folders.clear()
+            yield Path(place) / RESULT
+        else:
+            yield from (Path(place) / f for f in sorted(files) if _is_engines(f))
+
+
+def _is_engines(name: str) -> bool:
+    return name.startswith("effio-") and name.endswith(".jsonl")
+
+
+def labelled(word: str) -> tuple[dict[str, str], str]:
+    """Labels before a colon: "servers=4,system=B:RUN"."""
+    found = _LABELS.match(word)
+    if found is None or Path(word).exists():
+        return {}, word
+    pairs = (pair.partition("=") for pair in found[1].split(",") if pair)
+    return {name: value for name, _, value in pairs}, found[2]
+
+
+def campaign_names(store: Store) -> list[str]:
+    """Of those that have been run."""
+    return sorted(file.parent.name for file in (store.root / FOLDER).glob("*/campaign.json"))
+
+
+def _counting(
+    store: Store, wanted: Callable[[CampaignPart | None, Sequence[str]], bool]
+) -> list[Path]:
+    """Results of those whose campaign and tags are wanted; of a campaign's the attempts that count,
+    one for each point and repetition."""
+    attempts: dict[tuple[object, ...], list[RunFolder]] = {}
+    for folder in store.folders():
+        record = folder.record()
+        part = record.campaign if record is not None else None
+        if wanted(part, tags_of(record, folder.notes())):
+            unit = (part.name, part.step, part.point, part.repetition) if part else (folder.id,)
+            attempts.setdefault(unit, []).append(folder)
+    counting = (state_of(some)[1] for some in attempts.values())
+    return [folder.result_path for folder in counting if folder is not None and folder.has_result]
+
+
+def files_of(word: str, store: Store) -> list[Path]:
+    """Results that a word means."""
+    path = Path(word).expanduser()
+    if not path.exists() and word.removeprefix("@") in campaign_names(store):
+        name = word.removeprefix("@")
+        return _counting(store, lambda part, _: part is not None and part.name == name)
+    if not path.exists() and word.startswith(_TAG):
+        return _counting(store, lambda _, tags: word.removeprefix(_TAG) in tags)
+    if path.is_dir() and not (path / RESULT).is_file() and not (path / RECORD).is_file():
+        return list(result_files(path))
+    if not path.exists() and "," in word:
+        return [file for part in word.split(",") if part for file in files_of(part, store)]
+    found = store.find(word)
+    return [found.result_path if isinstance(found, RunFolder) else found]
+
+
+def judged(
+    words: Sequence[str], store: Store, tell: Callable[[str], None] = lambda _: None
+) -> list[Judged]:
+    """The runs that the words mean, by the time of their start; a file that cannot be read is told
+    and left out, unless it was named itself."""
+    found: dict[Path, Judged] = {}
+    for word in words:
+        labels, name = labelled(word)
+        files = files_of(name, store)
+        for file in files:
+            if len(found) > MOST_RUNS:
+                raise EffioError(f"more than {MOST_RUNS} runs")
+            try:
+                found[file] = _read(file, labels)
+            except ResultError as error:
+                if len(files) == 1:
+                    raise
+                tell(f"left out: {error.message}")
+        if not files:
+            raise EffioError(f"there is no run in {name}")
+    runs = sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
+    return _distinct(runs)
+
+
+def _read(file: Path, labels: dict[str, str]) -> Judged:
+    in_folder = file.name == RESULT
+    result = RunFolder(file.parent).told() if in_folder else read_result(file)
+    name = file.resolve().parent.name if in_folder else file.name
+    part = result.record.campaign if result.record else None
+    axes = {axis: str(value) for axis, value in part.axes.items()} if part else {}
+    return Judged(name, file.parent if in_folder else file, result, axes | labels)
+
+
+def _distinct(runs: Sequence[Judged]) -> list[Judged]:
+    """Two sites may have runs of one name."""
+    names = [run.name for run in runs]
+    return [
+        run
+        if names.count(run.name) == 1
+        else Judged(str(run.path), run.path, run.result, run.labels)
+        for run in runs
+    ]
+
+
+def side(word: str, store: Store, tell: Callable[[str], None] = lambda _: None) -> Side:
+    """Named as the user named it, without the folders above."""
+    runs = judged([word], store, tell)
+    label = labelled(word)[1].rstrip("/")
+    if label.removeprefix("@") in campaign_names(store) or label.startswith(_TAG):
+        name = label.removeprefix("@")
+    elif Path(label).is_dir():
+        name = Path(label).resolve().name
+    else:
+        name = runs[0].name + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
+    return Side(name, runs)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checksums of a folder: SHA256SUMS names every file in it but itself, as sha256sum would, in the
+order of names. The text is canonical: a folder is whole if it is what would be written now."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from effio.errors import EffioError
+from effio.store.folder import SUMS, sha256_of
+
+_LINE = re.compile(r"^([0-9a-f]{64})  (.+)$")
+MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Fault:
+    kind: Literal["changed", "missing", "added"]
+    name: str
+    detail: str = ""
+
+
+def _names(folder: Path) -> Iterator[tuple[str, bool]]:
+    """Of all that lies there but the sums, and whether it is a regular file. Folders have a name
+    where they are empty."""
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders.sort()
+        if not folders and not files and here != folder:
+            yield here.relative_to(folder).as_posix() + "/", False
+        for name in [*files, *(f for f in folders if (here / f).is_symlink())]:
+            path = here / name
+            relative = path.relative_to(folder).as_posix()
+            if relative != SUMS:
+                yield relative, path.is_file() and not path.is_symlink()
+
+
+def _sums(folder: Path) -> tuple[dict[str, str], list[str]]:
+    """Checksums by name, and what is no regular file."""
+    sums, others = {}, []
+    for name, regular in _names(folder):
+        if regular:
+            sums[name] = sha256_of(folder / name)
+        else:
+            others.append(name)
+    return sums, others
+
+
+def _text(sums: dict[str, str]) -> bytes:
+    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()
+
+
+def write_sums(folder: Path) -> str:
+    """Returns the checksum of the sums: who has it can tell that no file was changed with them."""
+    sums, others = _sums(folder)
+    strange = [*others, *(n for n in sums if any(ord(c) < 32 or c == "\\" for c in n))]
+    if strange:
+        raise EffioError(f"cannot be part of a bundle: {strange[0]!r}")
+    text = _text(sums)
+    (folder / SUMS).write_bytes(text)
+    return hashlib.sha256(text).hexdigest()
+
+
+def _written(folder: Path) -> bytes:
+    path = folder / SUMS
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
+            raise EffioError(f"{folder} is no bundle: it has no {SUMS}")
+        return path.read_bytes()
+    except OSError as error:
+        raise EffioError(f"{path}: {error.strerror or error}") from None
+
+
+def verify(folder: Path) -> tuple[list[Fault], str]:
+    """All faults, and the checksum of the sums."""
+    if not folder.is_dir():
+        raise EffioError(f"{folder} is no folder")
+    text = _written(folder)
+    told: dict[str, str] = {}
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        found = _LINE.match(line)
+        if found is not None:
+            told[found[2]] = found[1]
+        else:
+            return [Fault("changed", SUMS, f"line {number} is none of a checksum")], _id(text)
+    there, others = _sums(folder)
+    faults = [Fault("missing", name) for name in told if name not in there]
+    faults += [Fault("changed", n) for n in told if n in there and there[n] != told[n]]
+    faults += [Fault("added", name) for name in sorted(there) if name not in told]
+    faults += [
+        Fault("added", name, "no regular file") for name in sorted(others) if name not in told
+    ]
+    if not faults and text != _text(there):
+        faults.append(Fault("changed", SUMS, "not as it was written"))
+    return faults, _id(text)
+
+
+def _id(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()

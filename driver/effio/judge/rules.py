@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Acceptance rules as data: TOML files (docs/accept.md), checked whole before they judge."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from effio import text as fmt
+from effio.config.toml_file import TomlFile, nearest
+from effio.config.toml_file import read as read_toml
+from effio.errors import EffioError
+
+RULES_SCHEMA = "effio-rules/1"
+_SHIPPED = Path(__file__).resolve().parent / "shipped"
+_PLAIN = ("benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system")
+# What pydantic puts before the words of our own checks.
+_OURS = "Value error, "
+_PREFIXES = ("where.", "options.", "label.")
+_OPERATIONS = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kMG]?)op/s\s*$")
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=10_000)
+
+
+def quantity(text: str) -> tuple[float, str]:
+    """A value with its unit in base units: "1TB/s", "25000 op/s", "5min"; a ValueError if none."""
+    if (rate := fmt.parse_rate(text)) is not None:
+        return rate, "B/s"
+    if (found := _OPERATIONS.match(text)) is not None:
+        return float(found[1]) * 1000.0 ** " kMG".index(found[2] or " "), "op/s"
+    # A number alone would be seconds to the engine; here it must say what it is.
+    if not text.strip().replace(".", "").isdigit() and (s := fmt.parse_duration(text)) is not None:
+        return s, "s"
+    raise ValueError(f"'{text}' is no rate or time; write it as 1TB/s, 25000 op/s or 5min")
+
+
+def _quantity(text: str) -> str:
+    quantity(text)
+    return text
+
+
+def _coordinate(name: str) -> str:
+    if name in _PLAIN or any(name.startswith(p) and name != p for p in _PREFIXES):
+        return name
+    known = ", ".join([*_PLAIN, *(f"{p}NAME" for p in _PREFIXES)])
+    meant = nearest(name, [*_PLAIN, *_PREFIXES])
+    raise ValueError(f"'{name}' is nothing that a measurement has ({known}){meant}")
+
+
+QuantityText = Annotated[str, AfterValidator(_quantity)]
+Coordinate = Annotated[str, AfterValidator(_coordinate)]
+Part = Annotated[float, Field(gt=0, le=1)]
+
+
+class Bounds(_Table):
+    """Numbers or sizes ("1GiB")."""
+
+    at_least: float | str | None = None
+    at_most: float | str | None = None
+
+
+Scalar = str | int | float | bool
+Selection = dict[Coordinate, Scalar | list[Scalar] | Bounds]
+
+
+class _Rule(_Table):
+    """`select`: which measurements. `from_storage`: not those that a cache answered. `at_largest`:
+    those at the largest value of this axis alone; a run that has none of it counts as such."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
+    title: str = ""
+    source: str = ""
+    select: Selection = Field(default_factory=dict)
+    repetitions: int = Field(default=1, ge=1)
+    cov: Part | None = None
+    from_storage: bool = False
+    at_largest: Coordinate | None = None
+    statistic: Literal["mean", "median", "min", "max"] = "mean"
+
+
+class Threshold(_Rule):
+    kind: Literal["threshold"]
+    at_least: QuantityText | None = None
+    above: QuantityText | None = None
+    at_most: QuantityText | None = None
+    below: QuantityText | None = None
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> Threshold:
+        if sum(b is not None for b in (self.at_least, self.above, self.at_most, self.below)) != 1:
+            raise ValueError("one of at_least, above, at_most and below is needed")
+        return self
+
+    def bound(self) -> tuple[str, float, str]:
+        """Sign, value and unit."""
+        for sign, text in (
+            ("≥", self.at_least), (">", self.above), ("≤", self.at_most), ("<", self.below),
+        ):  # fmt: skip
+            if text is not None:
+                return (sign, *quantity(text))
+        raise AssertionError("checked on reading")
+
+    def met(self, value: float) -> bool:
+        sign, limit, _ = self.bound()
+        return {"≥": value >= limit, ">": value > limit, "≤": value <= limit, "<": value < limit}[
+            sign
+        ]
+
+
+class _OverSteps(_Rule):
+    """`steps`: parts of the largest value of the axis that have to be there; a step may be off by a
+    twentieth, because servers come whole."""
+
+    axis: Coordinate
+    steps: list[Part] = Field(default_factory=list)
+
+
+class Linearity(_OverSteps):
+    """At each step at least 1 - `tolerance` of what the smallest step promises."""
+
+    kind: Literal["linearity"]
+    tolerance: Part
+
+
+class Floor(_OverSteps):
+    """At each step at least `share` of the best step, or of `optimum`."""
+
+    kind: Literal["floor"]
+    share: Part
+    optimum: QuantityText | None = None
+
+
+class Steady(_Rule):
+    """The rate became steady, within `within`."""
+
+    kind: Literal["steady"]
+    within: QuantityText | None = None
+
+
+class Valid(_Rule):
+    """Runs that ended well, with valid measurements and no error."""
+
+    kind: Literal["valid"]
+
+
+class Limit(_Rule):
+    """No value above what physics allows: one that is was measured wrongly, or in a cache."""
+
+    kind: Literal["limit"]
+    at_most: QuantityText
+
+
+Rule = Annotated[
+    Threshold | Linearity | Floor | Steady | Valid | Limit, Field(discriminator="kind")
+]
+
+
+class RuleFile(_Table):
+    schema_name: Literal["effio-rules/1"] = Field(alias="schema")
+    title: str
+    purpose: str = ""
+    source: str = ""
+    rule: list[Rule] = Field(min_length=1, max_length=10_000)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> RuleFile:
+        names = [rule.id for rule in self.rule]
+        double = sorted({name for name in names if names.count(name) > 1})
+        if double:
+            raise ValueError(f"more than one rule is called {', '.join(double)}")
+        return self
+
+
+class Projection(_Table):
+    """A value that was not measured: for which rule, how it was found, from which runs."""
+
+    rule: str
+    value: QuantityText
+    method: str = Field(min_length=1)
+    base: str = Field(min_length=1)
+    system: str = ""
+
+
+class SystemRow(_Table):
+    """A row of the system description; empty members are taken from the runs."""
+
+    letter: str = Field(pattern=r"^[A-Z]{1,2}$")
+    name: str = ""
+    processor: str = ""
+    clock_mhz: float | None = None
+    interconnect: str = ""
+    cores: int | None = None
+
+
+class Submission(_Table):
+    """What runs cannot tell of themselves."""
+
+    title: str = ""
+    submitter: str = ""
+    notes: str = ""
+    audit: list[str] = Field(default_factory=list)
+    system: list[SystemRow] = Field(default_factory=list)
+    projection: list[Projection] = Field(default_factory=list)
+
+
+# Parts of a fault's place that pydantic adds and that stand in no file.
+_NOT_IN_FILES = frozenset(
+    {"str", "int", "float", "bool", "constrained-str", "Bounds", "[key]"}
+    | {"threshold", "linearity", "floor", "steady", "valid", "limit"}
+)
+_MODELS: tuple[type[BaseModel], ...] = (
+    Threshold, Linearity, Floor, Steady, Valid, Limit, Bounds,
+    RuleFile, Submission, SystemRow, Projection,
+)  # fmt: skip
+
+
+def _keys() -> list[str]:
+    return sorted({f.alias or name for m in _MODELS for name, f in m.model_fields.items()})
+
+
+def _faults(error: ValidationError, file: TomlFile) -> Iterator[str]:
+    for fault in error.errors(include_url=False):
+        loc = tuple(part for part in fault["loc"] if part not in _NOT_IN_FILES)
+        name = str(loc[-1]) if loc else "the file"
+        if fault["type"] == "extra_forbidden":
+            yield file.fault(loc, f"unknown key '{name}'{nearest(name, _keys())}")
+        elif fault["type"] == "missing":
+            yield file.fault(loc[:-1], f"'{name}' is missing")
+        else:
+            yield file.fault(loc, f"{name}: {fault['msg'].replace(_OURS, '')}")
+
+
+def _read(path: Path, model: type[M]) -> M:
+    """Raises with every fault of the file at once, each with its place."""
+    file = read_toml(path)
+    try:
+        return model.model_validate(file.table)
+    except ValidationError as error:
+        # Every member of a union complains.
+        faults = [fmt.plain(line) for line in dict.fromkeys(_faults(error, file))]
+        raise EffioError("\n".join(faults[:20])) from None
+
+
+def shipped() -> list[str]:
+    return sorted(path.stem for path in _SHIPPED.glob("*.toml"))
+
+
+def path_of(name: str) -> Path:
+    """A file, or the name of rules that come with effio."""
+    path = Path(name)
+    if path.is_file() or name not in shipped():
+        if not path.exists():
+            known = ", ".join(shipped())
+            raise EffioError(f"no rules '{name}': neither a file nor one of {known}")
+        return path
+    return _SHIPPED / f"{name}.toml"
+
+
+def load_rules(name: str) -> RuleFile:
+    return _read(path_of(name), RuleFile)
+
+
+def load_submission(path: Path) -> Submission:
+    return _read(path, Submission)
+
+
+def as_number(value: object) -> float | None:
+    """A number, or a size as text."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(value) if math.isfinite(value) else None
+    size = fmt.parse_size(value) if isinstance(value, str) else None
+    return None if size is None else float(size)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The words of a judgement: the one table of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+Level = Literal["good", "warn", "bad", "info"]
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    level: Level
+    means: str
+
+
+class Verdict(Enum):
+    """Of a comparison of two samples."""
+
+    FASTER = Word("faster", "good", "better by the metric's own direction, and not by chance")
+    SLOWER = Word("slower", "bad", "worse by the metric's own direction, and not by chance")
+    SAME = Word(
+        "no difference found", "info", "chance explains what there is; what would have been seen"
+        " stands beside it",
+    )  # fmt: skip
+    UNTOLD = Word("cannot be told", "warn", "no ground for a judgement; the reason stands beside")
+
+    @property
+    def text(self) -> str:
+        return self.value.text
+
+    @property
+    def level(self) -> Level:
+        return self.value.level
+
+
+class Untold(Enum):
+    """Why it cannot be told."""
+
+    TOO_FEW = "too few"
+    INVALID = "invalid"
+    WORKLOAD = "other workload"
+    PLACE = "cache against device"
+    CLOCK = "virtual against real time"
+    UNIT = "other unit"
+    VALUE = "no value above 0"
+
+
+class Ruling(Enum):
+    """Of an acceptance rule."""
+
+    PASS = Word("pass", "good", "the rule is met by what was measured")
+    FAIL = Word("FAIL", "bad", "the rule is not met")
+    OPEN = Word("not evaluable", "warn", "no ground for a ruling; the reason stands beside")
+
+    @property
+    def text(self) -> str:
+        return self.value.text
+
+    @property
+    def level(self) -> Level:
+        return self.value.level

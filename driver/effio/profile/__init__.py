@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an application's I/O is like, and the campaign that imitates it."""

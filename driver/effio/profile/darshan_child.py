@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads one Darshan log through PyDarshan and prints it as JSON. A process of its own
+(`python -m effio.profile.darshan_child LOG`): the library behind PyDarshan is C, and a torn or
+foreign file may end the process that reads it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import resource
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# Each module's counters that are asked for begin with this.
+MODULES = {
+    "POSIX": "POSIX_",
+    "MPI-IO": "MPIIO_",
+    "STDIO": "STDIO_",
+    "H5F": "H5F_",
+    "H5D": "H5D_",
+    "PNETCDF_FILE": "PNETCDF_FILE_",
+    "PNETCDF_VAR": "PNETCDF_VAR_",
+}
+# The layer that the application called first.
+TRACES = ("DXT_MPIIO", "DXT_POSIX")
+MAX_RECORDS = 200_000  # of a module
+MAX_CALLS = 1_000_000  # of a trace
+MAX_MEMORY = 16 << 30  # of addresses; most of them libraries'
+# Beyond any machine: such a counter was never counted.
+MAX_COUNT = 2**60
+MAX_SECONDS = 1e10
+
+_WANTED = re.compile(
+    "_(OPENS|READS|WRITES|STATS|F(D)?SYNCS|SYNCS|FLUSHES|MMAPS|FILE_ALIGNMENT|FILE_NOT_ALIGNED|"
+    "BYTES_(READ|WRITTEN)|SIZE_.*|ACCESS[1-4]_(ACCESS|COUNT)|"
+    "F_(READ|WRITE|META)_TIME|F_(READ|WRITE)_(START|END)_TIMESTAMP)$"
+)
+
+Json = dict[str, Any]
+
+
+class _DamagedError(Exception):
+    pass
+
+
+def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
+    """Those that are asked for, without what is 0, or negative: not known."""
+    told = {}
+    for name, value in counters.items():
+        if _WANTED.search(name) is None:
+            continue
+        number = value.item()
+        if not math.isfinite(number) or number > MAX_COUNT:
+            raise _DamagedError(f"{name} is {number}")
+        if number > 0:
+            told[name] = number
+    return told
+
+
+def _records(backend: Any, log: Any, module: str) -> tuple[list[Json], bool]:
+    """And whether there are more than are read."""
+    found: list[Json] = []
+    while (record := backend.log_get_record(log, module, dtype="dict")) is not None:
+        if len(found) == MAX_RECORDS:
+            return found, True
+        counters = {**_telling(record["counters"]), **_telling(record["fcounters"])}
+        found.append({"id": int(record["id"]), "rank": int(record["rank"]), **counters})
+    return found, False
+
+
+def _calls(record: Mapping[str, Any]) -> Iterator[list[Any]]:
+    for access in ("write", "read"):
+        for call in record[f"{access}_segments"]:
+            numbers = [call[k] for k in ("offset", "length", "start_time", "end_time")]
+            if not all(0 <= n <= MAX_COUNT for n in numbers):
+                raise _DamagedError(f"a traced {access} of {numbers[1]} bytes at {numbers[0]}")
+            yield [access, *numbers]
+
+
+def _trace(backend: Any, log: Any, module: str) -> tuple[list[Json], bool]:
+    found: list[Json] = []
+    left = MAX_CALLS
+    while (record := backend.log_get_record(log, module, dtype="dict")) is not None:
+        calls = list(_calls(record))
+        left -= len(calls)
+        if left < 0:
+            return found, True
+        found.append({"id": int(record["id"]), "rank": int(record["rank"]), "calls": calls})
+    return found, False
+
+
+def read(path: str) -> Json:
+    import darshan.backend.cffi_backend as backend
+
+    log = backend.log_open(path)
+    if log["handle"] == backend.ffi.NULL:
+        raise _DamagedError("its head cannot be read")
+    job = backend.log_get_job(log)
+    if not 0 < job["nprocs"] <= 2**31:
+        raise _DamagedError(f"a job of {job['nprocs']} processes")
+    if not 0 <= job["run_time"] <= MAX_SECONDS:
+        raise _DamagedError(f"a job of {job['run_time']} seconds")
+    modules = backend.log_get_modules(log)
+    told: Json = {
+        "ranks": int(job["nprocs"]),
+        "seconds": float(job["run_time"]),
+        "version": job["log_ver"],
+        "program": backend.log_get_exe(log),
+        "modules": sorted(modules),
+        "prefixes": MODULES,
+        "incomplete": sorted(m for m, about in modules.items() if about["partial_flag"]),
+        "cut": [],
+        "records": {},
+        "traces": {},
+    }
+    for module in MODULES:
+        if module in modules:
+            told["records"][module], more = _records(backend, log, module)
+            told["cut"] += [module] if more else []
+    for trace in TRACES:
+        if trace in modules:
+            told["traces"][trace], more = _trace(backend, log, trace)
+            told["cut"] += [trace] if more else []
+    wanted = {r["id"] for records in told["records"].values() for r in records}
+    names = backend.log_get_name_records(log)
+    told["names"] = {str(i): names[i] for i in wanted if i in names}
+    backend.log_close(log)
+    return told
+
+
+def main() -> int:
+    for kind, most in ((resource.RLIMIT_AS, MAX_MEMORY), (resource.RLIMIT_CORE, 0)):
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(
+            kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
+        )
+    try:
+        told = read(sys.argv[1])
+    except _DamagedError as error:
+        print(f"effio: {error}", file=sys.stderr)
+        return 1
+    json.dump(told, sys.stdout, allow_nan=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An acceptance as a matrix of rules, with what lies behind each ruling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.judge.accept import Acceptance, Outcome
+from effio.judge.systems import MeasuredSystem, letters_of
+from effio.judge.verdicts import Ruling
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Panel,
+    Quantity,
+    Section,
+    Series,
+    Table,
+)
+
+_MARKS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.OPEN: "?"}
+
+
+def ruling_text(outcome: Outcome) -> str:
+    marked = " (projected)" if outcome.projection is not None else ""
+    return f"{_MARKS[outcome.ruling]} {outcome.ruling.text}{marked}"
+
+
+def value_of(outcome: Outcome) -> Cell:
+    if outcome.value is None:
+        return None
+    if outcome.projection is not None:
+        return f"{fmt.quantity(outcome.value, outcome.unit)} (projected)"
+    return Quantity(outcome.value, outcome.unit)
+
+
+def summary_text(acceptance: Acceptance) -> str:
+    counts = [
+        f"{acceptance.count(ruling)} {ruling.text}" for ruling in Ruling if acceptance.count(ruling)
+    ]
+    return f"{acceptance.verdict}: {', '.join(counts)}"
+
+
+def _runs(outcome: Outcome) -> str:
+    names = [run.name for run in outcome.runs]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            o.rule.id,
+            ruling_text(o),
+            o.limit,
+            value_of(o),
+            o.reason,
+            o.rule.title,
+            o.sample.count if o.sample else None,
+            o.sample.cov if o.sample else None,
+            letters_of(o.runs, systems),
+            _runs(o),
+        ]
+        for o in acceptance.outcomes
+    ]
+    columns = [
+        Column("rule"),
+        Column("ruling"),
+        Column("asked"),
+        Column("measured", "1"),
+        Column("reason"),
+        Column("of what", extra=True),
+        Column("values", "1", extra=True),
+        Column("COV", "1", digits=3, extra=True),
+        Column("system", extra=True),
+        Column("runs", extra=True),
+    ]
+    return Table(
+        columns,
+        rows,
+        acceptance.rules.title,
+        "COV is the deviation over the mean. Of a rule over steps the step that comes nearest to"
+        " failing is shown. A projected value was not measured; the reason names its base.",
+    )
+
+
+def _steps(outcome: Outcome) -> list[Block]:
+    axis = getattr(outcome.rule, "axis", "")
+    rows: list[list[Cell]] = [
+        [
+            s.at,
+            Quantity(s.value, outcome.unit),
+            None if s.needed is None else Quantity(s.needed, outcome.unit),
+            s.value / s.needed if s.needed else None,
+            s.met,
+            s.sample.count,
+            s.sample.cov,
+        ]
+        for s in outcome.steps
+    ]
+    columns = [
+        Column(axis, "1"),
+        Column("measured", "1"),
+        Column("needed", "1"),
+        Column("of what is needed", "1", "%", 3),
+        Column("met"),
+        Column("values", "1"),
+        Column("COV", "1", digits=3),
+    ]
+    x = [s.at for s in outcome.steps]
+    series = [
+        Series(outcome.rule.statistic, x, [s.value for s in outcome.steps],
+               high=[s.sample.max for s in outcome.steps],
+               low=[s.sample.min for s in outcome.steps],
+               faulty=[s.met is False for s in outcome.steps]),
+        Series("needed", x, [s.needed for s in outcome.steps], form="limit"),
+    ]  # fmt: skip
+    ticks = [(at, f"{at:g}") for at in x]
+    figure = Figure(
+        f"steps-{outcome.rule.id}",
+        f"{outcome.rule.id}: {outcome.rule.title}",
+        "Whiskers reach from the least to the largest value; what lies below the dashed line is too"
+        " little, and its mark is open.",
+        "curves",
+        Axis(axis.removeprefix("label."), log=True, ticks=ticks),
+        Axis("rate", outcome.unit, log=True, switch=True),
+        {"": [Panel("", series)]},
+        columns=1,
+        table=Table(columns, rows, f"Steps of {outcome.rule.id}"),
+    )
+    return [figure, Table(columns, rows, f"Steps of {outcome.rule.id}")]
+
+
+def acceptance_section(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Section:
+    blocks: list[Block] = [summary_text(acceptance) + ".", matrix(acceptance, systems)]
+    for outcome in acceptance.outcomes:
+        if outcome.steps:
+            blocks += _steps(outcome)
+    return Section("acceptance", "Acceptance", blocks, acceptance.rules.purpose)

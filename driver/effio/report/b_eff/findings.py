@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the numbers of b_eff say, in sentences."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from effio import text as fmt
+from effio.report.b_eff.pairs import pair_findings
+from effio.report.b_eff.tables import methods_alone
+from effio.report.model import Finding
+from effio.store.details import Detail
+from effio.store.reader import Result
+from effio.store.records import Number
+
+# A method that alone would lose more than this is worth a sentence.
+_LOSS = 0.05
+# Repetitions that differ by more than this are worth a warning.
+_SPREAD = 0.10
+
+
+class _Beff(Detail):
+    """What b_eff adds to its figure."""
+
+    repetitions_spread_fraction: Number | None = None
+    repetitions_mean_bytes_per_second: Number | None = None
+    repetitions_half_width95_bytes_per_second: Number | None = None
+    by_repetition_bytes_per_second: list[Number | None] = Field(default_factory=list)
+    rings_bytes_per_second: Number | None = None
+    random_rings_bytes_per_second: Number | None = None
+    random_rings_factor95: Number | None = None
+    longest_lengths_shortened: list[bool] = Field(default_factory=list)
+
+
+def _repetition_finding(told: _Beff) -> Finding | None:
+    spread = told.repetitions_spread_fraction
+    mean = told.repetitions_mean_bytes_per_second
+    half = told.repetitions_half_width95_bytes_per_second
+    count = len(told.by_repetition_bytes_per_second)
+    if spread is None or mean is None or half is None or count < 2:
+        return None
+    text = (
+        f"Each repetition alone gives {fmt.quantity(mean, 'B/s')} ± {fmt.quantity(half, 'B/s')}"
+        f" (95 % interval of the mean of {count}); they differ by {spread:.1%}."
+    )
+    if spread > _SPREAD:
+        return Finding(f"{text} Something else was at work on the machine.", "results", "warn")
+    return Finding(text, "results")
+
+
+def _method_finding(result: Result) -> Finding | None:
+    rows = methods_alone(result)
+    if len(rows) < 2:
+        return None
+    best, worst = max(rows, key=lambda r: r[2]), min(rows, key=lambda r: r[2])
+    if worst[2] >= -_LOSS:
+        return None
+    return Finding(
+        f"{worst[0]} alone would give {-worst[2]:.1%} less than b_eff,"
+        f" {best[0]} alone {-best[2]:.1%} less.",
+        "methods",
+    )
+
+
+def _gap(result: Result) -> str:
+    """What lies between neighbours and any ranks."""
+    if result.run.system.nodes > 1:
+        return "the rest is what the distance between ranks costs"
+    return "on one node no rank is far from another, so the rest is caches, cores and chance"
+
+
+def _random_findings(result: Result, told: _Beff) -> list[Finding]:
+    found = []
+    rings, random = told.rings_bytes_per_second, told.random_rings_bytes_per_second
+    if rings and random:
+        text = f"Random rings reach {random / rings:.0%} of the rings: {_gap(result)}."
+        found.append(Finding(text, "families"))
+    factor = told.random_rings_factor95
+    if factor is not None and factor > 1:
+        text = f"Other random rings would change b_eff by up to {factor - 1:.1%} (95 %)."
+        found.append(Finding(text, "families"))
+    return found
+
+
+def findings_of(result: Result) -> list[Finding]:
+    figure = result.figure("b_eff")
+    told = _Beff.of(figure) if figure is not None else _Beff()
+    first = [f for f in (_repetition_finding(told), _method_finding(result)) if f is not None]
+    found = [*first, *_random_findings(result, told)]
+    if any(told.longest_lengths_shortened):
+        text = (
+            "The two longest messages were measured with the best method only; there the methods"
+            " cannot be compared."
+        )
+        found.append(Finding(text, "methods"))
+    return [*found, *pair_findings(result)]

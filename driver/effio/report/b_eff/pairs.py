@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One pair of ranks at a time: heat maps, and which ranks are slow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from effio.report.model import Axis, Figure, Finding, Panel
+from effio.store.details import Detail, Rows
+from effio.store.reader import Result
+from effio.store.records import Count, Number, Seconds
+
+# More ranks than this are shown node by node in the heat map.
+_MOST_RANKS = 128
+
+
+class _SlowRank(Detail):
+    rank: int | None = None
+    relative_bandwidth: Number | None = None
+
+
+def _in_order(pair: tuple[int, int, float, float]) -> tuple[int, int, float, float]:
+    if pair[0] > pair[1]:
+        raise ValueError("the lower rank comes first")
+    return pair
+
+
+_Pair = Annotated[tuple[Count, Count, Seconds, Number], AfterValidator(_in_order)]
+
+
+class _Pairs(Detail):
+    """What the figure of all pairs adds: ranks, and of each pair seconds and bytes per second."""
+
+    pairs_low_high_latency_bandwidth: Rows[_Pair] = Field(default_factory=Rows)
+    node_of_rank: list[int] = Field(default_factory=list)
+    sampled: bool = False
+    pairs_in_all: int | None = None
+    slow_ranks: Rows[_SlowRank] = Field(default_factory=Rows)
+
+
+def _places(told: _Pairs, ranks: Sequence[int]) -> tuple[str, dict[int, int]]:
+    """What a row of the heat map is, and the number of that by rank. `ranks` are those measured."""
+    if ranks[-1] < _MOST_RANKS or len(told.node_of_rank) <= ranks[-1]:
+        return "rank", {rank: rank for rank in ranks}
+    return "node", {rank: max(0, told.node_of_rank[rank]) for rank in ranks}
+
+
+def heat_maps(result: Result) -> list[Figure]:
+    record = result.figure("pairs")
+    told = _Pairs.of(record) if record is not None else _Pairs()
+    pairs = told.pairs_low_high_latency_bandwidth
+    if not pairs:
+        return []
+    kind, places = _places(told, sorted({rank for pair in pairs for rank in pair[:2]}))
+    # What no pair tells of has no row, so that the map is no larger than what is told.
+    shown = sorted(set(places.values()))[: 4 * _MOST_RANKS]
+    labels = [str(place) for place in shown]
+    in_all = told.pairs_in_all
+    scope = f"a sample of {len(pairs)} of {in_all} pairs" if told.sampled else "every pair"
+    figures = []
+    for name, title, unit, which in (
+        ("pair-bandwidth", "Bandwidth of pairs", "B/s", 3),
+        ("pair-latency", "Latency of pairs", "s", 2),
+    ):
+        cells: dict[tuple[int, int], list[float]] = {}
+        for pair in pairs:
+            a, b = places[pair[0]], places[pair[1]]
+            value = float(pair[which])
+            cells.setdefault((a, b), []).append(value)
+            cells.setdefault((b, a), []).append(value)
+        values = [[fmean(cells[y, x]) if (y, x) in cells else None for x in shown] for y in shown]
+        figures.append(
+            Figure(
+                name,
+                title,
+                f"One pair at a time, {scope}. A row and column of another colour is a slow {kind};"
+                " blocks along the diagonal are nodes.",
+                "heatmap",
+                Axis(kind),
+                Axis(kind, unit, low=0.0),
+                {"": [Panel("", [], labels, labels, values)]},
+                columns=1,
+                panel_height=480,
+            )
+        )
+    return figures
+
+
+def pair_findings(result: Result) -> list[Finding]:
+    """Pairs that cannot be believed, and one sentence: ranks that are slow with most of their
+    partners, or else how many pairs are."""
+    record = result.figure("pairs")
+    if record is None:
+        return []
+    told = _Pairs.of(record)
+    found = []
+    if left_out := told.pairs_low_high_latency_bandwidth.left_out:
+        words = "1 pair of ranks is" if left_out == 1 else f"{left_out} pairs of ranks are"
+        found.append(
+            Finding(
+                f"{words} left out of the maps: the result file does not say two ranks, a latency"
+                " and a bandwidth.",
+                "pair-bandwidth" if told.pairs_low_high_latency_bandwidth else "",
+                "warn",
+            )
+        )
+    slow = [
+        f"rank {s.rank} ({s.relative_bandwidth:.0%})"
+        for s in told.slow_ranks
+        if s.relative_bandwidth is not None
+    ]
+    if slow:
+        more = f" and {len(slow) - 10} more" if len(slow) > 10 else ""
+        return [
+            *found,
+            Finding(
+                "Slow ranks, with their share of the usual bandwidth to the others:"
+                f" {', '.join(slow[:10])}{more}.",
+                "pair-bandwidth",
+                "bad",
+            ),
+        ]
+    if not record.metric.value:
+        return found
+    return [
+        *found,
+        Finding(
+            f"{record.metric.value:.0f} pairs have less than half of the usual bandwidth, but"
+            " no rank is slow with most of its partners.",
+            "pair-bandwidth",
+            "warn",
+        ),
+    ]

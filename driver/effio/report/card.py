@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The device card: what a storage does, one line for each thing that was measured, as data that
+the terminal and the page draw.
+
+Every line has its rate, the lowest and highest of the repetitions, bytes, seconds, and where the
+bytes were. A rate of memory is no answer where storage was asked for, and says so instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from effio import text as fmt
+from effio.campaign.file import Line
+from effio.report.common.caches import is_reading
+from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.registry import teller_of
+from effio.store.reader import Result
+from effio.store.records import CallTimes, Measurement
+
+_READ_FROM = {
+    "device": "from storage",
+    "cache": "from memory",
+    "mixed": "partly from memory",
+    "unknown": "cannot be told",
+}
+_WRITTEN_TO = {
+    "device": "on storage",
+    "cache": "flushed, not seen at a device",
+    "mixed": "flushed, partly seen at a device",
+    "unknown": "flushed",
+}
+_WHY_NOT = {
+    "cache": "the bytes came out of memory",
+    "mixed": "some of the bytes came out of memory",
+    "unknown": "this system does not say where the bytes came from",
+}
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """Base units. `count` measurements lie between `low` and `high`; `missing` says why there is no
+    value."""
+
+    title: str
+    value: float | None = None
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+    p99: float | None = None  # seconds of a call
+    calls: int = 0
+    bytes: int = 0
+    seconds: float | None = None
+    source: str = ""
+    missing: str = ""
+
+    def shown(self) -> str:
+        return fmt.quantity(self.value, self.unit)
+
+    def interval(self) -> str:
+        if self.low is None or self.high is None:
+            return ""
+        if self.count < 2:
+            return "one measurement"
+        low, high = (fmt.quantity(v, self.unit) for v in (self.low, self.high))
+        return f"{low} to {high}"
+
+
+@dataclass(frozen=True)
+class Card:
+    title: str
+    subtitle: str = ""
+    lines: Sequence[CardLine] = field(default_factory=tuple)
+    # What stands below, and small: remarks, and figures that are not valid.
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def table(self) -> Table:
+        rows: list[list[Cell]] = [
+            [
+                line.title,
+                None if line.value is None else Quantity(line.value, line.unit),
+                line.interval() or line.missing,
+                line.p99,
+                line.calls or None,
+                line.bytes or None,
+                line.seconds,
+                line.source,
+            ]
+            for line in self.lines
+        ]
+        return Table(
+            [
+                Column("what"),
+                Column("result", "1"),
+                Column("lowest to highest"),
+                Column("99 % within", "s"),
+                Column("calls", "1"),
+                Column("data", "B"),
+                Column("time", "s"),
+                Column("where the data were"),
+            ],
+            rows,
+            "",
+            "Results are of all repetitions together: their bytes or operations over their "
+            "seconds, flushing included. 99 % of the calls were over within the time given.",
+        )
+
+
+def line_of(line: Line, result: Result | None, reason: str) -> CardLine:
+    """One line of a card. `reason` says why there is no result."""
+    if result is None:
+        return CardLine(line.title, missing=reason or "there is no result")
+    cells = [m for m in result.measurements if _belongs(m, line)]
+    good = [m for m in cells if m.valid and m.rate.value and m.total_seconds > 0]
+    if not good:
+        why = next((m.invalid_reason for m in cells if m.invalid_reason), "")
+        ended = result.end.reason if result.end else ""
+        return CardLine(line.title, missing=why or ended or reason or "nothing was measured")
+    if line.show in ("message time", "message rate"):
+        return _of_messages(line, good[-1])
+    return _judged(line, _of_cells(line, good), good, result)
+
+
+def _belongs(m: Measurement, line: Line) -> bool:
+    fits = line.access is None or m.access == line.access
+    return fits and all(m.where.get(name) == value for name, value in line.where.items())
+
+
+def _seconds(m: Measurement) -> float:
+    """The interval that the measurement's own rate is of."""
+    amount = m.bytes if m.rate.unit == "B/s" else m.operations
+    return amount / m.rate.value if m.rate.value else m.total_seconds
+
+
+def _of_cells(line: Line, cells: Sequence[Measurement]) -> CardLine:
+    """Bytes or operations of all over the seconds of all."""
+    amounts = [m.bytes if line.show == "rate" else m.operations for m in cells]
+    seconds = [_seconds(m) for m in cells]
+    rates = [a / s for a, s in zip(amounts, seconds, strict=True)]
+    timed = [m.call_times for m in cells if m.call_times and m.call_times.count]
+    return CardLine(
+        line.title,
+        sum(amounts) / sum(seconds),
+        "B/s" if line.show == "rate" else "op/s",
+        min(rates),
+        max(rates),
+        len(rates),
+        p99=_p99(timed) if line.show == "operations" else None,
+        calls=sum(m.operations for m in cells),
+        bytes=sum(m.bytes for m in cells),
+        seconds=sum(seconds),
+        source=line.source,
+    )
+
+
+def _p99(times: Sequence[CallTimes]) -> float | None:
+    """Of all calls together: the exact value of one histogram, the bucket's begin of several."""
+    if len(times) < 2:
+        return times[0].p99 if times else None
+    merged: dict[int, int] = {}
+    for one in times:
+        for begin, count in one.buckets:
+            merged[begin] = merged.get(begin, 0) + count
+    wanted, seen = 0.99 * sum(merged.values()), 0
+    for begin, count in sorted(merged.items()):
+        seen += count
+        if seen >= wanted:
+            return begin / 1e9
+    return None
+
+
+def _of_messages(line: Line, m: Measurement) -> CardLine:
+    """One message of a pair: the mean over the pairs, and the fastest and slowest of them. Their
+    seconds are those of the shortest of a pair's measurements."""
+    spread, length = m.seconds["total"], m.number("length_bytes")
+    pairs = int(m.detail["pairs"]) if isinstance(m.detail.get("pairs"), int) else 1
+    if line.show == "message time":
+        values = (spread.mean, spread.min, spread.max)
+    else:
+        slow, fast = (length / s if s > 0 else 0.0 for s in (spread.max, spread.min))
+        values = (m.rate.value or 0.0, slow, fast)
+    unit = "s" if line.show == "message time" else "B/s"
+    value, low, high = values
+    return CardLine(
+        line.title,
+        value,
+        unit,
+        low,
+        high,
+        pairs,
+        calls=m.operations,
+        bytes=m.bytes,
+        seconds=m.operations * spread.mean,
+        source=line.source,
+    )
+
+
+def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Result) -> CardLine:
+    """With where the bytes were; without a value where that was not what was asked for."""
+    verdicts = {m.cache.verdict for m in cells if m.cache and m.bytes}
+    if not verdicts:
+        return told
+    verdict = verdicts.pop() if len(verdicts) == 1 else "mixed"
+    reading = is_reading(cells[0].access)
+    told = replace(told, source=(_READ_FROM if reading else _WRITTEN_TO).get(verdict, verdict))
+    if not line.from_storage or verdict == "device":
+        return told
+    place = result.run.file_system
+    why = _WHY_NOT.get(verdict, verdict)
+    if place is not None and place.memory_backed:
+        why = f"the directory lies in memory ({place.type})"
+    return replace(
+        told, value=None, low=None, high=None, p99=None, missing=f"no storage read number: {why}"
+    )
+
+
+def figure_note(line: Line, result: Result | None, reason: str) -> str:
+    """A benchmark's own figure in one sentence, with what it counts for."""
+    if result is None:
+        return f"{line.title}: no value, {reason or 'there is no result'}."
+    headline = teller_of(result.benchmark).headline(result)
+    if headline.value is None:
+        return f"{line.title}: no value, {headline.missing or reason or 'nothing was measured'}."
+    text = f"{line.title}: {headline.shown()} {headline.context}".rstrip()
+    if headline.verdict:
+        unmet = "; ".join(r.text for r in headline.reasons if not r.met)
+        text += f". {headline.verdict}" + (f" (not reached: {unmet})" if unmet else "")
+    return text + "."
+
+
+def device_card(
+    title: str, told: Sequence[tuple[Line, Result | None, str]], notes: Sequence[str] = ()
+) -> Card:
+    """The card of (line, result, why there is none); figures of benchmarks stand below."""
+    results = [result for _, result, _ in told if result is not None]
+    below = [figure_note(*one) for one in told if one[0].show == "figure"]
+    place = next((r.run.file_system for r in results if r.run.file_system), None)
+    if place is not None and place.memory_backed:
+        below.insert(0, f"This directory lies in memory ({place.type}): nothing here is storage.")
+    return Card(
+        title,
+        _where(results),
+        [line_of(*one) for one in told if one[0].show != "figure"],
+        [*below, *notes],
+    )
+
+
+def _where(results: Sequence[Result]) -> str:
+    if not results:
+        return ""
+    run = max((r.run for r in results), key=lambda run: run.system.ranks)
+    place = next((r.run.file_system for r in results if r.run.file_system), None)
+    parts = [
+        f"{place.type or 'unknown file system'} on {place.source}, {place.path}" if place else "",
+        f"{fmt.count_of(run.system.ranks, 'rank')} on {fmt.count_of(run.system.nodes, 'node')}",
+        run.system.mpi.library.split(",")[0],
+        run.started,
+    ]
+    return " · ".join(part for part in parts if part)

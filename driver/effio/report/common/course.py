@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How rates went: within a measurement, slice by slice, and from repetition to repetition."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from effio import text as fmt
+from effio.report.model import Finding
+
+# A last slice shorter than this part of the others says nothing.
+_SHORTEST_SLICE = 0.1
+# Repetitions that fall or rise by less than this do not drift.
+_DRIFT = 1.25
+# Of the pairs of repetitions, how many more must go one way than the other (Kendall's tau). All of
+# them where there are few: three in order come by chance in a third of all cases, so that they
+# count only if they differ much.
+_ONE_WAY = 0.8
+_DRIFT_OF_THREE = 1.5
+
+
+def course(
+    amounts: Sequence[float | None], width: float, end: float
+) -> tuple[list[float], list[float | None]]:
+    """Middles and rates of the slices of a measurement that took `end` seconds: the last one is as
+    long as the measurement went on in it, and slices behind the end are none."""
+    count = min(len(amounts), math.ceil(end / width - 1e-9)) if end > 0 else len(amounts)
+    middles: list[float] = []
+    rates: list[float | None] = []
+    for i in range(count):
+        length = min(width, end - i * width) if end > 0 else width
+        amount = amounts[i]
+        if i and length < _SHORTEST_SLICE * width:
+            break
+        middles.append(i * width + length / 2)
+        rates.append(None if amount is None else amount / length)
+    return middles, rates
+
+
+def _drifts(values: Sequence[float]) -> bool:
+    if len(values) < 3 or min(values) <= 0:
+        return False
+    ends = (values[0], values[-1])
+    factor = max(ends) / min(ends)
+    if factor < (_DRIFT_OF_THREE if len(values) == 3 else _DRIFT):
+        return False
+    signs = [(b > a) - (b < a) for a, b in combinations(values, 2)]
+    return abs(sum(signs)) >= _ONE_WAY * len(signs)
+
+
+def drift_finding(rates: Mapping[str, Sequence[float]], unit: str, anchor: str) -> Finding | None:
+    """One sentence about all rates, by name, that fall or rise from repetition to repetition."""
+    drifting = {name: values for name, values in rates.items() if _drifts(values)}
+    if not drifting:
+        return None
+
+    def factor(name: str) -> float:
+        first, last = drifting[name][0], drifting[name][-1]
+        return max(first, last) / min(first, last)
+
+    worst = sorted(drifting, key=factor, reverse=True)
+    told = [
+        f"{name} from {fmt.quantity(drifting[name][0], unit)} to"
+        f" {fmt.quantity(drifting[name][-1], unit)}"
+        for name in worst[:2]
+    ]
+    more = f" and {len(worst) - 2} more" if len(worst) > 2 else ""
+    return Finding(
+        f"From repetition to repetition rates drift: {', '.join(told)}{more}. A cache fills, a"
+        " directory grows, or others are at work: the mean says little.",
+        anchor,
+        "warn",
+    )

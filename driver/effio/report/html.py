@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one HTML file that a report becomes. It opens without a network, runs no script but its own,
+and stays below ten megabytes whatever was measured."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import gzip
+import hashlib
+import importlib.util
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import effio
+from effio.errors import EffioError, ExitCode
+from effio.report.bounds import STEPS, Limits, bounded, bounded_block
+from effio.report.draw import figure_data
+from effio.report.model import Block, Figure, Level, Reason, Report, Section, Table
+from effio.store.folder import now_utc, write_atomically
+
+MAX_PAGE_BYTES = 10_000_000
+_PAGE = Path(__file__).resolve().parent / "page"
+_MARKS: Mapping[str, str] = {"good": "✓", "warn": "!", "bad": "✗", "info": "i"}
+
+
+@dataclass(frozen=True)
+class Card:
+    title: str
+    text: str
+    level: Level
+    anchor: str = ""
+    reasons: Sequence[Reason] = ()
+
+
+def cards(report: Report) -> list[Card]:
+    """The first screen: valid or not, cached or not, what limits."""
+    found = []
+    headline = report.headline
+    if headline.verdict:
+        found.append(
+            Card(
+                "Valid" if headline.valid else "Not valid",
+                _sentence(headline.verdict),
+                "good" if headline.valid else "bad",
+                headline.anchor,
+                reasons=headline.reasons,
+            )
+        )
+    titles = {"cache": "Cached?", "limit": "What limits it"}
+    for finding in report.findings:
+        if finding.card:
+            found.append(
+                Card(
+                    titles.get(finding.card, finding.card),
+                    finding.text,
+                    finding.level,
+                    finding.anchor,
+                )
+            )
+    return found
+
+
+def _sentence(verdict: str) -> str:
+    text = verdict.replace("NOT VALID", "Not valid").replace("VALID", "Valid")
+    return text if text.endswith(".") else text + "."
+
+
+@functools.cache
+def _plotly() -> tuple[str, str]:
+    """plotly.js as it stands in the page, compressed, and the checksum of what it becomes
+    there."""
+    script = plotly_script().read_bytes()
+    packed = gzip.compress(script, compresslevel=6, mtime=0)
+    return base64.b64encode(packed).decode("ascii"), _hash(script.decode("utf-8"))
+
+
+def plotly_script() -> Path:
+    """The file that Python's plotly carries; found without importing it, which takes a second."""
+    package = importlib.util.find_spec("plotly")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("No module named 'plotly'", name="plotly")
+    return Path(package.origin).parent / "package_data" / "plotly.min.js"
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _json_for_html(value: object) -> str:
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def render(
+    reports: Sequence[Report],
+    sources: Sequence[str],
+    together: Sequence[Block] = (),
+    head: Section | None = None,
+) -> str:
+    """One self-contained page; `together` is told of all reports at once, before them, or `head` in
+    its place. What is too much for a page is shortened, which the page says."""
+    if head is None and len(reports) > 1:
+        head = Section("overview", "Overview", together)
+    page = ""
+    for limits in STEPS:
+        page = _render(reports, sources, head, limits)
+        if len(page.encode()) < MAX_PAGE_BYTES:
+            break
+    return page
+
+
+def _render(
+    reports: Sequence[Report], sources: Sequence[str], head: Section | None, limits: Limits
+) -> str:
+    """Scripts run by their checksum only, so that nothing that came in with a result could ever
+    run, even if it were not escaped."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_PAGE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    blocks = environment.get_template("blocks.html.j2").module
+    figures: dict[str, object] = {}
+
+    def show(block: Block, prefix: str) -> Markup:
+        if isinstance(block, Figure):
+            identity = f"{prefix}-{block.id}"
+            figures[identity] = figure_data(block, identity)
+            return Markup(blocks.figure(block, identity))  # type: ignore[attr-defined]
+        if isinstance(block, Table):
+            if not block.rows:
+                return Markup("")
+            name = "".join(c if c.isalnum() else "-" for c in block.title or "table").lower()
+            return Markup(blocks.table_block(block, name))  # type: ignore[attr-defined]
+        return Markup("<p>{}</p>").format(block)
+
+    reports = [bounded(r, limits) for r in reports]
+    if head is not None:
+        head = replace(head, blocks=[bounded_block(block, limits) for block in head.blocks])
+    first = head.blocks if head is not None else ()
+    drawn = any(r.figures() for r in reports) or any(isinstance(b, Figure) for b in first)
+    plotly, checksum = _plotly() if drawn else ("", "")
+    script = (_PAGE / "page.js").read_text(encoding="utf-8")
+    own = head is not None and head.id != "overview"
+    title = "effio: " + (head.title if head and own else ", ".join(r.name for r in reports))
+
+    page = environment.get_template("page.html.j2")
+    return page.render(
+        title=title,
+        reports=reports,
+        head=head,
+        cards=cards,
+        marks=_MARKS,
+        render=show,
+        style=Markup((_PAGE / "style.css").read_text(encoding="utf-8")),
+        script_hashes=Markup(f"{checksum} {_hash(script)}".strip()),
+        plotly=Markup(plotly),
+        script=Markup(script),
+        figures_json=_Late(lambda: _json_for_html(figures)),
+        version=effio.__version__,
+        made=now_utc(),
+        sources=", ".join(sources),
+    )
+
+
+def write_page(target: Path, page: str) -> Path:
+    try:
+        write_atomically(target, page)
+    except OSError as error:
+        raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
+    return target
+
+
+class _Late:
+    """Markup that is known when the rest of the page is."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __html__(self) -> str:
+        return self._make()

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs by what was varied: a row for each point, over its repetitions, with one number of each run:
+that of its benchmark, a figure by its name, or the rate of an access."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from effio.campaign.expression import as_number
+from effio.config.toml_file import nearest
+from effio.errors import EffioError
+from effio.judge.samples import Judged
+from effio.judge.statistics import summary
+from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.registry import teller_of
+
+# What says where a result went, not what was measured.
+_NO_AXES = frozenset({"dir", "result", "progress", "quiet", "name", "label"})
+_OF_CAMPAIGN = ("campaign", "step")
+
+
+@dataclass
+class Point:
+    """`values` are of its valid runs."""
+
+    axes: Mapping[str, str]
+    figure: str
+    unit: str
+    runs: int = 0
+    values: list[float] = field(default_factory=list)
+
+
+def _value_of(run: Judged, wanted: str) -> tuple[str, str, float | None]:
+    """Name, unit and value; several rates of an access count by their median."""
+    if not wanted:
+        headline = teller_of(run.result.benchmark).headline(run.result)
+        return headline.name, headline.unit, headline.value
+    figure = run.result.figure(wanted)
+    if figure is not None:
+        counts = figure.valid is not False
+        return wanted, figure.metric.unit, figure.metric.value if counts else None
+    those = [m for m in run.result.measurements if m.access == wanted]
+    rates = [m.rate.value for m in those if m.valid and m.rate.value is not None]
+    unit = those[0].rate.unit if those else ""
+    return f"{wanted} rate", unit, median(rates) if rates else None
+
+
+def _known_values(runs: Sequence[Judged]) -> list[str]:
+    names = [f.name for run in runs for f in run.result.figures]
+    return list(dict.fromkeys(names + [m.access for run in runs for m in run.result.measurements]))
+
+
+def _axes_of(runs: Sequence[Judged]) -> list[dict[str, str]]:
+    """Of each run: benchmark, campaign and step, the axes of its campaign or else the options that
+    differ among its like, and ranks; without what is the same for all."""
+    told: list[dict[str, str]] = []
+    for run in runs:
+        record = run.result.record
+        part = record.campaign if record is not None else None
+        options = {} if part is not None else dict(run.result.run.options)
+        told.append(
+            {
+                "benchmark": run.result.benchmark,
+                **({"campaign": part.name, "step": part.step} if part is not None else {}),
+                **run.labels,
+                **{
+                    name: str(value)
+                    for name, value in options.items()
+                    if name not in _NO_AXES and isinstance(value, (str, int, float, bool))
+                },
+                "ranks": str(run.result.run.system.ranks),
+            }
+        )
+    names = list(dict.fromkeys(name for axes in told for name in axes))
+
+    def differs(name: str) -> bool:
+        # An option that only one benchmark has tells its runs apart only if they differ in it.
+        values = {(axes["benchmark"], axes[name]) for axes in told if name in axes}
+        benchmarks = {benchmark for benchmark, _ in values}
+        if name == "benchmark" or name in _OF_CAMPAIGN:
+            return len({axes.get(name) for axes in told}) > 1
+        return len(values) > len(benchmarks)
+
+    varied = [name for name in names if differs(name)]
+    return [{name: axes[name] for name in varied if name in axes} for axes in told]
+
+
+def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -> list[Point]:
+    """`by` names the axes that tell points apart; all that differ unless told."""
+    all_axes = _axes_of(runs)
+    known = list(dict.fromkeys(name for axes in all_axes for name in axes))
+    for name in by:
+        if name not in known:
+            raise EffioError(f"'{name}' does not differ among these runs{nearest(name, known)}")
+    if value and value not in _known_values(runs):
+        raise EffioError(
+            f"no figure or access '{value}' in these runs{nearest(value, _known_values(runs))}"
+        )
+    found: dict[object, Point] = {}
+    for run, axes in zip(runs, all_axes, strict=True):
+        chosen = {name: axes.get(name, "") for name in (by or known)}
+        name, unit, number = _value_of(run, value)
+        key = (*chosen.items(), name, unit)
+        point = found.setdefault(key, Point(chosen, name, unit))
+        point.runs += 1
+        if number is not None:
+            point.values.append(number)
+    names = by or known
+    return sorted(found.values(), key=lambda p: [_in_order(p.axes[name]) for name in names])
+
+
+def _in_order(text: str) -> tuple[bool, float, str]:
+    number = as_number(text)
+    return (True, 0.0, text) if number is None else (False, float(number), text)
+
+
+def table_of(points: Sequence[Point], title: str = "") -> Table:
+    names = list(points[0].axes) if points else []
+    units = {point.unit for point in points}
+    unit = units.pop() if len(units) == 1 else ""
+
+    def shown(value: float | None, point: Point) -> Cell:
+        return value if unit or value is None else Quantity(value, point.unit)
+
+    rows: list[list[Cell]] = []
+    for point in points:
+        told = summary(point.values)
+        rows.append(
+            [
+                *(point.axes[name] for name in names),
+                point.runs,
+                len(point.values),
+                point.figure,
+                *(
+                    shown(value, point)
+                    for value in (
+                        (told.median, told.min, told.max, told.deviation)
+                        if told is not None
+                        else (None,) * 4
+                    )
+                ),
+                point.unit,
+            ]
+        )
+    columns = [
+        *(Column(name) for name in names),
+        Column("runs", "1"),
+        Column("counted", "1", extra=True),
+        Column("figure"),
+        *(Column(name, unit or "1") for name in ("median", "lowest", "highest", "deviation")),
+        Column("unit in CSV"),
+    ]
+    return Table(columns, rows, title)
+
+
+def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
+    """The medians, with the values of one axis side by side."""
+    names = [name for name in points[0].axes if name != axis] if points else []
+    if points and axis not in points[0].axes:
+        known = list(points[0].axes)
+        raise EffioError(f"'{axis}' does not differ among these runs{nearest(axis, known)}")
+    heads = sorted({point.axes[axis] for point in points}, key=_in_order)
+    rows: dict[object, list[Cell]] = {}
+    for point in points:
+        key = (*(point.axes[name] for name in names), point.figure, point.unit)
+        start: list[Cell] = [*(point.axes[name] for name in names), point.figure]
+        row = rows.setdefault(key, [*start, *(None for _ in heads), point.unit])
+        if point.values:
+            cell = Quantity(median(point.values), point.unit)
+            row[len(start) + heads.index(point.axes[axis])] = cell
+    columns = [*(Column(name) for name in names), Column("figure")]
+    columns += [Column(f"{axis}={head}", "1") for head in heads]
+    return Table([*columns, Column("unit in CSV")], list(rows.values()), title)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A profile as tables and figures: what the application does, what imitates it, what it would
+take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.profile.model import Activity, Profile
+from effio.profile.predict import Expected, Prediction, part_text
+from effio.profile.steps import Imitation
+from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+
+_FILES = {
+    "shared": "one for all", "per-process": "one each", "one-process": "through one process",
+}  # fmt: skip
+_STYLES = {"write": 10, "read": 11}
+# Steps of the course of time.
+_BINS = 60
+
+
+def _what(profile: Profile) -> str:
+    now = "" if profile.io_share is None else f", of which {fmt.percent(profile.io_share)} is I/O"
+    source = "from a Darshan log" if profile.source == "darshan" else "from the questionnaire"
+    return (
+        f"{fmt.plain(profile.application, 100)}, {source}:"
+        f" {fmt.count_of(profile.ranks, 'process', 'processes')}, a run of"
+        f" {fmt.duration(profile.seconds)}{now}; it moves {fmt.size(profile.bytes_of_a_run)}."
+    )
+
+
+def _activity_row(profile: Profile, a: Activity) -> list[Cell]:
+    layout = a.layout if a.piece is None else f"{a.layout}, {fmt.exact_size(a.piece)}"
+    return [
+        a.name,
+        a.access,
+        a.bytes,
+        a.times,
+        a.transfer,
+        a.library,
+        _FILES[a.files],
+        layout,
+        a.collective,
+        a.aligned,
+        profile.ranks_of(a),
+        a.variables if a.variables > 1 else None,
+        a.seconds,
+        fmt.plain(a.example, 60),
+    ]
+
+
+def activities(profile: Profile) -> Table:
+    columns = [
+        Column("activity"), Column("access"), Column("each time", "B"), Column("times", "1"),
+        Column("calls of", "B"), Column("library"), Column("files"),
+        Column("layout", extra=True), Column("collective", "1", "%", 3),
+        Column("aligned", "1", "%", 3, extra=True), Column("processes", "1"),
+        Column("arrays", "1", extra=True), Column("mean time", "s", extra=True),
+        Column("for example", extra=True),
+    ]  # fmt: skip
+    rows = [_activity_row(profile, a) for a in profile.activity]
+    return Table(columns, rows, "What it does")
+
+
+def names(profile: Profile) -> Table:
+    n = profile.names
+    counts = {
+        "created": n.creates,
+        "opened": n.opens,
+        "looked up (stat)": n.stats,
+        "removed": n.removes,
+    }
+    rows: list[list[Cell]] = [[w, c, c / profile.seconds] for w, c in counts.items() if c]
+    columns = [Column("files"), Column("in a run", "1"), Column("in the mean", "op/s")]
+    return Table(columns, rows, "Names")
+
+
+def phases(profile: Profile) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            p.access,
+            p.begin,
+            p.end,
+            p.bytes,
+            p.bytes / (p.end - p.begin) if p.end > p.begin else None,
+        ]
+        for p in profile.phase
+    ]
+    columns = [
+        Column("access"), Column("begin", "s"), Column("end", "s"), Column("moved", "B"),
+        Column("in the mean", "B/s"),
+    ]  # fmt: skip
+    caption = "Times in which files are written or read, from the begin of the run."
+    return Table(columns, rows, "Phases", caption)
+
+
+def course(profile: Profile) -> Figure | None:
+    """Rates over the run's time: a phase moves its bytes evenly."""
+    if not profile.phase:
+        return None
+    end = max([profile.seconds, *(p.end for p in profile.phase)])
+    step = end / _BINS
+    series = []
+    for access, style in _STYLES.items():
+        some = [p for p in profile.phase if p.access == access]
+        if not some:
+            continue
+        moved = [0.0] * _BINS
+        for p in some:
+            length = max(p.end - p.begin, 1e-9)
+            for i in range(_BINS):
+                inside = min(p.end, (i + 1) * step) - max(p.begin, i * step)
+                moved[i] += p.bytes * max(0.0, inside) / length
+        x = [(i + 0.5) * step for i in range(_BINS)]
+        series.append(Series(access, x, [m / step for m in moved], style))
+    return Figure(
+        "phases",
+        "When it writes and reads",
+        "Bytes of all processes by the time of the run; a phase is drawn as even. Of a log without"
+        " a trace (DXT) only the first and last call to each file are known.",
+        "curves",
+        Axis("time", "s"),
+        Axis("rate", "B/s"),
+        {"": [Panel("", series)]},
+        columns=1,
+        table=phases(profile),
+    )
+
+
+def steps_table(steps: Sequence[Imitation]) -> Table:
+    rows: list[list[Cell]] = []
+    for one in steps:
+        options = " ".join(f"{k}={v}" for k, v in one.options.items())
+        missing = "; ".join(one.missing) or "–"
+        rows.append([one.name, one.benchmark, one.bytes_of_a_rank or None, missing, options])
+    columns = [
+        Column("activity"), Column("benchmark"), Column("of a process", "B"),
+        Column("not imitated"), Column("options", extra=True),
+    ]  # fmt: skip
+    return Table(columns, rows, "What imitates it")
+
+
+def _expected_row(e: Expected) -> list[Cell]:
+    ranks = ", ".join(map(str, e.ranks))
+    rate = None if e.rate is None else fmt.quantity(e.rate, e.unit)
+    return [e.step, e.what, rate, e.values or None, ranks, e.seconds, e.low, e.high, e.reason]
+
+
+def expected_table(prediction: Prediction) -> Table:
+    columns = [
+        Column("activity"), Column("of"), Column("measured here"), Column("values", "1"),
+        Column("ranks"), Column("in a run", "s"), Column("at least", "s", extra=True),
+        Column("at most", "s", extra=True), Column("reason"),
+    ]  # fmt: skip
+    caption = "Bounds are those of the 95 % interval of the mean rate, from three values on."
+    return Table(columns, [_expected_row(e) for e in prediction.expected], "Here", caption)
+
+
+def sentence(prediction: Prediction) -> str:
+    """The answer, or why there is none."""
+    if prediction.share is None or prediction.seconds is None or prediction.compute is None:
+        open_ = len(prediction.expected) - prediction.measured
+        if not prediction.measured:
+            return "Here: not measured yet (--campaign FILE, then effio run FILE, then this again)."
+        what = fmt.count_of(open_, "operation")
+        return f"Here: no answer yet, {what} of {len(prediction.expected)} without a rate."
+    bounds = ""
+    if prediction.low is not None and prediction.high is not None:
+        bounds = f" ({part_text(prediction.low)} to {part_text(prediction.high)})"
+    return (
+        f"Here {part_text(prediction.share)}{bounds} of a run would go to I/O:"
+        f" {fmt.duration(prediction.seconds)} beside {fmt.duration(prediction.compute)} of"
+        " computation."
+    )
+
+
+def profile_section(
+    profile: Profile, steps: Sequence[Imitation], missing: Sequence[str], prediction: Prediction
+) -> Section:
+    blocks: list[Block] = [_what(profile), sentence(prediction), activities(profile)]
+    blocks += [t for t in (names(profile), phases(profile)) if t.rows]
+    figure = course(profile)
+    if figure is not None:
+        blocks.append(figure)
+    blocks.append(steps_table(steps))
+    if prediction.measured:
+        blocks.append(expected_table(prediction))
+        blocks += [f"{remark[0].upper()}{remark[1:]}." for remark in prediction.remarks]
+    blocks.append(Table([Column("what")], [[line] for line in missing], "Not imitated"))
+    return Section("profile", f"I/O profile of {fmt.plain(profile.application, 100)}", blocks)

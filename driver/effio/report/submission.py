@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A submission as tables: systems, results with projections, what was asked and what was in force,
+versions, the audit trail. Tables 2 to 4 are those of the Blue Waters instructions."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import effio
+from effio import text as fmt
+from effio.judge import statistics
+from effio.judge.accept import Acceptance, Outcome
+from effio.judge.differences import workload
+from effio.judge.rules import Submission
+from effio.judge.samples import Judged, Sample, samples_of
+from effio.judge.systems import MeasuredSystem
+from effio.report import common
+from effio.report.acceptance import matrix, summary_text
+from effio.report.comparison import place, varying
+from effio.report.model import Cell, Column, Section, Table
+from effio.store.folder import RESULT, RunFolder, sha256_of
+
+# Units of the tables: what the field writes.
+_SHOWN = {"B/s": ("MB/s", 1e-6)}
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a bundle is made of."""
+
+    submission: Submission
+    runs: Sequence[Judged]
+    systems: Sequence[MeasuredSystem]
+    acceptance: Acceptance | None
+    made: str  # time of day, UTC
+
+
+def _in_units(value: float | None, unit: str) -> tuple[float | None, str]:
+    shown, scale = _SHOWN.get(unit, (unit, 1.0))
+    return (None if value is None else value * scale), shown
+
+
+def systems_table(material: Material) -> Table:
+    rows: list[list[Cell]] = []
+    for s in material.systems:
+        told = s.described
+        rows.append(
+            [
+                s.letter,
+                told.name if told else "",
+                s.processor,
+                told.clock_mhz if told else None,
+                told.interconnect if told else "",
+                s.cores,
+            ]
+        )
+    columns = [Column("System"), Column("Name"), Column("Processor"), Column("Clock/MHz", "1")]
+    columns += [Column("Interconnect"), Column("Total Core Count", "1")]
+    return Table(
+        columns,
+        rows,
+        "Table 2. System Description",
+        "What the submitter does not say is taken from the runs: the processor, and as cores the"
+        " CPUs of all nodes of the largest run.",
+    )
+
+
+_Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A measurement of a system. `apart`: labels and options that tell it from its like."""
+
+    letter: str
+    sample: Sample
+    apart: str
+
+
+def _rows_of(system: MeasuredSystem) -> Iterator[_Row]:
+    """Runs that do different things, or are labelled differently, have no common mean."""
+    groups: dict[tuple[str, _Pairs, frozenset[tuple[str, str]]], list[Judged]] = {}
+    for run in system.runs:
+        labels = tuple(sorted((n, v) for n, v in run.labels.items() if n != "system"))
+        groups.setdefault((run.result.benchmark, labels, workload(run)), []).append(run)
+    for (benchmark, labels, options), runs in groups.items():
+        others = [o for b, _, o in groups if b == benchmark]
+        shared = frozenset[tuple[str, str]].intersection(*others)
+        told = [*labels, *sorted(options - shared)]
+        apart = ", ".join(f"{name}={value}" for name, value in told)
+        for sample in samples_of(runs).values():
+            yield _Row(system.letter, sample, fmt.plain(apart, 200))
+
+
+def _result_rows(some: Sequence[_Row], projected: Sequence[Outcome]) -> list[list[Cell]]:
+    names = varying([row.sample.key for row in some])
+    rows: list[list[Cell]] = []
+    for row in some:
+        sample = row.sample
+        told = statistics.summary(sample.all())
+        value, unit = _in_units(told.mean if told else None, sample.unit)
+        invalid = f"{len(sample.invalid)} invalid: {sample.invalid[0]}" if sample.invalid else ""
+        what = ", ".join(filter(None, (sample.key.what, place(sample.key, names), row.apart)))
+        cov = told.cov if told else None
+        count = told.count if told else 0
+        rows.append([what, row.letter, value, None, unit, cov, count, fmt.plain(invalid, 200)])
+    for outcome in projected:
+        base, unit = _in_units(outcome.base, outcome.unit)
+        goal, _ = _in_units(outcome.value, outcome.unit)
+        letter = outcome.projection.system if outcome.projection else ""
+        cov = outcome.sample.cov if outcome.sample else None
+        count = outcome.sample.count if outcome.sample else 0
+        what = f"{outcome.rule.title or outcome.rule.id} (projected)"
+        rows.append([what, letter, base, goal, unit, cov, count, "projected: see table 4"])
+    return rows
+
+
+def _projected(material: Material) -> list[Outcome]:
+    if material.acceptance is None:
+        return []
+    return [o for o in material.acceptance.outcomes if o.projection is not None]
+
+
+def _benchmark_of(outcome: Outcome) -> str:
+    return next((run.result.benchmark for run in outcome.runs), "")
+
+
+def result_tables(material: Material) -> list[Table]:
+    """One for each benchmark."""
+    found: dict[str, list[_Row]] = {}
+    for row in (row for system in material.systems for row in _rows_of(system)):
+        benchmark = next(iter(row.sample.runs.values())).result.benchmark
+        found.setdefault(benchmark, []).append(row)
+    columns = [Column("Test"), Column("System"), Column("Benchmarked Rate", "1")]
+    columns += [Column("Projected Rate", "1"), Column("Units"), Column("COV", "1", digits=3)]
+    columns += [Column("Values", "1"), Column("Remark")]
+    tables = []
+    for benchmark, some in found.items():
+        projected = [o for o in _projected(material) if _benchmark_of(o) == benchmark]
+        tables.append(
+            Table(
+                columns,
+                _result_rows(some, projected),
+                f"Table 3. I/O Test Results: {benchmark}",
+                "Means over all values. COV is their standard deviation (n-1) over the mean; one"
+                " value has none. System is the letter of table 2.",
+            )
+        )
+    return tables
+
+
+def projections_table(material: Material) -> Table:
+    rows: list[list[Cell]] = []
+    for o in _projected(material):
+        assert o.projection is not None
+        base, unit = _in_units(o.base, o.unit)
+        goal, _ = _in_units(o.value, o.unit)
+        runs = ", ".join(run.name for run in o.runs)
+        rows.append([o.rule.id, o.projection.system, base, goal, unit, o.projection.method, runs])
+    columns = [Column("Rule"), Column("System"), Column("Benchmarked", "1")]
+    columns += [Column("Projected", "1"), Column("Units"), Column("Method"), Column("Measured in")]
+    return Table(columns, rows, "Table 4. Projections", "None of these values was measured.")
+
+
+def _asked(words: Sequence[str], name: str) -> str | None:
+    for i, word in enumerate(words):
+        if word == f"--{name}":
+            following = words[i + 1] if i + 1 < len(words) else ""
+            return following if following and not following.startswith("-") else "on"
+        if word.startswith(f"--{name}="):
+            return word.partition("=")[2]
+    return None
+
+
+def options_table(runs: Sequence[Judged]) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        words = run.result.run.command
+        for name, value in run.result.run.options.items():
+            asked = _asked(words, name)
+            if asked is not None or value not in (None, "", [], False):
+                rows.append([run.name, name, asked, common.value_text(value)])
+    columns = [Column("run"), Column("option"), Column("asked"), Column("in force")]
+    caption = "Without a value asked for, the default is in force. Short and classic words: Runs."
+    return Table(columns, rows, "Options", caption)
+
+
+def hints_table(runs: Sequence[Judged]) -> Table:
+    rows: list[list[Cell]] = []
+    columns: Sequence[Column] = [Column("hint")]
+    for run in runs:
+        section = common.hint_section(run.result)
+        for block in section.blocks if section else ():
+            if isinstance(block, Table):
+                columns = block.columns
+                rows += [[run.name, *row] for row in block.rows]
+    return Table([Column("run"), *columns], rows, "Hints asked and granted")
+
+
+def versions_table(runs: Sequence[Judged]) -> Table:
+    rows: list[list[Cell]] = [
+        ["this bundle", "effio", effio.__version__],
+        ["this bundle", "Python", platform.python_version()],
+    ]
+    for run in runs:
+        told = run.result.run
+        for name, value in (
+            ("engine", f"{told.engine.program} {told.engine.version} ({told.engine.revision})"),
+            ("compiler", f"{told.engine.compiler} {told.engine.flags}"),
+            ("built with", told.engine.mpi_built_with),
+            ("MPI", " ".join(told.system.mpi.library.split())),
+            ("kernel", str(told.system.kernel.get("release", ""))),
+            ("system", str(told.system.kernel.get("distribution", ""))),
+        ):
+            if value.strip():
+                rows.append([run.name, name, fmt.plain(value, 300)])
+    return Table([Column("run"), Column("what"), Column("version")], rows, "Versions")
+
+
+def runs_table(runs: Sequence[Judged], systems: Sequence[MeasuredSystem]) -> Table:
+    letter = {run.name: s.letter for s in systems for run in s.runs}
+    rows: list[list[Cell]] = [
+        [
+            run.name,
+            letter.get(run.name, ""),
+            run.result.run.started,
+            run.result.status,
+            common.ranks_on_nodes(run.result.run.system.ranks, run.result.run.system.nodes),
+            fmt.plain(" ".join(run.result.run.classic_command or run.result.run.command), 1000),
+            ", ".join(f"{n}={v}" for n, v in run.labels.items()),
+        ]
+        for run in runs
+    ]
+    names = ("run", "system", "started", "ended", "ranks", "command", "labels")
+    return Table([Column(n) for n in names], rows, "Runs")
+
+
+def _events(material: Material) -> Iterator[list[Cell]]:
+    for run in material.runs:
+        folder = run.path if run.path.is_dir() else None
+        file = folder / RESULT if folder else run.path
+        record = run.result.record
+        if record is not None:
+            by = f"{record.launcher} on {record.process.get('host', '?')}"
+            yield [record.created, run.name, f"started by effio with {by}", ""]
+        revision = run.result.run.engine.revision
+        yield [run.result.run.started, run.name, f"engine {revision} measured", ""]
+        ended = run.result.end.detail.get("finished") if run.result.end else None
+        state = f"ended: {run.result.status}"
+        yield [fmt.plain(ended or ""), run.name, state, sha256_of(file)]
+        yield ["", run.name, _sealed(folder), ""]
+    for line in material.submission.audit:
+        yield ["", "", f"the submitter: {fmt.plain(line, 1000)}", ""]
+    yield [material.made, "", f"bundled by effio {effio.__version__}", ""]
+
+
+def _sealed(folder: object) -> str:
+    if folder is None:
+        return "a result file alone: nothing tells whether it was changed"
+    store = RunFolder(folder)  # type: ignore[arg-type]
+    if not store.is_sealed:
+        return "no checksums were made at its end"
+    changed = store.changed_since_sealed()
+    if changed:
+        return f"CHANGED after its end: {', '.join(changed)}"
+    return "unchanged since its end, by its checksums"
+
+
+def audit_table(material: Material) -> Table:
+    columns = [Column("time"), Column("run"), Column("what"), Column("sha256 of the result")]
+    return Table(columns, list(_events(material)), "Audit trail")
+
+
+def tables(material: Material) -> dict[str, Table]:
+    """All of them, by the names of their files."""
+    found = {"systems": systems_table(material)}
+    for table in result_tables(material):
+        found["results-" + table.title.rpartition(" ")[2]] = table
+    found["projections"] = projections_table(material)
+    if material.acceptance is not None:
+        found["acceptance"] = matrix(material.acceptance, material.systems)
+    found["runs"] = runs_table(material.runs, material.systems)
+    found["options"] = options_table(material.runs)
+    found["hints"] = hints_table(material.runs)
+    found["versions"] = versions_table(material.runs)
+    found["audit"] = audit_table(material)
+    return found
+
+
+def submission_section(material: Material, found: dict[str, Table]) -> Section:
+    told = material.submission
+    by = f"Submitted by {told.submitter}." if told.submitter else ""
+    verdict = f"{summary_text(material.acceptance)}." if material.acceptance else ""
+    texts = [t for t in (by, told.notes, verdict) if t]
+    return Section("submission", told.title or "Submission", [*texts, *found.values()])

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several results on one page: their headlines by benchmark, each run named by what sets it apart,
+and what the benchmarks' own modules say of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from effio import text as fmt
+from effio.report import common, registry
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Panel,
+    Quantity,
+    Report,
+    Series,
+    Table,
+)
+from effio.store.reader import Result
+
+# Options that say where results go, not what is measured.
+_ELSEWHERE = frozenset({"result", "manifest"})
+_LONGEST_LABEL = 80
+
+
+def _facts(result: Result) -> Mapping[str, str]:
+    """What may differ between two runs, in the order in which it is worth telling."""
+    system, fs = result.run.system, result.run.file_system
+    told = {
+        "ranks": fmt.count_of(system.ranks, "rank"),
+        "nodes": fmt.count_of(system.nodes, "node"),
+        "file system": " ".join((fs.type or "", fs.mount_point)).strip() if fs else "",
+        "backend": result.run.backend.name if result.run.backend else "",
+        "MPI": common.mpi_name(system.mpi.library),
+        "revision": result.run.engine.revision,
+    }
+    for name, value in result.run.options.items():
+        if name not in _ELSEWHERE and value not in (None, ""):
+            told[f"--{name}"] = f"{name} {common.value_text(value)}"
+    return told
+
+
+def distinctions(results: Sequence[Result]) -> list[str]:
+    """For each of several runs of a benchmark the facts in which they are not all equal; the time
+    of the start where facts do not tell them apart."""
+    facts = [_facts(r) for r in results]
+    names = common.unique(name for f in facts for name in f)
+    differing = [n for n in names if len({f.get(n) for f in facts}) > 1]
+    labels = [", ".join(f[n] for n in differing if f.get(n)) for f in facts]
+    labels = [
+        text if len(text) <= _LONGEST_LABEL else text[:_LONGEST_LABEL] + "…" for text in labels
+    ]
+    return [
+        text if labels.count(text) == 1 else ", ".join(filter(None, (text, r.run.started)))
+        for text, r in zip(labels, results, strict=True)
+    ]
+
+
+def overview(reports: Sequence[Report], results: Sequence[Result]) -> list[Block]:
+    """The headlines of several runs side by side: a figure for each benchmark, because numbers of
+    different ones do not compare."""
+    told = ["" for _ in results]
+    blocks: list[Block] = []
+    for benchmark in common.unique(r.benchmark for r in results):
+        places = [i for i, r in enumerate(results) if r.benchmark == benchmark]
+        some = distinctions([results[i] for i in places])
+        for place, text in zip(places, some, strict=True):
+            told[place] = text
+        mine = [(reports[i], told[i]) for i in places if reports[i].headline.value is not None]
+        for name, unit in dict.fromkeys((r.headline.name, r.headline.unit) for r, _ in mine):
+            alike = [p for p in mine if (p[0].headline.name, p[0].headline.unit) == (name, unit)]
+            if len(alike) > 1:
+                number = len(blocks) + 1
+                blocks.append(_headline_figure(f"headlines-{number}", benchmark, alike))
+    return [*blocks, _headline_table(reports, results, told)]
+
+
+def _headline_figure(identity: str, benchmark: str, some: Sequence[tuple[Report, str]]) -> Figure:
+    first = some[0][0].headline
+    series = Series(
+        first.name,
+        [label or r.name for r, label in some],
+        [r.headline.value for r, _ in some],
+        notes=[f"{r.name}: {r.headline.verdict} {r.headline.context}".strip() for r, _ in some],
+        faulty=[r.headline.valid is False for r, _ in some],
+    )
+    return Figure(
+        identity,
+        f"{benchmark}: the runs side by side",
+        "Each bar is named by what sets its run apart from the others. Hatched bars are not valid;"
+        " compare only runs that are valid, or that were made in the same way.",
+        "bars",
+        Axis("run"),
+        Axis(first.name, first.unit),
+        {"": [Panel("", [series])]},
+        columns=1,
+    )
+
+
+def _headline_table(
+    reports: Sequence[Report], results: Sequence[Result], told: Sequence[str]
+) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            r.name,
+            r.benchmark,
+            r.headline.name,
+            None if r.headline.value is None else Quantity(r.headline.value, r.headline.unit),
+            r.headline.unit,
+            r.headline.verdict,
+            common.seconds_of(result),
+            text,
+        ]
+        for r, result, text in zip(reports, results, told, strict=True)
+    ]
+    columns = [Column(n) for n in ("run", "benchmark", "figure")]
+    columns += [Column("value", "1"), Column("unit in CSV"), Column("valid")]
+    return Table([*columns, Column("took", "s"), Column("differs in")], rows, "Headlines")
+
+
+def across(results: Sequence[Result]) -> list[Block]:
+    """What tellers say of several results of their benchmark together."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.benchmark, []).append(result)
+    blocks: list[Block] = []
+    for benchmark, some in groups.items():
+        teller = registry.teller_of(benchmark)
+        if len(some) > 1 and isinstance(teller, registry.Comparer):
+            blocks += teller.across(some)
+    return blocks

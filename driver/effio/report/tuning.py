@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A tuning as tables and figures: before and after, as the confirmation measured it, and what the
+search tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.judge.verdicts import Verdict
+from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.tune.record import Changes, GroupRecord, TriedRecord, TuningRecord
+
+_MOST_DRAWN = 24
+
+
+def headline(record: TuningRecord) -> str:
+    """One sentence: what came out."""
+    if record.state == "gain":
+        kept = [g for g in record.groups if g.kept]
+        best = max(g.gain or 0.0 for g in kept)
+        among = f"{len(kept)} of {fmt.count_of(len(record.groups), 'group')}"
+        where = "" if len(record.groups) == 1 else f" in {among}"
+        return f"A gain that holds{where}: up to {best:.2f} times the default."
+    if record.state == "nothing helps":
+        return f"Nothing helps: {record.why}."
+    return f"Not finished: {record.why}."
+
+
+def _changes(record: TuningRecord, group: GroupRecord) -> str:
+    told = Changes(hints=group.hints).text
+    return " ".join(filter(None, (told, record.job.text))) or "default"
+
+
+def _of_all(tried: TriedRecord) -> float | None:
+    """The least gain of a setting that gives one in every group, for the order of the rows."""
+    known = [gain for gain in tried.gains if gain is not None]
+    return max(known) if known else None
+
+
+def _interval(group: GroupRecord) -> str:
+    if group.low95 is None or group.high95 is None:
+        return ""
+    return f"{group.low95:.3f} to {group.high95:.3f}"
+
+
+def confirmed_table(record: TuningRecord) -> Table:
+    unit = record.unit or "1"
+    rows: list[list[Cell]] = [
+        [
+            group.group.title,
+            _changes(record, group),
+            group.gain,
+            _interval(group),
+            group.verdict if group.gain is not None else "not changed",
+            group.kept,
+            group.seen,
+            group.before.mean,
+            group.after.mean,
+        ]
+        for group in record.groups
+    ]
+    columns = [
+        Column("group"),
+        Column("setting"),
+        Column("gain", "1"),
+        Column("95 % interval"),
+        Column("verdict"),
+        Column("kept"),
+        Column("seen in the search", "1", extra=True),
+        Column("default", unit, extra=True),
+        Column("tuned", unit, extra=True),
+    ]
+    caption = (
+        f"Runs that the search has not seen, {record.called.confirmations} of each side in turn;"
+        " the gain is the geometric mean of their ratios, pair by pair. Verdicts know how many"
+        " groups there are (Holm): the chance of one false gain among all is below 5 %. What the"
+        " search saw is too good, because the winner of many won by luck too."
+    )
+    if all(group.gain is None for group in record.groups):
+        caption = "Nothing was confirmed."
+    return Table(columns, rows, "Before and after", caption)
+
+
+def before_after_figure(record: TuningRecord) -> Figure | None:
+    """Means of the confirmation with their intervals."""
+    groups = [group for group in record.groups if group.after.values]
+    if not groups:
+        return None
+    names = [group.group.title for group in groups]
+
+    def series(name: str, style: int) -> Series:
+        sides = [group.before if name == "default" else group.after for group in groups]
+        return Series(
+            name,
+            names,
+            [side.mean for side in sides],
+            style,
+            low=[side.low95 for side in sides],
+            high=[side.high95 for side in sides],
+            notes=[
+                f"{_changes(record, g)}, {g.verdict}" if name == "tuned" else "default"
+                for g in groups
+            ],
+            faulty=[name == "tuned" and g.verdict == Verdict.SLOWER.text for g in groups],
+        )
+
+    return Figure(
+        "before-after",
+        "Before and after",
+        "Means of the confirmation's runs with their 95 % intervals, the default and what was found"
+        " in turn. Intervals of two bars may overlap although the gain is sure: what both sides of"
+        " a pair have in common is in the bars, and not in the gain.",
+        "bars",
+        Axis("group"),
+        Axis("rate", record.unit or "1"),
+        {"": [Panel("", [series("default", 0), series("tuned", 1)])]},
+        columns=1,
+        panel_height=340,
+    )
+
+
+def gains_figure(record: TuningRecord) -> Figure | None:
+    """What the search saw of the settings that it liked best."""
+    some = [t for t in _ordered(record) if _of_all(t) is not None][:_MOST_DRAWN]
+    if not some:
+        return None
+    names = [t.changes.text for t in some]
+    series = [
+        Series(
+            group.group.title,
+            names,
+            [t.gains[number] for t in some],
+            number,
+            notes=[fmt.count_of(t.rounds, "round") for t in some],
+            form="points",
+        )
+        for number, group in enumerate(record.groups)
+    ]
+    series.append(Series("default", names, [1.0] * len(names), form="limit"))
+    more = len(record.tried) - len(some)
+    caption = (
+        "Gains over the default in the rounds of the search, settings that lasted longest first."
+        " These are estimates that nothing is claimed of: the best of many is too good."
+    )
+    if more > 0:
+        caption += f" {more} more are in the table."
+    return Figure(
+        "tried",
+        "What the search saw",
+        caption,
+        "curves",
+        Axis("setting"),
+        Axis("gain", "1", log=True, switch=True),
+        {"": [Panel("", series)]},
+        columns=1,
+        panel_height=380,
+    )
+
+
+def _ordered(record: TuningRecord) -> list[TriedRecord]:
+    return sorted(record.tried, key=lambda t: (-t.rounds, -(_of_all(t) or 0.0)))
+
+
+def tried_table(record: TuningRecord) -> Table:
+    rows: list[list[Cell]] = [
+        [t.changes.text, t.rounds, *t.gains, t.fault] for t in _ordered(record)
+    ]
+    columns = [Column("setting"), Column("rounds", "1")]
+    columns += [Column(f"gain, {g.group.title}", "1") for g in record.groups]
+    return Table([*columns, Column("reason")], rows, "What was tried")
+
+
+def facts_table(record: TuningRecord) -> Table:
+    called = record.called
+    rows: list[list[Cell]] = [
+        ["workload", " ".join([record.benchmark, *record.workload])],
+        ["ranks", str(record.ranks)],
+        ["directory", record.directory],
+        ["runs", f"{record.runs} in {fmt.duration(record.seconds)}"],
+        ["settings", f"{len(record.tried)} tried, {record.left_out} left out for the budget"],
+        ["confirmation", f"{called.confirmations} runs of each side, gains above "
+         f"{called.tolerance:.1%} count".replace("%", " %")],
+        ["engine", f"{called.engine} {called.engine_sha256[:12]}"],
+    ]  # fmt: skip
+    return Table([Column("what"), Column("value")], rows, "How it was found")
+
+
+def tuning_section(record: TuningRecord) -> Section:
+    """For the head of a page, and for a terminal."""
+    blocks: list[Block] = [headline(record), *record.notes, confirmed_table(record)]
+    blocks += [f for f in (before_after_figure(record), gains_figure(record)) if f is not None]
+    blocks += [tried_table(record), facts_table(record)]
+    return Section("tuning", f"Tuning: {record.title}", _with_rows(blocks))
+
+
+def _with_rows(blocks: Sequence[Block]) -> list[Block]:
+    return [b for b in blocks if not isinstance(b, Table) or b.rows]

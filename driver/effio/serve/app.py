@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a request to a response, without sockets.
+
+Who knows the token in the address may read; everything else is refused in the same words, so that a
+page of another site learns nothing. The Host header has to name this machine's loopback interface:
+a name that somebody else's DNS points here does not.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import parse_qs, unquote_to_bytes
+
+import jinja2
+from markupsafe import Markup
+
+import effio
+from effio.errors import EffioError
+from effio.report.build import page_of
+from effio.serve.shelf import FILES, Shelf, Shown, as_json
+
+_PAGES = Path(__file__).resolve().parent / "pages"
+_STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"
+_MAX_TARGET = 16_384
+_MOST_COMPARED = 20
+_COMMON = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True)
+class Response:
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def _answer(status: int, text: str, kind: str, **more: str) -> Response:
+    headers = {"Content-Type": f"{kind}; charset=utf-8", **_COMMON}
+    headers |= {name.replace("_", "-"): value for name, value in more.items()}
+    return Response(status, text.encode("utf-8", "replace"), headers)
+
+
+def _refusal(status: int, text: str, **more: str) -> Response:
+    return _answer(status, text + "\n", "text/plain", **more)
+
+
+_NOT_FOUND = "not found"
+
+
+def _segments(path: str) -> list[str] | None:
+    """The decoded parts of a path; None for one that no link of ours has."""
+    parts = []
+    for raw in path.split("/")[1:]:
+        try:
+            part = unquote_to_bytes(raw).decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+        if part in (".", "..") or any(sign in part for sign in "/\\\0"):
+            return None
+        parts.append(part)
+    return parts
+
+
+class App:
+    def __init__(self, shelf: Shelf, token: str, port: int) -> None:
+        self.shelf = shelf
+        self._token = token
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        self._environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(_PAGES),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+        )
+        self._report = lru_cache(maxsize=8)(self._drawn)
+
+    def respond(self, method: str, target: str, headers: Mapping[str, str]) -> Response:
+        host = headers.get("Host", "")
+        if host.lower() not in self._hosts:
+            return _refusal(421, "this is not the machine that you think it is")
+        if method not in ("GET", "HEAD"):
+            return _refusal(405, "read only", Allow="GET, HEAD")
+        if not target.startswith("/") or len(target) > _MAX_TARGET:
+            return _refusal(400, "bad request")
+        path, _, query = target.partition("?")
+        parts = _segments(path)
+        if not parts or not hmac.compare_digest(parts[0].encode(), self._token.encode()):
+            return _refusal(404, _NOT_FOUND)
+        return self._route(parts[1:], parse_qs(query, max_num_fields=1000))
+
+    def _route(self, parts: list[str], query: Mapping[str, list[str]]) -> Response:
+        try:
+            match parts:
+                case [""]:
+                    return self._list(query)
+                case ["runs.json"]:
+                    return _answer(200, as_json(self.shelf.runs()), "application/json")
+                case ["run", name]:
+                    return self._page([name])
+                case ["run", name, file]:
+                    return self._file(name, file)
+                case ["compare"]:
+                    return self._page(query.get("run", []))
+        except EffioError as error:
+            return _refusal(409, error.message)
+        return _refusal(404, _NOT_FOUND)
+
+    def _list(self, query: Mapping[str, list[str]]) -> Response:
+        wanted = {name: query.get(name, [""])[0][:200] for name in ("q", "benchmark", "state")}
+        everything = self.shelf.runs()
+        runs = [run for run in everything if _fits(run, wanted)]
+        script = (_PAGES / "list.js").read_text(encoding="utf-8")
+        style = _STYLE.read_text(encoding="utf-8") + (_PAGES / "list.css").read_text("utf-8")
+        page = self._environment.get_template("list.html.j2").render(
+            root=self.shelf.root,
+            runs=runs,
+            total=len(everything),
+            wanted=wanted,
+            benchmarks=sorted({run.cells["benchmark"] for run in everything}),
+            states=sorted({run.cells["state"] for run in everything}),
+            files=FILES,
+            style=Markup(style),
+            script=Markup(script),
+            version=effio.__version__,
+        )
+        policy = (
+            f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        )
+        return _answer(200, page, "text/html", Content_Security_Policy=policy)
+
+    def _page(self, names: list[str]) -> Response:
+        """The report of a run, or of several together; it has a policy of its own inside."""
+        if not names:
+            return _refusal(409, "tick the runs that are to be compared, then press Compare")
+        if len(names) > _MOST_COMPARED:
+            return _refusal(409, f"at most {_MOST_COMPARED} runs can be compared")
+        folders = [self.shelf.folder(name) for name in dict.fromkeys(names)]
+        paths = [folder.path for folder in folders if folder is not None]
+        if len(paths) != len(folders):
+            return _refusal(404, _NOT_FOUND)
+        stamps = tuple(_changed(path) for path in paths)
+        return _answer(200, self._report(tuple(paths), stamps), "text/html")
+
+    @staticmethod
+    def _drawn(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
+        return page_of(paths)
+
+    def _file(self, name: str, file: str) -> Response:
+        path = self.shelf.file(name, file)
+        if path is None:
+            return _refusal(404, _NOT_FOUND)
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            return _refusal(409, f"{file}: {error.strerror}")
+        return _answer(200, text, "text/plain", Content_Security_Policy="default-src 'none'")
+
+
+def _fits(run: Shown, wanted: Mapping[str, str]) -> bool:
+    if any(wanted[n] and run.cells[n] != wanted[n] for n in ("benchmark", "state")):
+        return False
+    return run.matches(wanted["q"].casefold().split())
+
+
+def _changed(path: Path) -> int:
+    """When anything in a run's folder last changed."""
+    return max((entry.stat().st_mtime_ns for entry in path.iterdir()), default=0)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs as one file and back: a gzipped tar of run folders and of what is kept of their campaigns,
+with a line of checksums for each file.
+
+An archive is foreign: its list is judged as a whole before a byte is written. Plain files only, in
+the places that a store has, none twice, none outside, no links, bounded in number and size. What is
+there already is never written over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import re
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from effio import text as fmt
+from effio.errors import EffioError, ExitCode, results_error
+from effio.store.folder import KEPT_FILES, REPORT, SUMS, RunFolder, Store, sha256_of
+
+# Where a campaign is kept (campaign/state.py), and what of it.
+CAMPAIGNS = "campaigns"
+CAMPAIGN_FILES = ("campaign.json", "campaign.toml")
+MAX_FILES = 500_000
+MAX_BYTES = 64 << 30
+_MAX_SUMS = 128 << 20
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=+-]*")
+_BLOCK = 1 << 20
+
+
+class ArchiveError(EffioError):
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path}: {why}; nothing is restored")
+
+
+@dataclass(frozen=True)
+class Restored:
+    """Names of what is new here, and of what was here already, file by file the same."""
+
+    runs: Sequence[str]
+    there: Sequence[str]
+
+
+def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) -> int:
+    """Returns the number of files. The archive appears whole or not at all; one that exists is
+    refused."""
+    files = [(f"{run.id}/{n}", run.path / n) for run in runs for n in (*KEPT_FILES, REPORT)]
+    files += [(f"{CAMPAIGNS}/{c.name}/{n}", c / n) for c in campaigns for n in CAMPAIGN_FILES]
+    files = [(name, path) for name, path in files if path.is_file() and not path.is_symlink()]
+    for name, _ in files:
+        if not _is_place(name):
+            raise EffioError(f"{fmt.plain(name)}: effio gives no such name; it cannot be archived")
+    if target.exists():
+        raise EffioError(f"{target} exists")
+    scratch = None
+    try:
+        handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as stream:
+            with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+                _write_all(archive, files)
+            stream.flush()
+            os.fsync(stream.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(scratch).chmod(0o666 & ~umask)
+        target.open("xb").close()  # fails where somebody else was quicker
+        Path(scratch).rename(target)
+    except FileExistsError:
+        raise EffioError(f"{target} exists") from None
+    except OSError as error:
+        where = error.filename or target
+        raise EffioError(f"{where}: {error.strerror or error}", ExitCode.IO_ERROR) from None
+    finally:
+        if scratch is not None:
+            with contextlib.suppress(OSError):
+                Path(scratch).unlink()
+    return len(files)
+
+
+def _write_all(archive: tarfile.TarFile, files: Sequence[tuple[str, Path]]) -> None:
+    """The checksums first, so that a reader knows what to expect."""
+    sums = "".join(f"{sha256_of(path)}  {name}\n" for name, path in files).encode()
+    head = tarfile.TarInfo(SUMS)
+    head.size = len(sums)
+    archive.addfile(head, io.BytesIO(sums))
+    for name, path in files:
+        with path.open("rb") as stream:
+            info = tarfile.TarInfo(name)
+            status = os.fstat(stream.fileno())
+            # Of the person only what the run itself says.
+            info.size, info.mtime = status.st_size, int(status.st_mtime)
+            info.mode = 0o755 if status.st_mode & 0o100 else 0o644
+            archive.addfile(info, stream)
+
+
+def _is_place(name: str) -> bool:
+    """Of a file in the folder of a run, or of a campaign."""
+    *folders, file = name.split("/")
+    if not all(_NAME.fullmatch(part) for part in folders):
+        return False
+    if len(folders) == 1 and folders[0] != CAMPAIGNS:
+        return file in (*KEPT_FILES, REPORT)
+    return len(folders) == 2 and folders[0] == CAMPAIGNS and file in CAMPAIGN_FILES
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:gz") as archive:
+            yield archive
+    except FileNotFoundError:
+        raise EffioError(f"{path}: no such file") from None
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise ArchiveError(path, f"no archive of effio, or a damaged one ({error})") from None
+    except OSError as error:
+        # gzip complains in this way of what it cannot read.
+        if error.errno is None:
+            raise ArchiveError(path, f"no archive of effio, or a damaged one ({error})") from None
+        raise results_error(error.filename or path, error) from None
+
+
+def _judged(path: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Every member, as soon as nothing is wrong with it. Raises at the first that is."""
+    names: set[str] = set()
+    total = 0
+    for member in archive:
+        name = fmt.plain(member.name, 200)
+        total += max(0, member.size)
+        if member.name.startswith("/"):
+            raise ArchiveError(path, f"'{name}' is an absolute path")
+        if ".." in member.name.split("/"):
+            raise ArchiveError(path, f"'{name}' leads out of the folder of the runs")
+        if member.issym() or member.islnk():
+            raise ArchiveError(path, f"'{name}' is a link")
+        if not member.isreg() or member.issparse():
+            raise ArchiveError(path, f"'{name}' is no plain file")
+        if member.name in names:
+            raise ArchiveError(path, f"'{name}' is there twice")
+        if member.name != SUMS and not _is_place(member.name):
+            raise ArchiveError(path, f"'{name}' is none of the files of a run")
+        names.add(member.name)
+        if len(names) > MAX_FILES or total > MAX_BYTES:
+            raise ArchiveError(
+                path, f"more than {MAX_FILES:,} files, or than {fmt.size(MAX_BYTES)}"
+            )
+        yield member
+
+
+def restore(path: Path, store: Store) -> Restored:
+    """Unpacks beside the place, compares, and moves folder by folder to where nothing is yet.
+    Raises before anything is moved if a folder is there that differs."""
+    with _opened(path) as archive:
+        for _ in _judged(path, archive):
+            pass
+    try:
+        store.root.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(dir=store.root, prefix=".restore-"))
+    except OSError as error:
+        raise results_error(store.root, error) from None
+    try:
+        with _opened(path) as archive:
+            _unpack(path, archive, scratch)
+        return _moved(path, scratch, store.root)
+    except OSError as error:
+        raise results_error(error.filename or store.root, error) from None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _unpack(path: Path, archive: tarfile.TarFile, scratch: Path) -> None:
+    sums: dict[str, str] | None = None
+    for member in _judged(path, archive):
+        stream = archive.extractfile(member)
+        assert stream is not None  # a plain file
+        if sums is None:
+            if member.name != SUMS or member.size > _MAX_SUMS:
+                raise ArchiveError(path, f"it does not begin with {SUMS}")
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+            sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+            continue
+        target = scratch / member.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if _copied(stream, target) != sums.pop(member.name, None):
+            raise ArchiveError(path, f"'{member.name}' is not what was archived: checksums differ")
+        os.utime(target, (member.mtime, member.mtime))
+        if member.mode & 0o100:
+            target.chmod(target.stat().st_mode | 0o111)
+    if sums is None:
+        raise ArchiveError(path, "it is empty")
+    if sums:
+        raise ArchiveError(path, f"'{fmt.plain(next(iter(sums)), 200)}' is missing in it")
+
+
+def _copied(stream: IO[bytes], target: Path) -> str:
+    digest = hashlib.sha256()
+    with target.open("xb") as out:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+            out.write(block)
+    return digest.hexdigest()
+
+
+def _moved(path: Path, scratch: Path, root: Path) -> Restored:
+    folders = [p for p in sorted(scratch.iterdir()) if p.name != CAMPAIGNS]
+    if (scratch / CAMPAIGNS).is_dir():
+        folders += sorted((scratch / CAMPAIGNS).iterdir())
+    new, there = [], []
+    for folder in folders:
+        target = root / folder.relative_to(scratch)
+        if not os.path.lexists(target):
+            new.append(folder)
+        elif folder.parent == scratch and not _same(folder, target):
+            raise ArchiveError(path, f"{target} is here already, and differs")
+        else:
+            there.append(folder)
+    umask = os.umask(0)
+    os.umask(umask)
+    for folder in new:
+        target = root / folder.relative_to(scratch)
+        target.parent.mkdir(exist_ok=True)
+        folder.chmod(0o777 & ~umask)
+        folder.rename(target)
+
+    def runs(those: Sequence[Path]) -> list[str]:
+        return [folder.name for folder in those if folder.parent == scratch]
+
+    return Restored(runs(new), runs(there))
+
+
+def _same(one: Path, other: Path) -> bool:
+    """The archive's files are in the folder that is here; what else is in that does not matter."""
+    return other.is_dir() and all(
+        (other / file.name).is_file() and sha256_of(other / file.name) == sha256_of(file)
+        for file in one.iterdir()
+        if file.name != REPORT
+    )

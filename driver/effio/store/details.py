@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a benchmark adds under `detail`, typed. Each module that tells of a benchmark derives its
+models from `Detail`; a member that is of another kind than it should be counts as missing, so that
+nobody has to ask."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, get_args
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from effio.store.records import Figure, Measurement, Number
+
+D = TypeVar("D", bound="Detail")
+T = TypeVar("T")
+
+
+class Detail(BaseModel):
+    """Every member has a default."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _missing_if_wrong(
+        cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            assert info.field_name is not None
+            return cls.model_fields[info.field_name].get_default(call_default_factory=True)
+
+    @classmethod
+    def of(cls: type[D], record: Measurement | Figure) -> D:
+        return cls.model_validate(record.detail)
+
+
+class Rows(list[T]):
+    """Records that mean something each alone: those of another kind than they should be are left
+    out, and counted. Not for lists in which the place matters."""
+
+    left_out: int = 0
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        (row,) = get_args(source)
+        return core_schema.no_info_wrap_validator_function(
+            cls._of,
+            handler.generate_schema(list[row]),  # type: ignore[valid-type]
+        )
+
+    @classmethod
+    def _of(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Rows[T]:
+        try:
+            return cls(handler(value))
+        except ValidationError:
+            if not isinstance(value, list):
+                raise
+        rows: Rows[T] = cls()
+        for row in value:
+            try:
+                rows += handler([row])
+            except ValidationError:
+                rows.left_out += 1
+        return rows
+
+
+class Range(Detail):
+    """Over ranks, repetitions or messages; the unit is in the member's name."""
+
+    min: Number | None = None
+    mean: Number | None = None
+    max: Number | None = None

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""run.json: how the driver started a run, and how it saw it end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+RECORD_SCHEMA = "effio-run/1"
+
+
+class Outcome(BaseModel):
+    """How a run ended, as the driver saw it."""
+
+    model_config = ConfigDict(extra="ignore")
+    status: str  # of the table of exit codes, or "died"
+    exit_code: int
+    reason: str = ""
+    launcher_code: int | None = None
+    finished: str = ""
+    seconds: float = 0.0
+
+
+class CampaignPart(BaseModel):
+    """Of a run that is part of a campaign: which point it is, in which repetition."""
+
+    model_config = ConfigDict(extra="ignore")
+    name: str
+    step: str
+    point: str
+    repetition: int = 0
+    axes: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    tags: list[str] = Field(default_factory=list)
+
+
+class RunRecord(BaseModel):
+    """run.json."""
+
+    model_config = ConfigDict(extra="ignore")
+    schema_name: str = Field(
+        default=RECORD_SCHEMA, alias="schema", pattern=r"^effio-run/1(\.\d+)?$"
+    )
+    id: str
+    created: str
+    benchmark: str
+    arguments: list[str]  # the engine's, as asked for
+    directory: str  # where effio was called; relative paths count from there
+    command: list[str]  # as started
+    environment: dict[str, str] = Field(default_factory=dict)  # set for it by effio
+    launcher: str = ""
+    engine: dict[str, Any] = Field(default_factory=dict)
+    driver: dict[str, Any] = Field(default_factory=dict)
+    process: dict[str, Any] = Field(default_factory=dict)  # host, pid and start time of the driver
+    batch: dict[str, Any] | None = None
+    campaign: CampaignPart | None = None
+    outcome: Outcome | None = None

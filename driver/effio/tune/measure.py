@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trial of a search as a run of the engine, kept like any other run; what was measured once is
+not measured again when a search goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from effio import text as fmt
+from effio.campaign.run import tidy
+from effio.errors import EffioError, ExitCode
+from effio.launch import job
+from effio.launch.choose import NoLauncherError
+from effio.launch.live import LiveView
+from effio.store.reader import Result, ResultError
+from effio.store.records import Measurement, as_count
+from effio.store.run_record import CampaignPart
+from effio.tune.folder import TuningFolder
+from effio.tune.search import Reading, StoppedError, Trial
+from effio.tune.setting import DEFAULT, Group, Setup
+from effio.tune.space import Tuning
+
+# What a rule of a hints file can tell apart beside the access, by benchmark: the coordinates of a
+# measurement that are its pattern (none: its own) and its chunk (docs/definitions/b-eff-io.md, Info
+# file). Others take rules for all they do.
+_TOLD_APART: Mapping[str, tuple[str, str]] = {
+    "ior": ("files", "transfer_bytes"),
+    "b-eff-io": ("", ""),
+    "flash-io": ("", ""),
+}
+
+Viewing = Callable[[str, str], LiveView]
+
+
+def group_of(m: Measurement, tuning: Tuning) -> Group:
+    """The finest that can be set up alone. Without hints nothing can; then accesses are told apart
+    for the reader."""
+    if tuning.benchmark not in _TOLD_APART:
+        return Group() if tuning.vary.hints else Group(access=m.access)
+    pattern_of, chunk_of = _TOLD_APART[tuning.benchmark]
+    pattern = str(m.where.get(pattern_of, "")) if pattern_of else m.pattern
+    chunk = as_count(m.where.get(chunk_of))
+    return Group(m.access or "all", pattern or "all", str(chunk) if chunk > 0 else "all")
+
+
+def unit_of(result: Result) -> str:
+    """Of the values; empty where they are of several, or of such that count the other way."""
+    units = {m.rate.unit if m.rate.better == "higher" else "" for m in result.measurements}
+    return units.pop() if len(units) == 1 else ""
+
+
+def values_of(result: Result, tuning: Tuning) -> tuple[dict[Group, float], str]:
+    """Geometric means by group, higher being better; a group with an invalid measurement has none.
+    The second value says why there are none at all."""
+    logs: dict[Group, list[float]] = {}
+    bad: dict[Group, str] = {}
+    for m in result.measurements:
+        group = group_of(m, tuning)
+        value = m.rate.value
+        if not m.valid or value is None or value <= 0:
+            bad.setdefault(group, m.invalid_reason or m.rate.reason or "no valid rate")
+            continue
+        sign = 1 if m.rate.better == "higher" else -1
+        logs.setdefault(group, []).append(sign * math.log(value))
+    values = {g: math.exp(sum(v) / len(v)) for g, v in logs.items() if g not in bad}
+    return values, "" if values else next(iter(bad.values()), "nothing was measured")
+
+
+def notes_of(result: Result, tuning: Tuning) -> Iterator[str]:
+    """What a reader has to know of the hints that were asked for, and of where bytes came from."""
+    for m in result.measurements:
+        for key, value in m.hints_asked.items():
+            if m.hints_echoed:
+                yield "the library hands back every hint; whether it knows one is not told"
+            elif key not in m.hints_granted:
+                yield f"the library drops {key}={value}"
+            elif m.hints_granted[key] != value:
+                yield f"the library makes {m.hints_granted[key]} of {key}={value}"
+        if m.access == "read" and m.cache is not None and m.cache.verdict == "cache":
+            title = group_of(m, tuning).title
+            yield f"{title}: the reads came out of memory; a gain there is none of storage"
+
+
+@dataclass
+class Runner:
+    """Measures a trial, or looks up what an earlier call measured. Raises StoppedError when a run
+    is interrupted, and EffioError where nothing can be measured here at all."""
+
+    model: job.Request
+    tuning: Tuning
+    folder: TuningFolder
+    view: Viewing
+    say: Callable[[str], None]
+    number: int = 0
+    looked_up: int = 0
+    told: bool = False
+
+    def __call__(self, trial: Trial) -> Reading:
+        self.number += 1
+        known = self.folder.reading(trial)
+        if known is not None:
+            self.looked_up += 1
+            return known
+        reading = self._run(trial)
+        # What keeps the whole from being measured may be mended before it goes on.
+        if not (reading.fault and trial.name == DEFAULT.id):
+            self.folder.note(trial, reading)
+        return reading
+
+    def request(self, trial: Trial) -> job.Request:
+        setup = trial.setup
+        words = list(self.tuning.words(setup.job))
+        hints = self.folder.hints_file(trial.name, [*setup.rules()])
+        if hints is not None:
+            words.append(f"--hints={hints}")
+        pairs = [*setup.job.options, *setup.job.environment]
+        pairs += [(key, value) for some in setup.hints.values() for key, value in some]
+        return replace(
+            self.model,
+            benchmark=self.tuning.benchmark,
+            arguments=tuple(words),
+            label=f"{self.folder.name}-{trial.stage}-{trial.name}-r{trial.round}",
+            environment=dict(setup.job.environment),
+            notes=not self.told,
+            campaign=CampaignPart(
+                name=self.folder.name,
+                step=trial.stage,
+                point=trial.name,
+                repetition=trial.round,
+                axes=dict(pairs),
+                tags=["tuning"],
+            ),
+        )
+
+    def _run(self, trial: Trial) -> Reading:
+        title = _title(trial)
+        above = f"{self.folder.name}: run {self.number}"
+        with self.view(title, above) as live:
+            finished = job.run_here(self.request(trial), self.folder.runs, live)
+        self.told = True
+        if finished.code == ExitCode.INTERRUPTED:
+            raise StoppedError(finished.reason)
+        if finished.code == ExitCode.RESULTS:
+            raise EffioError(finished.reason, ExitCode.RESULTS)
+        if finished.not_started and trial.name == DEFAULT.id:
+            raise NoLauncherError(finished.reason, ExitCode.ENVIRONMENT)
+        record = finished.folder.record()
+        seconds = record.outcome.seconds if record is not None and record.outcome else 0.0
+        run = finished.folder.id
+        if finished.code != ExitCode.DONE:
+            why = finished.reason or finished.code.name.lower()
+            self.say(f"{title}: {why}")
+            return Reading(seconds=seconds, fault=fmt.plain(why, 500), run=run)
+        try:
+            result = finished.folder.result()
+        except ResultError as error:
+            return Reading(seconds=seconds, fault=error.message, run=run)
+        values, fault = values_of(result, self.tuning)
+        notes = tuple(dict.fromkeys(notes_of(result, self.tuning)))
+        return Reading(values, seconds, fmt.plain(fault, 500), run, notes, unit_of(result))
+
+    def take_up(self) -> None:
+        """Ends and tidies what a driver left that was killed in the middle of a run."""
+        for one in self.folder.runs.folders():
+            record = one.record() if self.folder.name in one.id else None
+            if record is None or record.campaign is None or record.outcome is not None:
+                continue
+            if record.campaign.name == self.folder.name:
+                job.adopt(one)
+                tidy(one, self.say)
+
+
+def _title(trial: Trial) -> str:
+    setup: Setup = trial.setup
+    hints = dict.fromkeys(f"{k}={v}" for pairs in setup.hints.values() for k, v in pairs)
+    words = [*hints, setup.job.text]
+    told = " ".join(filter(None, words)) or "default"
+    return told if trial.stage == "search" else f"{trial.stage}, {told}"

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/io_bench/io_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/pattern.hpp"
+
+namespace effio::io_bench {
+namespace {
+
+using study::Cell;
+
+constexpr std::int64_t least_block = 64 * KiB;
+constexpr std::int64_t largest_block = 128 * MiB;
+
+struct Test {
+    const char* pattern;
+    Order order;
+};
+constexpr std::array<Test, 3> tests{{{"sequential", Order::sequential},
+                                     {"backward", Order::backward},
+                                     {"random", Order::shuffled}}};
+
+/// The blocks of a copy's file, each once.
+Addresses blocks_of(std::int64_t file, std::int64_t block, Order order, std::uint64_t seed) {
+    return Addresses(0, Strides{block, {{file / block, block}}}).in(order, seed);
+}
+
+class IoBench : public study::StudyBenchmark<Parameters> {
+  public:
+    std::string_view name() const override { return "io-bench"; }
+    std::string_view purpose() const override {
+        return "One process and its file (IO_Bench): sequential, backward and random writes and "
+               "reads over block sizes, in per cent of what the path can do";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  effio-mpi io-bench --dir /scratch/me --size 128GiB --peak 6GB/s\n"
+               "      six tests over block sizes from 64 KiB to 128 MiB, twice the memory\n"
+               "  effio-mpi io-bench --dir /scratch/me --backend direct --peak measured\n"
+               "      past the page cache, against streams of 16 MiB beside\n"
+               "  mpiexec -n 8 effio-mpi io-bench --dir /scratch/me --copies 1,2,4,8\n"
+               "      the same beside each other, each with a file of its own";
+    }
+
+  protected:
+    Result<study::Definition> define(int ranks) const override {
+        return io_bench::define(parameters_, ranks);
+    }
+};
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table.add("size", size, "of a file; the reference has twice the memory of the machine")
+        .letter('s')
+        .range(4096, 9e15);
+    table.add("block", blocks, "sizes of a call; they divide the file")
+        .letter('b')
+        .range(4096, 9e15)
+        .automatic("64KiB, 128KiB, … 128MiB, as far as a file holds two");
+    table.add("copies", copies, "processes beside each other; 1 is the reference")
+        .range(1, 2147483647);
+    declare_peak(table);
+    table.add("seed", seed, "of the random order").range(0, 9e18).expert();
+    table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
+    declare_common(table);
+}
+
+std::vector<Bytes> Parameters::blocks_in_force() const {
+    if (!blocks.empty()) return blocks;
+    std::vector<Bytes> list;
+    for (std::int64_t b = least_block; b <= std::min(largest_block, size.count / 2); b *= 2) {
+        if (size.count % b == 0) list.push_back({b});
+    }
+    return list;
+}
+
+Status Parameters::check() {
+    if (prefix.find('/') != std::string::npos) {
+        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+    }
+    if (blocks_in_force().empty()) {
+        return usage_error(
+            "--size: no block of 64KiB to 128MiB divides the file at least twice; give --block");
+    }
+    for (const auto block : blocks_in_force()) {
+        if (block.count % StampedPattern::page != 0) {
+            return usage_error(
+                fmt::format("--block: {} is no multiple of 4KiB", format_exact(block)));
+        }
+        if (size.count % block.count != 0) {
+            return usage_error(fmt::format("--size: {} is no multiple of the block {}",
+                                           format_exact(size), format_exact(block)));
+        }
+    }
+    return check_common();
+}
+
+Result<study::Definition> define(const Parameters& p, int ranks) {
+    study::Definition study;
+    study.name = "io-bench";
+    study.peak = p.peak;
+    Cell cell;
+    cell.content = study::Content::stamped;
+    cell.file_bytes = p.size.count;
+    cell.sync = p.sync();
+    const auto seed = static_cast<std::uint64_t>(p.seed);
+    const auto add = [&](const char* pattern, Order order, std::int64_t block) {
+        cell.pattern = pattern;
+        cell.addresses = [=, file = p.size.count](int rank) {
+            return blocks_of(file, block, order, mix64(seed + static_cast<std::uint64_t>(rank)));
+        };
+        study.add(cell, p.phases);
+    };
+    for (const auto copies : p.copies) {
+        if (copies > ranks) {
+            return usage_error(fmt::format("--copies: {} are more than the {} of the run", copies,
+                                           count_of(ranks, "rank")));
+        }
+        cell.ranks = cell.files = static_cast<int>(copies);
+        const auto axes_of = [copies](std::int64_t block) {
+            return std::vector{study::size_axis("block", block),
+                               study::count_axis("copies", copies)};
+        };
+        if (p.measures_peak()) {
+            cell.axes = axes_of(Parameters::peak_block(p.size.count));
+            p.add_peak(study, cell, p.size.count, fmt::format("{}_peak_{}", p.prefix, copies));
+        }
+        for (const auto block : p.blocks_in_force()) {
+            cell.axes = axes_of(block.count);
+            cell.file = fmt::format("{}_{}_{}", p.prefix, block.count, copies);
+            for (const auto& test : tests) add(test.pattern, test.order, block.count);
+        }
+    }
+    study.title =
+        fmt::format("IO_Bench: files of {}, six tests a block size", format_exact(p.size));
+    study.detail = Json{{"file_bytes", p.size.count}};
+    return study;
+}
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<IoBench>();
+}
+
+}  // namespace effio::io_bench

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the pieces of each spatial pattern stand (docs/definitions/pio.md, Patterns): pure
+// arithmetic.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/addresses.hpp"
+#include "core/units.hpp"
+
+namespace effio::pio {
+
+enum class Spatial {
+    sequential,
+    segmented,
+    simple_strided,
+    nested_strided,
+    random_strided,
+    tiled,
+    unstructured_mesh,
+    flash_io,
+    own,  ///< by levels
+};
+
+struct SpatialName {
+    Spatial spatial;
+    const char* name;
+};
+inline constexpr std::array<SpatialName, 9> spatial_names{
+    {{Spatial::sequential, "sequential"},
+     {Spatial::segmented, "segmented"},
+     {Spatial::simple_strided, "simple-strided"},
+     {Spatial::nested_strided, "nested-strided"},
+     {Spatial::random_strided, "random-strided"},
+     {Spatial::tiled, "tiled"},
+     {Spatial::unstructured_mesh, "unstructured-mesh"},
+     {Spatial::flash_io, "flash-io"},
+     {Spatial::own, "own"}}};
+const char* name_of(Spatial spatial);
+std::optional<Spatial> spatial_of(std::string_view name);
+
+/// A user's own pattern: nested strides, and how far the ranks are apart.
+struct Levels {
+    Strides strides;
+    std::int64_t rank_stride = 0;
+};
+/// "64KiB*16/1MiB,8/32MiB": pieces of 64 KiB, 16 of them 1 MiB apart, 8 such groups 32 MiB apart.
+/// The pieces of a rank may not overlap or go backwards.
+Result<Strides> parse_levels(const std::string& text);
+
+/// What a pattern needs to know.
+struct Shape {
+    std::int64_t piece = 1;    ///< bytes of a call
+    std::int64_t count = 1;    ///< pieces of a rank; flash-io: of rank 0
+    std::int64_t spacing = 0;  ///< bytes behind each piece of the file that are nobody's
+    std::int64_t inner = 1;    ///< nested-strided: pieces of a group; a divisor of `count`
+    std::optional<std::int64_t> gap = {};  ///< nested-strided: bytes between groups
+    std::uint64_t seed = 1;
+    Levels levels = {};  ///< own
+
+    std::int64_t slot() const { return piece + spacing; }
+};
+
+Addresses addresses_of(Spatial spatial, const Shape& shape, int rank, int ranks);
+/// Of all ranks.
+std::int64_t pieces_in_all(Spatial spatial, const Shape& shape, int ranks);
+/// Where the last byte of all ranks ends.
+std::int64_t file_bytes(Spatial spatial, const Shape& shape, int ranks);
+
+}  // namespace effio::pio

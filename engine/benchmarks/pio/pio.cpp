@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/pio/pio.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "parallel/from_root.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio::pio {
+namespace {
+
+using study::Cell;
+
+Result<std::string> read_config_file(const std::string& path) {
+    return read_text("read the configuration file", path);
+}
+
+class Pio : public study::StudyBenchmark<Parameters> {
+  public:
+    std::string_view name() const override { return "pio"; }
+    std::string_view purpose() const override {
+        return "Spatial by temporal patterns of one shared file (PIObench, HPIO): strided, nested, "
+               "tiled, meshes or your own, written, read, again, and modified";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 16 effio-mpi pio --dir /scratch/me\n"
+               "      eight patterns by five accesses over buffer sizes from 4 KiB to 1 MiB\n"
+               "  mpiexec -n 16 effio-mpi pio --dir /scratch/me --levels 64KiB*16/1MiB,8/32MiB\n"
+               "      the pattern of your code\n"
+               "  mpiexec -n 16 effio-mpi pio --dir /scratch/me --spatial nested-strided \\\n"
+               "          --calls independent,collective --by list,type --temporal write,read\n"
+               "      four ways to make the same accesses\n"
+               "  mpiexec -n 16 effio-mpi pio --dir /scratch/me --config pio-bench.conf";
+    }
+    Result<Plan> plan(const PlanInput& input) const override {
+        if (!parameters_.config) return StudyBenchmark::plan(input);
+        auto text = read_config_file(*parameters_.config);
+        if (!text) return std::move(text.error());
+        Parameters p = parameters_;
+        if (auto set = p.set_modules(*text); !set) return std::move(set.error());
+        auto definition = pio::define(p, input.ranks);
+        if (!definition) return std::move(definition.error());
+        return make_plan(*definition, p, input);
+    }
+    Ending run(Job& job) override {
+        if (parameters_.config) {
+            const auto text = from_root(job.session.comm,
+                                        [this] { return read_config_file(*parameters_.config); });
+            if (!text) return Ending::from(text.error());
+            if (auto set = parameters_.set_modules(*text); !set) return Ending::from(set.error());
+        }
+        return StudyBenchmark::run(job);
+    }
+
+  protected:
+    Result<study::Definition> define(int ranks) const override {
+        return pio::define(parameters_, ranks);
+    }
+};
+
+bool has(const std::vector<std::string>& list, std::string_view word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// One way to make the accesses.
+struct Variant {
+    std::string calls, by, layout, sieving, two_phase;
+};
+
+std::vector<Variant> variants_of(const Parameters& p) {
+    std::vector<Variant> all;
+    for (const auto& calls : p.calls) {
+        for (const auto& by : p.by) {
+            for (const auto& layout : p.layouts) {
+                for (const auto& sieving : p.sieving) {
+                    for (const auto& two_phase : p.two_phase) {
+                        all.push_back({calls, by, layout, sieving, two_phase});
+                    }
+                }
+            }
+        }
+    }
+    return all;
+}
+
+/// The buffer, and what has several values.
+std::vector<study::Axis> axes_of(const Parameters& p, std::int64_t buffer, const Variant& v) {
+    std::vector<study::Axis> axes{study::size_axis("buffer", buffer)};
+    const auto add = [&](const char* title, const std::vector<std::string>& list,
+                         const std::string& word) {
+        if (list.size() > 1) axes.push_back(study::word_axis(title, word));
+    };
+    add("calls", p.calls, v.calls);
+    add("by", p.by, v.by);
+    add("layout", p.layouts, v.layout);
+    add("sieving", p.sieving, v.sieving);
+    add("two_phase", p.two_phase, v.two_phase);
+    return axes;
+}
+
+void set_hints(Hints& hints, const std::string& what, const std::string& state) {
+    if (state == "automatic") return;
+    for (const auto* access : {"read", "write"}) {
+        hints.set(fmt::format("romio_{}_{}", what, access), state == "on" ? "enable" : "disable");
+    }
+}
+
+/// A visit for writing, one for reading, one for both, each as far as it is asked for.
+void add_visits(study::Definition& study, Cell cell, const std::vector<std::string>& temporal) {
+    cell.passes = {study::write_pass()};
+    if (has(temporal, "re-write")) cell.passes.push_back(study::write_pass("re-write"));
+    study.cells.push_back(cell);
+    const bool again = has(temporal, "re-read");
+    if (again || has(temporal, "read")) {
+        cell.passes = {study::read_pass()};
+        if (again) cell.passes.push_back(study::read_pass("re-read"));
+        study.cells.push_back(cell);
+    }
+    if (has(temporal, "read-modify-write")) {
+        cell.passes = {study::modify_pass()};
+        study.cells.push_back(cell);
+    }
+}
+
+Shape shape_of(const Parameters& p, const Module& module, std::int64_t buffer,
+               const Variant& variant) {
+    Shape shape;
+    shape.piece = buffer;
+    shape.count = module.size.count / buffer;
+    if (variant.layout.ends_with("-nc")) shape.spacing = p.spacing.count;
+    shape.inner = p.nested_count;
+    if (p.nested_gap) shape.gap = p.nested_gap->count;
+    shape.seed = static_cast<std::uint64_t>(p.seed);
+    shape.levels = p.levels;
+    return shape;
+}
+
+Cell cell_of(const Parameters& p, Spatial spatial, const Shape& shape, const Variant& variant,
+             int ranks) {
+    Cell cell;
+    cell.pattern = name_of(spatial);
+    cell.axes = axes_of(p, shape.piece, variant);
+    cell.ranks = ranks;
+    cell.file_bytes = file_bytes(spatial, shape, ranks);
+    cell.pieces_in_all = pieces_in_all(spatial, shape, ranks);
+    cell.addresses = [=](int rank) { return addresses_of(spatial, shape, rank, ranks); };
+    cell.overlaps = spatial == Spatial::sequential || spatial == Spatial::own;
+    cell.memory_spacing = variant.layout.starts_with("nc") ? p.spacing.count : 0;
+    cell.through = variant.by == "type" ? study::Through::view : study::Through::offsets;
+    cell.collective = variant.calls == "collective";
+    cell.sync = p.sync();
+    cell.counts = study::Counts::calls;
+    set_hints(cell.hints, "ds", variant.sieving);
+    set_hints(cell.hints, "cb", variant.two_phase);
+    return cell;
+}
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    std::vector<std::string> names;
+    for (const auto& row : spatial_names) names.emplace_back(row.name);
+    const std::vector<std::string> states{"automatic", "on", "off"};
+    table.group("Benchmark");
+    table.add("spatial", spatial, "where the calls of a rank stand; own: as --levels says")
+        .choices(names)
+        .automatic("the first eight; with --levels, own");
+    table
+        .add("temporal", temporal,
+             "what is done; what it needs before comes with it: a file is written before it is "
+             "read, and read before it is read again")
+        .choices({temporal_names.begin(), temporal_names.end()})
+        .automatic("all five");
+    table.add("size", size, "of a rank's share").letter('s').range(1, 9e15);
+    table.add("buffer", buffers, "sizes of a call, each is measured; they divide the share")
+        .letter('b')
+        .range(1, 1 << 30);
+    table
+        .add("levels", levels_text,
+             "your own pattern as nested strides, innermost first: 64KiB*16/1MiB,8/32MiB are 16 "
+             "pieces of 64 KiB 1 MiB apart, and that 8 times 32 MiB apart")
+        .metavar("SIZE*COUNT/STRIDE[,COUNT/STRIDE…]")
+        .automatic("none");
+    table.add("rank-stride", rank_stride, "from a rank's first piece to the next rank's (--levels)")
+        .range(0, 9e15)
+        .automatic("the size of a piece");
+    table.add("nested-count", nested_count, "calls of a group (nested-strided)").range(1, 1e12);
+    table.add("nested-gap", nested_gap, "bytes between groups (nested-strided)")
+        .range(0, 9e15)
+        .automatic("as much as a call of all ranks");
+    table
+        .add("layout", layouts,
+             "contiguous or with holes (nc): first the buffers in memory, then the pattern in the "
+             "file")
+        .choices({"c-c", "nc-c", "c-nc", "nc-nc"});
+    table.add("spacing", spacing, "length of those holes").range(1, 1 << 30);
+    table.add("calls", calls, "each rank for itself, or all ranks together")
+        .choices({"independent", "collective"});
+    table.add("by", by, "a list of calls, or one call with derived datatypes")
+        .choices({"list", "type"});
+    table.add("sieving", sieving, "data sieving (hints romio_ds_read, romio_ds_write)")
+        .choices(states);
+    table.add("two-phase", two_phase, "collective buffering (hints romio_cb_read, romio_cb_write)")
+        .choices(states);
+    table.add("settle", settle, "rest before each opening").range(0, 86400);
+    table
+        .add("config", config, "patterns from a file in the style of the original's pio-bench.conf")
+        .metavar("FILE")
+        .automatic("the options above");
+    table.add("seed", seed, "of random places").range(0, 9e18).expert();
+    table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
+    declare_common(table);
+}
+
+Status Parameters::check() {
+    if (prefix.empty() || prefix.find('/') != std::string::npos) {
+        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+    }
+    if (storage.backend.name != "mpiio" && (sieving != std::vector<std::string>{"automatic"} ||
+                                            two_phase != std::vector<std::string>{"automatic"})) {
+        return usage_error("--sieving and --two-phase are hints of --backend mpiio");
+    }
+    if (rank_stride && !levels_text) return usage_error("--rank-stride belongs to --levels");
+    if (has(spatial, "own") && !levels_text) {
+        return usage_error("--spatial own: --levels says what it is");
+    }
+    if (levels_text) {
+        auto strides = parse_levels(*levels_text);
+        if (!strides) return usage_error("--" + strides.error().cause);
+        levels.rank_stride = rank_stride ? rank_stride->count : strides->piece;
+        levels.strides = std::move(*strides);
+    }
+    if (!config) {
+        if (auto set = set_modules(); !set) return set;
+    } else if (!spatial.empty() || !temporal.empty() || levels_text) {
+        return usage_error("--config: the file says what --spatial, --temporal and --levels would");
+    }
+    return check_common();
+}
+
+Status Parameters::set_modules() {
+    modules.clear();
+    for (const auto& row : spatial_names) {
+        const bool chosen = spatial.empty() ? (row.spatial == Spatial::own) == bool(levels_text)
+                                            : has(spatial, row.name);
+        if (!chosen) continue;
+        Module module{row.spatial, temporal, size, buffers, settle};
+        if (temporal.empty()) {
+            module.temporal.assign(temporal_names.begin(), temporal_names.end());
+            // The original has no more of it either.
+            if (row.spatial == Spatial::unstructured_mesh) module.temporal = {"write", "read"};
+        }
+        if (row.spatial == Spatial::own) {
+            module.size = {levels.strides.pieces() * levels.strides.piece};
+            module.buffers = {{levels.strides.piece}};
+        }
+        modules.push_back(std::move(module));
+    }
+    return check_modules();
+}
+
+Status Parameters::check_modules() const {
+    for (const auto& module : modules) {
+        for (const auto buffer : module.buffers) {
+            const auto wrong = [&](const std::string& why) {
+                return usage_error(fmt::format("{} with a buffer of {}: {}",
+                                               name_of(module.spatial), format_exact(buffer), why));
+            };
+            if (module.size.count % buffer.count != 0) {
+                return wrong(
+                    fmt::format("the share of {} is no multiple of it", format_exact(module.size)));
+            }
+            const std::int64_t count = module.size.count / buffer.count;
+            if (module.spatial == Spatial::nested_strided && count % nested_count != 0) {
+                return wrong(fmt::format("--nested-count {} is no divisor of the {}", nested_count,
+                                         count_of(count, "call")));
+            }
+            if (module.spatial == Spatial::unstructured_mesh && buffer.count % 8 != 0) {
+                return wrong("records of a mesh are numbers of 8 bytes");
+            }
+            if (module.spatial == Spatial::own && (has(layouts, "c-nc") || has(layouts, "nc-nc"))) {
+                return wrong("--levels says itself what lies between pieces; --layout c-c or nc-c");
+            }
+        }
+    }
+    return {};
+}
+
+Result<study::Definition> define(const Parameters& p, int ranks) {
+    study::Definition study;
+    study.name = "pio";
+    for (const auto& module : p.modules) {
+        for (const auto buffer : module.buffers) {
+            for (const auto& variant : variants_of(p)) {
+                const Shape shape = shape_of(p, module, buffer.count, variant);
+                // All patterns stay below this, gaps included.
+                const double most =
+                    4.0 * ranks *
+                    (static_cast<double>(module.size.count) +
+                     static_cast<double>(shape.count + 3) *
+                         static_cast<double>(shape.spacing + buffer.count + shape.gap.value_or(0) +
+                                             shape.levels.rank_stride));
+                if (most > static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
+                    return usage_error(
+                        fmt::format("{} with {}: the file would be longer than a file can be",
+                                    name_of(module.spatial), count_of(ranks, "rank")));
+                }
+                Cell cell = cell_of(p, module.spatial, shape, variant, ranks);
+                cell.file = fmt::format("{}_{}_{}", p.prefix, cell.pattern, study.cells.size());
+                cell.settle = module.settle.count;
+                add_visits(study, std::move(cell), module.temporal);
+            }
+        }
+    }
+    study.title = fmt::format("pio: {} of one shared file, {}",
+                              count_of(static_cast<std::int64_t>(p.modules.size()), "pattern"),
+                              count_of(ranks, "rank"));
+    study.detail = Json{{"calls", p.calls},     {"by", p.by},
+                        {"layout", p.layouts},  {"spacing_bytes", p.spacing.count},
+                        {"sieving", p.sieving}, {"two_phase", p.two_phase},
+                        {"seed", p.seed}};
+    study.detail["levels"] = p.levels_text ? Json(*p.levels_text) : Json();
+    study.detail["config"] = p.config ? Json(*p.config) : Json();
+    return study;
+}
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<Pio>();
+}
+
+}  // namespace effio::pio

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/spiobench/spiobench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/pattern.hpp"
+
+namespace effio::spiobench {
+namespace {
+
+class Spiobench : public study::StudyBenchmark<Parameters> {
+  public:
+    std::string_view name() const override { return "spiobench"; }
+    std::string_view purpose() const override {
+        return "Streams to and from a file of each process, over numbers of processes (SPIOBENCH): "
+               "how bandwidth scales when the amount stays";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 64 effio-mpi spiobench --dir /scratch/me --size 128GB --peak 6GB/s\n"
+               "      128 GB by 1, 2, 4, ... 64 tasks, in per cent of what the path can do\n"
+               "  mpiexec -n 64 effio-mpi spiobench --dir /scratch/me --task-size 4GiB \\\n"
+               "          --tasks 16,32,64\n"
+               "      as much for each task, however many there are\n"
+               "  mpiexec -n 8 effio-mpi spiobench --dir /scratch/me --block 64KiB,1MiB,16MiB\n"
+               "      the same over the size of a call";
+    }
+
+  protected:
+    Result<study::Definition> define(int ranks) const override {
+        return spiobench::define(parameters_, ranks);
+    }
+};
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table
+        .add("size", size,
+             "of all files together, shared out over the tasks; the original's is "
+             "128GB")
+        .letter('s')
+        .range(4096, 9e15);
+    table.add("task-size", task_size, "of the file of each task, instead of --size")
+        .range(4096, 9e15)
+        .automatic("a share of --size");
+    table.add("block", blocks, "sizes of a call; multiples of 4KiB").letter('b').range(4096, 9e15);
+    table.add("tasks", tasks, "processes that stream at the same time; each number is measured")
+        .range(1, 2147483647)
+        .automatic("1, 2, 4, ... and all ranks");
+    declare_phases(table);
+    declare_peak(table);
+    table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
+    declare_common(table);
+}
+
+Status Parameters::check() {
+    if (prefix.empty() || prefix.find('/') != std::string::npos) {
+        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+    }
+    for (const auto block : blocks) {
+        if (block.count % StampedPattern::page != 0) {
+            return usage_error(
+                fmt::format("--block: {} is no multiple of 4KiB", format_exact(block)));
+        }
+        if (task_size && task_size->count % block.count != 0) {
+            return usage_error(fmt::format("--task-size: {} is no multiple of the block {}",
+                                           format_exact(*task_size), format_exact(block)));
+        }
+    }
+    return check_common();
+}
+
+std::vector<std::int64_t> Parameters::tasks_in_force(int ranks) const {
+    if (!tasks.empty()) return tasks;
+    std::vector<std::int64_t> list;
+    for (std::int64_t n = 1; n < ranks; n *= 2) list.push_back(n);
+    list.push_back(ranks);
+    return list;
+}
+
+std::int64_t Parameters::file_bytes(std::int64_t among, std::int64_t block) const {
+    if (task_size) return task_size->count;
+    return std::max<std::int64_t>(1, size.count / among / block) * block;
+}
+
+Result<study::Definition> define(const Parameters& p, int ranks) {
+    study::Definition study;
+    study.name = "spiobench";
+    study.peak = p.peak;
+    study.scales_over = "tasks";
+    study::Cell cell;
+    cell.content = study::Content::stamped;
+    cell.sync = p.sync();
+    for (const auto tasks : p.tasks_in_force(ranks)) {
+        if (tasks > ranks) {
+            return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,
+                                           count_of(ranks, "rank")));
+        }
+        cell.ranks = cell.files = static_cast<int>(tasks);
+        const auto axes_of = [tasks](std::int64_t block) {
+            return std::vector{study::count_axis("tasks", tasks), study::size_axis("block", block)};
+        };
+        if (p.measures_peak()) {
+            const std::int64_t bytes = p.file_bytes(tasks, p.blocks.front().count);
+            cell.axes = axes_of(Parameters::peak_block(bytes));
+            p.add_peak(study, cell, bytes, fmt::format("{}_peak_{}", p.prefix, tasks));
+        }
+        for (const auto block : p.blocks) {
+            const std::int64_t bytes = p.file_bytes(tasks, block.count);
+            cell.pattern = "own file";
+            cell.axes = axes_of(block.count);
+            cell.file = fmt::format("{}_{}_{}", p.prefix, tasks, block.count);
+            cell.file_bytes = bytes;
+            cell.addresses = [bytes, block = block.count](int /*rank*/) {
+                return Addresses(0, Strides{block, {{bytes / block, block}}});
+            };
+            study.add(cell, p.phases);
+        }
+    }
+    const std::string amount =
+        p.task_size ? format_exact(*p.task_size) + " a task" : format_exact(p.size) + " in all";
+    study.title = fmt::format("SPIOBENCH: {}, a file of each task", amount);
+    study.detail = Json{{"size_bytes", p.task_size ? Json() : Json(p.size.count)},
+                        {"task_size_bytes", p.task_size ? Json(p.task_size->count) : Json()}};
+    return study;
+}
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<Spiobench>();
+}
+
+}  // namespace effio::spiobench

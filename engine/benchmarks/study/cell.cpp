@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/study/cell.hpp"
+
+#include <algorithm>
+
+#include "core/pattern.hpp"
+
+namespace effio::study {
+Axis size_axis(const std::string& title, std::int64_t bytes) {
+    return {title + "_bytes", title, "B", bytes, format_exact(Bytes{bytes})};
+}
+
+Axis count_axis(const std::string& title, std::int64_t count) {
+    return {title, title, "1", count, std::to_string(count)};
+}
+
+Axis word_axis(const std::string& title, const std::string& word) {
+    return {title, title, "", word, word};
+}
+
+bool Cell::writes() const {
+    return std::any_of(passes.begin(), passes.end(), [](const Pass& p) { return p.writes(); });
+}
+
+Addresses Items::contents(std::int64_t files, std::int64_t bytes) {
+    // Stamps stand one cache line further on in each page, and at its begin in every 64th.
+    constexpr std::int64_t unit =
+        StampedPattern::page * (StampedPattern::page / StampedPattern::line);
+    return {0, Strides{bytes, {{files, (bytes + unit - 1) / unit * unit}}}};
+}
+
+double Cell::bytes_in_all() const {
+    const Addresses of_rank = addresses(0);
+    if (items) {
+        return static_cast<double>(items->visits_in_all) * static_cast<double>(of_rank.piece());
+    }
+    if (pieces_in_all) {
+        return static_cast<double>(*pieces_in_all) * static_cast<double>(of_rank.piece());
+    }
+    return static_cast<double>(ranks) * static_cast<double>(of_rank.bytes());
+}
+
+double Cell::calls_in_all() const {
+    const Addresses of_rank = addresses(0);
+    if (items) {
+        const std::int64_t each = (of_rank.piece() + items->request - 1) / items->request;
+        return static_cast<double>(items->visits_in_all) * static_cast<double>(each);
+    }
+    if (through == Through::view) return static_cast<double>(ranks);
+    if (pieces_in_all) return static_cast<double>(*pieces_in_all);
+    return static_cast<double>(ranks) * static_cast<double>(of_rank.calls());
+}
+
+bool Cell::only_reads() const {
+    return !writes();
+}
+
+void Definition::add(Cell cell, const std::vector<std::string>& phases) {
+    for (const auto& pass : {write_pass(), read_pass()}) {
+        if (std::find(phases.begin(), phases.end(), pass.name) == phases.end()) continue;
+        cell.passes = {pass};
+        cells.push_back(cell);
+    }
+}
+
+}  // namespace effio::study

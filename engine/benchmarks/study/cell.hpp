@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the author of a study writes: cells, and nothing of how they are carried out.
+//
+// A cell is one visit to its files: open, one or more passes of calls, sync, close. Everything in
+// it is data, a function of the options and the number of ranks; the frame derives the rest from it
+// (plan, files and cap, communicators, parts of the time, verification, records, tables).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/addresses.hpp"
+#include "core/json.hpp"
+#include "core/units.hpp"
+#include "storage/hints.hpp"
+
+namespace effio::study {
+
+enum class Access {
+    write,
+    read,
+    /// Of each call's bytes: read, then written anew at the same place. Words only.
+    modify,
+};
+
+/// One time all calls of a cell; `name` is what results call it: "write", "re-read".
+struct Pass {
+    Access access = Access::write;
+    std::string name;
+
+    bool writes() const { return access != Access::read; }
+    /// How often a pass moves its bytes.
+    int ways() const { return access == Access::modify ? 2 : 1; }
+};
+inline Pass write_pass(std::string name = "write") {
+    return {Access::write, std::move(name)};
+}
+inline Pass read_pass(std::string name = "read") {
+    return {Access::read, std::move(name)};
+}
+inline Pass modify_pass(std::string name = "read-modify-write") {
+    return {Access::modify, std::move(name)};
+}
+
+/// One coordinate of a cell: a member of `where` in results, a column of tables, an axis of
+/// figures.
+struct Axis {
+    std::string name;   ///< "block_bytes"
+    std::string title;  ///< "block"
+    std::string unit;   ///< "B", "1", or "" for a word
+    Json value;
+    std::string text;
+};
+Axis size_axis(const std::string& title, std::int64_t bytes);
+Axis count_axis(const std::string& title, std::int64_t count);
+Axis word_axis(const std::string& title, const std::string& word);
+
+/// How the calls find their place.
+enum class Through {
+    offsets,  ///< one call a piece, at its offset
+    view,     ///< one call for all pieces, through a view of the file
+};
+
+/// What stands in a file, always a function of (pass that wrote it, file, offset). Bytes that
+/// several ranks write are therefore equal.
+enum class Content {
+    /// Every eight bytes tell their place. A rank holds all its data in memory; what it reads is
+    /// checked there in whole.
+    words,
+    /// Repeats every MiB but for eight bytes in each 4 KiB. A rank holds one call's data; what it
+    /// reads is checked by reading it again, untimed. Pieces are multiples of 4 KiB.
+    stamped,
+};
+
+enum class Sync {
+    none,
+    beside,  ///< after writing, as a part of the time that the rate does not count
+    inside,  ///< the rate counts it
+};
+
+/// The seconds over which a rate counts the bytes.
+enum class Counts {
+    visit,  ///< from the open to the end of the close
+    calls,  ///< of the slowest rank in its calls
+};
+
+/// Many small files in place of few large ones: each visit opens a file, moves it by calls one
+/// after the other, flushes it if the cell says so inside, and closes it.
+struct Items {
+    int set = 0;               ///< tells the contents of one set of files from those of another
+    std::int64_t request = 0;  ///< bytes of a call; a file's last one may be shorter
+    std::int64_t visits_in_all = 0;
+    std::function<std::int64_t(int rank)> visits;
+    /// The number of the file of a rank's visit.
+    std::function<std::int64_t(int rank, std::int64_t visit)> file;
+
+    /// Files of `bytes` as pieces of the content: each begins where a stamp is its first word.
+    static Addresses contents(std::int64_t files, std::int64_t bytes);
+};
+
+struct Cell {
+    std::string pattern;
+    std::vector<Axis> axes;
+    int ranks = 1;  ///< 0…ranks-1 of the run take part
+    /// Not empty: the ranks are those of a Cartesian communicator of these extents, which MPI may
+    /// order anew to fit the machine.
+    std::vector<int> grid = {};
+    std::vector<Pass> passes;
+    /// Begin of the files' names. Cells of one name stand next to each other in the list; the first
+    /// of them creates the files if it writes, after the last one they are removed.
+    std::string file;
+    /// Cells of one pool stand next to each other, too: their files are removed after the last of
+    /// them. Empty: those of the same files.
+    std::string pool = {};
+    /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
+    int files = 1;
+    std::int64_t file_bytes = 0;  ///< length of each file when it is written
+    /// What a rank of the cell moves, in each pass; of items, Items::contents.
+    std::function<Addresses(int rank)> addresses;
+    /// Of all ranks, where some move more pieces than rank 0.
+    std::optional<std::int64_t> pieces_in_all = {};
+    /// Ranks may move the same bytes: what one of them modifies, another may find changed already.
+    bool overlaps = false;
+    /// Bytes in memory between a piece and the next; words only.
+    std::int64_t memory_spacing = 0;
+    std::optional<Items> items = {};
+    Through through = Through::offsets;
+    bool collective = false;
+    Content content = Content::words;
+    Sync sync = Sync::beside;
+    Counts counts = Counts::visit;
+    Hints hints = {};
+    /// Its rates are the peak, by ranks and access, that others are compared with: the highest of
+    /// several. Pages are dropped before it whatever the options say.
+    bool is_peak = false;
+    /// Files are reached by O_DIRECT, whatever the run's own way is; left out where the file system
+    /// has none.
+    bool past_cache = false;
+    double settle = 0;  ///< seconds of rest before it
+
+    bool writes() const;
+    bool only_reads() const;
+    /// Of the file that a rank uses; not of items.
+    int file_of(int rank) const { return rank / (ranks / files); }
+    /// Whose files are removed together.
+    const std::string& keeper() const { return pool.empty() ? file : pool; }
+    // Of all ranks in a pass that moves its bytes one way.
+    double bytes_in_all() const;
+    double calls_in_all() const;
+};
+
+/// So much of something in the seconds that several passes take together, for each place that the
+/// axes have: images per second, say.
+struct Throughput {
+    std::string name;   ///< "images_per_second"
+    std::string title;  ///< "images/s"
+    std::string unit;   ///< "1/s", "B/s"
+    double amount = 0;
+    std::vector<std::pair<std::string, std::string>> passes;  ///< pattern and access
+};
+
+/// A study in whole.
+struct Definition {
+    std::string name;  ///< of the benchmark
+    std::vector<Cell> cells;
+    std::string title;             ///< one line above the table
+    Json detail = Json::object();  ///< for the run line
+    /// Bytes per second that nothing can exceed, if given; else of cells that are the peak.
+    std::optional<BytesPerSecond> peak = {};
+    /// Name of the axis that is a number of ranks: speed-up and efficiency over it are told.
+    std::string scales_over = {};
+    std::vector<Throughput> throughputs = {};
+
+    /// A cell for each of the phases ("write", "read").
+    void add(Cell cell, const std::vector<std::string>& phases);
+};
+
+}  // namespace effio::study

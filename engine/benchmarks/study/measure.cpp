@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/study/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "benchmarks/phases.hpp"
+#include "benchmarks/rank_csv.hpp"
+#include "storage/cache_watch.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio::study {
+namespace {
+
+/// Variance of the ranks' numbers about their means, n-1 in the denominator; 0 for one rank.
+std::vector<double> variance_over(const Comm& comm, std::span<const Named> mine,
+                                  const std::vector<std::pair<std::string, Spread>>& spreads) {
+    std::vector<double> squares;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        const double away = mine[i].second - spreads[i].second.mean;
+        squares.push_back(away * away);
+    }
+    comm.sum(std::span<double>(squares));
+    for (double& square : squares) square /= std::max(1, comm.size() - 1);
+    return squares;
+}
+
+Hints hints_of(const Stage& stage, const Cell& cell) {
+    const bool writes = cell.writes();
+    const std::string access = writes ? "write" : "read";
+    Hints all = stage.hints.for_open({cell.ranks, access, cell.pattern});
+    for (const auto& [key, value] : cell.hints) all.set(key, value);
+    return all;
+}
+
+/// Whose data a rank of the cell moves.
+int owner_of(const Stage& stage, const Crew& crew, const Cell& cell) {
+    if (stage.options.reader == "same" || cell.writes()) return crew.comm.rank();
+    return crew.order.partner(Partner::shifted, 1, 0);
+}
+
+/// What of the transfer was another part, of each file on its own.
+std::vector<Named> with_parts(std::vector<Named> seconds, const std::vector<Named>& parts) {
+    const auto transfer = std::find_if(seconds.begin(), seconds.end(),
+                                       [](const Named& s) { return s.first == "transfer"; });
+    if (parts.empty() || transfer == seconds.end()) return seconds;
+    for (const auto& [name, value] : parts) transfer->second -= value;
+    seconds.insert(transfer + 1, parts.begin(), parts.end());
+    return seconds;
+}
+
+}  // namespace
+
+struct Measure::Done {
+    Pass pass;
+    Moved moved;
+    Outcome outcome;
+    std::vector<Named> seconds;
+    double counted = 0;
+    std::uint64_t generation = 0;  ///< of what was written or should be read
+    std::optional<CacheEvidence> cache;
+    std::string call;
+    GrantedHints granted;
+    Json library = Json::object();
+    std::int64_t verified = 0;
+    bool valid = true;
+};
+
+Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
+    : stage_(stage),
+      crew_(crew),
+      visit_(visit),
+      storage_(visit.cell.past_cache ? *stage.direct : stage.storage),
+      owner_(owner_of(stage, crew, visit.cell)),
+      addresses_(visit.cell.addresses(owner_)),
+      payload_(visit.cell, addresses_,
+               static_cast<std::uint64_t>(visit.cell.items ? visit.cell.items->set
+                                                           : visit.cell.file_of(owner_))),
+      generation_(visit.generation) {
+    const Cell& cell = visit.cell;
+    const int file = cell.items ? 0 : cell.file_of(owner_);
+    path_ = stage.target.path(visit.files, file);
+    if (cell.files > 1 && !cell.items) own_files_ = crew.comm.split(file);
+    place_ = std::make_unique<Place>(
+        Place{session(), cell, own_files_ ? *own_files_ : crew.comm, path_, addresses_,
+              hints_of(stage, cell), owner_, [this](std::int64_t item) {
+                  return stage_.target.path(visit_.files, static_cast<int>(item));
+              }});
+}
+
+Measure::~Measure() = default;
+
+std::unique_ptr<Mover> Measure::make_mover() const {
+    if (stage_.arrays != nullptr) return make_array_mover(*stage_.arrays, *place_);
+    if (visit_.cell.items) return make_item_mover(storage_, *place_);
+    return make_byte_mover(storage_, *place_);
+}
+
+bool Measure::verifies() const {
+    return stage_.options.verify == "on" && storage_.capabilities().stores_data;
+}
+
+std::vector<PassResult> Measure::run() {
+    std::vector<Done> done;
+    const bool fine = passes(done);
+    for (auto& one : done) {
+        if (!fine || !verifies()) break;
+        const bool last = &one == &done.back();
+        if (payload_.is_stamped() && one.pass.access == Access::read) {
+            visit_.cell.items ? check_items_again(one) : check_again(one);
+        } else if (one.pass.access == Access::modify && last) {
+            check_again(one);
+        }
+    }
+    std::vector<PassResult> results;
+    for (auto& one : done) results.push_back(sum_up(one));
+    return results;
+}
+
+bool Measure::passes(std::vector<Done>& done) {
+    const auto& all = visit_.cell.passes;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        done.emplace_back();
+        done.back().pass = all[i];
+        if (!pass(done.back(), i == 0, i + 1 == all.size())) return false;
+        if (done.back().moved.interrupted) return false;
+    }
+    return true;
+}
+
+template <class Look>
+void Measure::for_own_files(Look&& look) const {
+    if (!visit_.cell.items) return look(path_);
+    const Items& items = *visit_.cell.items;
+    for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
+        look(place_->path_of(items.file(owner_, i)));
+        session().progress.beat();
+    }
+}
+
+/// Asks the system to forget the file and says what part of it stayed in memory.
+std::optional<double> Measure::drop_and_look() {
+    const Capabilities can = storage_.capabilities();
+    if (!can.real_files || visit_.create) return {};
+    const bool drops = stage_.options.drop_cache == "on" || visit_.cell.is_peak;
+    const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1;
+    if (drops && can.cached && mine) {
+        for_own_files([](const std::string& path) { drop_from_cache(path); });
+    }
+    crew_.comm.barrier();
+    Samples stayed;
+    for_own_files([&](const std::string& path) {
+        if (const auto share = resident_fraction(path)) stayed.add(*share);
+    });
+    if (stayed.count() == 0) return {};
+    return stayed.mean();
+}
+
+bool Measure::pass(Done& done, bool first, bool last) {
+    const Cell& cell = visit_.cell;
+    const bool writing = done.pass.writes();
+    switch (done.pass.access) {
+        case Access::write:
+            payload_.prepare_to_write(++generation_);
+            break;
+        case Access::read:
+            payload_.prepare_to_read();
+            break;
+        case Access::modify:
+            payload_.prepare_to_modify(++generation_);
+            break;
+    }
+    done.generation = generation_;
+    std::optional<double> resident;
+    if (first) {
+        mover_ = make_mover();
+        resident = drop_and_look();
+    }
+    CacheWatch watch(crew_.comm, crew_.topology, stage_.target.file_system());
+    watch.begin();
+    Phases phases(session(), crew_.comm, crew_.topology);
+    bool fine = true;
+    if (cell.items) {
+        if (first) (void)mover_->open(visit_.create);  // of the pass itself
+    } else if (first) {
+        fine = phases.part("open", [&] { return mover_->open(visit_.create); });
+    }
+    const bool keeps = stage_.options.save_calls.has_value();
+    fine = fine && phases.part("transfer", [&] {
+        return mover_->move(done.pass.access, payload_,
+                            {stage_.options.storage.times_calls(), keeps}, done.moved);
+    });
+    if (fine && writing && cell.sync != Sync::none && !cell.items) {
+        fine = phases.part("sync", [&] { return mover_->sync(); });
+    }
+    if (fine) {
+        done.call = mover_->call_name(done.pass.access);
+        done.granted = mover_->granted_hints();
+        done.library = mover_->describe();
+    }
+    if (fine && last && !cell.items) fine = phases.part("close", [&] { return mover_->close(); });
+    phases.finish();
+    done.seconds = with_parts(phases.seconds(), done.moved.parts);
+    done.counted = cell.sync == Sync::beside ? phases.total_without("sync") : phases.total();
+    const std::int64_t bytes = crew_.comm.sum(done.moved.bytes) / done.pass.ways();
+    done.cache = watch.end(bytes, !writing);
+    if (!writing && first) done.cache->resident_before = mean_over(crew_.comm, resident);
+
+    Outcome mine;
+    if (fine && writing && last) {
+        if (auto sized = check_size(); !sized) {
+            mine.fail(session().signed_error(std::move(sized.error())));
+        }
+    }
+    const bool reads = done.pass.access != Access::write;
+    if (fine && reads && verifies() && !payload_.is_stamped()) check_memory(done);
+    save_calls(done);
+    agreed_ = phases.agreed();
+    done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
+    if (!agreed_.failed()) {
+        mine.interrupted = agreed_.interrupted || done.moved.interrupted;
+        agreed_ = agree(session(), crew_.comm, mine);
+    }
+    if (agreed_.failed()) done.outcome.error = agreed_.error;
+    done.valid = !agreed_.failed() && !done.moved.interrupted;
+    return !agreed_.failed();
+}
+
+/// MPI libraries return success for data that never arrived (full disks): a file must be as long as
+/// its data at least.
+Status Measure::check_size() const {
+    if (!storage_.capabilities().real_files) return {};
+    if (!visit_.cell.items && !place_->comm.is_root()) return {};
+    Status found;
+    for_own_files([&](const std::string& path) {
+        const auto size = size_of(path);
+        const std::int64_t least = visit_.cell.file_bytes;
+        if (!size) {
+            found = size.error();
+        } else if (*size < least) {
+            found = too_short(path, *size, least);
+        }
+    });
+    return found;
+}
+
+void Measure::note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const {
+    Error error = io_error("verify", path, wrong.text());
+    error.exit_code = ExitCode::data_errors;
+    error.offset = wrong.offset;
+    done.outcome.fail(session().signed_error(std::move(error)));
+}
+
+/// What a pass put into memory.
+void Measure::check_memory(Done& done) {
+    for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
+        const std::uint64_t read = done.generation - (done.pass.writes() ? 1 : 0);
+        const bool changing = done.pass.writes() && visit_.cell.overlaps;
+        const auto wrong = changing ? payload_.check_either(n, read) : payload_.check(n, read);
+        if (wrong) note_wrong(done, *wrong, path_);
+        session().progress.beat();
+    }
+    done.verified = addresses_.bytes();
+}
+
+/// Reads all pieces again, one by one, and compares each: what was read and not kept, or written
+/// last.
+void Measure::check_again(Done& done) {
+    session().progress.call("verify");
+    auto opened = storage_.open(place_->comm, {path_, OpenMode::reading(), Element::byte, {}});
+    if (!opened) done.outcome.fail(std::move(opened.error()));
+    Outcome mine = done.outcome;
+    mine.interrupted = session().interrupted.load();
+    agreed_ = agree(session(), crew_.comm, mine);
+    if (agreed_.failed() || agreed_.interrupted) return;
+    for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
+        if (auto read =
+                (*opened)->read({Pointer::at, false}, payload_.piece(n), addresses_.place(n));
+            !read) {
+            done.outcome.fail(std::move(read.error()));
+            break;
+        }
+        if (const auto wrong = payload_.check(n, done.generation)) note_wrong(done, *wrong, path_);
+        done.verified += addresses_.piece();
+    }
+    if (auto closed = (*opened)->close(); !closed) done.outcome.fail(std::move(closed.error()));
+}
+
+/// Reads all files that were visited again, in whole, and compares each.
+void Measure::check_items_again(Done& done) {
+    session().progress.call("verify");
+    const Items& items = *visit_.cell.items;
+    const Comm alone = Comm::self(session().clock);
+    for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
+        const std::int64_t file = items.file(owner_, i);
+        const std::string path = place_->path_of(file);
+        auto opened = storage_.open(alone, {path, OpenMode::reading(), Element::byte, {}});
+        Status read = opened ? (*opened)->read({Pointer::at, false}, payload_.piece(0), 0)
+                             : Status(std::move(opened.error()));
+        if (read) read = (*opened)->close();
+        if (!read) {
+            done.outcome.fail(std::move(read.error()));
+            return;
+        }
+        if (auto wrong = payload_.check(file, done.generation)) {
+            wrong->offset -= addresses_.place(file);
+            note_wrong(done, *wrong, path);
+        }
+        done.verified += addresses_.piece();
+    }
+}
+
+void Measure::save_calls(Done& done) const {
+    const auto& prefix = stage_.options.save_calls;
+    if (!prefix) return;
+    std::string name = fmt::format("{}-{}", *prefix, visit_.cell.pattern);
+    for (const auto& axis : visit_.cell.axes) name += "-" + axis.text;
+    const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", name, done.pass.name,
+                                         visit_.repetition, crew_.comm.rank());
+    const std::vector<const std::vector<CallTime>*> threads{&done.moved.kept};
+    const std::int64_t each = done.moved.calls > 0 ? done.moved.bytes / done.moved.calls : 0;
+    if (auto wrote = write_call_log(path, threads, static_cast<double>(each)); !wrote) {
+        done.outcome.fail(session().signed_error(std::move(wrote.error())));
+    }
+}
+
+/// How single ranks fared: the spread of their rates, where the slowest and the fastest are, and
+/// all of them if that is asked for.
+void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
+    const Comm& comm = crew_.of_the_run();
+    const auto part = std::find_if(done.seconds.begin(), done.seconds.end(),
+                                   [](const Named& s) { return s.first == "transfer"; });
+    const double seconds = part == done.seconds.end() ? 0 : part->second;
+    r.rank_rates = spread_over(comm, rate_of(static_cast<double>(done.moved.bytes), seconds));
+    r.slowest = largest_over(comm, seconds, session().host, 1).front();
+    r.fastest = largest_over(comm, -seconds, session().host, 1).front();
+    r.fastest.value = -r.fastest.value;
+    if (!stage_.options.save_ranks) return;
+    const auto hosts = comm.gather(session().host);
+    const auto numbers = gathered_over(
+        comm, std::array{static_cast<double>(done.moved.bytes),
+                         done.seconds.empty() ? 0 : done.seconds.front().second, seconds});
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        r.each.push_back({hosts[i], numbers[i][0], numbers[i][1], numbers[i][2]});
+    }
+}
+
+PassResult Measure::sum_up(Done& done) {
+    const Comm& comm = crew_.comm;
+    PassResult r;
+    r.cell = &visit_.cell;
+    r.pass = done.pass;
+    r.repetition = visit_.repetition;
+    r.nodes = crew_.topology.nodes;
+    r.path = path_;
+    r.call = done.call;
+    r.bytes = comm.sum(done.moved.bytes);
+    r.calls = comm.sum(done.moved.calls);
+    r.files = comm.sum(done.moved.files);
+    r.seconds = spread_over(comm, done.seconds);
+    r.variance = variance_over(comm, done.seconds, r.seconds);
+    r.counted_seconds = comm.max(done.counted);
+    if (visit_.cell.counts == Counts::calls) {
+        r.counted_seconds = r.longest("transfer");
+        if (visit_.cell.sync == Sync::inside) r.counted_seconds += r.longest("sync");
+    }
+    if (stage_.options.storage.times_calls()) r.call_times = merged_over(comm, done.moved.times);
+    r.asked = place_->hints;
+    r.granted = done.granted;
+    r.library = done.library;
+    r.backend = storage_.name();
+    tell_of_ranks(done, r);
+    r.cache = done.cache;
+    r.verified_bytes = comm.sum(done.verified);
+    r.valid = done.valid;
+    r.interrupted = done.moved.interrupted;
+    // Known to all already: it need not be agreed on again.
+    if (!done.valid) {
+        r.error_count = 1;
+        if (done.outcome.error) r.errors.push_back(*done.outcome.error);
+        return r;
+    }
+    done.outcome.interrupted = agreed_.interrupted;
+    const Agreed found = agree(session(), comm, done.outcome);
+    r.error_count = found.error_count;
+    if (found.error) {
+        r.errors.push_back(*found.error);
+        r.valid = found.error->exit_code == ExitCode::data_errors;
+        if (!r.valid) agreed_ = found;
+    }
+    return r;
+}
+
+}  // namespace effio::study

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Carries out one cell: its visit, part by part, and what came of each pass.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/study/mover.hpp"
+#include "benchmarks/study/options.hpp"
+#include "benchmarks/study/result.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/topology.hpp"
+#include "storage/target.hpp"
+
+namespace effio::study {
+
+/// The ranks of a cell.
+struct Crew {
+    Comm comm;
+    /// The same ranks in the order of the run, where `comm` has another.
+    std::optional<Comm> members;
+    Topology topology;
+    NodeOrder order;
+
+    explicit Crew(Comm group, std::optional<Comm> in_order = {})
+        : comm(std::move(group)),
+          members(std::move(in_order)),
+          topology(find_topology(comm)),
+          order(comm, topology) {}
+    /// Whose root is the run's.
+    const Comm& of_the_run() const { return members ? *members : comm; }
+};
+
+/// What a study works with; the same for all cells.
+struct Stage {
+    Job& job;
+    const Options& options;
+    const Target& target;
+    Storage& storage;
+    /// For cells that go past the cache; null where the file system has no O_DIRECT.
+    Storage* direct;
+    /// Of formats that are files of arrays; else null.
+    ArrayLibrary* arrays = nullptr;
+    const HintRules& hints;
+};
+
+/// One cell in one repetition.
+struct Visit {
+    const Cell& cell;
+    const FileSet& files;
+    std::int64_t repetition = 0;
+    bool create = false;           ///< the files are new
+    std::uint64_t generation = 0;  ///< of what stands in the files, before the first pass
+};
+
+/// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any
+/// other failure does, ends the visit, and leaves the file unclosed.
+class Measure {
+  public:
+    Measure(const Stage& stage, Crew& crew, const Visit& visit);
+    ~Measure();
+    Measure(const Measure&) = delete;
+    Measure& operator=(const Measure&) = delete;
+
+    std::vector<PassResult> run();
+    /// What all ranks of the crew know at the end.
+    const Agreed& agreed() const { return agreed_; }
+
+  private:
+    struct Done;
+    bool passes(std::vector<Done>& done);
+    bool pass(Done& done, bool first, bool last);
+    std::optional<double> drop_and_look();
+    Status check_size() const;
+    void check_memory(Done& done);
+    void check_again(Done& done);
+    void check_items_again(Done& done);
+    /// Calls `look(path)` for each file that this rank moves.
+    template <class Look>
+    void for_own_files(Look&& look) const;
+    void note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const;
+    void save_calls(Done& done) const;
+    PassResult sum_up(Done& done);
+    void tell_of_ranks(const Done& done, PassResult& result) const;
+    std::unique_ptr<Mover> make_mover() const;
+    Session& session() const { return stage_.job.session; }
+    bool verifies() const;
+
+    const Stage& stage_;
+    Crew& crew_;
+    const Visit& visit_;
+    Storage& storage_;
+    int owner_;  ///< whose data this rank moves
+    Addresses addresses_;
+    std::optional<Comm> own_files_;  ///< the ranks of the same file, if not all
+    std::string path_;
+    std::unique_ptr<Place> place_;
+    std::unique_ptr<Mover> mover_;
+    Payload payload_;
+    std::uint64_t generation_;
+    Agreed agreed_;
+};
+
+}  // namespace effio::study

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Carries out the parts of a visit for one rank: virtual by part, never by call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/call_log.hpp"
+#include "benchmarks/study/payload.hpp"
+#include "parallel/pace.hpp"
+#include "storage/array_file.hpp"
+#include "storage/byte_file.hpp"
+
+namespace effio::study {
+
+/// Where a rank stands in a cell.
+struct Place {
+    Session& session;
+    const Cell& cell;
+    const Comm& comm;  ///< of the ranks that use the same file
+    std::string path;
+    const Addresses& addresses;  ///< of the rank whose data this one moves
+    Hints hints;
+    int owner = 0;  ///< that rank
+    /// Of an item.
+    std::function<std::string(std::int64_t file)> path_of = {};
+};
+
+/// What a rank did in a pass.
+struct Moved {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    bool interrupted = false;  ///< a signal stopped the calls
+    std::int64_t files = 0;    ///< visited, of items
+    /// Of items, seconds in all: what of the pass went into opening, flushing and closing them.
+    std::vector<std::pair<std::string, double>> parts;
+    Histogram times;
+    std::vector<CallTime> kept;  ///< every call, if asked for
+};
+
+struct Watching {
+    bool time_calls = false;
+    bool keep_calls = false;
+};
+
+class Mover {
+  public:
+    virtual ~Mover() = default;
+    Mover(const Mover&) = delete;
+    Mover& operator=(const Mover&) = delete;
+
+    /// Collective over the file's ranks, and so are sync and close. Sets the view.
+    virtual Status open(bool create) = 0;
+    /// One pass; the payload is prepared.
+    virtual Status move(Access access, Payload& payload, Watching watching, Moved& moved) = 0;
+    virtual Status sync() = 0;
+    virtual Status close() = 0;
+    /// As far as the library tells; while the file is open.
+    virtual GrantedHints granted_hints() = 0;
+    virtual Json describe() = 0;
+    /// The call that moves the data.
+    virtual std::string call_name(Access access) const = 0;
+
+  protected:
+    Mover() = default;
+};
+
+/// What has to be there for a byte file to carry out the cell.
+Status check_mover(const Storage& storage, const Cell& cell);
+
+/// Calls until the pace says stop; the last failure is what is told.
+template <class Pace, class Call>
+[[gnu::noinline]] Status paced_calls(Pace& pace, std::int64_t count, Moved& moved, Call&& call) {
+    Status failure;
+    std::int64_t failed = 0;
+    bool more = count > 0;
+    while (more) {
+        if (Status status = call(pace.done()); !status) [[unlikely]] {
+            failure = std::move(status);
+            ++failed;
+            pace.failed();
+        }
+        more = pace.go_on();
+    }
+    moved.calls = pace.done() - failed;
+    moved.interrupted = pace.reason() == StopReason::interrupted;
+    return failure;
+}
+
+/// `place` must outlive the mover. Collective over its ranks.
+std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
+/// For cells of items.
+std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
+/// For cells whose addresses are boxes: the array is a variable, a rank's box is put and got as a
+/// slab by one call.
+std::unique_ptr<Mover> make_array_mover(ArrayLibrary& library, const Place& place);
+
+}  // namespace effio::study

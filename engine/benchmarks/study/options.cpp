@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/study/options.hpp"
+
+namespace effio::study {
+namespace {
+
+constexpr std::int64_t largest_peak_block = 16 * MiB;
+
+}  // namespace
+
+void Options::declare_common(OptionTable& table) {
+    table.group("Measuring");
+    table.add("repetitions", repetitions, "of everything; the order rotates")
+        .letter('r')
+        .range(1, 1e6);
+    table
+        .add(
+            "fsync", fsync,
+            "flush to storage after writing: as a part that the rate does not count, inside it, or "
+            "not at all")
+        .choices({"beside", "inside", "off"});
+    table
+        .add("drop-cache", drop_cache,
+             "ask the system to forget our files before each opening, so that reads are not from "
+             "memory")
+        .choices({"on", "off"});
+    table
+        .add("reader", reader,
+             "a rank reads what it wrote itself, or what a rank on the next node wrote")
+        .choices({"same", "shifted"});
+    table.add("verify", verify, "check every byte that is read back, untimed")
+        .choices({"on", "off"});
+    table
+        .add("save-calls", save_calls,
+             "every call of every rank as PREFIX-<cell>-<access>-<repetition>-<rank>.csv")
+        .metavar("PREFIX")
+        .automatic("nothing is kept")
+        .expert();
+    table
+        .add("save-ranks", save_ranks,
+             "a line for each rank of each pass: its node, bytes and seconds by part")
+        .metavar("FILE.csv")
+        .automatic("nothing is kept")
+        .expert();
+    storage.declare(table);
+}
+
+void Options::declare_phases(OptionTable& table) {
+    table
+        .add("phases", phases,
+             "what is done; what is only read must have been kept by a run of "
+             "the same options")
+        .choices({"write", "read"});
+}
+
+void Options::declare_peak(OptionTable& table) {
+    table
+        .add("peak", peak_text,
+             "what the path can do at most, as a rate, or 'measured': streams of the same size "
+             "beside, from an empty cache and past it; results are also told in per cent of it, "
+             "and what exceeds it is the cache")
+        .metavar("RATE|measured")
+        .automatic("no comparison");
+}
+
+std::int64_t Options::peak_block(std::int64_t bytes) {
+    return bytes % largest_peak_block == 0 ? largest_peak_block : bytes;
+}
+
+void Options::add_peak(Definition& study, Cell like, std::int64_t bytes,
+                       const std::string& file) const {
+    const std::int64_t block = peak_block(bytes);
+    like.is_peak = true;
+    like.content = Content::stamped;
+    like.sync = Sync::inside;
+    like.file_bytes = bytes;
+    like.addresses = [=](int /*rank*/) {
+        return Addresses(0, Strides{block, {{bytes / block, block}}});
+    };
+    const std::string& way = storage.backend.name;
+    for (const bool past : {false, true}) {
+        if (past && (way == "direct" || is_model(way))) continue;
+        like.past_cache = past;
+        like.pattern = past ? "stream past the cache" : "stream";
+        like.file = file + (past ? "_direct" : "");
+        study.add(like, phases);
+    }
+}
+
+Sync Options::sync() const {
+    if (fsync == "off") return Sync::none;
+    return fsync == "inside" ? Sync::inside : Sync::beside;
+}
+
+Status Options::check_common() {
+    peak.reset();
+    if (peak_text && !measures_peak()) {
+        const auto rate = parse_rate(*peak_text);
+        if (!rate || rate->count <= 0) {
+            return usage_error("--peak: expected a rate such as 6GB/s, or 'measured'");
+        }
+        peak = *rate;
+    }
+    return storage.check();
+}
+
+}  // namespace effio::study

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The options that all studies share. A study's parameters derive from them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/storage_options.hpp"
+#include "benchmarks/study/cell.hpp"
+
+namespace effio::study {
+
+struct Options {
+    StorageOptions storage;
+    std::int64_t repetitions = 1;
+    std::string verify = "on";
+    std::string reader = "same";
+    std::string drop_cache = "on";
+    std::string fsync = "beside";
+    std::optional<std::string> save_calls;
+    std::optional<std::string> save_ranks;
+    std::vector<std::string> phases{"write", "read"};
+    std::optional<std::string> peak_text;
+
+    explicit Options(std::string default_backend, Serves what = Serves::bytes)
+        : storage(std::move(default_backend), what) {}
+
+    /// Those of the frame and of storage; to be called after the study's own.
+    void declare_common(OptionTable& table);
+    /// "write" and "read", for studies that can read what an earlier run kept.
+    void declare_phases(OptionTable& table);
+    /// "RATE" or "measured", for studies that compare with a peak.
+    void declare_peak(OptionTable& table);
+    Status check_common();
+
+    /// Streams to and from a file of `bytes` of each rank, in calls of peak_block(bytes): through
+    /// the cache, which is empty before and flushed inside, and past it. `like` has ranks, files
+    /// and axes; `file` begins the names.
+    void add_peak(Definition& study, Cell like, std::int64_t bytes, const std::string& file) const;
+    static std::int64_t peak_block(std::int64_t bytes);
+
+    Sync sync() const;
+    bool measures_peak() const { return peak_text == "measured"; }
+    /// The rate that was given; filled by check_common().
+    std::optional<BytesPerSecond> peak;
+};
+
+}  // namespace effio::study

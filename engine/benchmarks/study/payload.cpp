@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/study/payload.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace effio::study {
+namespace {
+
+/// All pieces with what lies between them; of stamped data, one piece.
+std::int64_t span_of(const Cell& cell, const Addresses& addresses) {
+    if (cell.content == Content::stamped) return addresses.piece();
+    if (addresses.calls() == 0) return 0;
+    return addresses.bytes() + (addresses.calls() - 1) * cell.memory_spacing;
+}
+
+}  // namespace
+
+Payload::Payload(const Cell& cell, const Addresses& addresses, std::uint64_t file)
+    : content_(cell.content),
+      addresses_(addresses),
+      file_(file),
+      size_(static_cast<std::size_t>(addresses.piece())),
+      step_(content_ == Content::words ? addresses.piece() + cell.memory_spacing : 0),
+      memory_(static_cast<std::size_t>(span_of(cell, addresses))),
+      source_(memory_.bytes().data()) {}
+
+void Payload::fill(std::span<std::byte> memory, std::uint64_t generation) const {
+    const Pattern pattern(generation, file_);
+    for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
+        pattern.fill(memory.subspan(static_cast<std::size_t>(n * step_), size_),
+                     addresses_.place(n));
+    }
+}
+
+void Payload::prepare_to_write(std::uint64_t generation) {
+    if (!is_stamped()) {
+        fresh_.reset();
+        source_ = memory_.bytes().data();
+        return fill(memory_.bytes(), generation);
+    }
+    if (stamped_ && stamped_generation_ == generation) return;
+    stamped_.emplace(StampedPattern(generation, file_), size_);
+    stamped_generation_ = generation;
+}
+
+void Payload::prepare_to_read() {
+    std::memset(memory_.bytes().data(), 0, memory_.size());
+}
+
+void Payload::prepare_to_modify(std::uint64_t generation) {
+    prepare_to_read();
+    fresh_.emplace(memory_.size());
+    source_ = fresh_->bytes().data();
+    fill(fresh_->bytes(), generation);
+}
+
+Spaced Payload::spaced(std::span<std::byte> memory) const {
+    return {memory, addresses_.calls(), addresses_.piece(), step_};
+}
+
+std::optional<Mismatch> Payload::check(std::int64_t number, std::uint64_t generation) {
+    const std::int64_t place = addresses_.place(number);
+    if (!is_stamped()) return Pattern(generation, file_).check(piece(number), place);
+    prepare_to_write(generation);
+    return compare(stamped(place), piece(number), place);
+}
+
+std::optional<Mismatch> Payload::check_either(std::int64_t number, std::uint64_t generation) {
+    const std::int64_t place = addresses_.place(number);
+    std::vector<std::byte> before(size_);
+    std::vector<std::byte> after(size_);
+    Pattern(generation, file_).fill(before, place);
+    Pattern(generation + 1, file_).fill(after, place);
+    const auto found = piece(number);
+    for (std::size_t i = 0; i < size_; ++i) {
+        if (found[i] == after[i]) before[i] = after[i];
+    }
+    return compare(before, found, place);
+}
+
+std::int64_t Payload::bytes(const Cell& cell, const Addresses& addresses) {
+    if (cell.content == Content::stamped) {
+        return 2 * addresses.piece() + StampedPattern::period;
+    }
+    const bool modifies = std::any_of(cell.passes.begin(), cell.passes.end(), [](const Pass& pass) {
+        return pass.access == Access::modify;
+    });
+    return (modifies ? 2 : 1) * span_of(cell, addresses);
+}
+
+}  // namespace effio::study

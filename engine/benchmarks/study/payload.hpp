@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data of a rank's calls: memory to write from or to read into, and what should stand there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "benchmarks/study/cell.hpp"
+#include "core/buffer.hpp"
+#include "core/pattern.hpp"
+#include "storage/byte_file.hpp"
+
+namespace effio::study {
+
+class Payload {
+  public:
+    /// Takes the memory. `file` is the number of the file; the others must outlive this.
+    Payload(const Cell& cell, const Addresses& addresses, std::uint64_t file);
+
+    /// The data that pass `generation` writes; before a pass, untimed.
+    void prepare_to_write(std::uint64_t generation);
+    /// Forgets what is there: what is not read must not look right.
+    void prepare_to_read();
+    /// Both: what is read stands apart from the data of pass `generation`.
+    void prepare_to_modify(std::uint64_t generation);
+
+    bool is_stamped() const { return content_ == Content::stamped; }
+    /// Memory of piece `number`, which reads fill.
+    std::span<std::byte> piece(std::int64_t number) {
+        return {memory_.bytes().data() + number * step_, size_};
+    }
+    /// What is written of piece `number`; words only.
+    std::span<const std::byte> source(std::int64_t number) const {
+        return {source_ + number * step_, size_};
+    }
+    /// Stamped data, as they stand at `place`; after prepare_to_write.
+    std::span<const std::byte> stamped(std::int64_t place) { return stamped_->at(place, size_); }
+    /// All pieces in their memory, to read into or to write from; words only.
+    Spaced all() { return spaced(memory_.bytes()); }
+    Spaced all_sources() { return spaced(fresh_ ? fresh_->bytes() : memory_.bytes()); }
+
+    /// What is wrong with the piece in memory if `generation` was written.
+    std::optional<Mismatch> check(std::int64_t number, std::uint64_t generation);
+    /// The same if each byte may be of `generation` or of the next one.
+    std::optional<Mismatch> check_either(std::int64_t number, std::uint64_t generation);
+
+    /// Memory that a rank needs.
+    static std::int64_t bytes(const Cell& cell, const Addresses& addresses);
+
+  private:
+    Spaced spaced(std::span<std::byte> memory) const;
+    void fill(std::span<std::byte> memory, std::uint64_t generation) const;
+
+    Content content_;
+    const Addresses& addresses_;
+    std::uint64_t file_;
+    std::size_t size_;
+    std::int64_t step_;  ///< from piece to piece in memory
+    Buffer memory_;
+    std::optional<Buffer> fresh_;  ///< what a pass writes that also reads
+    const std::byte* source_;
+    std::optional<StampedBuffer> stamped_;
+    std::uint64_t stamped_generation_ = 0;
+};
+
+}  // namespace effio::study

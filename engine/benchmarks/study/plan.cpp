@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "benchmarks/study/payload.hpp"
+#include "benchmarks/study/study.hpp"
+#include "core/table.hpp"
+
+namespace effio::study {
+
+Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input) {
+    std::vector<Table::Column> columns{{"pattern", Table::Align::left},
+                                       {"access", Table::Align::left}};
+    for (const auto& axis : definition.cells.front().axes) columns.push_back({axis.title});
+    for (const auto* name : {"ranks", "files", "calls", "bytes", "time"}) columns.push_back({name});
+    Table table(columns);
+    Json cells = Json::array();
+    double seconds = 0;
+    std::int64_t memory = 0;
+    std::map<std::string, std::map<std::string, double>> lying;  // by keeper and file
+    for (const auto& cell : definition.cells) {
+        memory = std::max(memory, Payload::bytes(cell, cell.addresses(0)));
+        const double one_way_calls = cell.calls_in_all();
+        const double one_way_bytes = cell.bytes_in_all();
+        seconds += cell.settle;
+        if (cell.writes()) {
+            double& most = lying[cell.keeper()][cell.file];
+            most = std::max(most,
+                            static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
+        }
+        for (const auto& pass : cell.passes) {
+            const double calls = pass.ways() * one_way_calls;
+            const double bytes = pass.ways() * one_way_bytes;
+            seconds += bytes / input.rate;
+            std::vector<std::string> row{cell.pattern, pass.name};
+            Json where = Json::object();
+            for (const auto& axis : cell.axes) {
+                row.push_back(axis.text);
+                where[axis.name] = axis.value;
+            }
+            for (const auto& text : {std::to_string(cell.ranks), std::to_string(cell.files),
+                                     fmt::format("{:.0f}", calls), format_size(bytes),
+                                     format_duration(bytes / input.rate)}) {
+                row.push_back(text);
+            }
+            table.row(std::move(row));
+            cells.push_back(Json{{"pattern", cell.pattern},
+                                 {"access", pass.name},
+                                 {"where", std::move(where)},
+                                 {"ranks", cell.ranks},
+                                 {"files", cell.files},
+                                 {"file_bytes", cell.file_bytes},
+                                 {"calls", calls},
+                                 {"bytes", bytes},
+                                 {"expected_seconds", bytes / input.rate}});
+        }
+    }
+    seconds *= static_cast<double>(options.repetitions);
+    double most = 0;
+    for (const auto& [keeper, files] : lying) {
+        double bytes = 0;
+        for (const auto& [file, of_file] : files) bytes += of_file;
+        most = options.storage.keep ? most + bytes : std::max(most, bytes);
+    }
+    Plan plan;
+    plan.text = fmt::format(
+        "Plan of {} with {}, at an assumed {} in all\n{}\n{}; memory of a rank: {}; on storage "
+        "at a time: {}\nexpected duration: {}\n\n{}",
+        definition.name, count_of(input.ranks, "rank"), format_rate(input.rate), definition.title,
+        count_of(options.repetitions, "repetition"), format_size(static_cast<double>(memory)),
+        format_size(most), format_duration(seconds), table.text(2));
+    plan.data = Json{{"benchmark", definition.name},
+                     {"ranks", input.ranks},
+                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"repetitions", options.repetitions},
+                     {"bytes_on_storage", most},
+                     {"memory_per_rank_bytes", memory},
+                     {"expected_seconds", seconds},
+                     {"cells", std::move(cells)}};
+    return plan;
+}
+
+}  // namespace effio::study

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What came of the passes of a study, and its figures over the repetitions.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/study/cell.hpp"
+#include "core/record.hpp"
+#include "core/stats.hpp"
+#include "parallel/over_ranks.hpp"
+#include "parallel/session.hpp"
+
+namespace effio::study {
+
+/// One rank of a pass.
+struct RankLine {
+    std::string host;
+    double bytes = 0;
+    double total = 0;  ///< seconds
+    double transfer = 0;
+};
+
+/// One pass of one cell; the same on all ranks of the cell. Seconds of parts are those of the
+/// visit: the first pass has its open, the last one its close.
+struct PassResult {
+    const Cell* cell = nullptr;
+    Pass pass;
+    std::int64_t repetition = 0;
+    int nodes = 1;
+    std::string path;  ///< of the root's file
+    std::string call;  ///< that moved the data
+    std::string backend;
+    std::int64_t bytes = 0;
+    std::int64_t calls = 0;
+    std::int64_t files = 0;  ///< visited, of items; else 0
+    /// Over ranks; "total" first, "agree" last.
+    std::vector<std::pair<std::string, Spread>> seconds;
+    /// Of the parts in the same order: variance of the ranks' seconds, n-1 in the denominator.
+    std::vector<double> variance;
+    double counted_seconds = 0;  ///< over which the rate counts the bytes
+    Spread rank_rates;           ///< bytes per second of each rank's own calls
+    RankValue slowest;           ///< seconds in its calls
+    RankValue fastest;
+    std::vector<RankLine> each;  ///< on the root, if asked for
+    std::optional<Histogram> call_times;
+    Hints asked;
+    GrantedHints granted;  ///< as the root's library tells
+    Json library = Json::object();
+    std::optional<CacheEvidence> cache;
+    std::int64_t verified_bytes = 0;
+    std::int64_t error_count = 0;
+    std::vector<Error> errors;
+    bool valid = true;
+    bool interrupted = false;
+
+    bool writes() const { return pass.writes(); }
+    /// The slowest rank's; 0 if there is no such part.
+    double longest(std::string_view part) const;
+    double rate() const;
+    /// Over the slowest rank's calls alone.
+    double transfer_rate() const;
+    /// For people: invalid, wrong or verified, from cache.
+    std::string remark() const;
+    Measurement to_measurement(const std::string& benchmark) const;
+};
+
+/// A pass over the repetitions.
+struct Mean {
+    const Cell* cell = nullptr;
+    Pass pass;
+    Samples rates;  ///< of valid repetitions; bytes per second
+    Samples transfer_rates;
+    Samples seconds;      ///< that the rate counts
+    Samples file_rates;   ///< files per second, of items
+    bool failed = false;  ///< one of them was not valid
+    std::string cache;    ///< the verdict of the last one
+    std::string backend;
+    // Filled by Means::list.
+    std::optional<double> share;     ///< of the peak
+    std::optional<double> speed_up;  ///< over the same with `from_ranks`, the fewest
+    int from_ranks = 0;
+
+    /// Speed-up over the growth of the ranks.
+    double efficiency() const { return *speed_up * from_ranks / cell->ranks; }
+
+    /// Coordinates with pattern and access.
+    Json where() const;
+    std::string where_text() const;
+};
+
+/// A Throughput at one place.
+struct Flow {
+    const Throughput* what = nullptr;
+    Json where = Json::object();
+    std::string where_text;
+    std::optional<double> value;  ///< none if one of the passes was not measured
+};
+
+class Means {
+  public:
+    explicit Means(const Definition& definition) : definition_(definition) {}
+    void add(const PassResult& result);
+    /// In the order of the cells, those that are the peak included.
+    std::vector<Mean> list() const;
+    /// Of the study's throughputs, from the means that list() gave.
+    std::vector<Flow> flows(const std::vector<Mean>& means) const;
+    /// The highest rate of a write, else of a read; null if nothing was measured.
+    static const Mean* best(const std::vector<Mean>& means);
+
+  private:
+    std::optional<double> peak_of(const Mean& mean) const;
+    void compare_with_fewest(std::vector<Mean>& all) const;
+
+    const Definition& definition_;
+    std::map<std::pair<std::size_t, std::string>, Mean> means_;  ///< by cell and pass
+};
+
+/// Sees a run from the root.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual void start(const Session&) {}
+    virtual void pass(const PassResult&) {}
+    virtual void end(const std::vector<Mean>&, const std::vector<Flow>&) {}
+
+  protected:
+    Observer() = default;
+};
+
+}  // namespace effio::study

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A study from its begin to its end: storage, files and cap, the cells in their order, what is
+// left.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "benchmarks/storage_run.hpp"
+#include "benchmarks/study/measure.hpp"
+#include "benchmarks/study/study.hpp"
+#include "benchmarks/study/views.hpp"
+#include "parallel/wait.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio::study {
+namespace {
+
+/// Seconds that slow storage may need to open, move and close a small file.
+constexpr double slowest_file = 0.1;
+
+/// Cells whose files are removed together; they stand next to each other.
+struct Group {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    struct Set {
+        std::string name;  ///< Cell::file
+        FileSet files;
+        std::int64_t bytes = 0;  ///< that lie on storage when all is written
+    };
+    std::vector<Set> sets;
+    bool writes = false;
+
+    const FileSet& files_of(const Cell& cell) const {
+        return std::find_if(sets.begin(), sets.end(),
+                            [&](const Set& s) { return s.name == cell.file; })
+            ->files;
+    }
+    double bytes() const {
+        double all = 0;
+        for (const auto& set : sets) all += static_cast<double>(set.bytes);
+        return all;
+    }
+};
+
+void add_files(Group& group, const Cell& cell) {
+    auto set = std::find_if(group.sets.begin(), group.sets.end(),
+                            [&](const auto& s) { return s.name == cell.file; });
+    if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, 0});
+    FileSet& files = set->files;
+    files.count = std::max(files.count, cell.files);
+    files.indexed = files.count > 1 || cell.items;
+    files.stem = cell.file + (files.indexed ? "." : "");
+    if (cell.items) files.digits = 6;
+    set->bytes = std::max(set->bytes, cell.files * cell.file_bytes);
+}
+
+std::vector<Group> groups_of(const Definition& definition) {
+    std::vector<Group> groups;
+    const auto& cells = definition.cells;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (i == 0 || cells[i].keeper() != cells[i - 1].keeper())
+            groups.push_back({i, i, {}, false});
+        Group& group = groups.back();
+        group.end = i + 1;
+        group.writes = group.writes || cells[i].writes();
+        add_files(group, cells[i]);
+    }
+    return groups;
+}
+
+class Runner {
+  public:
+    Runner(const Stage& stage, const Definition& definition, const std::vector<Group>& groups,
+           std::vector<Observer*> observers)
+        : stage_(stage),
+          session_(stage.job.session),
+          definition_(definition),
+          groups_(groups),
+          observers_(std::move(observers)),
+          means_(definition) {}
+
+    Ending run() {
+        if (session_.comm.is_root()) {
+            for (Observer* observer : observers_) observer->start(session_);
+        }
+        const std::int64_t repetitions = stage_.options.repetitions;
+        for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
+            // The order rotates: what comes first meets other caches than what comes last.
+            for (std::size_t i = 0; i < groups_.size(); ++i) {
+                const auto turn = (i + static_cast<std::size_t>(repetition)) % groups_.size();
+                const Group& group = groups_[turn];
+                const bool past_cache = definition_.cells[group.begin].past_cache;
+                if (past_cache && stage_.direct == nullptr) continue;
+                if (!run_group(group, repetition)) return end();
+            }
+        }
+        return end();
+    }
+
+  private:
+    bool go_on() {
+        const Agreed agreed = agree(session_, session_.comm, fatal_);
+        if (agreed.failed()) fatal_.error = agreed.error;
+        fatal_.interrupted = agreed.interrupted;
+        return !agreed.failed() && !agreed.interrupted;
+    }
+
+    bool run_group(const Group& group, std::int64_t repetition) {
+        if (group.writes && !remove(group)) return false;
+        // By name of the files. What an earlier run kept was written once.
+        std::map<std::string, std::uint64_t> generations;
+        if (!group.writes) {
+            for (const auto& set : group.sets) generations[set.name] = 1;
+        }
+        for (std::size_t i = group.begin; i < group.end; ++i) {
+            const Cell& cell = definition_.cells[i];
+            std::uint64_t& generation = generations[cell.file];
+            const Visit visit{cell, group.files_of(cell), repetition,
+                              cell.writes() && generation == 0, generation};
+            if (cell.settle > 0) wait_as_asked(session_, cell.settle);
+            if (!go_on()) return false;
+            measure(visit);
+            for (const auto& pass : cell.passes) {
+                if (pass.writes()) ++generation;
+            }
+        }
+        if (!go_on()) return false;
+        return !group.writes || stage_.options.storage.keep || remove(group);
+    }
+
+    /// Each rank its share of the files.
+    bool remove(const Group& group) {
+        for (const auto& set : group.sets) {
+            for (int file = session_.comm.rank(); file < set.files.count;
+                 file += session_.comm.size()) {
+                const std::string path = stage_.target.path(set.files, file);
+                if (auto removed = stage_.storage.remove(path); !removed) {
+                    fatal_.fail(session_.signed_error(std::move(removed.error())));
+                }
+                session_.progress.beat();
+            }
+        }
+        return go_on();
+    }
+
+    /// The communicator of a cell, kept as long as cells have the same ranks.
+    Crew* crew_of(const Cell& cell) {
+        if (ranks_ == cell.ranks && grid_ == cell.grid) return crew_.get();
+        ranks_ = cell.ranks;
+        grid_ = cell.grid;
+        crew_.reset();
+        const bool member = session_.comm.rank() < cell.ranks;
+        auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+        if (!comm) return nullptr;
+        if (cell.grid.empty()) {
+            crew_ = std::make_unique<Crew>(std::move(*comm));
+        } else {
+            auto grid = comm->cartesian(cell.grid, false);
+            crew_ = std::make_unique<Crew>(std::move(*grid), std::move(*comm));
+        }
+        return crew_.get();
+    }
+
+    void measure(const Visit& visit) {
+        const Cell& cell = visit.cell;
+        stage_.storage.set_active_ranks(cell.ranks);
+        Progress::Step step;
+        step.path = stage_.target.path(visit.files, 0);
+        step.plan_done = static_cast<double>(done_++) /
+                         static_cast<double>(definition_.cells.size() *
+                                             static_cast<std::size_t>(stage_.options.repetitions));
+        step.ranks = cell.ranks;
+        Crew* crew = crew_of(cell);
+        if (crew == nullptr) {
+            step.title = fmt::format("waiting for {}", count_of(cell.ranks, "rank"));
+            step.allowance_seconds = 1e9;
+            session_.progress.begin(step);
+            return;
+        }
+        step.title = cell.pattern;
+        for (const auto& pass : cell.passes) step.title += " " + pass.name;
+        for (const auto& axis : cell.axes)
+            step.title += fmt::format(", {} {}", axis.title, axis.text);
+        step.allowance_seconds =
+            static_cast<double>(cell.passes.size() + 1) * cell.bytes_in_all() / slowest_storage;
+        if (cell.items) {
+            step.allowance_seconds += static_cast<double>(cell.items->visits_in_all) * slowest_file;
+        }
+        session_.progress.begin(step);
+        Measure one(stage_, *crew, visit);
+        const auto results = one.run();
+        const Agreed& agreed = one.agreed();
+        if (agreed.failed() && agreed.error->exit_code != ExitCode::data_errors) {
+            fatal_.fail(*agreed.error);
+        }
+        if (agreed.interrupted) fatal_.interrupted = true;
+        for (const auto& result : results) {
+            if (result.valid) wrong_ += result.error_count;
+        }
+        tell(results);
+    }
+
+    void tell(const std::vector<PassResult>& results) {
+        if (!session_.comm.is_root()) return;
+        for (const auto& result : results) {
+            means_.add(result);
+            for (Observer* observer : observers_) observer->pass(result);
+        }
+    }
+
+    Ending end() {
+        if (session_.comm.is_root()) {
+            const auto means = means_.list();
+            const auto flows = means_.flows(means);
+            for (Observer* observer : observers_) observer->end(means, flows);
+        }
+        const std::int64_t wrong = session_.comm.max(wrong_);
+        if (fatal_.error) return Ending::from(*fatal_.error);
+        Ending ending;
+        if (fatal_.interrupted) {
+            ending.status = ExitCode::interrupted;
+            ending.reason = "stopped by a signal; the passes before it are measured completely";
+        } else if (wrong > 0) {
+            ending.status = ExitCode::data_errors;
+            ending.reason = fmt::format("{} wrong in the data read back", count_of(wrong, "piece"));
+        }
+        return ending;
+    }
+
+    const Stage& stage_;
+    Session& session_;
+    const Definition& definition_;
+    const std::vector<Group>& groups_;
+    std::vector<Observer*> observers_;
+    Means means_;
+    std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
+    int ranks_ = 0;
+    std::vector<int> grid_;
+    std::size_t done_ = 0;
+    std::int64_t wrong_ = 0;
+    Outcome fatal_;
+};
+
+/// What the chosen way to storage has to have for these cells.
+Status check_storage(const Storage& storage, const Definition& definition) {
+    for (const auto& cell : definition.cells) {
+        if (cell.items) {
+            if (storage.capabilities().plain) continue;
+            return usage_error(fmt::format("backend {} holds arrays: this study has files of bytes",
+                                           storage.name()));
+        }
+        if (cell.content == Content::stamped &&
+            !cell.addresses(0).aligned_to(StampedPattern::page)) {
+            return usage_error("stamped data need pieces at multiples of 4KiB");
+        }
+        const bool holes = cell.memory_spacing > 0 ||
+                           std::any_of(cell.passes.begin(), cell.passes.end(),
+                                       [](const Pass& p) { return p.access == Access::modify; });
+        if (holes && cell.content != Content::words) {
+            return usage_error("holes in memory and passes that modify need words");
+        }
+        if (storage.capabilities().plain) {
+            if (auto can = check_mover(storage, cell); !can) return can;
+            continue;
+        }
+        const auto arrays = backend_names(Serves::arrays);
+        if (std::find(arrays.begin(), arrays.end(), storage.name()) == arrays.end()) {
+            return usage_error(fmt::format(
+                "backend {} holds each rank's blocks apart: a study shares its files otherwise",
+                storage.name()));
+        }
+        if (!cell.addresses(0).box() || cell.through != Through::view ||
+            cell.content != Content::words) {
+            return usage_error(fmt::format(
+                "backend {} holds arrays: this study can use it where each rank moves a box of an "
+                "array by one call",
+                storage.name()));
+        }
+    }
+    return {};
+}
+
+/// Collective. O_DIRECT for the cells that want it, if the file system takes it: tried with a file
+/// of theirs.
+std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& storage,
+                                     const Definition& definition,
+                                     const std::vector<Group>& groups) {
+    const auto wants = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+        return definition.cells[group.begin].past_cache;
+    });
+    if (wants == groups.end()) return nullptr;
+    std::int64_t takes = 0;
+    if (job.session.comm.is_root()) {
+        const std::string path = target.path(wants->sets.front().files, 0);
+        const int flags = wants->writes ? O_CREAT | O_WRONLY : O_RDONLY;
+        if (open_file(path, flags | O_DIRECT)) takes = 1;
+        if (wants->writes) (void)storage.remove(path);
+    }
+    job.session.comm.broadcast(takes);
+    BackendChoice direct;
+    direct.name = "direct";
+    return takes != 0 ? make_storage(job.session, direct, job.room) : nullptr;
+}
+
+}  // namespace
+
+Ending run(Job& job, const Definition& definition, const Options& options, Observer* more) {
+    Session& session = job.session;
+    const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
+    if (!hints) return Ending::from(hints.error());
+    const auto storage = make_storage(session, options.storage.backend, job.room);
+    if (auto can = check_storage(*storage, definition); !can) return Ending::from(can.error());
+    std::unique_ptr<ArrayLibrary> arrays;
+    if (!storage->capabilities().plain) {
+        arrays = make_arrays(session, options.storage.backend, job.room);
+    }
+
+    auto ranks_file = make_rank_csv(session.comm, options.save_ranks, rank_csv_header(definition));
+    if (!ranks_file) return Ending::from(ranks_file.error());
+    const auto groups = groups_of(definition);
+    Target::Request request = request_of(options.storage);
+    double lying = 0;
+    request.only_read = true;
+    for (const auto& group : groups) {
+        for (const auto& set : group.sets) request.files.push_back(set.files);
+        if (!group.writes) continue;
+        request.only_read = false;
+        lying = options.storage.keep ? lying + group.bytes() : std::max(lying, group.bytes());
+    }
+    auto target = Target::prepare(session, *storage, std::move(request));
+    if (!target) return Ending::from(target.error());
+    const Status fits =
+        check_cap(session, *target, options.storage.directory, lying, "the files need",
+                  "use smaller sizes, another directory or --max-bytes");
+    if (!fits) return Ending::from(fits.error());
+
+    Json extra;
+    extra["study"] = describe(definition);
+    extra["study"]["verified"] = options.verify == "on" && storage->capabilities().stores_data
+                                     ? "every byte read"
+                                     : "nothing";
+    extra["backend"] = describe_backend(*storage);
+    announce(job, *target, std::move(extra));
+    const CleanUp clean_up(session, *target);
+
+    const auto records = make_record_view(session.results.recorder(), definition);
+    const auto console = make_console_view(session.console, definition, session.results.path());
+    std::vector<Observer*> observers{records.get(), console.get()};
+    if (more != nullptr) observers.push_back(more);
+    Outcome saved;
+    const auto rank_view = ranks_file->has_value() ? make_rank_view(**ranks_file, saved) : nullptr;
+    if (rank_view != nullptr) observers.push_back(rank_view.get());
+    const auto direct = make_direct(job, *target, *storage, definition, groups);
+    const Stage stage{job, options, *target, *storage, direct.get(), arrays.get(), *hints};
+    Ending ending = Runner(stage, definition, groups, observers).run();
+    add(ending, target->remove_files(session, *storage));
+    if (saved.error) add(ending, *saved.error);
+    return ending;
+}
+
+}  // namespace effio::study

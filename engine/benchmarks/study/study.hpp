@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The frame for studies: a benchmark that is a list of cells. Its author derives from
+// StudyBenchmark and gives name, purpose, and `define`: the cells for a number of ranks.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/study/cell.hpp"
+#include "benchmarks/study/options.hpp"
+#include "benchmarks/study/result.hpp"
+
+namespace effio::study {
+
+/// What all cells would do, by arithmetic.
+Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input);
+
+/// Collective. `more` sees the run beside records and console; may be null.
+Ending run(Job& job, const Definition& definition, const Options& options, Observer* more);
+
+/// `Parameters` derive from Options.
+template <class Parameters>
+class StudyBenchmark : public BenchmarkWith<Parameters> {
+  public:
+    Result<Plan> plan(const PlanInput& input) const override {
+        auto definition = define(input.ranks);
+        if (!definition) return std::move(definition.error());
+        return make_plan(*definition, this->parameters_, input);
+    }
+    std::vector<std::string> needed_directories() const override {
+        return this->parameters_.storage.needed_directories();
+    }
+    Ending run(Job& job) override {
+        auto definition = define(job.session.comm.size());
+        if (!definition) return Ending::from(definition.error());
+        return study::run(job, *definition, this->parameters_, view_.get());
+    }
+
+  protected:
+    explicit StudyBenchmark(std::unique_ptr<Observer> view = nullptr) : view_(std::move(view)) {}
+
+    /// Pure; the same on all ranks.
+    virtual Result<Definition> define(int ranks) const = 0;
+
+  private:
+    std::unique_ptr<Observer> view_;  ///< of a classic program
+};
+
+}  // namespace effio::study

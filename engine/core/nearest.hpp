@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What was probably meant by a word that is not known.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace effio {
+
+/// The word of `known` that `word` is a slip of the finger away from: at most three letters, and no
+/// more than about half of its own, are wrong, missing or too many. Empty if there is none.
+std::string_view nearest(std::string_view word, std::span<const std::string> known);
+
+}  // namespace effio

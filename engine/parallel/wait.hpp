@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting that was asked for: a pause of the user's is no hang.
+#pragma once
+
+#include "parallel/session.hpp"
+
+namespace effio {
+
+/// Waits for so long by the session's clock, giving signs of life, or until a signal asks the run
+/// to stop.
+void wait_as_asked(Session& session, double seconds);
+
+}  // namespace effio

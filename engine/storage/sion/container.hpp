@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A whole container for reading: its physical files and the streams of its tasks. POSIX, local.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/posix_calls.hpp"
+#include "storage/sion/format.hpp"
+
+namespace effio::sion {
+
+/// An open file of the system.
+class FileSource final : public Source {
+  public:
+    static Result<std::unique_ptr<FileSource>> open(const std::string& path);
+
+    const std::string& path() const override { return path_; }
+    std::int64_t size() const override { return size_; }
+    Status read(std::int64_t offset, std::span<std::byte> data) override;
+    /// Bytes that the file takes on storage, which are fewer where it is sparse.
+    std::int64_t allocated() const { return allocated_; }
+
+  private:
+    FileSource(std::string path, Descriptor fd, std::int64_t size, std::int64_t allocated)
+        : path_(std::move(path)), fd_(std::move(fd)), size_(size), allocated_(allocated) {}
+
+    std::string path_;
+    Descriptor fd_;
+    std::int64_t size_;
+    std::int64_t allocated_;
+};
+
+class Container {
+  public:
+    /// What is there of one physical file.
+    struct Part {
+        std::string path;
+        std::unique_ptr<FileSource> source;  ///< null if it could not be opened
+        File file;
+        std::optional<Error> error;  ///< why it, or what it says, cannot be used
+
+        bool usable() const { return !error; }
+    };
+    /// A task, and where its stream is.
+    struct Task {
+        std::int64_t rank = 0;
+        std::size_t part = 0;
+        std::int64_t task = 0;  ///< of that file
+    };
+    /// Consecutive bytes of a stream.
+    struct Piece {
+        std::int64_t offset = 0;  ///< in the file
+        std::int64_t bytes = 0;
+    };
+
+    /// Opens the first file, without which nothing is known, and then all others. What is wrong
+    /// with those, or between the files, is in the parts.
+    static Result<Container> open(const std::string& path);
+
+    const std::vector<Part>& parts() const { return parts_; }
+    const Part& first() const { return parts_.front(); }
+    /// Of the files that can be used, by rank.
+    const std::vector<Task>& tasks() const { return tasks_; }
+    const Task* find(std::int64_t rank) const;
+    /// The first part's fault that there is, if any.
+    const Error* fault() const;
+
+    /// Of the task's stream; nothing while its file is not closed.
+    std::vector<Piece> pieces(const Task& task) const;
+
+  private:
+    void add_file(std::int64_t number);
+    void compare_parts();
+    Status compare(std::size_t part) const;
+    Status check_places() const;
+
+    std::vector<Part> parts_;
+    std::vector<Task> tasks_;
+};
+
+}  // namespace effio::sion

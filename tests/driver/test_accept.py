@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Acceptance rules: each kind by hand, and those of Blue Waters against its own sample figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver import made
+from driver.conftest import Effio
+from effio.config.toml_file import MAX_BYTES
+from effio.errors import EffioError
+from effio.judge.accept import Outcome, accept
+from effio.judge.rules import RuleFile, load_rules
+from effio.judge.samples import Judged
+from effio.judge.verdicts import Ruling
+from effio.store.reader import read_result
+
+MIB = 1 << 20
+
+
+def around(mean: float, deviation: float, count: int) -> list[float]:
+    """`count` values with exactly this mean and this standard deviation (n-1): half of them above,
+    half below."""
+    step = deviation * math.sqrt((count - 1) / count)
+    return [mean + (step if i % 2 else -step) for i in range(count)]
+
+
+def ior(
+    folder: Path, name: str, rates: Sequence[float], access: str = "write", transfer: int = 4 * MIB,
+    labels: dict[str, str] | None = None, nodes: int = 1, **more: Any,
+) -> Judged:  # fmt: skip
+    where = {"files": "per-process", "transfer_bytes": transfer, "block_bytes": 1 << 30}
+    lines = [made.run_line(benchmark="ior", options={"files": "per-process"})]
+    for i, rate in enumerate(rates):
+        line = made.measurement(access, "per-process sequential", 1, rate, benchmark="ior",
+                                where=where, repetition=i, nodes=nodes, **more)  # fmt: skip
+        lines.append(line | {"cache": more.get("cache", {"verdict": "device"})})
+    return judged(folder, name, lines, labels)
+
+
+def mdtest(folder: Path, rates: dict[str, list[float]], unique: bool, populate: int) -> Judged:
+    lines = [made.run_line(benchmark="mdtest", options={"populate": populate})]
+    for access, values in rates.items():
+        for i, rate in enumerate(values):
+            line = made.measurement(access, "file", 1, rate, benchmark="mdtest", repetition=i,
+                                    where={"thing": "file", "unique": unique})  # fmt: skip
+            line["rate"]["unit"] = "op/s"
+            lines.append(line)
+    return judged(folder, f"mdtest-{unique}", lines)
+
+
+def judged(
+    folder: Path, name: str, lines: list[made.Line], labels: dict[str, str] | None = None
+) -> Judged:
+    path = made.write(folder / f"{name}.jsonl", made.numbered([*lines, made.end()]))
+    return Judged(name, path, read_result(path), labels or {})
+
+
+def outcomes(rules: RuleFile, runs: Sequence[Judged]) -> dict[str, Outcome]:
+    return {o.rule.id: o for o in accept(rules, runs).outcomes}
+
+
+def rule(**members: Any) -> RuleFile:
+    return RuleFile.model_validate(
+        {"schema": "effio-rules/1", "title": "t", "rule": [{"id": "r", **members}]}
+    )
+
+
+def one(rules: RuleFile, runs: Sequence[Judged]) -> Outcome:
+    return outcomes(rules, runs)["r"]
+
+
+def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
+    # "Max Write 732912.20 MiB/sec" is 0.7685 TB/s, and less than 1 TB/s.
+    write = ior(tmp_path, "write", [732912.20 * MIB] * 10)
+    # File creation 43254.472 ± 5306.844, stat 77641.366 ± 1185.805, removal 43862.148 ± 14615.957.
+    rates = {
+        "create": around(43254.472, 5306.844, 20),
+        "stat": around(77641.366, 1185.805, 20),
+        "remove": around(43862.148, 14615.957, 20),
+    }
+    single, separate = (mdtest(tmp_path, rates, u, p) for u, p in ((False, 10**6), (True, 0)))
+    found = outcomes(load_rules("blue-waters"), [write, single, separate])
+    assert found["ior-1-write"].ruling is Ruling.FAIL
+    assert found["ior-1-write"].value == pytest.approx(732912.20 * 1048576)
+    assert found["ior-1-write"].value == pytest.approx(0.768514e12, rel=1e-5)
+    for name in ("1-create", "2-remove", "3-stat"):
+        for how in ("single", "separate"):
+            assert found[f"mdtest-{name}-{how}"].ruling is Ruling.PASS, name
+    told = found["mdtest-2-remove-single"]
+    assert told.value == pytest.approx(43862.148)
+    assert told.sample is not None
+    assert told.sample.cov == pytest.approx(14615.957 / 43862.148)
+    assert found["valid"].ruling is Ruling.PASS
+    # Nine are not ten.
+    nine = outcomes(load_rules("blue-waters"), [ior(tmp_path, "nine", [2e12] * 9)])
+    assert nine["ior-1-write"].ruling is Ruling.OPEN
+    assert nine["ior-1-write"].reason == "9 repetitions, 10 needed"
+    # "> 25,000" is not met by 25,000; "at least 1 TB/s" is by 1 TB/s.
+    exact = mdtest(tmp_path, {"create": [25000.0] * 4}, True, 0)
+    assert outcomes(load_rules("blue-waters"), [exact])["mdtest-1-create-separate"].ruling is (
+        Ruling.FAIL
+    )
+    exact = ior(tmp_path, "exact", [1e12] * 10)
+    assert outcomes(load_rules("blue-waters"), [exact])["ior-1-write"].ruling is Ruling.PASS
+    # An empty directory is not one of a million files.
+    empty = mdtest(tmp_path, rates, False, 0)
+    told = outcomes(load_rules("blue-waters"), [empty])["mdtest-1-create-single"]
+    assert told.ruling is Ruling.OPEN
+    assert "options.populate at least 1000000; there is 0" in told.reason
+
+
+def servers(folder: Path, rates: dict[int, float], **more: Any) -> list[Judged]:
+    return [
+        ior(folder, f"s{n}", [rate] * 3, labels={"servers": str(n)}, **more)
+        for n, rate in rates.items()
+    ]
+
+
+def test_scaling_with_servers(tmp_path: Path) -> None:
+    rules = load_rules("blue-waters")
+    # One server 8 GB/s; 12, 24 and 36 of them at 95, 92 and 91 % of linear.
+    good = {1: 8e9, 12: 0.95 * 96e9, 24: 0.92 * 192e9, 36: 0.91 * 288e9}
+    found = outcomes(rules, servers(tmp_path, good))["ior-2-write"]
+    assert found.ruling is Ruling.PASS
+    assert [s.needed for s in found.steps] == pytest.approx(
+        [7.2e9, 0.9 * 96e9, 0.9 * 192e9, 0.9 * 288e9]
+    )
+    bad = outcomes(rules, servers(tmp_path, good | {36: 0.89 * 288e9}))["ior-2-write"]
+    assert bad.ruling is Ruling.FAIL
+    assert bad.reason == "at 36: 256.3 GB/s, needed 259.2 GB/s"
+    # Rule 1 looks at all servers alone.
+    assert outcomes(rules, servers(tmp_path, good))["ior-1-write"].reason == (
+        "3 repetitions, 10 needed"
+    )
+    missing = outcomes(rules, servers(tmp_path, {1: 8e9, 12: 96e9, 36: 288e9}))["ior-2-write"]
+    assert missing.reason == "no step at 0.67 of the largest label.servers (36)"
+    unlabelled = outcomes(rules, [ior(tmp_path, "plain", [1e9] * 3)])["ior-2-write"]
+    assert unlabelled.reason == "plain has no label.servers: label it, NAME=NUMBER:RUN"
+    above = outcomes(rules, servers(tmp_path, good | {12: 1.2 * 96e9}))["ior-2-write"]
+    assert above.ruling is Ruling.PASS
+    assert above.reason.startswith("above linear at 12")
+    cached = servers(tmp_path, good, access="read", cache={"verdict": "cache"})
+    assert outcomes(rules, cached)["ior-2-read"].reason == "12 of 12 came from a cache"
+
+
+def test_half_of_the_best_at_every_step(tmp_path: Path) -> None:
+    def at(rates: dict[int, float]) -> Outcome:
+        runs = [
+            ior(tmp_path, f"n{n}", [rate], nodes=n, transfer=16 * MIB) for n, rate in rates.items()
+        ]
+        return outcomes(load_rules("blue-waters"), runs)["ior-3-write"]
+
+    assert at({10: 50e9, 100: 100e9, 1000: 60e9}).ruling is Ruling.PASS
+    low = at({10: 49e9, 100: 100e9, 1000: 60e9})
+    assert low.ruling is Ruling.FAIL
+    assert low.reason == "at 10: 49.00 GB/s, needed 50.00 GB/s"
+    assert at({10: 50e9}).reason == "only one step of nodes"
+
+
+def test_variation(tmp_path: Path) -> None:
+    threshold = {"kind": "threshold", "at_least": "1GB/s", "cov": 0.1, "repetitions": 3}
+    assert one(rule(**threshold), [ior(tmp_path, "a", around(2e9, 1e8, 4))]).ruling is Ruling.PASS
+    noisy = one(rule(**threshold), [ior(tmp_path, "b", around(2e9, 3e8, 4))])
+    assert (noisy.ruling, noisy.reason) == (Ruling.OPEN, "COV 0.150 above 0.1: too much variation")
+
+
+def test_steady(tmp_path: Path) -> None:
+    steady = rule(kind="steady", within="5min")
+
+    def run(name: str, reached: bool | None, seconds: float = 1.0) -> Outcome:
+        detail: dict[str, Any] = {"steady": None if reached is None else {"reached": reached}}
+        more: dict[str, Any] = {"detail": detail, "seconds": {"total": made.spread(seconds)}}
+        return one(steady, [ior(tmp_path, name, [1e9] * 2, **more)])
+
+    assert run("a", True).ruling is Ruling.PASS
+    assert run("b", False).reason == "2 of 2 never became steady"
+    assert run("b", False).ruling is Ruling.FAIL
+    assert run("c", None).ruling is Ruling.OPEN
+    assert run("d", True, 301.0).reason == "2 took up to 5 min 01 s"
+
+
+def test_valid_and_limits(tmp_path: Path) -> None:
+    limit = rule(kind="limit", at_most="2GB/s")
+    assert one(limit, [ior(tmp_path, "a", [1e9, 2e9])]).ruling is Ruling.PASS
+    assert one(limit, [ior(tmp_path, "b", [1e9, 2.1e9])]).ruling is Ruling.FAIL
+    bad = ior(tmp_path, "bad", [1e9], valid=False, invalid_reason="sync failed")
+    assert one(rule(kind="valid"), [bad]).reason == "bad: sync failed"
+    assert one(rule(kind="valid"), [bad]).ruling is Ruling.FAIL
+    wrong = ior(tmp_path, "wrong", [1e9], error_count=2)
+    assert one(rule(kind="valid"), [wrong]).reason == "wrong: 2 errors"
+    assert one(limit, [bad]).reason == "1 of 1 invalid (bad: sync failed)"
+
+
+def test_what_is_no_ground(tmp_path: Path) -> None:
+    threshold = rule(kind="threshold", at_least="1GB/s")
+    virtual = judged(tmp_path, "v", [made.run_line(clock={"virtual": True}),
+                                     made.measurement("write", "shared", 1, 2e9)])  # fmt: skip
+    assert "virtual time" in one(threshold, [virtual]).reason
+    two = [ior(tmp_path, "n1", [2e9], nodes=1), ior(tmp_path, "n2", [2e9], nodes=2)]
+    assert "different nodes (1, 2)" in one(threshold, two).reason
+    metadata = mdtest(tmp_path, {"create": [1e12]}, True, 0)
+    assert one(threshold, [metadata]).reason == "measured in op/s, asked for in B/s"
+
+
+BAD = {
+    "": "'schema' is missing",
+    "x = [": "",
+    'schema = "effio-rules/2"\ntitle = "t"\n[[rule]]\nid = "a"\nkind = "valid"': "effio-rules/1",
+    'kind = "treshold"': "does not match any of the expected tags",
+    'kind = "threshold"': "one of at_least, above, at_most and below is needed",
+    'kind = "threshold"\nat_least = "1TB/s"\nabove = "1TB/s"': "one of at_least",
+    'kind = "threshold"\nat_least = "1 TB"': "'1 TB' is no rate or time; write it as 1TB/s",
+    'kind = "threshold"\nat_least = 5': "valid string",
+    'kind = "valid"\nrepetitons = 3': "6:1: unknown key 'repetitons'; did you mean 'repetitions'?",
+    'kind = "valid"\nselect = { acess = "write" }': "did you mean 'access'?",
+    'kind = "linearity"\naxis = "ranks"\ntolerance = 2': "less than or equal to 1",
+    'kind = "valid"\nrepetitions = 0': "greater than or equal to 1",
+    'kind = "valid"\n[[rule]]\nid = "a"\nkind = "valid"': "more than one rule is called a",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_bad_rules_are_refused_with_their_place(text: str, effio: Effio) -> None:
+    whole = text
+    if text.startswith("kind"):
+        whole = f'schema = "effio-rules/1"\ntitle = "t"\n[[rule]]\nid = "a"\n{text}\n'
+    (effio.cwd / "rules.toml").write_text(whole)
+    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
+    done = effio.call("accept", "rules.toml", result)
+    assert done.returncode == 2
+    assert done.stderr.startswith("effio: rules.toml:")
+    assert BAD[text] in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_rules_that_are_not_there(effio: Effio) -> None:
+    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
+    done = effio.call("accept", "blue-water", result)
+    assert done.returncode == 2
+    assert "neither a file nor one of blue-waters" in done.stderr
+    (effio.cwd / "large.toml").write_text("#" * (MAX_BYTES + 1))
+    with pytest.raises(EffioError, match="larger than 4 MiB"):
+        load_rules(str(effio.cwd / "large.toml"))
+
+
+RULES = """schema = "effio-rules/1"
+title = "Small"
+[[rule]]
+id = "write"
+kind = "threshold"
+select = {{ access = "write", pattern = "shared" }}
+statistic = "max"
+at_least = "{limit}"
+[[rule]]
+id = "create"
+kind = "threshold"
+select = {{ benchmark = "mdtest" }}
+at_least = "1 op/s"
+"""
+
+
+def test_the_command(effio: Effio) -> None:
+    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
+    rules = effio.cwd / "rules.toml"
+    # Writing shared: 5 MB/s of the smallest chunk, eight times as much of the largest.
+    rules.write_text(RULES.format(limit="40MB/s"))
+    done = effio.call("accept", rules, result, "--page", "page.html")
+    assert done.returncode == 0
+    assert "NOT DECIDED: 1 pass, 1 not evaluable." in done.stdout
+    assert "there is b-eff-io" in " ".join(done.stdout.split())
+    assert "Small" in (effio.cwd / "page.html").read_text()
+    assert effio.call("accept", rules, result, "--strict").returncode == 1
+    rules.write_text(RULES.format(limit="41MB/s"))
+    done = effio.call("accept", rules, result, "--json")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert (told["schema"], told["verdict"]) == ("effio-acceptance/1", "not accepted")
+    assert [(o["rule"], o["ruling"], o["value"]) for o in told["outcomes"]] == [
+        ("write", "fail", 40e6),
+        ("create", "not evaluable", None),
+    ]
+
+
+def test_projections_are_marked(effio: Effio) -> None:
+    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
+    rules, submission = effio.cwd / "rules.toml", effio.cwd / "submission.toml"
+    rules.write_text(RULES.format(limit="1GB/s"))
+    projection = f'[[projection]]\nrule = "write"\nvalue = "1.2GB/s"\nmethod = "30 times the servers"\nbase = "{result}"\nsystem = "A"\n'  # noqa: E501
+    submission.write_text(projection)
+    done = effio.call("accept", rules, result, "--submission", submission, env={"COLUMNS": "250"})
+    assert done.returncode == 0, done.stderr
+    assert "pass (projected)" in done.stdout
+    assert "1.200 GB/s (projected)" in done.stdout
+    assert "projected: 30 times the servers; measured base 40.00 MB/s" in done.stdout
+    submission.write_text(projection.replace('"write"', '"read"'))
+    done = effio.call("accept", rules, result, "--submission", submission)
+    assert (done.returncode, "which Small has not" in done.stderr) == (2, True)
+    submission.write_text('[[projection]]\nrule = "write"\nvalue = "many"\n')
+    done = effio.call("accept", rules, result, "--submission", submission)
+    assert done.returncode == 2
+    assert "submission.toml:3:1: value: 'many' is no rate or time" in done.stderr
+    assert "submission.toml:1:1: 'method' is missing" in done.stderr

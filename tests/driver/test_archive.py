@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs as one file and back: whole, nothing written over, and no hostile archive taken."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from driver.conftest import Effio
+from effio.store import archive
+from effio.store.folder import SUMS, Store
+from store import generate
+
+FIRST = "20260101T000000Z-ior-sweep-bulk-00000000-r0"
+
+
+@pytest.fixture
+def kept(effio: Effio) -> Effio:
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 12)
+    place = runs / "campaigns/sweep"
+    place.mkdir(parents=True)
+    (place / "campaign.json").write_text("{}")
+    (place / "lock").write_text("")
+    return effio
+
+
+def _files(root: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def test_there_and_back(kept: Effio) -> None:
+    assert kept.call("note", FIRST, "a strange night", "--tag", "odd").returncode == 0
+    done = kept.call("archive", "-o", "all.tar.gz")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("all.tar.gz: 12 runs, 1 campaign, 38 files, ")
+    back = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
+    assert back.stdout == "restored: 12 runs to elsewhere\n", back.stderr
+    before = _files(kept.cwd / "effio-runs")
+    del before["campaigns/sweep/lock"]
+    assert _files(kept.cwd / "elsewhere") == before
+    again = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
+    assert again.stdout == "restored: 0 runs to elsewhere, 12 were here already\n"
+    # Other programs can read it, and check it.
+    with tarfile.open(kept.cwd / "all.tar.gz") as tar:
+        assert tar.getnames()[0] == SUMS
+
+
+def test_a_part(kept: Effio) -> None:
+    assert kept.call("archive", "tag:nightly", "-o", "n.tar.gz").stdout.startswith("n.tar.gz: 12 r")
+    assert kept.call("archive", FIRST, "-o", "1.tar.gz").stdout.startswith("1.tar.gz: 1 run, 1 ca")
+    assert kept.call("archive", "sweep", "-o", "s.tar.gz").stdout.startswith("s.tar.gz: 12 runs")
+
+
+def test_nothing_is_written_over(kept: Effio) -> None:
+    (kept.cwd / "here").write_text("mine")
+    done = kept.call("archive", "-o", "here")
+    assert (done.returncode, done.stderr) == (2, "effio: here exists\n")
+    assert (kept.cwd / "here").read_text() == "mine"
+    kept.call("archive", "-o", "all.tar.gz")
+    # One run is here and differs: none is restored.
+    changed = kept.cwd / "elsewhere" / FIRST
+    changed.mkdir(parents=True)
+    (changed / "result.jsonl").write_text("mine")
+    done = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
+    assert done.returncode == 2
+    assert f"{FIRST} is here already, and differs" in done.stderr
+    assert _files(kept.cwd / "elsewhere") == {f"{FIRST}/result.jsonl": b"mine"}
+
+
+def _member(name: str, content: bytes = b"x", **more: object) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    for key, value in more.items():
+        setattr(info, key, value)
+    return info, content
+
+
+def _link(kind: bytes, name: str = f"{FIRST}/run.json") -> tuple[tarfile.TarInfo, bytes]:
+    return _member(name, b"", type=kind, linkname="/etc/passwd")
+
+
+GOOD = f"{FIRST}/run.json"
+
+
+@pytest.mark.parametrize(
+    ("member", "what"),
+    [
+        (_member("/etc/cron.d/x"), "is an absolute path"),
+        (_member(f"../{GOOD}"), "leads out of the folder"),
+        (_member(f"{FIRST}/../../x"), "leads out of the folder"),
+        (_link(tarfile.SYMTYPE), "is a link"),
+        (_link(tarfile.LNKTYPE), "is a link"),
+        (_link(tarfile.SYMTYPE, FIRST), "is a link"),
+        (_member(FIRST, b"", type=tarfile.DIRTYPE), "is no plain file"),
+        (_member(GOOD, b"", type=tarfile.FIFOTYPE), "is no plain file"),
+        (_member(GOOD, b"", type=tarfile.CHRTYPE), "is no plain file"),
+        (_member(f"{FIRST}/.bashrc"), "is none of the files of a run"),
+        (_member(".ssh/run.json"), "is none of the files of a run"),
+        (_member(f"a/b/{GOOD}"), "is none of the files of a run"),
+        (_member("campaigns/run.json"), "is none of the files of a run"),
+        (_member(f"{FIRST}//run.json"), "is none of the files of a run"),
+        (_member("a b/run.json"), "is none of the files of a run"),
+    ],
+)  # fmt: skip
+def test_a_hostile_member_refuses_all(
+    member: tuple[tarfile.TarInfo, bytes], what: str, tmp_path: Path
+) -> None:
+    sums = f"{hashlib.sha256(b'x').hexdigest()}  {GOOD.replace('r0', 'r1')}\n".encode()
+    path = tmp_path / "a.tar.gz"
+    with tarfile.open(path, "w:gz") as tar:
+        good = _member(GOOD.replace("r0", "r1"))
+        for info, content in (_member(SUMS, sums), good, member):
+            tar.addfile(info, io.BytesIO(content))
+    with pytest.raises(archive.ArchiveError, match="nothing is restored") as error:
+        archive.restore(path, Store(tmp_path / "runs"))
+    assert what in error.value.message
+    assert not (tmp_path / "runs").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.tar.gz"]
+
+
+def _packed(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as tar:
+        for info, content in members:
+            tar.addfile(info, io.BytesIO(content))
+    return path
+
+
+SUM = hashlib.sha256(b"x").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("members", "what"),
+    [
+        ([], "it is empty"),
+        ([_member(GOOD)], f"does not begin with {SUMS}"),
+        ([_member(SUMS, f"{SUM}  {GOOD}\n".encode())], "is missing in it"),
+        ([_member(SUMS, f"{SUM}  {GOOD}\n".encode()), _member(GOOD, b"y")], "checksums differ"),
+        ([_member(SUMS, b"\xff\n"), _member(GOOD)], "checksums differ"),
+        ([_member(SUMS, f"{SUM}  {GOOD}\n".encode()), _member(GOOD), _member(GOOD)], "there twice"),
+    ],
+)  # fmt: skip
+def test_what_is_not_what_was_archived(
+    members: list[tuple[tarfile.TarInfo, bytes]], what: str, tmp_path: Path
+) -> None:
+    path = _packed(tmp_path / "a.tar.gz", *members)
+    with pytest.raises(archive.ArchiveError, match=what):
+        archive.restore(path, Store(tmp_path / "runs"))
+    assert list((tmp_path / "runs").glob("*")) == []
+
+
+def _cut(whole: bytes) -> bytes:
+    return whole[: len(whole) // 2]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [lambda _: b"", lambda _: b"text", lambda _: gzip.compress(b"text" * 1000), _cut],
+)
+def test_no_archive_or_a_torn_one(damaged: Callable[[bytes], bytes], kept: Effio) -> None:
+    kept.call("archive", "-o", "all.tar.gz")
+    path = kept.cwd / "all.tar.gz"
+    path.write_bytes(damaged(path.read_bytes()))
+    done = kept.call("--runs", "elsewhere", "restore", path)
+    assert done.returncode == 2
+    assert "nothing is restored" in done.stderr
+    assert list((kept.cwd / "elsewhere").glob("*")) == []
+
+
+def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
+    path = _packed(tmp_path / "a.tar.gz", _member(SUMS, b""), _member(GOOD, b"0" * 2000))
+    with pytest.raises(archive.ArchiveError, match="more than"):
+        archive.restore(path, Store(tmp_path / "runs"))
+
+
+def test_what_cannot_be_archived(kept: Effio) -> None:
+    assert "no such file" in kept.call("restore", "nothing").stderr
+    assert kept.call("archive", "nothing", "-o", "x").returncode == 2
+    empty = kept.call("--runs", "elsewhere", "archive", "-o", "x")
+    assert (empty.returncode, empty.stderr) == (2, "effio: there is no run in elsewhere\n")
+    bare = kept.cwd / "bare.jsonl"
+    bare.write_bytes((kept.cwd / "effio-runs" / FIRST / "result.jsonl").read_bytes())
+    assert "not the folder of a run" in kept.call("archive", bare, "-o", "x").stderr
+    assert kept.call("archive", FIRST, "-o", "no/place").returncode == 3
+    assert not (kept.cwd / "x").exists()

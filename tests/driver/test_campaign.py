@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio run quick`: what its file says, what its card says, and one whole run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from driver import made
+from driver.conftest import Effio
+from effio import text as fmt
+from effio.campaign.file import Line, load_shipped, path_of, shipped
+from effio.campaign.order import Asked, study_of
+from effio.cli.card import print_card
+from effio.engine.program import Engine as Program
+from effio.launch.launchers import Ranks
+from effio.report.card import device_card, line_of
+from effio.store.reader import Result, read_result
+from engines import Engine
+
+MIB = 1 << 20
+
+
+def _ior(tmp_path: Path, verdict: str = "device", **run: Any) -> Result:
+    """Two repetitions: 100 bytes in 1 s and in 3 s, and as many reads of 4 bytes each."""
+    lines = [made.run_line(benchmark="ior", **run)]
+    for access in ("write", "read"):
+        for repetition, seconds in enumerate((1.0, 3.0)):
+            lines.append(
+                made.measurement(
+                    access, "", 1, 100 / seconds,
+                    benchmark="ior", bytes=100, operations=25, repetition=repetition,
+                    where={"transfer_bytes": 4},
+                    seconds={"total": made.spread(seconds)},
+                    call_times=made.call_times(99, 1e-3)
+                    | {"buckets_begin_ns_count": [[1_000_000, 98], [7_000_000, 1 + repetition]]},
+                    cache=None if not verdict else {"verdict": verdict},
+                )
+            )  # fmt: skip
+    path = made.write(tmp_path / f"ior-{verdict}.jsonl", made.numbered([*lines, made.end()]))
+    return read_result(path)
+
+
+READ = Line(title="cold read", access="read", show="rate", from_storage=True)
+
+
+def test_a_line_is_all_bytes_over_all_seconds(tmp_path: Path) -> None:
+    told = line_of(READ, _ior(tmp_path), "")
+    # 200 bytes in 4 s; the repetitions reached 100 B/s and 33.3 B/s.
+    assert (told.value, told.unit, told.bytes, told.seconds) == (50.0, "B/s", 200, 4.0)
+    assert told.high == 100.0
+    assert told.low == pytest.approx(100 / 3)
+    assert told.source == "from storage"
+
+
+def test_operations_come_with_the_time_of_99_per_cent_of_them(tmp_path: Path) -> None:
+    line = Line(title="4 KiB reads", access="read", show="operations")
+    told = line_of(line, _ior(tmp_path), "")
+    assert (told.value, told.unit, told.calls) == (12.5, "op/s", 50)
+    # 196 of 199 calls are within the first bucket, 98.5 %: the 99th is in the second.
+    assert told.p99 == 7e-3
+
+
+@pytest.mark.parametrize(
+    ("verdict", "why"),
+    [
+        ("cache", "the bytes came out of memory"),
+        ("mixed", "some of the bytes came out of memory"),
+        ("unknown", "this system does not say where the bytes came from"),
+    ],
+)
+def test_a_rate_of_memory_is_no_storage_read_number(tmp_path: Path, verdict: str, why: str) -> None:
+    told = line_of(READ, _ior(tmp_path, verdict), "")
+    assert told.value is None
+    assert told.missing == f"no storage read number: {why}"
+    # A write that was flushed counts, whatever was seen of it.
+    written = line_of(Line(title="write", access="write", show="rate"), _ior(tmp_path, verdict), "")
+    assert written.value == 50.0
+
+
+def test_memory_is_not_called_storage(tmp_path: Path) -> None:
+    place = made.run_line()["file_system"] | {"type": "tmpfs", "memory_backed": True}
+    result = _ior(tmp_path, "cache", file_system=place)
+    card = device_card("What this storage does", [(READ, result, "")])
+    assert card.lines[0].missing.endswith("the directory lies in memory (tmpfs)")
+    assert card.notes[0] == "This directory lies in memory (tmpfs): nothing here is storage."
+
+
+def test_what_was_not_measured_says_why(tmp_path: Path) -> None:
+    assert line_of(READ, None, "it needs 2 ranks").missing == "it needs 2 ranks"
+    empty = made.write(
+        tmp_path / "e.jsonl",
+        made.numbered([made.run_line(benchmark="ior"), made.end("io_error", 3, "disk on fire")]),
+    )
+    assert line_of(READ, read_result(empty), "").missing == "disk on fire"
+
+
+def test_messages_are_those_of_a_pair(tmp_path: Path) -> None:
+    lines = [made.run_line(benchmark="rings")]
+    lines.append(
+        made.measurement(
+            "exchange", "ping-pong", 1, 2e9, benchmark="rings", bytes=8000, operations=4,
+            where={"family": "ping-pong", "length_bytes": 2000}, cache=None, call_times=None,
+            seconds={"total": {"min": 1e-6, "mean": 1.5e-6, "max": 2e-6}}, detail={"pairs": 2},
+        )
+    )  # fmt: skip
+    result = read_result(made.write(tmp_path / "r.jsonl", made.numbered([*lines, made.end()])))
+    where: dict[str, bool | int | float | str] = {"family": "ping-pong", "length_bytes": 2000}
+    time = line_of(Line(title="t", where=where, show="message time"), result, "")
+    assert (time.value, time.low, time.high, time.count) == (1.5e-6, 1e-6, 2e-6, 2)
+    rate = line_of(Line(title="r", where=where, show="message rate"), result, "")
+    # 2000 bytes in 2 µs and in 1 µs.
+    assert (rate.value, rate.low, rate.high) == (2e9, 1e9, 2e9)
+
+
+def _printed(result: Result, reads: Result, columns: int) -> str:
+    figure = Line(title="b_eff_io, a first look", show="figure", figure="b_eff_io")
+    told = [
+        (Line(title="sequential write, until on storage", access="write", show="rate"), result, ""),
+        (READ, reads, ""),
+        (figure, result, ""),
+    ]
+    console = Console(width=columns, record=True, file=open("/dev/null", "w"), no_color=True)  # noqa: SIM115, PTH123
+    print_card(console, device_card("What this storage does", told))
+    return console.export_text()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_the_card_fits_the_terminal(tmp_path: Path, columns: int) -> None:
+    """Nothing is cut: neither what was measured nor a unit."""
+    b_eff_io = read_result(made.write(tmp_path / "b.jsonl", made.b_eff_io()))
+    text = _printed(b_eff_io, _ior(tmp_path, "cache"), columns)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= columns
+    written = next(line for line in lines if line.startswith("sequential write"))
+    assert written.rstrip().endswith("B/s")
+    assert len(written.rstrip()) == min(columns, 84)
+    assert "no storage read number: the bytes came out of memory" in " ".join(text.split())
+
+
+def test_a_figure_that_is_not_valid_stands_below_and_says_so(tmp_path: Path) -> None:
+    b_eff_io = read_result(made.write(tmp_path / "b.jsonl", made.b_eff_io()))
+    text = " ".join(_printed(b_eff_io, _ior(tmp_path), 80).split())
+    below = text.partition("b_eff_io, a first look: ")[2]
+    assert below.startswith("300.0 MB/s")
+    assert "NOT VALID" in below
+    assert "scheduled time 0.2 min >= 30 min" in below
+
+
+def test_a_campaign_stays_within_its_bytes(any_engine: Engine) -> None:
+    """What its steps write at most: 55 + 12 + 6 % in three repetitions, 21 % with rewrites."""
+    quick = load_shipped("quick")
+    assert quick.bytes == 512 * MIB
+    engine = Program(any_engine.program, "of the test")
+    study = study_of(path_of("quick"), Asked(), engine, lambda: Ranks(4))
+    options = {p.step.name: p.options for p in study.points}
+    size = int(options["stream"]["block"])
+    # 4 ranks write a block each, three times.
+    assert size % MIB == 0
+    assert 0.5 * quick.bytes < size * 4 * 3 <= 0.55 * quick.bytes
+    assert int(options["random-read"]["block"]) * 4 * 3 <= 0.12 * quick.bytes
+    assert int(options["synced-write"]["block"]) * 4 * 3 <= 0.06 * quick.bytes
+    assert int(options["b_eff_io"]["max-bytes"]) == int(0.21 * quick.bytes / 1.35)
+    assert options["stream"]["stonewall"] == "6s"
+    # b_eff_io takes two ranks of them at most.
+    assert [p.ranks.total for p in study.points] == [4, 4, 4, 4, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("512MiB", 512 * MIB), ("2GB", 2 * 10**9), ("7", 7), ("1.5KiB", 1536), ("9B", 9),
+     ("1G", None), ("x", None), ("-1MiB", None)],
+)  # fmt: skip
+def test_sizes_are_read_as_the_engine_reads_them(text: str, size: int | None) -> None:
+    assert fmt.parse_size(text) == size
+
+
+def test_times_are_read_as_the_engine_reads_them() -> None:
+    assert [fmt.parse_duration(t) for t in ("60s", "1.5min", "2h", "250ms", "3", "5x")] == [
+        60, 90, 7200, 0.25, 3, None,
+    ]  # fmt: skip
+
+
+def test_quick_is_offered_and_every_option_of_it_is_one(with_engine: Effio, data: Path) -> None:
+    assert "quick" in shipped()
+    assert "quick" in with_engine.call("run", "--help").stdout
+    # A campaign has no rare options.
+    assert "--help-all" not in with_engine.call("run", "quick", "--help").stdout
+    done = with_engine.call(
+        "run", "quick", "--ranks", 4, "--dir", data, "--print-command", "--max-bytes", "1GiB"
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(load_shipped("quick").step)
+    assert all(str(data) in line for line in lines if " rings " not in line)
+    refused = with_engine.call("run", "quick", "--dir", data, "--max-bytes", "1G")
+    assert refused.returncode == 2
+    assert "'1G' is not a size" in refused.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_quick_ends_with_a_card(
+    with_engine: Effio, any_engine: Engine, data: Path, ranks: int
+) -> None:
+    done = with_engine.run(
+        "run", "quick", "--ranks", ranks, "--dir", data, "--time", "5s",
+        "--quiet",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list(data.iterdir()) == []
+    runs = sorted(
+        p for p in (with_engine.cwd / "effio-runs").iterdir() if (p / "run.json").is_file()
+    )
+    steps = [s for s in load_shipped("quick").step if s.ranks_at_least <= ranks]
+    assert len(runs) == len(steps)
+    # Each is a run like any other.
+    assert {json.loads((r / "run.json").read_text())["outcome"]["status"] for r in runs} == {"done"}
+    first = done.stdout.splitlines()[0]
+    assert first == "What this storage does"
+    for step in load_shipped("quick").step:
+        for line in step.line:
+            assert line.title in done.stdout
+    if ranks == 1:
+        assert "it needs 2 ranks" in done.stdout
+    (page,) = (with_engine.cwd / "effio-runs").glob("*.html")
+    text = page.read_text()
+    assert "What this storage does" in text
+    assert all(run.name in text for run in runs)

@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Campaign files: expressions, sweeps, ids, and what is said of a bad one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from driver.conftest import Effio
+from effio.campaign.expression import ExpressionError, Known, parse, spelled, template
+from effio.campaign.file import shipped
+from effio.campaign.order import Asked, Study, selected, study_of
+from effio.campaign.points import Unit
+from effio.config.toml_file import read
+from effio.engine.program import Engine as Program
+from effio.errors import EffioError, ExitCode
+from effio.launch.launchers import OpenMpi, Ranks
+from engines import ROOT, Engine
+from results import load
+
+HEAD = 'title = "t"\npurpose = "p"\n'
+STEP = '[[step]]\nname = "a"\nbenchmark = "ior"\n'
+
+Studying = Callable[..., Study]
+
+
+@pytest.fixture
+def study(tmp_path: Path, any_engine: Engine) -> Studying:
+    engine = Program(any_engine.program, "of the test")
+
+    def load(text: str, name: str = "c.toml", **asked: object) -> Study:
+        path = tmp_path / name
+        path.write_text(HEAD + text)
+        return study_of(path, Asked(**asked), engine, lambda: Ranks(4))  # type: ignore[arg-type]
+
+    return load
+
+
+# Expressions -------------------------------------------------------------------------------------
+
+NAMES: dict[str, Known] = {"transfer": "4MiB", "ranks": 4, "m": "coll", "tags": ("x", "y")}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("transfer * 16", 64 << 20),
+        ("transfer >= 1MiB and m == 'coll'", True),
+        ("1.5KiB", 1536),
+        ("2 * 1.5min", 180.0),
+        ("'x' in tags and 'z' not in tags", True),
+        ("ranks in [1, 4]", True),
+        ("1 < ranks < 4", False),
+        ("multiple(10MiB / 3, 1MiB)", 3 << 20),
+        ("multiple(1, 4KiB)", 4096),
+        ("max(ranks, 2) if not m == 'x' else 1 / 0", 4),
+        ("-ranks ** 2 % 7", 5),
+        ("'1MiB' == 1024 * 1KiB", True),
+    ],
+)
+def test_expressions(text: str, value: object) -> None:
+    assert parse(text).value(NAMES) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("__import__('os').system('x')", "only functions by name"),
+        ("open('x')", "no function 'open'"),
+        ("m.upper()", "only functions by name"),
+        ("m.x", "not allowed"),
+        ("[r for r in tags]", "not allowed"),
+        ("lambda: 1", "not allowed"),
+        ("ranks := 3", "is not an expression"),
+        ("f'{ranks}'", "not allowed"),
+        ("9 ** 9 ** 9", "exponent beyond 64"),
+        ("2 ** 63 * 2", "beyond 2^63"),
+        ("1e999", "beyond 2^63"),
+        ("m * 1000000000", "is no number"),
+        ("transfre", "did you mean 'transfer'?"),
+        ("1 / 0", "division by zero"),
+        ("(" * 5000, "longer than 1000"),
+        ("(" * 900, "is not an expression"),
+        ("", "is not an expression"),
+    ],
+)
+def test_nothing_else_is_an_expression(text: str, fault: str) -> None:
+    with pytest.raises(ExpressionError) as error:
+        parse(text).value(NAMES)
+    assert fault in str(error.value)
+
+
+def test_texts_with_braces() -> None:
+    assert template("stripe {ranks * 2}, {{plain}} {m}").text(NAMES) == "stripe 8, {plain} coll"
+    assert template("{0.1 * 3}s").text({}) == "0.3s"
+    with pytest.raises(ExpressionError, match="without its partner"):
+        template("a{b")
+    assert [spelled(v) for v in (True, 2.0, 0.1 + 0.2, 10**15)] == [
+        "true", "2", "0.3", "1000000000000000",
+    ]  # fmt: skip
+
+
+# Sweeps ------------------------------------------------------------------------------------------
+
+
+def _titles(found: Study) -> list[str]:
+    return [point.title for point in found.points]
+
+
+def test_sweeps_cross_and_what_is_zipped_goes_together(study: Studying) -> None:
+    found = study(
+        STEP
+        + 'zip = [["transfer", "block"]]\nexclude = ["files == \'shared\' and transfer > 1MiB"]\n'
+        'include = [{ files = "shared", transfer = "8MiB", block = "8MiB" }]\n'
+        '[step.sweep]\nfiles = ["shared", "per-process"]\ntransfer = ["1MiB", "2MiB"]\n'
+        'block = ["4MiB", "6MiB"]\n'
+    )
+    assert _titles(found) == [
+        "a files=shared transfer=1MiB block=4MiB",
+        "a files=per-process transfer=1MiB block=4MiB",
+        "a files=per-process transfer=2MiB block=6MiB",
+        "a files=shared transfer=8MiB block=8MiB",
+    ]
+
+
+def test_a_rule_that_names_a_point_excludes_it(study: Studying) -> None:
+    rule = 'exclude = [{ transfer = "1MiB", block = "4096KiB" }]\n'
+    sweep = '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\nblock = ["4MiB", "8MiB"]\n'
+    assert len(study(STEP + rule + sweep).points) == 3
+
+
+def test_repetitions_are_interleaved_and_every_second_goes_backward(study: Studying) -> None:
+    found = study(
+        "repetitions = 3\n" + STEP + '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n'
+        '[[step]]\nname = "b"\nbenchmark = "ior"\nrepetitions = 2\n'
+    )
+    order = [f"{u.point.title[:14]}{u.repetition}" for u in found.units]
+    assert order == [
+        "a transfer=1Mi0", "a transfer=2Mi0", "b0",
+        "a transfer=2Mi1", "a transfer=1Mi1", "b1",
+        "a transfer=1Mi2", "a transfer=2Mi2",
+    ]  # fmt: skip
+
+
+def test_a_step_comes_after_those_that_it_waits_for(study: Studying) -> None:
+    found = study(
+        '[[step]]\nname = "read"\nbenchmark = "ior"\nneeds = ["write"]\n'
+        '[[step]]\nname = "write"\nbenchmark = "ior"\n'
+    )
+    assert _titles(found) == ["write", "read"]
+
+
+def test_a_million_points_are_counted_before_they_are_expanded(study: Studying) -> None:
+    axis = json.dumps([f"{n}KiB" for n in range(1, 101)])
+    sweep = f"[step.sweep]\ntransfer = {axis}\nblock = {axis}\nhold-memory = {axis}\n"
+    with pytest.raises(EffioError) as error:
+        study(STEP + sweep)
+    assert "1,000,000 points (100 × 100 × 100), more than 10,000" in error.value.message
+
+
+def test_an_id_is_of_what_is_measured_and_nothing_else(study: Studying) -> None:
+    def only(text: str) -> str:
+        (point,) = study(STEP + text).points
+        return point.id
+
+    plain = only("")
+    # The engine's default, in another spelling; titles and tags say nothing about what is done.
+    assert only('tags = ["x"]\n[step.options]\ntransfer = "1024KiB"\n') == plain
+    assert only('[step.options]\ntransfer = "2MiB"\n') != plain
+    assert only("ranks = 2\n") != plain
+    assert only('[step.environment]\nROMIO_HINTS = "x"\n') != plain
+    assert only('setup = [["true"]]\n') != plain
+    # A value more leaves those that were there.
+    few = {p.id for p in study(STEP + '[step.sweep]\ntransfer = ["1MiB"]\n').points}
+    more = {p.id for p in study(STEP + '[step.sweep]\ntransfer = ["4MiB", "1MiB"]\n').points}
+    assert few < more
+
+
+def test_launch_axes_and_expressions_of_a_point(study: Studying) -> None:
+    found = study(
+        STEP + "exclude = ['ranks > 4']\n[step.values]\nservers = 2\n"
+        '[step.options]\nsegments = "{servers * ranks}"\nblock = "{segments * transfer}"\n'
+        'name = "s{servers}"\n'
+        "[step.sweep]\nnodes = [1, 2]\nranks-per-node = [1, 2, 4]\n"
+    )
+    assert [(p.ranks.total, p.ranks.nodes, p.ranks.per_node) for p in found.points] == [
+        (1, 1, 1), (2, 1, 2), (4, 1, 4), (2, 2, 1), (4, 2, 2), (8, 2, 4),
+    ]  # fmt: skip
+    # `ranks` is what the campaign was called with where neither file nor sweep says it: 4.
+    options = found.points[0].options
+    assert (options["segments"], options["block"], options["name"]) == (8, 8 << 20, "s2")
+
+
+def test_only_and_skip(study: Studying) -> None:
+    found = study(
+        'tags = ["all"]\n' + STEP + '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n'
+        '[[step]]\nname = "names"\nbenchmark = "mdtest"\ntags = ["meta"]\n'
+    )
+
+    def chosen(only: str = "", skip: str = "") -> list[str]:
+        return [u.point.title for u in selected(found.everything, only, skip)]
+
+    assert chosen("transfer >= 2MiB") == ["a transfer=2MiB"]
+    assert chosen(skip="transfer >= 2MiB") == ["a transfer=1MiB", "names"]
+    assert chosen("'meta' in tags") == ["names"]
+    assert chosen("'all' in tags", "step == 'a'") == ["names"]
+    assert chosen(f"id == '{found.points[0].id}'") == ["a transfer=1MiB"]
+    with pytest.raises(EffioError, match="--only: no name 'transfre'; did you mean 'transfer'"):
+        chosen("transfre > 1")
+
+
+# Bad files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "fault"),
+    [
+        ("repititions = 2\n" + STEP, "3:1", "'repititions'; did you mean 'repetitions'?"),
+        (STEP + "rank = 2\n", "6:1", "unknown key 'rank'; did you mean 'ranks'?"),
+        ('seconds = "soon"\n' + STEP, "3:1", "'soon' is not a time"),
+        ("bytes = -1\n" + STEP, "3:1", "greater than 0"),
+        ("repetitions = true\n" + STEP, "3:1", "repetitions"),
+        ('[[step]]\nname = "a"\n', "3:1", "'benchmark' is missing"),
+        ("", "", "'step' is missing"),
+        (STEP + STEP, "", "two steps have the name 'a'"),
+        ('[[step]]\nname = "a b"\nbenchmark = "ior"\n', "4:1", "name"),
+        ('[[step]]\nname = "a"\nbenchmark = "iro"\n', "5:1", "'iro'; did you mean 'ior'?"),
+        (STEP + '[step.options]\n  trasnfer = "1MiB"\n', "7:3", "did you mean 'transfer'?"),
+        (STEP + "[step.options]\ncollective = 1\n", "7:1", "a flag is true or false, not 1"),
+        (STEP + "[step.options]\ntransfer = true\n", "7:1", "takes a value, not true"),
+        (STEP + '[step.options]\nfiles = "per-proces"\n', "7:1", "did you mean 'per-process'?"),
+        (STEP + '[step.options]\nblock = "much"\n', "7:1", "'much' is no size"),
+        (STEP + "[step.options]\nsegments = 1.5\n", "7:1", "'1.5' is no whole number"),
+        (STEP + '[step.options]\nresult = "x"\n', "7:1", "given by effio itself"),
+        (STEP + '[step.options]\nblock = "{transfre * 2}"\n', "7:1", "no name 'transfre'"),
+        (STEP + '[step.options]\nblock = "{bytes}"\n', "7:1", "has no budget of it"),
+        (STEP + '[step.options]\nblock = "{1 +}"\n', "7:1", "is not an expression"),
+        (STEP + '[step.sweep]\ntransfer = "1MiB"\n', "7:1", "valid list"),
+        (STEP + "[step.sweep]\ntransfer = []\n", "7:1", "at least 1 item"),
+        (STEP + "[step.sweep]\nserver = [1]\n", "7:1", "has no option 'server'"),
+        (STEP + 'zip = [["transfer", "blok"]]\n[step.sweep]\ntransfer = [1]\nblock = [2]\n', "6:1",
+         "'blok' is no axis of the sweep; did you mean 'block'?"),
+        (STEP + 'zip = [["transfer", "block"]]\n[step.sweep]\ntransfer = [1]\nblock = [2, 3]\n',
+         "6:1", "transfer has 1, block has 2"),
+        (STEP + "exclude = [{ nix = 1 }]\n", "6:1", "'nix' is no axis"),
+        (STEP + 'needs = ["b"]\n[[step]]\nname = "bb"\nbenchmark = "ior"\n', "6:1",
+         "'b' is no other step; did you mean 'bb'?"),
+        (STEP + 'needs = ["b"]\n[[step]]\nname = "b"\nbenchmark = "ior"\nneeds = ["a"]\n', "3:1",
+         "the steps wait for each other: a -> b -> a"),
+        (STEP + 'setup = [["x", "{nix}"]]\n', "6:1", "no name 'nix'"),
+        (STEP + "x = [1,\n", "6:1", ""),
+        (STEP + "x = 1 2\n", "6:7", ""),
+    ],
+)  # fmt: skip
+def test_a_bad_file_is_refused_with_place_and_nearest_word(
+    study: Studying, tmp_path: Path, text: str, place: str, fault: str
+) -> None:
+    with pytest.raises(EffioError) as error:
+        study(text)
+    assert error.value.code == ExitCode.USAGE
+    told = error.value.message
+    assert told.startswith(f"{tmp_path}/c.toml:{place}: " if place else f"{tmp_path}/c.toml: ")
+    assert fault in told
+
+
+def test_all_faults_are_told_at_once(study: Studying) -> None:
+    with pytest.raises(EffioError) as error:
+        study(STEP + '[step.options]\nblok = 1\nfiles = "x"\n[step.sweep]\nbackend = ["posx"]\n')
+    assert [line.split(": ")[0].split(":", 1)[1] for line in error.value.message.splitlines()] == [
+        "7:1", "8:1", "10:1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('[step.options]\nblock = "{segments}"\nsegments = "{block}"\n',
+         "'block' refers to itself: block -> segments -> block"),
+        ("ranks = 0\n", "ranks is 0: no number of processes"),
+        ("nodes = 2\n", "give ranks, or both nodes and ranks_per_node"),
+    ],
+)  # fmt: skip
+def test_what_only_a_point_shows_names_the_point(study: Studying, text: str, fault: str) -> None:
+    with pytest.raises(EffioError) as error:
+        study(STEP + text)
+    assert error.value.message.startswith("a: ")
+    assert fault in error.value.message
+
+
+def test_a_missing_engine_is_said(study: Studying) -> None:
+    with pytest.raises(EffioError) as error:
+        study(STEP + '[step.sweep]\nengine = ["nowhere-1.0"]\n')
+    assert error.value.code == ExitCode.ENVIRONMENT
+    assert "no engine 'nowhere-1.0'" in error.value.message
+
+
+def test_names_with_blanks_and_quotes_are_words(study: Studying) -> None:
+    found = study(
+        STEP + 'setup = [["lfs", "set \'x\'", "{dir}/$HOME;`x`"]]\n',
+        name="it's a study.toml",
+        directory="/tmp/a b'c",
+    )
+    (point,) = found.points
+    assert found.campaign.name == "it-s-a-study"
+    assert point.words() == ("--dir=/tmp/a b'c",)
+    assert point.commands(point.step.setup) == [["lfs", "set 'x'", "/tmp/a b'c/$HOME;`x`"]]
+
+
+def test_variables_reach_the_ranks_of_open_mpi() -> None:
+    assert OpenMpi("mpiexec").passing(["A", "B"]).options == ("-x", "A", "-x", "B")
+
+
+def test_the_schema_is_that_of_the_reader(effio: Effio) -> None:
+    printed = effio.call("check", "--schema").stdout
+    assert (ROOT / "schemas/campaign-1.json").read_text() == printed
+    schema = json.loads(printed)
+    shipped = sorted((ROOT / "campaigns").glob("*.toml"))
+    assert shipped
+    for path in shipped:
+        jsonschema.validate(read(path).table, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"title": "t", "purpose": "p", "step": [{"name": "a"}]}, schema)
+
+
+# Commands ----------------------------------------------------------------------------------------
+
+STUDY = HEAD + (
+    'bytes = "100MiB"\nrepetitions = 2\n' + STEP + 'ranks = 2\n[step.options]\nbackend = "sim"\n'
+    'block = "4MiB"\n[step.sweep]\nfiles = ["shared", "per-process"]\n'
+)
+
+
+def test_check_counts(with_engine: Effio) -> None:
+    (with_engine.cwd / "s.toml").write_text(STUDY)
+    done = with_engine.call("check", "s.toml")
+    assert done.returncode == 0, done.stderr
+    assert "s.toml: 2 points, 4 runs" in done.stdout
+    assert with_engine.call("check", "quick").returncode == 0
+    refused = with_engine.call("check", "qick")
+    assert refused.returncode == 2
+    assert "no campaign 'qick'; did you mean 'quick'?" in refused.stderr
+
+
+def test_plan_is_the_engines_and_runs_nothing(with_engine: Effio) -> None:
+    (with_engine.cwd / "s.toml").write_text(STUDY)
+    done = with_engine.call("plan", "s.toml", "--commands")
+    assert done.returncode == 0, done.stderr
+    # 2 ranks write a block of 4 MiB each, in two points, twice.
+    assert "2 points, 4 runs: 32 MiB written" in done.stdout
+    assert "within the budget" in done.stdout
+    assert "effio-mpi ior --backend=sim --block=4MiB --files=per-process" in done.stdout
+    assert not (with_engine.cwd / "effio-runs").exists()
+    tight = with_engine.call("plan", "s.toml", "--max-bytes", "31MiB", "--json")
+    assert [p["bytes_written"] for p in json.loads(tight.stdout)] == [8 << 20, 8 << 20]
+    tight = with_engine.call("plan", "s.toml", "--max-bytes", "31MiB")
+    assert "over the budget: 32 MiB written, the budget is 31 MiB" in tight.stdout
+    # Twice the rate, half the time: written and read, 8 MiB each.
+    slow, quick = (
+        json.loads(with_engine.call("plan", "s.toml", "--json", "--rate", rate).stdout)[0]
+        for rate in ("1MiB/s", "2MiB/s")
+    )
+    assert (slow["expected_seconds"], quick["expected_seconds"]) == (16, 8)
+
+
+def test_a_point_that_the_engine_refuses_is_named(with_engine: Effio) -> None:
+    text = HEAD + STEP + '[step.options]\nblock = "3MiB"\n[step.sweep]\ntransfer = ["2MiB"]\n'
+    (with_engine.cwd / "s.toml").write_text(text)
+    done = with_engine.call("plan", "s.toml")
+    assert done.returncode == 2
+    assert "a transfer=2MiB: " in done.stderr
+
+
+def test_a_unit_is_named_by_point_and_repetition(study: Studying) -> None:
+    (point,) = study(STEP).points
+    assert Unit(point, 3).label == f"a-{point.id}-r3"
+
+
+# Shipped campaigns -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_campaign_has_a_page_and_fits_a_small_machine(
+    with_engine: Effio, name: str
+) -> None:
+    page = ROOT / "docs" / ("quick.md" if name == "quick" else f"campaigns/{name}.md")
+    assert name in page.read_text()
+    large, small = (
+        json.loads(done.stdout)
+        for scale in ("1", "0.0001")
+        if (done := with_engine.call("plan", name, "--ranks", 2, "--json", "--scale", scale)).stdout
+    )
+
+    def seconds(planned: list[dict[str, float]]) -> float:
+        return sum((p["expected_seconds"] or 0) * p["runs"] for p in planned)
+
+    assert len(large) == len(small)
+    assert seconds(small) < 60
+    if name != "quick":  # its size is that of its budget
+        assert seconds(small) < seconds(large) / 5
+
+
+def test_blue_waters_reads_as_far_as_the_smallest_file_goes(with_engine: Effio, data: Path) -> None:
+    words = ("--ranks", 1, "--scale", 0.00001, "--dir", data, "--quiet", "--no-report")
+    done = with_engine.call("run", "blue-waters", *words, "--only", "step != 'flash-io'")
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = sorted((with_engine.cwd / "effio-runs").glob("2*-blue-waters-ior-2-*"))
+    assert len(runs) == 6
+    cells: dict[tuple[str, int], dict[str, Any]] = {}
+    for run in runs:
+        part = json.loads((run / "run.json").read_text())["campaign"]
+        (cells[part["step"], part["repetition"]],) = load(run / "result.jsonl").measurements
+    # 4096 GiB scaled by 1e-5 is 42.9 MB, 10 pieces of 4 MiB, or fewer where time ended it.
+    for repetition in range(3):
+        written, cell = (cells[f"ior-2-{what}", repetition] for what in ("write", "read"))
+        assert 4 << 20 <= cell["where"]["block_bytes"] == written["detail"]["rank_bytes"]["min"]
+        assert cell["where"]["block_bytes"] <= 40 << 20
+    # The files are there until all is done; what is left out is not done.
+    assert len(list(data.iterdir())) == 1
+
+
+def test_points_by_their_ids(study: Studying) -> None:
+    text = STEP + '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n'
+    everything = study(text)
+    assert len(everything.units) == 2
+    chosen = everything.points[1]
+    one = study(text, points=(chosen.id[:4],))
+    assert [unit.point.id for unit in one.units] == [chosen.id]
+    assert len(one.everything) == 2
+    assert len(study(text, points=tuple(p.id for p in everything.points)).units) == 2
+    for wrong, what in (("zzzz", "no point has this id"), ("", "no point has this id")):
+        with pytest.raises(EffioError, match=f"--point {wrong}: {what}"):
+            study(text, points=(wrong,))

@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two sides against each other: pairing, directions, verdicts, alarms."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from playwright.sync_api import Browser
+
+from driver import made
+from driver.conftest import Effio
+from effio.judge import gather
+from effio.judge.compare import Comparison, Side, Terms, compare
+from effio.judge.samples import Judged
+from effio.judge.verdicts import Untold, Verdict
+from effio.store.folder import Store
+from effio.store.reader import Result
+from effio.store.records import Measurement, Run
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CHUNK = {"chunk_bytes": 1024}
+
+
+def cell(rate: float | None, repetition: int = 0, **more: object) -> made.Line:
+    line = made.measurement("write", "shared", 1, rate or 1.0, where=CHUNK, repetition=repetition)
+    line["rate"] = {"value": rate, "unit": "B/s", "better": "higher"}
+    return line | more
+
+
+def run(name: str, cells: Sequence[made.Line], started: str = "", **more: Any) -> Judged:
+    result = Result(
+        Path(name),
+        Run.model_validate(made.run_line(started=started, **more)),
+        [Measurement.model_validate(line) for line in cells],
+    )
+    return Judged(name, Path(name), result)
+
+
+def side(name: str, rates: Sequence[float], **more: Any) -> Side:
+    """A run for each rate."""
+    return Side(name, [run(f"{name}{i}", [cell(rate)], **more) for i, rate in enumerate(rates)])
+
+
+FAST, SLOW = (110.0, 111.0, 109.0), (100.0, 101.0, 99.0)
+
+
+def only(comparison: Comparison) -> Verdict:
+    (line,) = comparison.lines
+    return line.verdict
+
+
+def test_faster_slower_and_how_much() -> None:
+    up, down = compare(side("a", SLOW), side("b", FAST)), compare(side("a", FAST), side("b", SLOW))
+    assert (only(up), only(down)) == (Verdict.FASTER, Verdict.SLOWER)
+    assert up.lines[0].gain == pytest.approx(1.1, rel=1e-3)
+    assert down.lines[0].gain == pytest.approx(1 / 1.1, rel=1e-3)
+    ratio = up.lines[0].ratio
+    assert ratio is not None
+    assert ratio.low < 1.1 < ratio.high
+    assert down.losses == list(down.lines)
+
+
+def test_the_direction_is_the_metrics_own() -> None:
+    times = {"unit": "s", "better": "lower"}
+    sides = [
+        Side(
+            n,
+            [
+                run(f"{n}{i}", [cell(v) | {"rate": times | {"value": v}}])
+                for i, v in enumerate(some)
+            ],
+        )
+        for n, some in (("a", SLOW), ("b", FAST))
+    ]
+    found = compare(sides[0], sides[1])
+    assert only(found) is Verdict.SLOWER
+    assert found.lines[0].gain == pytest.approx(1 / 1.1, rel=1e-3)
+
+
+def test_no_difference_says_what_would_have_been_seen() -> None:
+    found = compare(side("a", (100, 110, 90)), side("b", (101, 112, 91)))
+    assert only(found) is Verdict.SAME
+    assert found.lines[0].reason.startswith("a loss of 3")
+    # Sure, and smaller than anybody cares for.
+    close = compare(side("a", (100, 100.1, 99.9)), side("b", (99, 99.1, 98.9)))
+    assert only(close) is Verdict.SAME
+    assert "within the tolerance of 2 %" in close.lines[0].reason
+    strict = compare(side("a", (100, 100.1, 99.9)), side("b", (99, 99.1, 98.9)), Terms(tolerance=0))
+    assert only(strict) is Verdict.SLOWER
+
+
+def test_repetitions_of_one_run_are_no_ground() -> None:
+    one, other = (
+        Side(n, [run(n, [cell(v, i) for i, v in enumerate(values)])])
+        for n, values in (("a", FAST), ("b", SLOW))
+    )
+    found = compare(one, other).lines[0]
+    assert (found.verdict, found.cause) == (Verdict.UNTOLD, Untold.TOO_FEW)
+    assert found.ratio is not None  # shown all the same
+    assert only(compare(one, other, Terms(by_repetitions=True))) is Verdict.SLOWER
+    # One run against a baseline of several is.
+    many = side("a", (100, 101, 99, 100, 102, 98))
+    assert only(compare(many, side("b", [70]))) is Verdict.SLOWER
+    assert only(compare(many, side("b", [101]))) is Verdict.SAME
+
+
+def test_what_cannot_be_told() -> None:
+    good = side("a", FAST)
+
+    def cause(other: Side, terms: Terms | None = None) -> Untold | None:
+        return compare(good, other, terms).lines[0].cause
+
+    invalid = [cell(None, valid=False, invalid_reason="sync failed") for _ in range(3)]
+    broken = Side("b", [run(f"b{i}", [line]) for i, line in enumerate(invalid)])
+    assert cause(broken) is Untold.INVALID
+    assert "sync failed" in compare(good, broken).lines[0].reason
+    slower = side("b", SLOW, options={"time": 24.0, "rewrite": False})
+    assert cause(slower) is Untold.WORKLOAD
+    assert compare(good, slower).lines[0].reason == "other workload: --time 12.0 / 24.0"
+    assert cause(slower, Terms(frozenset({"time"}))) is None
+    elsewhere = side("b", SLOW, options={"time": 12.0, "dir": "/x", "hint": ["a=1"]})
+    assert cause(elsewhere) is None
+    assert cause(side("b", SLOW, clock={"virtual": True})) is Untold.CLOCK
+    cached = [cell(v, cache={"verdict": "cache"}) for v in SLOW]
+    memory = Side("b", [run(f"b{i}", [line]) for i, line in enumerate(cached)])
+    assert cause(memory) is Untold.PLACE
+    assert cause(memory, Terms(frozenset({"cache"}))) is None
+    other = [cell(v) | {"rate": {"value": v, "unit": "op/s", "better": "higher"}} for v in SLOW]
+    assert cause(Side("b", [run(f"b{i}", [x]) for i, x in enumerate(other)])) is Untold.UNIT
+
+
+def test_an_invalid_repetition_is_left_out_and_said() -> None:
+    bad = cell(None, 1, valid=False, invalid_reason="full")
+    other = Side("b", [run(f"b{i}", [cell(v), bad]) for i, v in enumerate(SLOW)])
+    line = compare(side("a", FAST), other).lines[0]
+    assert line.verdict is Verdict.SLOWER
+    assert line.note == "3 invalid left out"
+
+
+def test_pairs_by_axes_and_what_is_left() -> None:
+    one = Side("a", [run("a", [cell(1.0), cell(2.0, where={"chunk_bytes": 2048})])])
+    other = Side("b", [run("b", [cell(1.0), cell(2.0, where={"chunk_bytes": 4096})])])
+    found = compare(one, other)
+    assert len(found.lines) == 1
+    why = "differs from the nearest there in chunk_bytes"
+    assert [(a.side, a.why) for a in found.alone] == [
+        ("a", f"{why} 2048 / 1024"),
+        ("b", f"{why} 4096 / 1024"),
+    ]
+    assert compare(one, other, Terms(frozenset({"chunk_bytes"}))).alone == []
+    third = Side("c", [run("c", [cell(1.0) | {"access": "read"}])])
+    assert compare(one, third).alone[0].why == "the other side has no shared write"
+
+
+def test_runs_that_alternate_are_pairs() -> None:
+    # Both fall by half from one to the next: far more than their difference of a tenth.
+    rates = [100.0 / 2**i for i in range(4)]
+    sides = [
+        Side(n, [run(f"{n}{i}", [cell(r * f * (1 + 0.01 * (i % 2)))], f"2026-01-01T0{i}:{m}:00Z")
+                 for i, r in enumerate(rates)])
+        for n, f, m in (("a", 1.0, "00"), ("b", 0.9, "30"))
+    ]  # fmt: skip
+    found = compare(sides[0], sides[1])
+    assert found.lines[0].basis == "pairs of runs"
+    assert only(found) is Verdict.SLOWER
+    later = Side(
+        "b", [run(f"b{i}", [cell(r)], f"2026-02-01T0{i}:00:00Z") for i, r in enumerate(rates)]
+    )
+    assert compare(sides[0], later).lines[0].basis == "runs"
+
+
+def test_geometric_mean_by_benchmark() -> None:
+    wheres = [{"chunk_bytes": 1024 * n} for n in (1, 2, 3)]
+    one = Side("a", [run("a", [cell(100.0, where=w) for w in wheres])])
+    faster = zip((200.0, 100.0, 50.0), wheres, strict=True)
+    other = Side("b", [run("b", [cell(v, where=w) for v, w in faster])])
+    (overall,) = compare(one, other).overall
+    assert overall.gain == pytest.approx(1.0)
+    # Logarithms ln 2, 0, -ln 2: deviation ln 2, error ln 2/sqrt 3, two freedoms.
+    assert overall.high == pytest.approx(2 ** (4.3027 / 3**0.5), rel=1e-3)
+
+
+def test_what_differs_likely_reasons_first() -> None:
+    stripes = {"path": "/data", "type": "lustre", "striping": {"count": 4}}
+    other = side("b", SLOW, file_system=stripes, options={"time": 12.0, "hints": "x"})
+    found = compare(side("a", FAST), other).differences
+    told = [(d.kind, d.name, d.first, d.second) for d in found]
+    assert told[0] == ("storage", "file system", "ext4", "lustre")
+    assert ("option", "hints", "–", "x") in told
+    assert told.index(("option", "hints", "–", "x")) > 2
+    assert not any(d.name == "processor" for d in found)
+
+
+# Alarms ------------------------------------------------------------------------------------------
+
+
+def _pool(scale: float, factor: float) -> list[Judged]:
+    """Runs of a system whose noise is `scale` times that which was measured."""
+    text = (Path(__file__).parent / "measured_noise.toml").read_text()
+    return [
+        run(
+            f"run{number}",
+            [
+                cell(factor * 1e6 * 2.718281828 ** (scale * noise), where={"chunk_bytes": column})
+                for column, noise in enumerate(row)
+            ],
+        )
+        for number, row in enumerate(tomllib.loads(text)["runs"])
+    ]
+
+
+def _drawn(name: str, pool: Sequence[Judged], count: int, chance: random.Random) -> Side:
+    some = [chance.choice(pool) for _ in range(count)]
+    return Side(name, [Judged(f"{name}{i}", r.path, r.result) for i, r in enumerate(some)])
+
+
+def test_equal_systems_hardly_ever_alarm() -> None:
+    chance, pool = random.Random(18), _pool(1.0, 1.0)
+    alarms = sum(
+        bool(compare(_drawn("a", pool, n, chance), _drawn("b", pool, n, chance)).losses)
+        for n in (5, 10)
+        for _ in range(500)
+    )
+    assert alarms <= 50  # of 1,000
+
+
+@pytest.mark.parametrize(("scale", "runs"), [(1.0, 45), (0.2, 5)])
+def test_a_loss_of_a_tenth_is_found(scale: float, runs: int) -> None:
+    chance, before, after = random.Random(18), _pool(scale, 1.0), _pool(scale, 0.9)
+    found = sum(
+        bool(compare(_drawn("a", before, runs, chance), _drawn("b", after, runs, chance)).losses)
+        for _ in range(100)
+    )
+    assert found >= 95
+
+
+# The command -------------------------------------------------------------------------------------
+
+
+def _kept(
+    effio: Effio, folder: str, factor: float, more: Mapping[str, object] | None = None
+) -> None:
+    """Three runs of b_eff_io of whose cells all have this factor and a little noise."""
+    for number, noise in enumerate((1.0, 1.01, 0.99)):
+        lines = made.b_eff_io()
+        lines[0] |= more or {}
+        for line in lines:
+            if line["kind"] == "measurement":
+                line["rate"]["value"] *= factor * noise
+        made.write(effio.cwd / folder / f"r{number}" / "result.jsonl", lines)
+
+
+def test_baseline(effio: Effio) -> None:
+    _kept(effio, "base", 1.0)
+    _kept(effio, "same", 1.0)
+    _kept(effio, "bad", 0.8)
+    quiet = effio.call("compare", "--baseline", "base", "same")
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert quiet.stdout.splitlines()[-1] == "same: 77 no difference found, 1 cannot be told"
+    done = effio.call("compare", "--baseline", "base", "bad", "--junit", "out.xml")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0].startswith("slower 0.800 (0.7")
+    assert done.stdout.splitlines()[-1] == "bad: 77 slower, 1 cannot be told"
+    suite = ET.parse(effio.cwd / "out.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("78", "77", "1")
+    assert len(suite.findall("testcase/failure")) == 77
+    # A comparison without a baseline judges nobody.
+    assert effio.call("compare", "base", "bad").returncode == 0
+
+
+def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
+    for name, factor in (("old", 1.0), ("new", 0.8)):
+        made.write(effio.cwd / f"effio-runs/campaigns/{name}/campaign.json", [])
+        for number in range(4):
+            # The first attempt of the last repetition failed; what it measured does not count.
+            attempts = 2 if number == 3 else 1
+            for attempt in range(attempts):
+                folder = f"2026010{attempt + 1}T00000{number}Z-b-eff-io-{name}-s-0123abcd-r{number}"
+                failed = attempt + 1 < attempts
+                lines = made.b_eff_io()
+                for line in lines:
+                    if line["kind"] == "measurement":
+                        line["rate"]["value"] *= factor * (1 + number / 100) * (9 if failed else 1)
+                if failed:
+                    lines[-1] |= {"status": "io_error", "exit_code": 3}
+                part = {"name": name, "step": "s", "point": "0123abcd", "repetition": number,
+                        "axes": {"servers": 4}, "tags": [f"of-{name}"]}  # fmt: skip
+                outcome = {"status": "io_error" if failed else "done", "exit_code": 3 * failed}
+                record = {"schema": "effio-run/1", "id": folder, "created": "", "directory": "/",
+                          "benchmark": "b-eff-io", "arguments": [], "command": [],
+                          "campaign": part, "outcome": outcome}  # fmt: skip
+                path = effio.cwd / "effio-runs" / folder
+                made.write(path / "result.jsonl", lines)
+                (path / "run.json").write_text(json.dumps(record))
+    for words in (("old", "new"), ("tag:of-old", "@new")):
+        done = effio.call("compare", "--baseline", *words, "--json")
+        told = json.loads(done.stdout)
+        assert (len(told["first"]["runs"]), len(told["second"]["runs"])) == (4, 4)
+        assert done.returncode == 1
+        assert told["measurements"][0]["gain"] == pytest.approx(0.8)
+    assert effio.call("compare", "old", "tag:nothing").returncode == 2
+    (run,) = gather.judged(["20260101T000000Z-b-eff-io-old"], Store(effio.cwd / "effio-runs"))[:1]
+    assert run.labels == {"servers": "4"}
+
+
+def test_json_and_page(effio: Effio) -> None:
+    _kept(effio, "base", 1.0)
+    _kept(effio, "bad", 0.8, {"backend": {"name": "posix", "settings": {}}})
+    done = effio.call("compare", "base", "bad", "--json", "--page", "page.html")
+    told = json.loads(done.stdout)
+    assert told["schema"] == "effio-comparison/1"
+    assert told["measurements"][0]["verdict"] == "slower"
+    assert told["measurements"][0]["gain"] == pytest.approx(0.8)
+    assert told["differences"] == [
+        {"kind": "storage", "name": "backend", "first": "mpiio", "second": "posix"}
+    ]
+    page = (effio.cwd / "page.html").read_text()
+    assert "bad against base" in page
+    assert "gains of bad over base" in page
+
+
+def test_hostile_texts_stay_texts(effio: Effio) -> None:
+    text = " ".join(made.HOSTILE)
+    bad = made.write(effio.cwd / "x.jsonl", made.hostile(text))
+    good = made.write(effio.cwd / "y.jsonl", made.b_eff_io())
+    done = effio.call("compare", bad, good, "--page", "p.html", "--junit", "j.xml", "--all")
+    assert done.returncode == 0, done.stderr
+    assert "\x1b" not in done.stdout
+    assert "<script>window.hacked" not in (effio.cwd / "p.html").read_text()
+    ET.parse(effio.cwd / "j.xml")
+
+
+def test_mistakes(effio: Effio) -> None:
+    good = made.write(effio.cwd / "y.jsonl", made.b_eff_io())
+    (effio.cwd / "empty").mkdir()
+    for words, said in (
+        ((good,), "name two sides at least"),
+        ((good, "empty"), "there is no run in empty"),
+        ((good, "nothing"), "no run 'nothing'"),
+        ((good, good, "--tolerance", "2x"), "write a part, as 5% or 0.05"),
+    ):
+        done = effio.call("compare", *words)
+        assert done.returncode == 2, words
+        assert said in done.stderr
+    made.write(effio.cwd / "mixed/effio-a.jsonl", made.b_eff_io())
+    (effio.cwd / "mixed/effio-b.jsonl").write_text("no\n")
+    done = effio.call("compare", good, "mixed")
+    assert done.returncode == 0
+    assert "left out" in done.stderr
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_page_in_a_browser(width: int, effio: Effio, browser: Browser) -> None:
+    _kept(effio, "base", 1.0)
+    _kept(effio, "bad", 0.8)
+    assert effio.call("compare", "base", "bad", "--page", "page.html").returncode == 0
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((effio.cwd / "page.html").as_uri())
+    page.wait_for_selector("html[data-drawn='2']")
+    assert complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # Whiskers reach down as well as up, and the Kiviat diagram has its three axes.
+    whiskers = page.evaluate(
+        "document.querySelector('#r0-gains-2 .plot').data"
+        ".flatMap((t) => t.error_y ? [[Math.max(...t.error_y.array), "
+        "Math.max(...t.error_y.arrayminus)]] : [])"
+    )
+    assert whiskers
+    assert all(up > 0 and down > 0 for up, down in whiskers)
+    radar = page.evaluate(
+        "document.querySelector('#r0-kiviat .plot').data.map((t) => [t.name, t.theta, t.r])"
+    )
+    # Closed lines: what is 0.8 everywhere, and the reference.
+    assert [(name, len(theta)) for name, theta, _ in radar] == [("bad", 4), ("base", 4)]
+    assert radar[0][2] == pytest.approx([0.8] * 4)
+    assert radar[1][2] == [1.0] * 4
+    page.close()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rates over time and from repetition to repetition; factors with their interval; details that are
+not what they should be."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import Field
+
+from driver import made
+from effio.report import common
+from effio.store.details import Detail, Range
+from effio.store.records import Measurement, Number
+
+
+def test_slices_end_with_the_measurement() -> None:
+    # mdtest's removal: 1.75 s, and a slice of zeros behind it.
+    assert common.course([218.0, 182.0, 0.0], 1.0, 1.75) == ([0.5, 1.375], [218.0, 182.0 / 0.75])
+    # A last slice of a hundredth of the others is chance.
+    assert common.course([10.0, 10.0, 1.0], 1.0, 2.01) == ([0.5, 1.5], [10.0, 10.0])
+    # All that there is, however short.
+    assert common.course([400.0, 0.0], 1.0, 0.05) == ([0.025], [8000.0])
+
+
+def test_drift() -> None:
+    def text(*values: float) -> str:
+        found = common.drift_finding({"creates": values}, "op/s", "rates")
+        return found.text if found else ""
+
+    # The rates of the first hour's mdtest.
+    assert "creates from 7955 op/s to 996.0 op/s" in text(7955, 1879, 996)
+    assert text(7955, 1879, 7000) == ""
+    assert text(100, 90, 85) == ""  # three in order by chance
+    assert text(100, 50) == ""
+    assert text(100, 95, 90, 85, 80, 75) != ""
+    many = {f"r{i}": [100.0, 50.0, 20.0] for i in range(5)}
+    found = common.drift_finding(many, "op/s", "rates")
+    assert found is not None
+    assert "and 3 more" in found.text
+
+
+def test_factors_have_an_interval() -> None:
+    # Logarithms ±ln 2 about 0: a factor of 1, and 95 % of a mean of six.
+    found = common.factor_of([(2, 1), (1, 2)] * 3)
+    assert found is not None
+    assert found.mean == pytest.approx(1)
+    assert not found.is_sure
+    # s = ln 2·√(6/5), t(5) = 2.571: e^(2.571·0.7593/√6) = 2.219
+    assert found.high == pytest.approx(2.219, rel=0.01)
+    assert common.factor_of([(2, 1)] * 4) is None
+    sure = common.factor_of([(2, 1), (2.2, 1), (1.8, 1), (2.1, 1), (1.9, 1)])
+    assert sure is not None
+    assert sure.is_sure
+
+
+class _Inner(Detail):
+    count: int = 0
+
+
+class _Outer(Detail):
+    rate: Number | None = None
+    span: Range = Range()
+    inner: list[_Inner] = Field(default_factory=list)
+
+
+def test_details_of_the_wrong_kind_are_missing() -> None:
+    line = made.measurement("write", "shared", 1, 1e6)
+
+    def of(**detail: object) -> _Outer:
+        return _Outer.of(Measurement.model_validate(line | {"detail": detail}))
+
+    assert of(rate=3.0, span={"min": 1}, inner=[{"count": 2}]) == _Outer(
+        rate=3.0, span=Range(min=1.0), inner=[_Inner(count=2)]
+    )
+    assert of(rate="3", span=[], inner={"count": 2}, more=1) == _Outer()
+    assert of(rate=True, span={"min": "x", "max": 2}) == _Outer(span=Range(max=2.0))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Engines side by side: named, chosen, and as an axis of a campaign."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from driver.conftest import Effio
+from engines import Engine
+from results import load
+
+HEAD = 'title = "t"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 2\n'
+
+
+def _install(effio: Effio, name: str, engine: Engine) -> Path:
+    """As `effio engine build` leaves it."""
+    folder = Path(effio.environment["XDG_DATA_HOME"]) / "effio/engines" / name
+    folder.mkdir(parents=True)
+    (folder / "effio-mpi").symlink_to(engine.program)
+    (folder / "engine.json").write_text(json.dumps({"mpiexec": engine.mpiexec}))
+    return folder
+
+
+@pytest.fixture
+def both(effio: Effio, engines: Mapping[str, Engine]) -> Effio:
+    for flavour in ("openmpi-ompio", "mpich"):
+        if flavour not in engines:
+            pytest.skip(f"no engine of flavour {flavour} is built here")
+        _install(effio, f"{flavour.partition('-')[0]}-0123456789", engines[flavour])
+    return effio
+
+
+def test_engines_are_an_axis(both: Effio) -> None:
+    (both.cwd / "s.toml").write_text(
+        HEAD + 'options = { backend = "null", block = "1MiB" }\n'
+        '[step.sweep]\nengine = ["openmpi", "mpich"]\n'
+    )
+    done = both.call("run", "s.toml", "--quiet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    asked = {}
+    for run in sorted((both.cwd / "effio-runs").glob("2*")):
+        record = json.loads((run / "run.json").read_text())
+        line = load(run / "result.jsonl").run
+        assert line["system"]["ranks"] == 2
+        asked[record["campaign"]["axes"]["engine"]] = line["system"]["mpi"]["library"]
+    assert asked["openmpi"].startswith("Open MPI")
+    assert asked["mpich"].startswith("MPICH")
+    table = both.call("table", "s", "--value", "write", "--across", "engine")
+    assert "engine=mpich" in table.stdout
+    assert "2 of 2 runs are done already" in both.call("run", "s.toml", "--quiet").stderr
+
+
+def test_one_is_chosen(both: Effio) -> None:
+    def used() -> str:
+        lines = both.call("engine", "list").stdout.splitlines()
+        (line,) = [line for line in lines if line.startswith("*")]
+        return line.split()[1]
+
+    for name in ("openmpi", "mpich"):
+        done = both.call("engine", "use", name)
+        assert done.stdout.startswith(f"in use: {name}-0123456789 ("), done.stderr
+        assert used() == f"{name}-0123456789"
+    other = both.call("engine", "use", "openmpi", env={"EFFIO_ENGINE": "/elsewhere"})
+    assert "EFFIO_ENGINE or the site's settings name /elsewhere" in other.stderr
+    assert both.call("engine", "use", "--none").returncode == 0
+    # One that was chosen and is gone is told, not passed over.
+    both.call("engine", "use", "mpich")
+    gone = Path(both.environment["XDG_DATA_HOME"]) / "effio/engines/mpich-0123456789"
+    gone.rename(gone.with_name("openmpi-other"))
+    done = both.call("list")
+    assert done.returncode == 6
+    assert "no engine 'mpich-0123456789' (chosen by effio engine use)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        ((), 2, "name an engine, or take the choice back with --none"),
+        (("x", "--none"), 2, "name an engine, or take the choice back with --none"),
+        (("nothing",), 6, "no engine 'nothing' (to be used)"),
+    ],
+)
+def test_what_cannot_be_chosen(words: tuple[str, ...], code: int, what: str, effio: Effio) -> None:
+    done = effio.call("engine", "use", *words)
+    assert (done.returncode, what in done.stderr) == (code, True), done.stderr
+
+
+def test_a_damaged_choice_is_none(with_engine: Effio) -> None:
+    place = Path(with_engine.environment["XDG_DATA_HOME"]) / "effio"
+    place.mkdir(parents=True)
+    for text in ("", "[]", '{"engine": 3}', '{"engine": ""}'):
+        (place / "engine.json").write_text(text)
+        assert with_engine.call("list", "--names").returncode == 0
+
+
+def test_a_campaign_that_names_an_engine_that_is_not_here(with_engine: Effio) -> None:
+    (with_engine.cwd / "s.toml").write_text(HEAD + 'engine = "cray"\n')
+    done = with_engine.call("plan", "s.toml")
+    assert done.returncode == 6
+    assert "no engine 'cray' (asked for by the campaign)" in done.stderr

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The index of a store: quick, and never more than what the folders say."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from driver.conftest import Effio
+from effio.report.listing import line_of
+from effio.store.folder import Store
+from effio.store.index import Entry, Index, place_of
+from store import generate
+
+Opened = Callable[[], tuple[list[Entry], list[int]]]
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("EFFIO_CACHE", raising=False)
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    generate(folder, 12)
+    return folder
+
+
+@pytest.fixture
+def opened(root: Path) -> Opened:
+    """Entries, and how many folders had to be read for them."""
+
+    def entries() -> tuple[list[Entry], list[int]]:
+        read: list[int] = []
+        index = Index(Store(root), line_of, read.append)
+        try:
+            return index.entries(), read
+        finally:
+            index.close()
+
+    return entries
+
+
+def test_a_folder_is_read_once(root: Path, opened: Opened) -> None:
+    first, read = opened()
+    assert read == [12]
+    assert [e.folder.id for e in first] == [f.id for f in Store(root).folders()]
+    assert {e.line["state"] for e in first} == {"done"}
+    second, read = opened()
+    assert read == []
+    assert [e.line for e in second] == [e.line for e in first]
+
+
+def test_what_changes_is_noticed(root: Path, opened: Opened) -> None:
+    opened()
+    folders = Store(root).folders()
+    shutil.rmtree(folders[0].path)
+    folders[1].write_notes(folders[1].notes().model_copy(update={"tags": ("odd",)}))
+    text = folders[2].result_path.read_text().replace('"status": "done"', '"status": "hung"')
+    folders[2].result_path.write_text(text)
+    folders[3].result_path.unlink()
+    entries, read = opened()
+    assert read == [3]
+    lines = {e.folder.id: e.line for e in entries}
+    assert folders[0].id not in lines
+    assert lines[folders[1].id]["tags"] == "nightly,odd"
+    assert lines[folders[2].id]["state"] == "hung"
+    assert lines[folders[3].id]["state"] == "failed"
+
+
+def test_a_run_that_goes_on_is_asked_again(root: Path, opened: Opened) -> None:
+    folder = Store(root).folders()[0]
+    record = json.loads((folder.path / "run.json").read_text())
+    del record["outcome"]
+    record["process"] = {"host": "another", "pid": 1, "start": "1"}
+    (folder.path / "run.json").write_text(json.dumps(record))
+    folder.result_path.unlink()
+    assert opened()[0][0].line["state"] == "running"
+    assert opened()[1] == [1]
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"\1" * 5000])
+def test_a_damaged_index_is_made_anew(root: Path, opened: Opened, content: bytes) -> None:
+    opened()
+    place_of(root).write_bytes(content)
+    entries, read = opened()
+    assert (len(entries), read) == (12, [12])
+    assert opened()[1] == []
+
+
+def test_an_index_of_another_effio_is_made_anew(root: Path, opened: Opened) -> None:
+    opened()
+    with sqlite3.connect(place_of(root)) as database:
+        database.execute("UPDATE about SET text = '0 0.0.1'")
+        database.execute("UPDATE runs SET line = '{}'")
+    database.close()
+    entries, read = opened()
+    assert read == [12]
+    assert entries[0].line["state"] == "done"
+
+
+def test_without_a_place_for_it_all_is_read(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EFFIO_CACHE", os.devnull + "/x")
+    assert opened()[1] == [12]
+    entries, read = opened()
+    assert (len(entries), read) == (12, [12])
+
+
+def test_one_that_is_in_other_hands_is_not_waited_for_in_vain(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened()
+    monkeypatch.setattr("effio.store.index.WAIT_SECONDS", 0.05)
+    shutil.rmtree(Store(root).folders()[0].path)
+    holder = sqlite3.connect(place_of(root))
+    holder.execute("BEGIN EXCLUSIVE")
+    entries, _ = opened()
+    assert len(entries) == 11
+    holder.rollback()
+    holder.close()
+    assert len(opened()[0]) == 11
+
+
+def test_questions_are_answered_from_it(effio: Effio) -> None:
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 20)
+    question = "SELECT count(*), max(rate), min(axis_transfer) FROM measurements"
+    # Run number 19 has 20 MB/s; point 0 has transfers of 1 KiB.
+    for _ in range(2):
+        done = effio.call("query", question, "--csv")
+        assert done.stdout.splitlines()[1] == "80,20000000.0,1024", done.stderr
+    (runs / "20260101T000000Z-ior-sweep-bulk-00000000-r0" / "result.jsonl").write_text("{torn")
+    done = effio.call("query", question, "--csv")
+    assert done.stdout.splitlines()[1].startswith("76,")
+    assert "left out" in done.stderr
+
+
+def test_a_column_of_two_kinds_is_text(effio: Effio) -> None:
+    runs = effio.cwd / "effio-runs"
+    for number, value in enumerate((4096, "all", True)):
+        lines = made.b_eff_io()
+        lines[1]["where"]['part\'s "name"'] = value
+        made.write(runs / f"20260101T00000{number}Z-b-eff-io" / "result.jsonl", lines)
+    question = """SELECT "where_part's ""name""\" FROM measurements
+                  WHERE "where_part's ""name""\" IS NOT NULL ORDER BY 1"""
+    assert effio.call("query", question, "--csv").stdout.split()[-3:] == ["4096", "all", "true"]

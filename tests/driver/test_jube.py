@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""examples/jube: JUBE calls effio and reads its CSV. Without JUBE its commands are run by hand."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from driver.conftest import Effio
+from engines import ROOT
+
+FILE = ROOT / "examples/jube/effio.xml"
+
+
+def _on_path(effio: Effio) -> dict[str, str]:
+    programs = effio.cwd / "bin"
+    programs.mkdir()
+    program = programs / "effio"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m effio "$@"\n')
+    program.chmod(0o755)
+    path = f"{programs}:{effio.environment['PATH']}"
+    return {**effio.environment, "PATH": path, "PYTHONPATH": str(ROOT / "driver")}
+
+
+def test_its_commands_and_patterns_fit_effio(with_engine: Effio) -> None:
+    root = ET.parse(FILE).getroot()
+    values = {p.get("name", ""): (p.text or "").split(",")[0] for p in root.iter("parameter")}
+    values["backend"] = "sim"
+    environment = _on_path(with_engine)
+    for step in root.iter("do"):
+        command = re.sub(r"\$(\w+)", lambda found: values[found[1]], step.text or "")
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=with_engine.cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    (file,) = {f.text or "" for f in root.iter("file")}
+    written = (with_engine.cwd / file).read_text()
+    for pattern in root.iter("pattern"):
+        # JUBE's own pattern for a floating-point number, and its MULTILINE.
+        form = (pattern.text or "").replace(
+            "${jube_pat_fp}", r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
+        )
+        found = re.search(form, written, re.MULTILINE)
+        assert found is not None, (pattern.text, written)
+        # The simulated storage gives 100 MB/s to each of two ranks.
+        assert float(found[1]) == pytest.approx(2e8)
+
+
+def test_jube_runs_it(with_engine: Effio) -> None:
+    program = shutil.which("jube")
+    if program is None:
+        pytest.skip("JUBE is not here: it is in no package index, jube.fz-juelich.de has it")
+    where = Path(with_engine.cwd)
+    environment = _on_path(with_engine)
+    shutil.copy(FILE, where)
+    text = (where / FILE.name).read_text().replace(">posix<", ">sim<")
+    (where / FILE.name).write_text(text)
+    for words in (["run", FILE.name], ["analyse", "jube-runs"], ["result", "jube-runs"]):
+        done = subprocess.run(
+            [program, *words],
+            cwd=where,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "write_rate" in done.stdout

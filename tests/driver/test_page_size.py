@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A page stays small: the library that draws is compressed in it, once, and left out where nothing
+is drawn; of a large result it has what can be looked at, and says what it put together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from driver import made
+from effio.report import html
+from effio.report.bounds import Limits, bounded_block
+from effio.report.build import write_report
+from effio.report.model import (
+    Axis,
+    Column,
+    Figure,
+    Headline,
+    Panel,
+    Report,
+    Section,
+    Series,
+    Table,
+)
+
+
+def test_a_page_is_small(tmp_path: Path) -> None:
+    result = made.write(tmp_path / "result.jsonl", made.two_partitions())
+    page = write_report([result], tmp_path / "report.html")
+    assert page.stat().st_size < 2_600_000
+    # A run that could not begin has nothing to draw.
+    failed = made.write(tmp_path / "failed.jsonl", [made.run_line(), made.end("io_error", 3, "no")])
+    page = write_report([failed], tmp_path / "failed.html")
+    assert page.stat().st_size < 60_000
+    assert 'id="plotly"' not in page.read_text()
+
+
+def _curve(count: int, style: int = 0) -> Series:
+    return Series(
+        f"c{style}", [float(i) for i in range(count)], [float(i % 10) for i in range(count)], style
+    )
+
+
+def _figure(series: list[Series]) -> Figure:
+    return Figure("f", "F", "A caption.", "curves", Axis("x"), Axis("y"), {"": [Panel("", series)]})
+
+
+def test_what_is_put_together_is_said() -> None:
+    limits = Limits(rows=10, points=30, curves=4)
+    table = Table([Column("n", "1")], [[i] for i in range(25)], "T", "A caption.")
+    short = bounded_block(table, limits)
+    assert isinstance(short, Table)
+    assert [row[0] for row in short.rows] == list(range(10))
+    assert short.caption == (
+        "A caption. These are the first 10 of 25 rows; effio export writes all."
+    )
+    # 100 points become 10 of ten neighbours each: 0…9 in turn, so the median is 4.5, the most 9.
+    thin = bounded_block(_figure([_curve(100)]), limits)
+    assert isinstance(thin, Figure)
+    series = thin.variants[""][0].series[0]
+    assert list(series.y) == [4.5] * 10
+    assert list(series.high) == [9.0] * 10
+    assert list(series.x) == [4.5 + 10 * i for i in range(10)]
+    assert "each shown is the median of up to 10 neighbours" in thin.caption
+    # Nine curves are too many for four: what lies between them is shown.
+    many = bounded_block(_figure([_curve(5, style) for style in range(9)]), limits)
+    assert isinstance(many, Figure)
+    names = [s.name for s in many.variants[""][0].series]
+    assert names == ["median", "least", "largest"]
+    assert "(here 9)" in many.caption
+    same = bounded_block(_figure([_curve(30)]), limits)
+    assert isinstance(same, Figure)
+    assert same.caption == "A caption."
+
+
+def _page_of(count: int, slices: int, folder: Path) -> tuple[int, Path]:
+    """A result of ior with `count` measurements of so many slices of time: its bytes, its page."""
+    lines = [json.dumps(made.run_line(benchmark="ior"))]
+    cell = made.measurement("write", "shared", 1, 1e8)
+    cell["where"] = {"transfer_bytes": 1 << 20}
+    cell["detail"] = {"time_series": {"slice_seconds": 0.1, "bytes": [1000] * slices}}
+    for number in range(count):
+        lines.append(json.dumps(cell | {"repetition": number, "seq": number + 1}))
+    path = folder / f"{count}-{slices}.jsonl"
+    path.write_text("\n".join([*lines, json.dumps(made.end() | {"seq": count + 1})]) + "\n")
+    return path.stat().st_size, write_report([path], path.with_suffix(".html"))
+
+
+def test_a_large_result_makes_a_page_below_ten_megabytes(tmp_path: Path) -> None:
+    """As it was with 181 MB of ior: the page had every row and every point."""
+    size, page = _page_of(6000, 30, tmp_path)
+    assert size > 8_000_000
+    assert page.stat().st_size < html.MAX_PAGE_BYTES
+    text = page.read_text()
+    assert "of 6 000 rows; effio export writes all." in text
+    assert "(here 6 000)" in text
+    # Rows, or slices of each, by the thousand: the page is what it was, so that it is for 181 MB.
+    for more in ((3000, 30), (120, 3000)):
+        _, other = _page_of(*more, tmp_path)
+        assert other.stat().st_size < 1.1 * page.stat().st_size
+
+
+def test_limits_are_lowered_until_the_page_is_small_enough() -> None:
+    rows = [[f"{i:05d} " + "x" * 9000] for i in range(2000)]
+    table = Table([Column("text")], rows, "T")
+    # A thousand rows of nine kilobytes and more, and as many twice, are too much; 300 are not.
+    section = Section("s", "S", [table, table])
+    report = Report("r", "made", Headline("made", None, "1"), [], [section])
+    page = html.render([report], ["made"])
+    assert "These are the first 300 of 2 000 rows" in page
+    assert len(page.encode()) < html.MAX_PAGE_BYTES

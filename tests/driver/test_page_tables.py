@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of the page as a browser lays them out, wide and narrow: nothing is cut, numbers stand
+with their units, words are whole, and what a row is about stays in sight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from driver import made
+from driver.corpus import CORPUS
+from effio.report.build import tell
+from effio.report.html import render
+from effio.report.model import Cell, Column, Figure, Headline, Report, Section, Table
+from effio.store.reader import read_result
+
+WIDTHS = [1280, 400]
+# Words up to this length are never broken; a path or a hint's name may be.
+WHOLE = 16
+
+# Of each cell: its text, the longest of its whole words that stands on two lines, how many lines it
+# has, and whether it is wider than its place.
+CELLS = """
+whole => [...document.querySelectorAll('.table-block table')].map(table => {
+  const lines = range => new Set([...range.getClientRects()].map(r => Math.round(r.top))).size;
+  const cells = row => [...row.cells].map(cell => {
+    const text = cell.firstChild, range = document.createRange();
+    let broken = '';
+    if (text) for (const match of text.data.matchAll(/\\S+/g)) {
+      range.setStart(text, match.index);
+      range.setEnd(text, match.index + match[0].length);
+      if (match[0].length <= whole && lines(range) > 1) broken = match[0];
+    }
+    range.selectNodeContents(cell);
+    return {text: cell.textContent, broken, lines: lines(range), number: cell.className == 'n',
+            cut: cell.scrollWidth > cell.clientWidth + 1};
+  });
+  const box = table.closest('.scroll').getBoundingClientRect();
+  return {title: table.caption ? table.caption.textContent : '', rows: [...table.rows].map(cells),
+          left: box.left, right: box.right};
+})
+"""
+
+
+def _tables_of(report: Report) -> list[Table]:
+    """Those of the sections, and those that stand behind the figures' buttons."""
+    found = []
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and block.rows:
+                found.append(block)
+            elif isinstance(block, Figure):
+                found.append(replace(block.as_table(), title=block.title))
+    return found
+
+
+def _open(browser: Browser, tables: list[Table], path: Path) -> Page:
+    section = Section("tables", "Tables", tables)
+    report = Report("r", "made", Headline("made", None, "1"), [], [section])
+    path.write_text(render([report], ["made"]))
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    return page
+
+
+def _assert_readable(page: Page, tables: list[Table], width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    seen: list[dict[str, Any]] = page.evaluate(CELLS, WHOLE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert [t["title"] for t in seen] == [t.title for t in tables]
+    for table, shown in zip(tables, seen, strict=True):
+        where = f"{table.title}, {width} px"
+        # What is wider than the window is moved inside its card.
+        assert shown["left"] >= 0, where
+        assert shown["right"] <= width, where
+        told = [[c.title for c in table.columns]]
+        told += [
+            [c.show(cell) for c, cell in zip(table.columns, row, strict=True)] for row in table.rows
+        ]
+        assert [[cell["text"] for cell in row] for row in shown["rows"]] == told, where
+        for cell in (cell for row in shown["rows"] for cell in row):
+            assert not cell["broken"], (where, cell)
+            assert not cell["cut"], (where, cell)
+            # A number and its unit, and a column's title and its unit, are one.
+            assert cell["lines"] <= 1 or not cell["number"], (where, cell)
+
+
+# One partition of b-eff-io has nothing that two have not.
+@pytest.mark.parametrize("benchmark", [name for name in CORPUS if name != "b-eff-io"])
+def test_tables_can_be_read(benchmark: str, browser: Browser, tmp_path: Path) -> None:
+    result = read_result(made.write(tmp_path / "result.jsonl", list(CORPUS[benchmark]())))
+    tables = _tables_of(tell("made", result))
+    assert len(tables) >= 3
+    page = _open(browser, tables, tmp_path / "page.html")
+    for width in WIDTHS:
+        _assert_readable(page, tables, width)
+    page.close()
+
+
+def _wide() -> Table:
+    columns = [Column("library"), *(Column(f"rate {i}", "B/s") for i in range(14)), Column("why")]
+    reason = "the cap on bytes cut it short; /scratch/" + "a" * 80
+    rows: list[list[Cell]] = [
+        [f"hdf5 + cb-{i}", *(1.25e9 * (i + 1) for _ in range(14)), reason] for i in range(3)
+    ]
+    return Table(columns, rows, "Wide")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_table_that_is_too_wide_keeps_its_first_column_in_sight(
+    width: int, browser: Browser, tmp_path: Path
+) -> None:
+    tables = [_wide()]
+    page = _open(browser, tables, tmp_path / "page.html")
+    _assert_readable(page, tables, width)
+    card = page.locator(".table-block .scroll")
+    key = page.locator(".table-block tbody tr:nth-child(2) td:first-child")
+    before = key.bounding_box()
+    card.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
+    assert card.evaluate("e => e.scrollLeft") > 0
+    after = key.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["x"] == pytest.approx(before["x"], abs=1)
+    # It covers what moves below it, and leaves room for that.
+    assert after["width"] < width / 2
+    top = "document.elementFromPoint"
+    middle = (after["x"] + after["width"] / 2, after["y"] + after["height"] / 2)
+    assert page.evaluate(f"{top}({middle[0]}, {middle[1]}).textContent") == "hdf5 + cb-1"
+    page.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("title", ["Wide", ""])
+def test_the_button_of_a_table_covers_no_title(
+    title: str, width: int, browser: Browser, tmp_path: Path
+) -> None:
+    page = _open(browser, [replace(_wide(), title=title)], tmp_path / "page.html")
+    page.set_viewport_size({"width": width, "height": 900})
+    button = page.locator(".table-block button.csv").bounding_box()
+    head = page.locator(".table-block thead").bounding_box()
+    assert button is not None
+    assert head is not None
+    assert button["y"] + button["height"] <= head["y"]
+    page.close()

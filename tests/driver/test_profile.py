@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio profile` of a form: the questionnaire, the campaign that imitates, what it predicts."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver.conftest import Effio
+from driver.profiles import MIB
+from driver.profiles import activity as _activity
+from driver.profiles import profile as _profile
+from effio.campaign.file import Campaign
+from effio.campaign.file import load as load_campaign
+from effio.engine.program import Engine as Program
+from effio.errors import EffioError
+from effio.profile import form
+from effio.profile.campaign import campaign_table, campaign_text
+from effio.profile.model import Activity, Names, Phase, Profile
+from effio.profile.questions import AnswerError, answer, questions
+from effio.profile.steps import Imitation, imitate, not_imitated
+from engines import Engine
+
+HEAD = 'application = "code"\nranks = 8\nseconds = "1h"\n'
+ACTIVITY = """[[activity]]
+name = "out"
+access = "write"
+library = "posix"
+files = "shared"
+bytes = "16MiB"
+"""
+
+
+def _step(**more: Any) -> Imitation:
+    (step,) = imitate(_profile(_activity(**more)))
+    return step
+
+
+# The form ----------------------------------------------------------------------------------------
+
+
+def test_the_blank_form_filled_in_is_read_back(tmp_path: Path) -> None:
+    values = {
+        "application": '"code"', "ranks": "64", "seconds": '"2h"', "name": '"dump"',
+        "access": '"write"', "library": '"hdf5"', "files": '"shared"', "bytes": '"64GiB"',
+    }  # fmt: skip
+    text = form.blank()
+    for name, value in values.items():
+        assert text.count(f'\n{name} = ""') == 1
+        text = text.replace(f'\n{name} = ""', f"\n{name} = {value}")
+    # What may stay out is right as it stands there.
+    text = text.replace("\n# io_share = 0.1", "\nio_share = 0.1")
+    text = text.replace('\n# transfer = "1MiB"', '\ntransfer = "1MiB"')
+    path = tmp_path / "f.toml"
+    path.write_text(text)
+    found = form.load(path)
+    assert (found.application, found.ranks, found.seconds) == ("code", 64, 7200)
+    assert found.io_share == 0.1
+    (one,) = found.activity
+    assert (one.bytes, one.transfer, one.library) == (64 << 30, MIB, "hdf5")
+
+
+def test_every_key_of_the_blank_form_is_one(tmp_path: Path) -> None:
+    lines = [line.removeprefix("# ") for line in form.blank().splitlines() if " = " in line]
+    keys = {line.partition(" = ")[0] for line in lines}
+    for model in (Profile, Activity, Names):
+        assert {q.name for q in questions(model)} <= keys
+    filled = [x.replace('""', '"x"') for x in lines]
+    path = tmp_path / "f.toml"
+    path.write_text("\n".join(filled[:5]))
+    with pytest.raises(EffioError) as failed:
+        form.load(path)
+    assert "unknown key" not in failed.value.message
+
+
+def test_the_blank_form_says_what_is_not_filled_in(tmp_path: Path) -> None:
+    path = tmp_path / "f.toml"
+    path.write_text(form.blank())
+    with pytest.raises(EffioError) as failed:
+        form.load(path)
+    lines = failed.value.message.splitlines()
+    assert [line.split("'")[1] for line in lines] == [
+        "application", "ranks", "seconds", "name", "access", "library", "files", "bytes",
+    ]  # fmt: skip
+    at = form.blank().splitlines().index('library = ""') + 1
+    assert f"{path}:{at}:1: 'library' is not filled in" in lines
+
+
+def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
+    profile = _profile(
+        _activity(layout="strided", piece=4096, collective=0.5, times=3, variables=2, flush=False),
+        _activity(name="in", access="read", files="per-process", ranks=4, aligned=1.0),
+        io_share=0.25,
+        names=Names(creates=7, own_directories=True),
+        phase=(Phase(access="write", begin=0.5, end=2.0, bytes=10),),
+        unknown=("this and that",),
+    )
+    path = tmp_path / "f.toml"
+    path.write_text(form.filled(profile))
+    assert form.load(path) == profile
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "said"),
+    [
+        (HEAD.replace("ranks", "rank") + ACTIVITY, "2:1", "'rank'; did you mean 'ranks'?"),
+        (HEAD + ACTIVITY.replace("posix", "posx"), "7:1", "did you mean 'posix'?"),
+        (HEAD + ACTIVITY.replace('"16MiB"', "true"), "9:1", "bytes: a size is no truth value"),
+        (HEAD + ACTIVITY.replace("16MiB", "16 M"), "9:1", "'16 M' is not a size"),
+        (HEAD + ACTIVITY.replace('"16MiB"', "-1"), "9:1", "greater than 0"),
+        (HEAD + ACTIVITY.replace('"16MiB"', '"5000PiB"'), "9:1", "less than or equal to"),
+        (HEAD + ACTIVITY.replace('"16MiB"', "[1]"), "9:1", "bytes: "),
+        (HEAD + ACTIVITY + "times = 0\n", "10:1", "times: "),
+        (HEAD + ACTIVITY + 'times = "2"\n', "10:1", "a whole number is meant, without quotes"),
+        (HEAD + ACTIVITY + "times = 1.5\n", "10:1", "times: "),
+        (HEAD + ACTIVITY + "flush = 1\n", "10:1", "flush: "),
+        (HEAD + ACTIVITY + "collective = 1.5\n", "10:1", "less than or equal to 1"),
+        (HEAD + ACTIVITY + "collective = nan\n", "10:1", "collective: "),
+        (HEAD + ACTIVITY + 'transfer = "1GiB"\n', "4:1", "a call moves more than all"),
+        (HEAD + ACTIVITY + "ranks = 9\n", "", "out: 9 processes of 8"),
+        (HEAD + ACTIVITY + ACTIVITY, "", "two activities have the name 'out'"),
+        (HEAD + ACTIVITY.replace('bytes = "16MiB"', ""), "4:1", "'bytes' is missing"),
+        (HEAD + "[names]\ncraetes = 1\n", "5:1", "did you mean 'creates'?"),
+        (HEAD + "[names]\ncreates = true\n", "5:1", "creates: "),
+        (HEAD, "", "no I/O to imitate"),
+        ("activity = 3\n" + HEAD, "1:1", "activity: "),
+        ("names = []\n" + HEAD, "1:1", "names: "),
+        (HEAD.replace('"1h"', '"one"') + ACTIVITY, "3:1", "'one' is not a time"),
+        (HEAD.replace('"1h"', "inf") + ACTIVITY, "3:1", "seconds: "),
+        (HEAD + 'schema = "effio-profile/9"\n' + ACTIVITY, "4:1", "did you mean 'effio-profile/1'"),
+        ("ranks = = 1\n", "1:9", ""),
+        ("", "", "'application' is missing"),
+    ],
+)  # fmt: skip
+def test_a_wrong_form_is_refused_with_its_place(
+    tmp_path: Path, text: str, place: str, said: str
+) -> None:
+    path = tmp_path / "f.toml"
+    path.write_text(text)
+    with pytest.raises(EffioError) as failed:
+        form.load(path)
+    where = f"{path}:{place}" if place else str(path)
+    assert where in failed.value.message
+    assert said in failed.value.message
+
+
+def test_faults_are_told_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "f.toml"
+    path.write_text(HEAD.replace("8", '"8"') + ACTIVITY.replace("posix", "x") + "times = -1\n")
+    with pytest.raises(EffioError) as failed:
+        form.load(path)
+    assert len(failed.value.message.splitlines()) == 3
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xfe", b"application = '\x00'", b"[" * 20_000])
+def test_a_form_that_is_no_toml(effio: Effio, bad: bytes) -> None:
+    (effio.cwd / "f.toml").write_bytes(bad)
+    done = effio.call("profile", "f.toml")
+    assert done.returncode == 2
+    assert "f.toml" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# The questions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "text", "value"),
+    [
+        (Profile, "ranks", " 64 ", 64),
+        (Profile, "seconds", "2h", 7200.0),
+        (Profile, "seconds", "90", 90.0),
+        (Profile, "application", "77", "77"),
+        (Profile, "io_share", "", None),
+        (Activity, "bytes", "64GiB", 64 << 30),
+        (Activity, "collective", "1", 1.0),
+        (Activity, "flush", "no", False),
+        (Activity, "layout", "", "consecutive"),
+        (Activity, "times", "", 1),
+    ],
+)
+def test_an_answer(model: Any, name: str, text: str, value: object) -> None:
+    question = next(q for q in questions(model) if q.name == name)
+    found = answer(question, text)
+    assert found == value
+    assert isinstance(found, type(value))
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "text"),
+    [
+        (Profile, "ranks", ""), (Profile, "ranks", "0"), (Profile, "ranks", "1.5"),
+        (Profile, "ranks", "many"), (Profile, "seconds", "soon"), (Activity, "bytes", "0"),
+        (Activity, "collective", "2"), (Activity, "name", "a b"), (Activity, "library", "hdf"),
+        (Activity, "flush", "maybe"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_none(model: Any, name: str, text: str) -> None:
+    question = next(q for q in questions(model) if q.name == name)
+    with pytest.raises(AnswerError):
+        answer(question, text)
+
+
+def test_the_questions_are_asked_on_the_terminal(
+    effio: Effio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = ["code", "eight", "8", "1h", ""]
+    dump = ["dump", "write", "hdf", "hdf5", "shared", "16MiB", "3", "", "1MiB", *[""] * 6]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join([*about, *dump, "n", "n", ""])))
+    done = effio.call("profile", "--save", "f.toml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = form.load(effio.cwd / "f.toml")
+    assert (found.ranks, found.io_share) == (8, None)
+    (one,) = found.activity
+    assert one == Activity(
+        name="dump", access="write", library="hdf5", files="shared", bytes=16 * MIB,
+        times=3, transfer=MIB,
+    )  # fmt: skip
+    assert "one of posix, stdio" in done.stdout  # to the answer "hdf"
+
+
+def test_no_answers_any_more(effio: Effio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("code\n8\n"))
+    done = effio.call("profile", "--save", "f.toml")
+    assert done.returncode == 4
+    assert not (effio.cwd / "f.toml").exists()
+
+
+# What imitates -----------------------------------------------------------------------------------
+
+
+def test_ior_in_one_piece() -> None:
+    step = _step(flush=True)
+    assert step.benchmark == "ior"
+    assert step.bytes_of_a_rank == 2 * MIB  # 16 MiB of 8 processes
+    assert step.options == {
+        "backend": "posix", "files": "shared", "transfer": "1048576B",
+        "block": "{multiple(scale * 2097152, 1048576)}", "phases": "write",
+    }  # fmt: skip
+
+
+def test_ior_in_many_pieces() -> None:
+    step = _step(
+        layout="strided", piece=128 << 10, transfer=64 << 10, library="mpi-io", collective=1.0
+    )
+    # 2 MiB of a process in pieces of two calls: sixteen of them.
+    assert step.options == {
+        "backend": "mpiio", "files": "shared", "transfer": "65536B", "block": "131072B",
+        "segments": "{max(1, round(scale * 16))}", "collective": True, "phases": "write",
+    }  # fmt: skip
+    assert step.missing == ()
+
+
+def test_ior_of_files_of_processes_that_read_at_random() -> None:
+    step = _step(access="read", files="per-process", layout="random", transfer=4096)
+    assert step.options == {
+        "backend": "posix", "files": "per-process", "transfer": "4096B",
+        "block": "{multiple(scale * 2097152, 4096)}", "order": "shuffled",
+        "read-from": "shifted", "drop-cache": True,
+    }  # fmt: skip
+
+
+def test_ior_of_fewer_processes() -> None:
+    assert _step(ranks=4).ranks == "{max(1, round(ranks * 4 / 8))}"
+    assert _step(ranks=4).bytes_of_a_rank == 4 * MIB
+    alone = _step(files="one-process")
+    assert (alone.ranks, alone.bytes_of_a_rank) == ("1", 16 * MIB)
+    assert alone.options["files"] == "per-process"
+
+
+def test_flash_io_for_arrays_in_a_file() -> None:
+    step = _step(library="hdf5", variables=24, collective=1.0, flush=True, transfer=None)
+    assert step.benchmark == "flash-io"
+    # 2 MiB of a process; a block of 16³ cells has 24 * 8 * 4096 + 164 = 786,596 bytes, so that
+    # 2.67 are three, of which the benchmark adds one itself.
+    assert step.options == {
+        "backend": "hdf5", "files": "checkpoint", "cells": 16,
+        "blocks": "{max(1, round(scale * 2))}", "access": "collective", "fsync": "on",
+    }  # fmt: skip
+    assert step.measures[0].member == "synced_bandwidth_bytes_per_second"
+    restart = _step(library="netcdf", access="read", variables=3)
+    assert restart.options["backend"] == "netcdf4"
+    assert restart.options["read"] == "checkpoint"
+    assert restart.measures[0].member == ""
+    assert "24 arrays in place of 3" in restart.missing
+
+
+def test_tile_io_for_tiles() -> None:
+    step = _step(library="mpi-io", layout="tiles", piece=4096, collective=0.9)
+    assert step.benchmark == "tile-io"
+    # Rows of 512 eight-byte elements; 2 MiB have 512 of them.
+    assert step.options == {
+        "backend": "mpiio", "sz-element": "8B", "sz-tile-x": 512,
+        "sz-tile-y": "{max(1, round(scale * 512))}", "calls": "collective", "fsync": "inside",
+        "drop-cache": "on", "phases": "write",
+    }  # fmt: skip
+
+
+def test_pio_for_calls_of_many_pieces() -> None:
+    step = _step(library="mpi-io", layout="strided", piece=4096, transfer=64 << 10, collective=1.0)
+    assert step.benchmark == "pio"
+    # 2 MiB of a process are 512 pieces, each beside those of the other processes.
+    assert step.options == {
+        "levels": "4096B*{max(1, round(scale * 512))}/{ranks * 4096}B", "rank-stride": "4096B",
+        "by": "type", "calls": "collective", "temporal": "write",
+    }  # fmt: skip
+    assert step.missing == ("calls of 64 KiB: one moves all of a process",)
+    # A call that moves a part of a piece needs no datatype.
+    assert _step(library="mpi-io", layout="strided", piece=4096, transfer=4096).benchmark == "ior"
+    assert _step(layout="strided", piece=4096, transfer=64 << 10).benchmark == "ior"
+
+
+def test_mdtest_for_names() -> None:
+    (step,) = imitate(_profile(names=Names(creates=800, stats=1600, own_directories=True)))
+    assert step.benchmark == "mdtest"
+    assert step.options == {
+        "things": "files", "items": "{max(1, round(scale * 200))}", "unique": True,
+    }  # fmt: skip
+    assert [(m.phase, m.amount) for m in step.measures] == [
+        ("File creation", 800), ("File stat", 1600),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"library": "adios"}, "ADIOS by POSIX calls"),
+        ({"library": "netcdf"}, "NetCDF-4 by HDF5"),
+        ({"library": "stdio"}, "STDIO by POSIX calls"),
+        ({"transfer": None}, "the size of its calls is not known"),
+        ({"transfer": 3 * MIB, "library": "mpi-io"}, "calls of 2 MiB in place of 3 MiB"),
+        ({"transfer": 1001, "library": "hdf5"}, "calls of 1000 B in place of 1001 B"),
+        ({"collective": 0.7, "library": "mpi-io"}, "the 30 % of its calls that are independent"),
+        ({"collective": 0.3, "library": "mpi-io"}, "the 30 % of collective calls"),
+        ({"collective": 1.0}, "collective calls: the backend posix has none"),
+        ({"aligned": 0.25}, "alignment: 75 % of its calls"),
+        ({"transfer_share": 0.5}, "calls of other sizes, which move 50 %"),
+        ({"library": "hdf5", "layout": "random"}, "the random order"),
+        ({"library": "pnetcdf", "layout": "strided", "piece": 8, "transfer": 8}, "262144 pieces"),
+    ],
+)
+def test_what_is_not_imitated_is_said(more: dict[str, Any], said: str) -> None:
+    assert any(said in line for line in _step(**more).missing)
+
+
+def test_what_is_never_imitated() -> None:
+    profile = _profile(_activity(), unknown=("the weather",))
+    told = not_imitated(profile, imitate(profile))
+    assert told[0] == "not known: the weather"
+    assert "computation" in told[-1]
+
+
+def test_two_steps_never_have_one_name() -> None:
+    steps = imitate(_profile(_activity(name="names"), names=Names(creates=1)))
+    assert [step.name for step in steps] == ["names", "names-2"]
+
+
+def test_a_log_tells_more_than_is_worth_a_step() -> None:
+    large, small = _activity(bytes=1 << 40, seconds=1.0), _activity(name="s", bytes=10, transfer=1)
+    both = (large, small)
+    assert len(imitate(_profile(*both, source="darshan"))) == 1
+    assert len(imitate(_profile(*both, source="questionnaire"))) == 2
+    slow = _activity(name="s", bytes=10, transfer=1, seconds=1.0)
+    assert len(imitate(_profile(large, slow, source="darshan"))) == 2
+
+
+EVERY_KIND: list[dict[str, Any]] = [
+    {"name": "checkpoint", "library": "hdf5", "variables": 24, "collective": 1.0},
+    {"name": "restart", "library": "pnetcdf", "variables": 24, "access": "read"},
+    {"name": "plane", "library": "mpi-io", "layout": "tiles", "piece": 4096, "collective": 0.9},
+    {"name": "screen", "layout": "tiles", "access": "read"},
+    {"name": "series", "library": "mpi-io", "layout": "strided", "piece": 65536, "transfer": 65536},
+    {"name": "view", "library": "mpi-io", "layout": "strided", "piece": 4096, "collective": 1.0},
+    {"name": "scratch", "access": "read", "files": "per-process", "layout": "random"},
+    {"name": "container", "library": "sionlib"},
+    {"name": "one", "library": "hdf5", "access": "read", "transfer": 100_001},
+    {"name": "log", "library": "stdio", "files": "one-process", "transfer": 1000, "flush": False},
+    {"name": "few", "library": "adios", "ranks": 2, "files": "per-process"},
+]
+
+
+def test_the_campaign_is_checked_planned_and_run(with_engine: Effio, any_engine: Engine) -> None:
+    """For real, small: every benchmark that may stand in it."""
+    backends = Program(any_engine.program, "of the test").info.backends
+    missing = [b.name for b in backends if b.name in ("hdf5", "pnetcdf", "sion") and b.missing]
+    if missing:
+        pytest.skip(f"not in this engine: {', '.join(missing)}")
+    profile = _profile(
+        *(_activity(bytes=MIB, **{"transfer": 65536, **more}) for more in EVERY_KIND),
+        names=Names(creates=80, stats=80),
+        seconds=60,
+        io_share=0.5,
+    )
+    (with_engine.cwd / "f.toml").write_text(form.filled(profile))
+    words = ("profile", "f.toml", "--campaign", "c.toml", "--repetitions", "1")
+    done = with_engine.call(*words)
+    assert done.returncode == 0, done.stderr
+    assert "not measured yet" in done.stdout
+    for command in (("check", "c.toml"), ("plan", "c.toml", "--ranks", "2")):
+        done = with_engine.call(*command)
+        assert done.returncode == 0, done.stderr
+        assert "12 points, 12 runs" in done.stdout
+    before = set(with_engine.cwd.iterdir())
+    done = with_engine.run("run", "c.toml", "--ranks", "2", "--quiet", timeout=250)
+    assert done.returncode == 0, done.stdout + done.stderr
+    made_here = {path.name for path in set(with_engine.cwd.iterdir()) - before}
+    assert made_here == {"effio-runs"}
+    done = with_engine.call("profile", "f.toml", "--json", "--page", "p.html")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)["prediction"]
+    assert [step["step"] for step in told["steps"]] == [
+        *(more["name"] for more in EVERY_KIND), "names", "names",
+    ]  # fmt: skip
+    assert all(step["rate"] > 0 for step in told["steps"]), told
+    # One run of each: a mean, and no interval.
+    assert 0 < told["io_share"] < 1
+    assert told["io_share_low95"] is None
+    expected = told["io_seconds"] / (30 + told["io_seconds"])
+    assert told["io_share"] == pytest.approx(expected)
+    page = (with_engine.cwd / "p.html").read_text()
+    assert "I/O profile of code" in page
+    # Another size of a call is another step: what was measured is not its rate.
+    text = (with_engine.cwd / "f.toml").read_text().replace("transfer = 65536", "transfer = 32768")
+    (with_engine.cwd / "f.toml").write_text(text)
+    done = with_engine.call("profile", "f.toml", "--json")
+    rates = {s["step"]: s["rate"] for s in json.loads(done.stdout)["prediction"]["steps"]}
+    assert rates["scratch"] is None
+    assert rates["names"] is not None
+
+
+def test_the_written_campaign_is_one(tmp_path: Path) -> None:
+    profile = _profile(_activity(), application="a 'name'\nwith \x1b[1m\"all\" #")
+    steps = imitate(profile)
+    missing = [*not_imitated(profile, steps), "a line\n[[step]]"]
+    path = tmp_path / "c.toml"
+    path.write_text(campaign_text(profile, steps, missing, 5))
+    campaign, _ = load_campaign(path)
+    table = campaign_table(profile, steps, 5)
+    assert campaign == Campaign.model_validate({"name": "c", **table})
+    assert (campaign.repetitions, len(campaign.step)) == (5, 1)
+    assert campaign.step[0].tags == (steps[0].tag,)
+
+
+def test_nothing_is_left_to_imitate() -> None:
+    profile = _profile(names=Names(opens=3), source="darshan")
+    assert imitate(profile) == []
+    with pytest.raises(EffioError, match="nothing to imitate"):
+        campaign_text(profile, [], [], 1)
+
+
+def test_files_that_are_there_stay(effio: Effio) -> None:
+    (effio.cwd / "f.toml").write_text(HEAD + ACTIVITY)
+    (effio.cwd / "c.toml").write_text("mine")
+    done = effio.call("profile", "f.toml", "--campaign", "c.toml")
+    assert done.returncode == 2
+    assert "c.toml is there already" in done.stderr
+    assert (effio.cwd / "c.toml").read_text() == "mine"
+    assert effio.call("profile", "f.toml", "--campaign", "c.toml", "--force").returncode == 0
+    done = effio.call("profile", "f.toml", "--save", "no/such/place.toml")
+    assert done.returncode == 3
+    done = effio.call("profile", "--json")
+    assert done.returncode == 2

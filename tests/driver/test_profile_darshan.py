@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio profile` of Darshan logs: real ones, of runs of our own and those that PyDarshan carries,
+whose command lines are known, and counters made by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from driver.conftest import Effio
+from effio.errors import EffioError, ExitCode
+from effio.profile.darshan import ALL_RANKS, Call, Log, Record, Traced, read_log
+from effio.profile.model import Activity, Profile
+from effio.profile.patterns import phases_of, profile_of
+from effio.profile.steps import imitate
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+@cache
+def _package() -> Path | None:
+    found = importlib.util.find_spec("darshan")
+    return Path(found.origin).parent if found and found.origin else None
+
+
+def shipped_log(name: str) -> Path:
+    """A log that comes with PyDarshan."""
+    package = _package()
+    if package is None:
+        pytest.skip("PyDarshan is not installed (pip install darshan)")
+    for folder in ("tests/input", "examples/example_logs"):
+        if (package / folder / name).is_file():
+            return package / folder / name
+    pytest.skip(f"this PyDarshan carries no {name}")
+
+
+@cache
+def _profile_of(path: Path) -> Profile:
+    return profile_of(read_log(path))
+
+
+def _shipped(name: str) -> Profile:
+    return _profile_of(shipped_log(name))
+
+
+# Real logs ---------------------------------------------------------------------------------------
+
+
+def _own(name: str) -> Profile:
+    """A log of a run of effio's own ior (Darshan 3.5.0, Open MPI); it also has its result file."""
+    if _package() is None:
+        pytest.skip("PyDarshan is not installed (pip install darshan)")
+    return _profile_of(Path(__file__).parent / "darshan" / name)
+
+
+def test_own_ior_in_segments() -> None:
+    """ior --backend posix --files shared --block 1MiB --transfer 64KiB --segments 2, 2 ranks."""
+    profile = _own("ior-segments.darshan")
+    assert (profile.application, profile.ranks) == ("effio-mpi", 2)
+    ways = [a for a in profile.activity if a.files == "shared"]
+    assert [a.access for a in ways] == ["write", "read"]
+    for one in ways:
+        assert (one.library, one.bytes, one.times) == ("posix", 4 * MIB, 1)
+        assert (one.transfer, one.transfer_share, one.aligned) == (65536, 1.0, 1.0)
+        assert one.collective is None
+        # 15 of a rank's 16 calls of a block follow the one before, and once it jumps.
+        assert one.layout == "strided"
+        assert one.piece == MIB
+    steps = {step.name: step for step in imitate(profile)}
+    assert dict(steps[ways[0].name].options) | {"sync": None} == {
+        "backend": "posix", "files": "shared", "transfer": "65536B", "block": "1048576B",
+        "segments": "{max(1, round(scale * 2))}", "phases": "write", "sync": None,
+    }  # fmt: skip
+
+
+def test_own_ior_with_collective_calls() -> None:
+    """ior --backend mpiio --files shared --block 64KiB --transfer 64KiB --segments 16 --collective
+    --phases write --sync none, 4 ranks."""
+    profile = _own("ior-collective.darshan")
+    assert profile.ranks == 4
+    one = next(a for a in profile.activity if a.library == "mpi-io")
+    assert (one.access, one.files, one.bytes) == ("write", "shared", 4 * 16 * 65536)
+    assert (one.transfer, one.collective) == (65536, 1.0)
+    assert one.flush is False
+    step = next(s for s in imitate(profile) if s.name == one.name)
+    assert step.options["collective"] is True
+    assert step.options["transfer"] == "65536B"
+    assert step.options["sync"] == "none"
+
+
+def test_own_ior_with_files_of_ranks() -> None:
+    """ior --backend posix --files per-process --block 96KiB --transfer 8KiB --phases write, 3
+    ranks."""
+    profile = _own("ior-own-files.darshan")
+    assert profile.ranks == 3
+    one = profile.activity[0]
+    assert (one.access, one.library, one.files) == ("write", "posix", "per-process")
+    assert (one.bytes, one.times, one.file_count) == (3 * 96 * 1024, 1, 3)
+    assert (one.transfer, one.transfer_share) == (8192, 1.0)
+    assert (one.layout, one.flush) == ("consecutive", True)
+
+
+def test_ior_with_files_of_processes() -> None:
+    """ior -t 8m -b 256m -s 4 -F -C -e -a POSIX -w -k, 48 processes."""
+    profile = _shipped("sample-goodost.darshan")
+    assert (profile.application, profile.ranks, profile.seconds) == ("ior", 48, 5)
+    (one,) = profile.activity
+    assert (one.access, one.library, one.files) == ("write", "posix", "per-process")
+    assert (one.bytes, one.times, one.file_count) == (48 * 4 * 256 * MIB, 1, 48)
+    assert (one.transfer, one.transfer_share) == (8 * MIB, 1.0)
+    # -s 4 of a file of its own: each segment directly behind the one before.
+    assert (one.layout, one.piece) == ("consecutive", None)
+    assert (one.flush, one.aligned, one.collective) == (True, 1.0, None)
+    assert (profile.names.creates, profile.names.opens) == (48, 48)
+    assert [p.access for p in profile.phase] == ["write"]
+    assert profile.phase[0].bytes == 48 * GIB
+    (step,) = imitate(profile)
+    assert step.options == {
+        "backend": "posix", "files": "per-process", "transfer": "8388608B",
+        "block": "{multiple(scale * 1073741824, 8388608)}", "phases": "write",
+    }  # fmt: skip
+
+
+def test_ior_of_many_processes() -> None:
+    """ior -w -s 64 and a file of options: 64 calls of 4 MiB each of 2048 processes, -F."""
+    profile = _shipped("sample-badost.darshan")
+    one = profile.activity[0]
+    assert (one.files, one.transfer, one.bytes) == ("per-process", 4 * MIB, 2048 * 64 * 4 * MIB)
+    # All processes read the file of options through STDIO: next to nothing of 512 GiB.
+    assert [a.library for a in profile.activity] == ["posix", "stdio"]
+    assert [step.name for step in imitate(profile)] == [one.name]
+
+
+def test_ior_through_hdf5() -> None:
+    """ior -a HDF5, 4 processes: by default one file, a block of 1 MiB each, calls of 256 KiB."""
+    profile = _shipped("ior_hdf5_example.darshan")
+    assert profile.ranks == 4
+    assert {a.access for a in profile.activity} == {"write", "read"}
+    for one in profile.activity:
+        assert (one.library, one.files, one.collective) == ("hdf5", "shared", 0.0)
+        assert one.transfer == 256 << 10
+        # Beside the data there are heads of a few KiB.
+        assert 4 * MIB < one.bytes < 4 * MIB + 16 * 1024
+        assert one.transfer_share is not None
+        assert one.transfer_share > 0.995
+        assert one.layout == "consecutive"  # from its trace: one row of four calls each
+    steps = {step.measures[0].access: step for step in imitate(profile)}
+    assert steps["write"].options["transfer"] == "262144B"
+    assert steps["write"].options["block"] == "{multiple(scale * 1048576, 262144)}"
+    assert steps["write"].options["backend"] == "hdf5"
+    # From the trace: it writes before it reads.
+    assert [p.access for p in profile.phase] == ["write", "read"]
+    assert profile.phase[0].end <= profile.phase[1].begin
+
+
+def test_vpic_io() -> None:
+    """2048 processes write 8 variables of 128 MiB each, collectively, into one file."""
+    profile = _shipped("example.darshan")
+    (one,) = profile.activity
+    assert (one.library, one.files) == ("mpi-io", "shared")
+    assert one.transfer == 128 * MIB
+    assert one.collective == 1.0
+    assert one.bytes == pytest.approx(2048 * 8 * 128 * MIB, rel=1e-6)
+    assert (one.layout, one.piece) == ("strided", 128 * MIB)
+    (step,) = imitate(profile)
+    assert step.options["block"] == "134217728B"
+    assert step.options["segments"] == "{max(1, round(scale * 8))}"
+    assert step.options["collective"] is True
+    assert any("no trace" in what for what in profile.unknown)
+
+
+def test_one_process_writes() -> None:
+    """16 processes open a file with MPI-IO, one writes 4000 bytes."""
+    one = _shipped("sample-dxt-simple.darshan").activity[0]
+    assert (one.files, one.library, one.bytes) == ("one-process", "mpi-io", 4000)
+    assert (one.example, one.transfer) == ("test.out", 4000)
+
+
+def test_a_file_has_the_trace_of_the_highest_layer() -> None:
+    # MPI-IO and POSIX trace four processes each.
+    log = read_log(shipped_log("ior_hdf5_example.darshan"))
+    assert [one.rank for one in log.traces] == [0, 1, 2, 3]
+    # The second file is one that only POSIX saw.
+    log = read_log(shipped_log("sample-dxt-simple.darshan"))
+    assert [sum(c.length for c in one.calls) for one in log.traces] == [4000, 40]
+
+
+def test_stdio_alone() -> None:
+    profile = _shipped("noposix.darshan")
+    assert [(a.access, a.library, a.files) for a in profile.activity] == [
+        ("read", "stdio", "shared"), ("write", "stdio", "shared"),
+    ]  # fmt: skip
+    assert profile.activity[0].bytes == 1_812_408_359
+    assert any("STDIO" in what for what in profile.unknown)
+
+
+def test_from_a_log_to_a_campaign_that_is_planned(with_engine: Effio) -> None:
+    log = shipped_log("ior_hdf5_example.darshan")
+    words = ("--campaign", "c.toml", "--save", "f.toml", "--page", "p.html")
+    done = with_engine.call("profile", log, *words)
+    assert done.returncode == 0, done.stderr
+    assert "4 processes" in done.stdout
+    assert "256 KiB" in done.stdout
+    assert "phases" in (with_engine.cwd / "p.html").read_text()
+    assert with_engine.call("check", "c.toml").returncode == 0
+    done = with_engine.call("plan", "c.toml", "--ranks", "4", "--commands")
+    assert done.returncode == 0, done.stderr
+    assert "--transfer=262144B --block=1048576" in done.stdout
+    # What was saved tells the same, and nothing of the machine it came from.
+    text = (with_engine.cwd / "f.toml").read_text()
+    assert "/" not in text.replace("effio-profile/1", "").replace("I/O", "")
+    told = with_engine.call("profile", "f.toml", "--json")
+    again = json.loads(told.stdout)["profile"]
+    assert again == json.loads(with_engine.call("profile", log, "--json").stdout)["profile"]
+
+
+def test_modules_that_lie_beside_the_log_are_not_run(effio: Effio) -> None:
+    log = shipped_log("sample-dxt-simple.darshan").read_bytes()
+    (effio.cwd / "x.darshan").write_bytes(log)
+    for name in ("json.py", "darshan.py", "cffi.py"):
+        (effio.cwd / name).write_text("raise SystemExit(9)\n")
+    done = effio.call("profile", "x.darshan")
+    assert done.returncode == 0, done.stderr
+
+
+# No logs -----------------------------------------------------------------------------------------
+
+
+def _cut(count: int) -> Callable[[bytes], bytes]:
+    return lambda log: log[:count]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(_cut(0), id="empty"),
+        pytest.param(_cut(1), id="one byte"),
+        pytest.param(_cut(500), id="torn in its head"),
+        pytest.param(_cut(1000), id="torn where its library breaks down"),
+        pytest.param(_cut(2500), id="torn in its records"),
+        pytest.param(_cut(-1), id="one byte short"),
+        pytest.param(lambda log: b"\x89PNG\r\n" + bytes(range(256)) * 100, id="foreign"),
+        pytest.param(lambda log: b'{"schema": "effio-result/1"}\n' * 1000, id="text"),
+        pytest.param(lambda log: bytes(100_000), id="zeros"),
+    ],
+)
+def test_no_whole_log(effio: Effio, damage: Callable[[bytes], bytes]) -> None:
+    log = shipped_log("ior_hdf5_example.darshan").read_bytes()
+    (effio.cwd / "x.darshan").write_bytes(damage(log))
+    done = effio.call("profile", "x.darshan", "--campaign", "c.toml")
+    assert done.returncode == 2, done.stderr
+    assert "x.darshan: not a whole Darshan log: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (effio.cwd / "c.toml").exists()
+
+
+def test_a_log_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    shipped_log("ior_hdf5_example.darshan")  # PyDarshan is here
+    path = tmp_path / "x.darshan"
+    with path.open("wb") as stream:
+        stream.truncate(GIB + 1)
+    with pytest.raises(EffioError, match="more than 1 GiB"):
+        read_log(path)
+
+
+def test_what_is_no_file(tmp_path: Path) -> None:
+    shipped_log("ior_hdf5_example.darshan")
+    os.mkfifo(tmp_path / "pipe")
+    for name in (".", "pipe"):
+        with pytest.raises(EffioError, match="not a file"):
+            read_log(tmp_path / name)
+    with pytest.raises(EffioError, match="No such file"):
+        read_log(tmp_path / "none.darshan")
+
+
+def test_without_pydarshan(effio: Effio, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name, *more: None if name == "darshan" else found(name)
+    )
+    (effio.cwd / "x.darshan").write_bytes(b"")
+    done = effio.call("profile", "x.darshan")
+    assert done.returncode == ExitCode.ENVIRONMENT
+    assert "PyDarshan is not installed" in done.stderr
+    assert "pip install darshan" in done.stderr
+    # A form needs none.
+    (effio.cwd / "f.toml").write_text(
+        'application = "a"\nranks = 1\nseconds = 1\n[names]\ncreates = 1\n'
+    )
+    assert effio.call("profile", "f.toml").returncode == 0
+
+
+# Counters made by hand ---------------------------------------------------------------------------
+
+
+def _log(ranks: int = 4, **records: list[Record]) -> Log:
+    names = {1: "/data/a", 2: "/data/b", 9: "<STDOUT>"}
+    known = {name.replace("MPIIO", "MPI-IO"): rows for name, rows in records.items()}
+    return Log("app", ranks, 100.0, sorted(known), known, names=names)
+
+
+def _wrote(
+    file: int = 1, rank: int = ALL_RANKS, calls: int = 64, size: int = MIB, **more: float
+) -> Record:
+    """Calls of one size, of 1 MiB to 4 MiB or a smaller one."""
+    bucket = "1M_4M" if size > MIB else "100K_1M" if size > 100 << 10 else "1K_10K"
+    counters = {
+        "OPENS": 1, "WRITES": calls, "BYTES_WRITTEN": calls * size, f"SIZE_WRITE_{bucket}": calls,
+        "ACCESS1_ACCESS": size, "ACCESS1_COUNT": calls,
+    }  # fmt: skip
+    return Record(file, rank, {**counters, **more})
+
+
+def _only(log: Log) -> Activity:
+    (one,) = profile_of(log).activity
+    return one
+
+
+def test_one_piece_or_many() -> None:
+    # 4 processes, 16 calls each. 15 of 16 follow the one before: one piece each.
+    one = _only(_log(POSIX=[_wrote(CONSEC_WRITES=60, SEQ_WRITES=60)]))
+    assert (one.layout, one.piece, one.transfer) == ("consecutive", None, MIB)
+    # Three of four follow: 16 pieces of 4 MiB.
+    one = _only(_log(POSIX=[_wrote(CONSEC_WRITES=48, SEQ_WRITES=60)]))
+    assert (one.layout, one.piece) == ("strided", 4 * MIB)
+    # A third goes forward: any order.
+    one = _only(_log(POSIX=[_wrote(CONSEC_WRITES=0, SEQ_WRITES=21)]))
+    assert one.layout == "random"
+
+
+def test_writes_and_reads_of_one_file_are_told_apart() -> None:
+    # Sizes are counted together, buckets apart. 64 writes of 1 MiB would move more than the 600
+    # reads of 100 KiB, beside which there are 20 of 2 MiB.
+    more = {
+        "READS": 620, "BYTES_READ": 600 * 102_400 + 20 * 2 * MIB, "SIZE_READ_10K_100K": 600,
+        "SIZE_READ_1M_4M": 20, "ACCESS2_ACCESS": 102_400, "ACCESS2_COUNT": 600,
+    }  # fmt: skip
+    profile = profile_of(_log(POSIX=[_wrote(**more)]))
+    assert {a.access: (a.transfer, a.bytes) for a in profile.activity} == {
+        "write": (MIB, 64 * MIB), "read": (102_400, 103_383_040),
+    }  # fmt: skip
+
+
+def test_other_sizes_of_calls_are_said() -> None:
+    # 48 MiB of 64 MiB in calls of 1 MiB, the rest in larger ones.
+    more = {
+        "WRITES": 52, "BYTES_WRITTEN": 64 * MIB, "SIZE_WRITE_100K_1M": 48, "SIZE_WRITE_1M_4M": 4,
+        "ACCESS1_COUNT": 48, "ACCESS2_ACCESS": 4 * MIB, "ACCESS2_COUNT": 4,
+    }  # fmt: skip
+    one = _only(_log(POSIX=[_wrote(**more)]))
+    assert (one.transfer, one.transfer_share) == (MIB, 0.75)
+    (step,) = imitate(profile_of(_log(POSIX=[_wrote(**more)])))
+    assert "calls of other sizes, which move 25 % of its bytes" in step.missing
+
+
+def test_files_of_processes_again_and_again() -> None:
+    # Each of 4 processes writes a file of its own three times: twelve files.
+    rows = [_wrote(file=10 + i, rank=i % 4, calls=2) for i in range(12)]
+    one = _only(_log(POSIX=rows))
+    assert (one.files, one.times, one.bytes, one.file_count) == ("per-process", 3, 8 * MIB, 12)
+    assert one.ranks is None  # all of them
+
+
+def test_files_of_some_processes() -> None:
+    one = _only(_log(POSIX=[_wrote(file=i, rank=i, calls=2) for i in range(2)]))
+    assert (one.files, one.ranks, one.times) == ("per-process", 2, 1)
+    # A file that two of four share has a record of each of them.
+    one = _only(_log(POSIX=[_wrote(rank=0), _wrote(rank=1)]))
+    assert (one.files, one.ranks, one.bytes) == ("shared", 2, 128 * MIB)
+    one = _only(_log(POSIX=[_wrote(file=1, rank=3), _wrote(file=2, rank=3)]))
+    assert (one.files, one.times, one.bytes) == ("one-process", 2, 64 * MIB)
+
+
+def test_what_the_application_asked_for_is_above_posix() -> None:
+    """Two processes of four write for all, in calls of 4 MiB; the application's have 64 KiB."""
+    asked = {
+        "COLL_WRITES": 64, "INDEP_WRITES": 1, "BYTES_WRITTEN": 4 * MIB + 8,
+        "SIZE_WRITE_AGG_10K_100K": 64, "SIZE_WRITE_AGG_0_100": 1,
+        "ACCESS1_ACCESS": 65536, "ACCESS1_COUNT": 64, "F_WRITE_TIME": 8.0,
+    }  # fmt: skip
+    below = _wrote(calls=1, size=4 * MIB, F_WRITE_TIME=1.0)
+    one = _only(_log(POSIX=[below], MPIIO=[Record(1, ALL_RANKS, asked)]))
+    assert (one.library, one.transfer, one.collective) == ("mpi-io", 65536, 1.0)
+    assert one.seconds == 2.0  # 8 s of four processes
+
+
+def test_alignment_and_flush() -> None:
+    one = _only(_log(POSIX=[_wrote(FILE_NOT_ALIGNED=16, FSYNCS=4)]))
+    assert (one.aligned, one.flush) == (0.75, True)
+    assert _only(_log(POSIX=[_wrote()])).flush is False
+
+
+def test_a_trace_tells_pieces_and_phases() -> None:
+    """Two processes, pieces of two calls, twice; 10 s apart in a run of 100 s."""
+    traced = [
+        Traced(1, rank, [
+            Call("write", (4 * n + 2 * rank + half) * MIB, MIB, at, at + 0.5)
+            for n in range(2) for half in range(2) for at in [10.0 * n + half]
+        ])
+        for rank in range(2)
+    ]  # fmt: skip
+    # The counters alone would say that each call is a piece.
+    log = _log(ranks=2, POSIX=[_wrote(calls=8, SEQ_WRITES=8)])
+    plain = profile_of(log)
+    assert plain.activity[0].piece == MIB
+    profile = profile_of(Log(**{**log.__dict__, "traces": traced}))
+    assert (profile.activity[0].layout, profile.activity[0].piece) == ("strided", 2 * MIB)
+    assert [(p.begin, p.end, p.bytes) for p in profile.phase] == [
+        (0.0, 1.5, 4 * MIB), (10.0, 11.5, 4 * MIB),
+    ]  # fmt: skip
+
+
+def test_phases_that_follow_closely_are_one() -> None:
+    # 1 % of 100 s is one second.
+    told = phases_of(
+        {"write": [(0, 1, 10), (1.9, 3, 10), (4.1, 5, 10)], "read": [(2, 2.5, 1)]}, 100
+    )
+    assert [(p.access, p.begin, p.end, p.bytes) for p in told] == [
+        ("write", 0, 3, 20), ("read", 2, 2.5, 1), ("write", 4.1, 5, 10),
+    ]  # fmt: skip
+
+
+def test_names_and_time() -> None:
+    rows = [
+        _wrote(file=1, STATS=3, F_META_TIME=2.0, F_WRITE_TIME=38.0),
+        Record(2, 0, {"OPENS": 5, "STATS": 1}),
+    ]
+    profile = profile_of(_log(POSIX=rows))
+    assert (profile.names.creates, profile.names.opens, profile.names.stats) == (1, 6, 4)
+    # 40 s of four processes in 100 s.
+    assert profile.io_share == 0.1
+
+
+def test_standard_output_is_no_file() -> None:
+    row = Record(9, ALL_RANKS, {"OPENS": 4, "WRITES": 10, "BYTES_WRITTEN": 1000})
+    with pytest.raises(EffioError, match="the log tells of no file"):
+        profile_of(_log(STDIO=[row]))
+    profile = profile_of(
+        _log(STDIO=[row, Record(2, 0, {"OPENS": 1, "WRITES": 4, "BYTES_WRITTEN": 400})])
+    )
+    (one,) = profile.activity
+    assert (one.library, one.transfer, one.files) == ("stdio", 100, "one-process")
+
+
+def test_what_is_incomplete_is_said() -> None:
+    log = _log(POSIX=[_wrote(MMAPS=1)])
+    profile = profile_of(Log(**{**log.__dict__, "incomplete": ["POSIX"], "cut": ["DXT_POSIX"]}))
+    told = " / ".join(profile.unknown)
+    assert "no room for all records of POSIX" in told
+    assert "DXT_POSIX: the log holds more than is read" in told
+    assert "mmap" in told
+
+
+def test_many_kinds_are_cut_to_those_that_matter() -> None:
+    rows = [_wrote(file=i, rank=0, calls=1, size=2**i) for i in range(1, 30)]
+    profile = profile_of(_log(POSIX=rows))
+    assert len(profile.activity) == 20
+    assert profile.activity[0].bytes == 2**29
+    assert any("9 kinds" in what for what in profile.unknown)
+
+
+def test_numbers_that_no_run_has() -> None:
+    with pytest.raises(EffioError, match="not a whole Darshan log"):
+        profile_of(_log(POSIX=[_wrote(BYTES_WRITTEN=2.0**61)]))
+    with pytest.raises(EffioError, match="not a whole Darshan log"):
+        profile_of(_log(POSIX=[_wrote(STATS=2.0**59)]))

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of a study, against a result whose numbers are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from effio.report.build import tell
+from effio.report.html import render
+from effio.report.model import Figure, Report, Table
+from effio.store.reader import read_result
+
+MB = 1_000_000
+KIB = 1024
+AXES = [
+    {"name": "block_bytes", "title": "block", "unit": "B"},
+    {"name": "copies", "title": "copies", "unit": "1"},
+]
+# Rates by block in MB/s; the peak is 100.
+RATES = {64 * KIB: 20.0, 1024 * KIB: 80.0}
+
+
+def _where(block: int, access: str, copies: int = 1) -> made.Line:
+    return {
+        "block_bytes": block,
+        "copies": copies,
+        "pattern": "sequential",
+        "access": access,
+    }
+
+
+def _rate(block: int, access: str, value: float, copies: int = 1) -> list[made.Line]:
+    where = _where(block, access, copies)
+    detail = {"transfer_rate_bytes_per_second": 2 * value * MB, "cache": "device"}
+    mean = made.figure("bandwidth", value * MB, benchmark="io-bench", where=where, detail=detail)
+    mean["samples"] = {
+        "count": 2,
+        "min": 0.9 * value * MB,
+        "max": 1.1 * value * MB,
+        "low95": 0.8 * value * MB,
+        "high95": 1.2 * value * MB,
+    }
+    share = made.figure("share_of_peak", value / 100, "1", benchmark="io-bench", where=where)
+    if value > 100:
+        share["valid"] = False
+        share["reasons"] = ["above the peak: a cache took part"]
+    return [mean, share]
+
+
+def _measurement(access: str) -> made.Line:
+    parts = {"open": 0.1, "transfer": 0.7, "close": 0.2}
+    return {
+        **made.measurement(access, "sequential", 1, 1.0),
+        "benchmark": "io-bench",
+        "where": {"block_bytes": 64 * KIB, "copies": 1},
+        "bytes": 20 * MB,
+        "seconds": {"total": made.spread(1.0)} | {k: made.spread(v) for k, v in parts.items()},
+        "detail": {},
+    }
+
+
+def made_lines() -> list[made.Line]:
+    run = made.run_line(benchmark="io-bench", b_eff_io=None, study={"axes": AXES})
+    run.pop("b_eff_io")
+    best = made.figure("io_bench", 80 * MB, benchmark="io-bench", where={})
+    best["detail"] = {"place": _where(1024 * KIB, "write")}
+    return made.numbered(
+        [
+            run,
+            _measurement("write"),
+            _measurement("read"),
+            *(line for b, r in RATES.items() for line in _rate(b, "write", r)),
+            *(line for b, r in RATES.items() for line in _rate(b, "read", 2 * r)),
+            best,
+            made.end(),
+        ]
+    )
+
+
+def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
+    result = read_result(made.write(tmp_path / "told.jsonl", lines))
+    return tell("told", result, result.remarks)
+
+
+def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
+    headline = _told(tmp_path, made_lines()).headline
+    assert headline.shown() == "80.00 MB/s"
+    assert "sequential write, block 1 MiB, copies 1" in headline.context
+
+
+def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:
+    report = _told(tmp_path, made_lines())
+    figure = next(f for f in report.figures() if f.id == "study-rates")
+    assert isinstance(figure, Figure)
+    assert figure.kind == "curves"
+    assert figure.x.title == "block"
+    assert list(figure.x.ticks) == [(64.0 * KIB, "64 KiB"), (1024.0 * KIB, "1 MiB")]
+    ((panel,),) = figure.variants.values()
+    curves = {s.name: (list(s.x), list(s.y)) for s in panel.series}
+    x = [64.0 * KIB, 1024.0 * KIB]
+    assert curves == {
+        "sequential write": (x, [20 * MB, 80 * MB]),
+        "sequential read": (x, [40 * MB, 160 * MB]),
+    }
+
+
+def test_many_patterns_have_a_panel_each(tmp_path: Path) -> None:
+    """Four patterns, written and read: curves are accesses, with the same style in each panel."""
+    lines = made_lines()
+    more = []
+    for number, pattern in enumerate(("segmented", "tiled", "flash-io"), 2):
+        for block, rate in RATES.items():
+            for access in ("write", "re-read"):
+                line = _rate(block, access, number * rate)[0]
+                line["where"]["pattern"] = pattern
+                more.append(line)
+    lines[-2:-2] = more
+    report = _told(tmp_path, made.numbered(lines))
+    figure = next(f for f in report.figures() if f.id == "study-rates")
+    assert isinstance(figure, Figure)
+    (panels,) = figure.variants.values()
+    assert [p.title for p in panels] == ["sequential", "segmented", "tiled", "flash-io"]
+    names = [[s.name for s in p.series] for p in panels]
+    assert names == [["write", "read"], *([["write", "re-read"]] * 3)]
+    assert list(panels[2].series[0].y) == [3 * 20 * MB, 3 * 80 * MB]
+    assert list(panels[2].series[0].x) == [64.0 * KIB, 1024.0 * KIB]
+    styles = {(s.name, s.style) for p in panels for s in p.series}
+    assert len(styles) == len({style for _, style in styles}) == 3
+    assert list(figure.x.ticks) == [(64.0 * KIB, "64 KiB"), (1024.0 * KIB, "1 MiB")]
+    assert render([report], [])
+
+
+def test_a_second_axis_is_a_choice(tmp_path: Path) -> None:
+    lines = made_lines()
+    lines[-2:-2] = _rate(64 * KIB, "write", 30.0, copies=2)
+    report = _told(tmp_path, made.numbered(lines))
+    figure = next(f for f in report.figures() if f.id == "study-rates")
+    assert list(figure.variants) == ["copies 1", "copies 2"]
+
+
+def test_words_as_axes_are_bars(tmp_path: Path) -> None:
+    lines = made_lines()
+    lines[0]["study"] = {"axes": [{"name": "calls", "title": "calls", "unit": ""}]}
+    for line in lines:
+        if line["kind"] == "figure" and "block_bytes" in line["where"]:
+            line["where"]["calls"] = "collective"
+    figure = next(f for f in _told(tmp_path, lines).figures() if f.id == "study-rates")
+    assert figure.kind == "bars"
+
+
+def test_the_table_has_a_column_for_each_axis_and_the_share_of_the_peak(tmp_path: Path) -> None:
+    report = _told(tmp_path, made_lines())
+    tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
+    table = next(t for t in tables if t.title == "Rates")
+    assert [c.name for c in table.columns][:4] == ["block", "copies", "pattern", "access"]
+    first = list(table.rows[0])
+    assert first[:7] == ["64 KiB", "1", "sequential", "write", 20 * MB, 4 * MB, 2]
+    assert first[8] == pytest.approx(0.2)
+
+
+def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
+    report = _told(tmp_path, made_lines())
+    text = "\n".join(f.text for f in report.findings)
+    assert "1 rate of 4 exceed the peak, at most sequential read, block 1 MiB" in text
+    assert "160 %" in text
+    assert "sequential write, block 1 MiB, copies 1, 80 %" in text
+    places = {s.id for s in report.sections} | {f.id for f in report.figures()}
+    assert {f.anchor for f in report.findings} <= places
+
+
+def test_scaling_is_told_and_has_columns(tmp_path: Path) -> None:
+    """Four copies get 3 times the rate of one: an efficiency of 75 %."""
+    lines = made_lines()
+    where = _where(64 * KIB, "write", copies=4)
+    more = _rate(64 * KIB, "write", 60.0, copies=4)
+    for name, value in (("speed_up", 3.0), ("efficiency", 0.75)):
+        line = made.figure(name, value, "1", benchmark="io-bench", where=where)
+        line["detail"] = {"ranks": 4, "from_ranks": 1}
+        more.append(line)
+    lines[-2:-2] = more
+    report = _told(tmp_path, made.numbered(lines))
+    text = "\n".join(f.text for f in report.findings)
+    assert (
+        "sequential write, block 64 KiB: 4 ranks get 3.00 times the rate of 1,"
+        " an efficiency of 75 %." in text
+    )
+    tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
+    table = next(t for t in tables if t.title == "Rates")
+    at = [c.name for c in table.columns].index("speed-up")
+    assert [list(row)[at : at + 2] for row in table.rows if row[1] == "4"] == [[3.0, 0.75]]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_results_that_are_incomplete(tmp_path: Path, count: int) -> None:
+    report = _told(tmp_path, made_lines()[:count])
+    assert report.headline.value is None
+    assert render([report], [])
+
+
+def test_foreign_axes_do_no_harm(tmp_path: Path) -> None:
+    for study in ({"axes": [1, {"name": 3}]}, {"axes": "x"}, {}):
+        lines = made_lines()
+        lines[0]["study"] = study
+        assert render([_told(tmp_path, lines)], [])
+
+
+def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "figure":
+            line["detail"] = {"max": "x", "cache": [1], "place": 7, "ranks": {}, "from_ranks": True}
+            line["detail"]["transfer_rate_bytes_per_second"] = "fast"
+    report = _told(tmp_path, lines)
+    # The number is there, its place is not.
+    assert report.headline.value is not None
+    assert "block" not in report.headline.context
+    tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
+    table = next(t for t in tables if t.title == "Rates")
+    alone = [c.name for c in table.columns].index("calls alone")
+    assert {row[alone] for row in table.rows} == {None}
+    assert render([report], [])

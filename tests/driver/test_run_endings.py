@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How `effio run` ends when it is stopped, when something dies, when nobody reads, and when nothing
+can be kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver.conftest import Effio
+from driver.runs import (
+    LONG,
+    SHORT,
+    Alive,
+    engines_in,
+    folder_of,
+    measuring,
+    record_of,
+    wait_for,
+    with_flavour,
+)
+from engines import Engine
+from results import load
+
+
+@pytest.mark.parametrize("flavour", ["openmpi-ompio", "mpich"])
+def test_ctrl_c_stops_cleanly_and_keeps_what_was_measured(
+    flavour: str, engines: dict[str, Engine], effio: Effio, data: Path, alive: Alive
+) -> None:
+    if flavour not in engines:
+        pytest.skip(f"no engine of flavour {flavour} is built here")
+    process = alive(
+        with_flavour(effio, engines[flavour]).start("run", "b-eff-io", *LONG, "--dir", data)
+    )
+    folder = measuring(effio, process)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 4, stderr
+    assert "what was measured is kept" in stderr
+    assert "Traceback" not in stderr
+    result = load(folder / "result.jsonl")
+    assert result.status == "interrupted"
+    assert len(result.measurements) >= 1
+    assert list(data.iterdir()) == []
+    assert engines_in(folder) == []
+    shown = effio.run("show", "last")
+    assert "interrupted" in shown.stdout
+    assert effio.run("report", "last").returncode == 0
+
+
+def test_a_second_ctrl_c_ends_at_once(with_engine: Effio, data: Path, alive: Alive) -> None:
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data, "--no-report"))
+    folder = measuring(with_engine, process)
+    ranks = engines_in(folder)
+    assert len(ranks) == 2
+    # The engine cannot hear the first one.
+    for rank in ranks:
+        os.kill(rank, signal.SIGSTOP)
+    process.send_signal(signal.SIGINT)
+    # Two signals that nobody has heard yet are one.
+    assert process.stderr is not None
+    assert any("stopping after the call" in line for line in process.stderr)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 4, stderr
+    assert "ending at once" in stderr
+    wait_for("the ranks' end", lambda: not engines_in(folder))
+    assert record_of(with_engine)["outcome"]["status"] == "interrupted"  # type: ignore[index]
+
+
+def test_a_hung_engine_is_noticed_and_ended(with_engine: Effio, data: Path, alive: Alive) -> None:
+    process = alive(
+        with_engine.start(
+            "run", "b-eff-io", *LONG, "--dir", data, "--patience", "5", "--watchdog", "0s"
+        )
+    )
+    folder = measuring(with_engine, process)
+    for rank in engines_in(folder):
+        os.kill(rank, signal.SIGSTOP)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 5, stderr
+    assert "no word from the engine for 5 s" in stderr
+    wait_for("the ranks' end", lambda: not engines_in(folder))
+    assert record_of(with_engine)["outcome"]["status"] == "hung"  # type: ignore[index]
+    assert "hung" in with_engine.run("runs").stdout
+
+
+def test_a_rank_that_dies_ends_the_run(with_engine: Effio, data: Path, alive: Alive) -> None:
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
+    folder = measuring(with_engine, process)
+    os.kill(engines_in(folder)[0], signal.SIGKILL)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 6, stderr
+    assert "died in the middle of the run" in stderr
+    assert engines_in(folder) == []
+    runs = with_engine.run("runs", "--json")
+    assert json.loads(runs.stdout)["state"] == "failed"
+    # What was measured before can be shown all the same.
+    assert with_engine.run("show", "last").returncode == 0
+
+
+def test_a_killed_run_is_not_running_and_can_be_cleaned_up(
+    with_engine: Effio, data: Path, alive: Alive
+) -> None:
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
+    folder = measuring(with_engine, process)
+    assert json.loads(with_engine.run("runs", "--json").stdout)["state"] == "running"
+    process.kill()
+    process.wait()
+    for rank in engines_in(folder):
+        os.kill(rank, signal.SIGKILL)
+    wait_for("the ranks' end", lambda: not engines_in(folder))
+    assert json.loads(with_engine.run("runs", "--json").stdout)["state"] == "failed"
+    assert list(data.iterdir())
+    mine = data / "mine"
+    mine.write_text("x")
+    assert with_engine.run("clean").returncode == 0
+    assert list(data.iterdir()) == [mine]
+
+
+def _stopped_in_order(effio: Effio, data: Path) -> None:
+    """The engine ended by itself, data are gone, and the outcome is written down."""
+    folder = folder_of(effio)
+    wait_for("the outcome", lambda: record_of(effio)["outcome"])
+    assert load(folder / "result.jsonl").status == "interrupted"
+    outcome = record_of(effio)["outcome"]
+    assert isinstance(outcome, dict)
+    assert (outcome["status"], outcome["exit_code"]) == ("interrupted", 4)
+    assert list(data.iterdir()) == []
+    assert engines_in(folder) == []
+
+
+def test_a_reader_that_goes_away_stops_the_run_in_order(
+    with_engine: Effio, data: Path, alive: Alive
+) -> None:
+    """`effio run … | head -n 1`: the next line of a table finds no reader."""
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(60) == 4
+    said = process.stderr.read()
+    assert "interrupted" in said
+    assert f"run:    effio-runs/{folder_of(with_engine).name}" in said
+    assert "Traceback" not in said
+    assert "Exception ignored" not in said
+    _stopped_in_order(with_engine, data)
+
+
+def test_a_closed_terminal_stops_the_run_in_order(
+    with_engine: Effio, data: Path, alive: Alive
+) -> None:
+    """The shell sends SIGHUP, and nothing can be written any more."""
+    process = alive(with_engine.start("run", "b-eff-io", *LONG, "--dir", data))
+    measuring(with_engine, process)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    process.stderr.close()
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 4
+    _stopped_in_order(with_engine, data)
+
+
+def test_results_without_room_are_one_line_and_a_code(
+    with_engine: Effio, data: Path, mount: Callable[..., Path]
+) -> None:
+    """Before the run: nothing starts, and no half a folder stays."""
+    full = mount("-t", "tmpfs", "-o", "size=4k", "none")
+    (full / "ballast").write_bytes(b"x" * 4096)
+    done = with_engine.run("--runs", full, "run", "b-eff-io", *SHORT, "--dir", data)
+    assert done.returncode == 7
+    assert done.stderr.splitlines()[-2:] == [
+        f"effio: results cannot be kept in {full}: No space left on device",
+        "       name another place: --runs DIR, or EFFIO_RUNS",
+    ]
+    assert [p.name for p in full.iterdir()] == ["ballast"]
+    assert list(data.iterdir()) == []
+
+
+def test_results_that_run_out_of_room_are_rescued(
+    with_engine: Effio, data: Path, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    """During the run: the engine goes on in a file elsewhere, and the driver says where."""
+    full = mount("-t", "tmpfs", "-o", "size=24k", "none")
+    other = tmp_path / "temporary"
+    other.mkdir()
+    words = ("--runs", full, "run", "b-eff-io", *SHORT, "--dir", data)
+    done = with_engine.run(*words, env={"TMPDIR": str(other)})
+    assert done.returncode == 7, done.stderr
+    assert list(data.iterdir()) == []
+    (rescued,) = [p for p in other.iterdir() if p.is_file()]
+    (folder,) = full.iterdir()
+    assert rescued.name == f"effio-rescued-{folder.name}-result.jsonl"
+    assert f"all results are kept in {rescued}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert load(rescued).status == "done"
+
+
+def test_a_defect_is_never_mistaken_for_wrong_data(effio: Effio, monkeypatch: Any) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setattr("effio.cli.runs.opened_index", broken)
+    done = effio.call("runs")
+    assert done.returncode == 8
+    assert "RuntimeError: a defect" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("effio: this is a defect of effio itself")

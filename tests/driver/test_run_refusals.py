@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `effio run` refuses before anything starts, and in which words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from driver.conftest import Effio
+from driver.runs import (
+    SHORT,
+    with_flavour,
+)
+from engines import Engine
+
+
+def test_a_launcher_of_another_mpi_is_refused_before_anything_starts(
+    engines: dict[str, Engine], effio: Effio, data: Path
+) -> None:
+    if not {"openmpi-ompio", "mpich"} <= engines.keys():
+        pytest.skip("needs engines of both Open MPI and MPICH")
+    wrong = engines["openmpi-ompio"].mpiexec
+    done = with_flavour(effio, engines["mpich"]).run(
+        "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", wrong
+    )
+    assert done.returncode == 6
+    assert "each of its ranks would believe to be alone" in done.stderr
+    assert not (effio.cwd / "effio-runs").exists()
+
+
+def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, data: Path) -> None:
+    real = with_engine.environment["EFFIO_MPIEXEC"]
+    false_one = with_engine.cwd / "mpiexec"
+    false_one.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && exec {real} --version\n'
+        'echo "not allowed on this node" >&2\nexit 1\n'
+    )
+    false_one.chmod(0o755)
+    done = with_engine.run(
+        "run", "b-eff-io", *SHORT, "--dir", data, "--launcher", false_one,
+        env={"PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert done.returncode == 6
+    assert "not allowed on this node" in done.stderr
+    assert "the launcher ended before the engine started (exit code 1)" in done.stderr
+    failed = json.loads(with_engine.run("runs", "--json").stdout.splitlines()[0])
+    assert failed["state"] == "failed"
+    shown = with_engine.run("show", failed["run"])
+    assert shown.returncode == 2
+    assert "has no result: it is failed" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("b-eff-io", "--time", "soon"), 2, "--time: 'soon' is not a"),
+        (("b-eff-io", "--no-such-option"), 2, "No such option"),
+        (("b-eff-io", "-n", "0"), 2, "0 is not in the range"),
+        (("b-eff-io", "-n", "2", "--partitions", "3"), 2, "3"),
+        (("b-eff-io", "--label", "../x"), 2, "--label"),
+        (("b-eff-io", "--nodes", "2"), 2, "--ranks-per-node"),
+        (("b-eff-io", "-n", "9", "--nodes", "2", "--ranks-per-node", "4"), 2, "does not fit"),
+        (("b-eff-io", "--engine", "nothing"), 6, "no engine 'nothing'"),
+        (("b-eff-io", "--batch", "cron"), 2, "cron"),
+        (("no-such-benchmark",), 2, "no benchmark 'no-such-benchmark'"),
+    ],
+)
+def test_a_wrong_command_is_refused_in_words(
+    words: tuple[str, ...], code: int, message: str, with_engine: Effio
+) -> None:
+    done = with_engine.call("run", *words)
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+    assert not (with_engine.cwd / "effio-runs").exists()
+
+
+def test_a_launched_effio_refuses(with_engine: Effio) -> None:
+    done = with_engine.run("run", "b-eff-io", env={"OMPI_COMM_WORLD_SIZE": "4"})
+    assert done.returncode == 6
+    assert "start effio once" in done.stderr
+
+
+def test_a_place_that_cannot_be_written_is_said(with_engine: Effio, data: Path) -> None:
+    done = with_engine.run("--runs", "/proc/runs", "run", "b-eff-io", *SHORT, "--dir", data)
+    assert done.returncode == 7
+    assert "results cannot be kept in /proc/runs" in done.stderr
+
+
+def test_an_error_of_the_engine_comes_through(with_engine: Effio, data: Path) -> None:
+    """A file of our name that is not ours: refused by the engine, in its words and its code."""
+    first = with_engine.run("run", "b-eff-io", *SHORT, "--dir", data, "--keep", "--no-report")
+    assert first.returncode == 0, first.stderr
+    kept = sorted(data.iterdir())
+    assert kept
+    again = with_engine.run("run", "b-eff-io", *SHORT, "--dir", data, "--no-report")
+    assert again.returncode in (2, 3)
+    assert "--overwrite" in again.stderr
+    assert sorted(data.iterdir()) == kept
+
+
+def test_the_plan_starts_nothing(with_engine: Effio) -> None:
+    done = with_engine.run("run", "b-eff-io", "-n", "64", "--plan", "--time", "30min")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Plan of b_eff_io with 64 ranks")
+    assert not (with_engine.cwd / "effio-runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("iro", "ior"), ("b_eff_io", "b-eff-io"), ("qiuck", "quick")]
+)
+def test_a_slip_of_the_finger_gets_a_suggestion(with_engine: Effio, word: str, meant: str) -> None:
+    done = with_engine.call("run", word)
+    assert done.returncode == 2
+    assert f"no benchmark '{word}'; did you mean {meant}?" in done.stderr
+
+
+def test_a_letter_has_one_meaning(with_engine: Effio, data: Path) -> None:
+    """-n is ranks; where the engine's benchmark has another -n, both are named instead."""
+    done = with_engine.call("run", "mdtest", "-n", "16", "--dir", data, "--print-command")
+    assert done.returncode == 2
+    assert "-n could mean --ranks or, as in effio-mpi mdtest, --items" in done.stderr
+    done = with_engine.call("run", "flash-io", "-n", "16", "--print-command")
+    assert "--cells" in done.stderr
+    done = with_engine.call("run", "ior", "-n", "3", "--dir", data, "--print-command")
+    assert done.returncode == 0, done.stderr
+    assert " -n 3 " in done.stdout
+    assert "-n, --ranks" not in with_engine.call("run", "mdtest", "--help").stdout
+
+
+def test_direct_is_refused_for_b_eff_io_before_it_starts(with_engine: Effio, data: Path) -> None:
+    words = ("run", "b-eff-io", *SHORT, "--dir", data, "--backend", "direct")
+    done = with_engine.call(*words)
+    assert done.returncode == 2
+    assert "--drop-cache" in done.stderr
+    assert not (with_engine.cwd / "effio-runs").exists()
+    assert (
+        with_engine.call(
+            *words, "--backend-options", "unaligned=buffered", "--print-command"
+        ).returncode
+        == 0
+    )

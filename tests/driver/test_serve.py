@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio serve`: who may read what, and the pages in a browser."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from driver import made
+from driver.conftest import Effio
+from effio.serve.server import LOOPBACK, Server
+from effio.store.folder import this_process
+
+FIRST = "20260101T000000Z-b-eff-io"
+SECOND = "20260202T000000Z-b-eff-io-second"
+RUNNING = "20260303T000000Z-ior"
+SECRET = "the contents of a file outside"
+
+PROGRESS = (
+    '{"effio_progress":{"title":"write shared 1MiB","call":"pwrite","step_seconds":2,'
+    '"step_bytes":1073741824,"step_planned_bytes":4294967296,"plan_done_fraction":0.25}}'
+)
+
+
+def _record(identity: str) -> str:
+    record = {
+        "schema": "effio-run/1", "id": identity, "created": "2026-03-03T00:00:00Z",
+        "benchmark": "ior", "arguments": [], "directory": "/", "command": [],
+        "process": this_process(),
+    }  # fmt: skip
+    return json.dumps(record)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Two runs that are done, one that goes on, and links that lead outside."""
+    root = tmp_path / "runs"
+    made.write(root / FIRST / "result.jsonl", made.b_eff_io())
+    made.write(root / SECOND / "result.jsonl", made.two_partitions())
+    running = root / RUNNING
+    running.mkdir()
+    (running / "run.json").write_text(_record(RUNNING))
+    (running / "progress.json").write_text(PROGRESS + "\n")
+    outside = tmp_path / "outside"
+    made.write(outside / "result.jsonl", made.b_eff_io())
+    (outside / "stdout.log").write_text(SECRET)
+    (tmp_path / "secret.txt").write_text(SECRET)
+    (root / "linked-folder").symlink_to(outside)
+    made.write(root / "linked-file" / "result.jsonl", made.b_eff_io())
+    (root / "linked-file" / "stdout.log").symlink_to(tmp_path / "secret.txt")
+    return root
+
+
+@pytest.fixture
+def server(runs: Path) -> Iterator[Server]:
+    with Server(runs) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def _ask(
+    server: Server, target: str, method: str = "GET", host: str | None = None
+) -> tuple[int, str, dict[str, str]]:
+    """The target goes out as it is: no client tidies it up."""
+    connection = http.client.HTTPConnection(LOOPBACK, server.server_address[1], timeout=30)
+    try:
+        connection.putrequest(method, target, skip_host=True)
+        if host != "":
+            connection.putheader("Host", host or f"{LOOPBACK}:{server.server_address[1]}")
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), dict(answer.getheaders())
+    finally:
+        connection.close()
+
+
+def _token(server: Server) -> str:
+    return server.url.rstrip("/").rpartition("/")[2]
+
+
+def test_it_listens_on_the_loopback_interface_only(server: Server) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    assert len(_token(server)) >= 32
+    with Server(server.app.shelf.root) as other:
+        assert _token(other) != _token(server)
+
+
+@pytest.mark.parametrize("token", ["", "x", "..", "%2e%2e", "TOKEN0", "TOKEN%00", "é", "%ff"])
+def test_without_the_token_nothing_is_told(server: Server, token: str) -> None:
+    wrong = token.replace("TOKEN", _token(server))
+    for rest in ("", "/", "/runs.json", f"/run/{FIRST}"):
+        status, text, headers = _ask(server, f"/{quote(wrong, safe='%')}{rest}")
+        assert (status, text) == (404, "not found\n")
+        assert headers["Cache-Control"] == "no-store"
+
+
+def test_with_the_token_the_runs_are_listed(server: Server) -> None:
+    status, text, headers = _ask(server, f"/{_token(server)}/")
+    assert status == 200
+    assert FIRST in text
+    assert SECOND in text
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    "host", ["", "evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", "localhost.:PORT"]
+)
+def test_another_host_name_is_refused(server: Server, host: str) -> None:
+    """A name of somebody else's DNS may point to this machine."""
+    named = host.replace("PORT", str(server.server_address[1]))
+    status, text, _ = _ask(server, f"/{_token(server)}/", host=named)
+    assert status == 421
+    assert FIRST not in text
+
+
+def test_localhost_is_this_machine(server: Server) -> None:
+    host = f"localhost:{server.server_address[1]}"
+    assert _ask(server, f"/{_token(server)}/", host=host)[0] == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_nothing_can_be_changed(server: Server, runs: Path, method: str) -> None:
+    before = sorted(p.name for p in runs.rglob("*"))
+    status, _, headers = _ask(server, f"/{_token(server)}/run/{FIRST}", method)
+    assert status == 405
+    assert headers["Allow"] == "GET, HEAD"
+    assert sorted(p.name for p in runs.rglob("*")) == before
+
+
+def test_a_method_that_does_not_exist_is_refused(server: Server) -> None:
+    assert _ask(server, f"/{_token(server)}/", "BREW")[0] == 501
+
+
+def test_head_has_no_body(server: Server) -> None:
+    status, text, headers = _ask(server, f"/{_token(server)}/", "HEAD")
+    assert (status, text) == (200, "")
+    assert int(headers["Content-Length"]) > 1000
+
+
+TRICKS = (
+    "../secret.txt", "..%2fsecret.txt", "%2e%2e/secret.txt", "%2e%2e%2fsecret.txt",
+    "run/../../secret.txt", "run/..%2f..%2fsecret.txt", "run/%2e%2e/secret.txt",
+    "run/..%5c..%5csecret.txt", "run//etc/passwd", "run/%2fetc%2fpasswd", "/etc/passwd",
+    "run/FIRST/../../../secret.txt", "run/FIRST/..%2f..%2f..%2fsecret.txt",
+    "run/FIRST/%2fetc%2fpasswd", "run/FIRST/result.jsonl%00.txt", "run/FIRST%00/result.jsonl",
+    "run/FIRST/%252e%252e%252fsecret.txt", "run/./FIRST", "run/FIRST/", "run/FIRST/SHA256SUMS",
+    "run/FIRST/report.html", "run/FIRST/\\..\\secret.txt", "run/", "run", "compare/x",
+    "run/linked-folder", "run/linked-folder/stdout.log", "run/linked-file",
+    "run/linked-file/stdout.log", "compare?run=../outside&run=FIRST",
+    "compare?run=%2fetc&run=FIRST", "compare?run=linked-folder&run=FIRST", "%ff%fe",
+    "run/" + "a" * 3000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_no_path_leads_outside(server: Server, trick: str) -> None:
+    status, text, _ = _ask(server, f"/{_token(server)}/{trick.replace('FIRST', FIRST)}")
+    assert status == 404
+    assert SECRET not in text
+    assert "root:" not in text
+
+
+@pytest.mark.parametrize("target", ["http://evil.example/", "*", "/TOKEN/" + "a" * 20000])
+def test_other_forms_of_a_target_are_refused(server: Server, target: str) -> None:
+    status, _, _ = _ask(server, target.replace("TOKEN", _token(server)))
+    assert status in (400, 404)
+
+
+def test_a_folder_that_is_a_link_to_the_runs_is_the_folder(runs: Path, tmp_path: Path) -> None:
+    """What counts is the folder itself: links inside it must not lead out."""
+    (tmp_path / "way").symlink_to(runs)
+    with Server(tmp_path / "way") as server:
+        names = {run.id for run in server.app.shelf.runs()}
+    assert names == {FIRST, SECOND, RUNNING}
+
+
+def test_texts_of_results_stay_texts(runs: Path, server: Server) -> None:
+    for number, text in enumerate(made.HOSTILE):
+        made.write(runs / f"hostile-{number}" / "result.jsonl", made.hostile(text))
+    _, page, _ = _ask(server, f"/{_token(server)}/")
+    assert "hostile-0" in page
+    assert "<script>window.hacked" not in page
+    assert "<img src=x" not in page
+
+
+def test_files_are_shown_as_text(server: Server) -> None:
+    status, text, headers = _ask(server, f"/{_token(server)}/run/{FIRST}/result.jsonl")
+    assert status == 200
+    assert text.startswith('{"schema"')
+    assert headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert headers["Content-Security-Policy"] == "default-src 'none'"
+
+
+def test_a_damaged_run_harms_no_other(runs: Path, server: Server) -> None:
+    (runs / "damaged").mkdir()
+    (runs / "damaged" / "result.jsonl").write_text("no JSON\n")
+    assert "damaged" in _ask(server, f"/{_token(server)}/")[1]
+    status, text, _ = _ask(server, f"/{_token(server)}/run/damaged")
+    assert status == 409
+    assert "not JSON" in text
+
+
+def test_the_list_filters(server: Server) -> None:
+    def listed(query: str) -> set[str]:
+        _, text, _ = _ask(server, f"/{_token(server)}/?{query}")
+        return {name for name in (FIRST, SECOND, RUNNING) if f'data-run="{name}"' in text}
+
+    assert listed("") == {FIRST, SECOND, RUNNING}
+    assert listed("q=second") == {SECOND}
+    assert listed("q=EXT4+second") == {SECOND}
+    assert listed("state=running") == {RUNNING}
+    assert listed("benchmark=b-eff-io&q=second") == {SECOND}
+    assert listed("q=no+such") == set()
+
+
+def test_progress_is_told_until_a_run_ends(runs: Path, server: Server) -> None:
+    def told() -> dict[str, object]:
+        rows = json.loads(_ask(server, f"/{_token(server)}/runs.json")[1])
+        (row,) = [row for row in rows if row["id"] == RUNNING]
+        assert isinstance(row, dict)
+        return row
+
+    first = told()
+    assert first["state"] == "running"
+    assert first["done"] == 0.25
+    # 1 GiB of 4 GiB in 2 s: 6 s more.
+    assert "1 GiB of 4 GiB · 6 s left in it" in str(first["progress"])
+    made.write(runs / RUNNING / "result.jsonl", made.b_eff_io())
+    assert told()["state"] == "done"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    yield page
+    context.close()
+
+
+def test_in_a_browser(server: Server, page: Page) -> None:
+    """List, search, compare by ticking; no fault on the console, no request to anywhere else."""
+    asked: list[str] = []
+    faults: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on(
+        "console", lambda message: faults.append(message.text) if message.type == "error" else None
+    )
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(server.url)
+    expect(page.locator("li.run")).to_have_count(3)
+    expect(page.locator("#compare")).to_be_disabled()
+    page.get_by_label(f"Compare {FIRST}", exact=True).check()
+    expect(page.locator("#compare")).to_be_disabled()
+    page.get_by_label(f"Compare {SECOND}", exact=True).check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.locator("article")).to_have_count(2)
+    expect(page.locator("#overview")).to_be_visible()
+    page.go_back()
+    page.get_by_role("searchbox").fill("second")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("li.run")).to_have_count(1)
+    page.get_by_role("link", name=SECOND, exact=True).click()
+    expect(page.locator("article h1")).to_have_count(1)
+    assert faults == []
+    own = f"http://{LOOPBACK}:{server.server_address[1]}/{_token(server)}/"
+    assert [url for url in asked if not url.startswith((own, "data:", "blob:"))] == []
+
+
+def test_a_running_one_moves_on_in_the_browser(server: Server, runs: Path, page: Page) -> None:
+    page.goto(server.url)
+    now = page.locator("li.running .now")
+    expect(now).to_contain_text("1 GiB of 4 GiB")
+    later = PROGRESS.replace("1073741824", "2147483648")
+    (runs / RUNNING / "new").write_text(later)
+    (runs / RUNNING / "new").replace(runs / RUNNING / "progress.json")
+    expect(now).to_contain_text("2 GiB of 4 GiB", timeout=20_000)
+    made.write(runs / RUNNING / "result.jsonl", made.b_eff_io())
+    expect(page.locator("li.done")).to_have_count(3, timeout=20_000)
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_list_fits(server: Server, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(server.url)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for box in page.locator("li.run").all():
+        inside = box.bounding_box()
+        assert inside is not None
+        assert inside["x"] >= 0
+        assert inside["x"] + inside["width"] <= width
+
+
+def test_a_folder_that_is_not_there_is_said(effio: Effio) -> None:
+    done = effio.call("--runs", "gone", "serve")
+    assert done.returncode == 2
+    assert "there is no folder of runs gone" in done.stderr

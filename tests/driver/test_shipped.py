@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Campaigns that come with effio, run where that is cheap; numbers of a whole campaign; Ctrl-C in
+the middle of one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver.conftest import Effio
+from driver.runs import wait_for
+from effio.errors import ExitCode
+
+HEAD = 'title = "t"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 1\n'
+NULL = 'options = { backend = "null", block = "2MiB" }\n'
+SMALL = ("--ranks", "2", "--scale", "0.00001")
+
+
+def _points(effio: Effio, name: str) -> dict[str, list[dict[str, Any]]]:
+    done = effio.call("plan", name, *SMALL, "--json")
+    found: dict[str, list[dict[str, Any]]] = {}
+    for point in json.loads(done.stdout):
+        found.setdefault(point["step"], []).append(point)
+    return found
+
+
+def test_eocoe_asks_its_questions(with_engine: Effio) -> None:
+    points = _points(with_engine, "eocoe")
+    assert {step: len(some) for step, some in points.items()} == {
+        "layout": 4, "striping": 3, "readers": 2, "containers": 2,
+    }  # fmt: skip
+    words = [" ".join(point["command"]) for point in points["layout"]]
+    assert [("--collective" in w, "layout" in w) for w in words] == [
+        (False, False), (True, False), (False, False), (True, False),
+    ]  # fmt: skip
+    # As many bytes however they lie.
+    assert len({point["bytes_written"] for point in points["layout"]}) == 1
+    for point in points["containers"]:
+        sion = point["axes"]["backend"] == "sion"
+        assert point["axes"]["files"] == ("shared" if sion else "per-process")
+
+
+def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
+    done = with_engine.run("run", "io500-like", *SMALL, "--quiet")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rates: dict[str, list[float]] = {"ior": [], "mdtest": []}
+    for file in (with_engine.cwd / "effio-runs").glob("2*/result.jsonl"):
+        for line in map(json.loads, file.read_text().splitlines()):
+            wanted = str(line.get("where", {}).get("phase", "File")).startswith("File")
+            if line["kind"] == "measurement" and wanted:
+                rates[line["benchmark"]].append(line["rate"]["value"])
+    assert {name: len(some) for name, some in rates.items()} == {"ior": 4, "mdtest": 7}
+    bandwidth = prod(rates["ior"]) ** (1 / 4) / 2**30
+    metadata = prod(rates["mdtest"]) ** (1 / 7) / 1e3
+    told = {
+        title: float(value.split()[0])
+        for title, _, value in (line.partition(": ") for line in done.stdout.splitlines())
+        if title.startswith(("bandwidth,", "metadata,", "score"))
+    }
+    assert told == {
+        "bandwidth, the geometric mean of four": pytest.approx(bandwidth, rel=1e-3),
+        "metadata, the geometric mean of seven": pytest.approx(metadata, rel=1e-3),
+        "score by the formula of IO500": pytest.approx((bandwidth * metadata) ** 0.5, rel=1e-3),
+    }
+    assert "no official submission" in done.stdout
+    # Nothing of its data stays.
+    assert [p.name for p in with_engine.cwd.iterdir() if p.name.startswith("ior-")] == []
+
+
+def test_a_score_needs_all_of_its_parts(with_engine: Effio) -> None:
+    done = with_engine.call(
+        "run", "io500-like", *SMALL, "--quiet", "--only", "step == 'mdtest-easy'"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "score by the formula of IO500: not known (" in done.stdout
+
+
+def test_eocoe_and_columbia_run(with_engine: Effio) -> None:
+    done = with_engine.run("run", "eocoe", *SMALL, "--quiet", "--only", "repetition == 1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = with_engine.run(
+        "run", "columbia-sx8", *SMALL, "--quiet", "--only", "step in ['io-bench', 'spiobench']"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "what streams of the same ranks reach: not known (" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("figure", "what"),
+    [
+        ('value = "writes +"', "writes +"),
+        ('value = "wirtes"', "no name 'wirtes' here; did you mean 'writes'?"),
+        ('value = "__import__(1)"', "no function"),
+        ('value = "writes"\nearlier.writes = { step = "b" }', "'b' is no step"),
+        ('value = "writes"\nearlier.writes = { step = "a", match = ["x"] }', "has no axes"),
+        ("", "'value' is missing"),
+        ('value = "1"\nnmae = "x"', "unknown key 'nmae'; did you mean 'name'?"),
+        ('value = "1"\nname = "two words"', "figure.0.name"),
+    ],
+)
+def test_a_figure_that_is_wrong(figure: str, what: str, with_engine: Effio) -> None:
+    name = "" if "\nname" in figure else 'name = "f"\n'
+    earlier = "" if "earlier" in figure else '\nearlier.writes = { step = "a", access = "write" }'
+    text = f'[[figure]]\n{name}title = "t"\nunit = "1"\n{figure}{earlier}\n'
+    (with_engine.cwd / "s.toml").write_text(HEAD + NULL + text)
+    done = with_engine.call("check", "s.toml")
+    assert done.returncode == 2
+    assert what in done.stderr, done.stderr
+
+
+def test_a_figure_that_divides_by_nothing_says_so(with_engine: Effio) -> None:
+    (with_engine.cwd / "s.toml").write_text(
+        HEAD + NULL + '[[figure]]\nname = "f"\ntitle = "f"\nunit = "1"\nvalue = "1 / (w - w)"\n'
+        'earlier.w = { step = "a", access = "write" }\n'
+    )
+    done = with_engine.call("run", "s.toml", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert "f: not known (" in done.stdout
+
+
+def test_ctrl_c_ends_a_campaign_and_the_next_call_goes_on(
+    with_engine: Effio, alive: Callable[[subprocess.Popen[str]], subprocess.Popen[str]]
+) -> None:
+    """To the driver and all of its children, as a terminal sends it."""
+    text = HEAD + (
+        'options = { block = "4KiB", transfer = "4KiB", repetitions = 100000, name = "data" }\n'
+        "[step.sweep]\norder-seed = [1, 2]\n"
+    )
+    (with_engine.cwd / "s.toml").write_text(text)
+    process = alive(with_engine.start("run", "s.toml", "--quiet", "--max-bytes", "1TiB"))
+    root = with_engine.cwd / "effio-runs"
+
+    def measuring() -> bool:
+        assert process.poll() is None, process.communicate()
+        return any(f.stat().st_size > 10_000 for f in root.glob("2*/result.jsonl"))
+
+    wait_for("a measurement", measuring)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == ExitCode.INTERRUPTED, out + err
+    assert "left:" in out + err
+    (run,) = root.glob("2*")
+    assert json.loads((run / "run.json").read_text())["outcome"]["status"] == "interrupted"
+    assert not list(Path(with_engine.cwd).glob("data*"))
+    # The holder is gone, and the point is to be done again.
+    (with_engine.cwd / "s.toml").write_text(text.replace("100000", "2"))
+    again = with_engine.call("run", "s.toml", "--quiet", "--max-bytes", "1TiB")
+    assert again.returncode == 0, again.stderr
+
+
+def test_saturation_halves_the_ranks(with_engine: Effio) -> None:
+    def ranks(given: int) -> list[int]:
+        words = ("--ranks", given, "--scale", "0.0001", "--only", "step == 'load'", "--json")
+        done = with_engine.call("plan", "saturation", *words)
+        return sorted({point["ranks"] for point in json.loads(done.stdout)})
+
+    assert ranks(64) == [1, 2, 4, 8, 16, 32, 64]
+    assert ranks(3) == [1, 3]
+    assert ranks(200) == [3, 6, 12, 25, 50, 100, 200]

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many runs as one table; notes and tags; measurements for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from driver import made
+from driver.conftest import Effio
+from store import generate
+
+FIRST = "20260101T000000Z-ior-sweep-bulk-00000000-r0"
+
+
+@pytest.fixture
+def kept(effio: Effio) -> Effio:
+    """Two points with ten repetitions: run number n (from 0) has n + 1 MB/s."""
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 20)
+    return effio
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_row_for_each_point(kept: Effio) -> None:
+    done = kept.call("table", "sweep", "--value", "write", "--format", "csv")
+    # No campaign.json: the store does not know a campaign of this name.
+    assert done.returncode == 2
+    done = kept.call("table", "--value", "write", "--format", "csv")
+    assert done.returncode == 0, done.stderr
+    rows = _rows(done.stdout)
+    assert [row["transfer"] for row in rows] == ["1024", "2048"]
+    assert [row["runs"] for row in rows] == ["10", "10"]
+    assert [float(row["median [B/s]"]) for row in rows] == [5.5e6, 15.5e6]
+    assert [float(row["highest [B/s]"]) for row in rows] == [10e6, 20e6]
+    # Of 1 to 10: the sum of squares is 82.5, over nine.
+    assert float(rows[0]["deviation [B/s]"]) == pytest.approx((82.5 / 9) ** 0.5 * 1e6)
+    shown = kept.call("table", "tag:nightly", "--value", "write").stdout
+    assert "5.500 MB/s" in shown
+
+
+def test_an_axis_side_by_side(kept: Effio) -> None:
+    done = kept.call("table", "--value", "read", "--across", "transfer", "--format", "csv")
+    (row,) = _rows(done.stdout)
+    assert float(row["transfer=1024"]) == 5.5e6
+    assert float(row["transfer=2048"]) == 15.5e6
+    assert row["unit in CSV"] == "B/s"
+    text = kept.call("table", "--value", "read", "--across", "transfer", "--format", "markdown")
+    assert "| read rate | 5.500 MB/s | 15.50 MB/s | B/s |" in text.stdout
+
+
+def test_options_tell_runs_apart_that_are_of_no_campaign(effio: Effio) -> None:
+    runs = effio.cwd / "effio-runs"
+    for number, seconds in enumerate((12.0, 12.0, 60.0)):
+        lines = made.b_eff_io()
+        lines[0]["options"] = {"time": seconds, "dir": f"/{number}", "rewrite": False}
+        made.write(runs / f"20260101T00000{number}Z-b-eff-io" / "result.jsonl", lines)
+    rows = _rows(effio.call("table", "--format", "csv").stdout)
+    assert [(row["time"], row["runs"], row["figure"]) for row in rows] == [
+        ("12.0", "2", "b_eff_io"), ("60.0", "1", "b_eff_io"),
+    ]  # fmt: skip
+    assert "dir" not in rows[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--by", "transfr"), "'transfr' does not differ among these runs; did you mean 'tra"),
+        (("--across", "ranks"), "'ranks' does not differ among these runs"),
+        (("--value", "wirte"), "no figure or access 'wirte' in these runs; did you mean 'write'?"),
+        (("nothing",), "no run 'nothing'"),
+        (("tag:nothing",), "there is no run in tag:nothing"),
+    ],
+)
+def test_what_a_table_cannot_show(words: tuple[str, ...], what: str, kept: Effio) -> None:
+    done = kept.call("table", *words)
+    assert done.returncode == 2
+    assert what in done.stderr
+
+
+def test_an_empty_store_has_no_table(effio: Effio) -> None:
+    done = effio.call("table")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_notes_and_tags(kept: Effio) -> None:
+    before = (kept.cwd / "effio-runs" / FIRST / "run.json").read_bytes()
+    done = kept.call("note", FIRST, "the switch\x1b[31m was replaced", "--tag", "odd")
+    assert done.returncode == 0, done.stderr
+    assert kept.call("note", FIRST, "second").returncode == 0
+    told = kept.call("note", FIRST).stdout.splitlines()
+    assert told[0] == f"{FIRST}  tags: nightly, odd"
+    assert [line.split("Z  ")[1] for line in told[1:]] == ["the switch was replaced", "second"]
+    assert (kept.cwd / "effio-runs" / FIRST / "run.json").read_bytes() == before
+    listed = kept.call("runs", "--json", "--tag", "odd").stdout.splitlines()
+    assert [json.loads(line)["run"] for line in listed] == [FIRST]
+    assert json.loads(listed[0])["note"] == "second"
+    asked = kept.call("query", "SELECT tags, notes FROM runs WHERE notes IS NOT NULL", "--csv")
+    assert asked.stdout.splitlines()[1].startswith('"nightly,odd",')
+    assert kept.call("table", "tag:odd", "--format", "csv").stdout.count("\n") == 2
+    assert kept.call("note", FIRST, "--untag", "odd").returncode == 0
+    assert kept.call("runs", "--json", "--tag", "odd").stdout == ""
+    # All runs of a tag at once.
+    assert kept.call("note", "tag:nightly", "--tag", "all").stdout.count("all") == 20
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((FIRST, ""), "the note is empty"),
+        ((FIRST, "--tag", "two words"), "a tag has letters"),
+        ((FIRST, "--tag", "x" * 65), "64 of them at most"),
+        ((FIRST, "x" * 10_001), "10,000 characters at most"),
+        ((FIRST, "--untag", "nightly"), "was not given the tag 'nightly'"),
+        (("nothing", "text"), "no run 'nothing'"),
+    ],
+)
+def test_what_cannot_be_noted(words: tuple[str, ...], what: str, kept: Effio) -> None:
+    done = kept.call("note", *words)
+    assert done.returncode == 2
+    assert what in done.stderr
+    assert list(kept.cwd.glob("effio-runs/*/notes.json")) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": "effio-notes/2"}', '{"tags": [1]}'])
+def test_damaged_notes_are_none(text: str, kept: Effio) -> None:
+    (kept.cwd / "effio-runs" / FIRST / "notes.json").write_text(text)
+    assert kept.call("note", FIRST).stdout == f"{FIRST}  tags: nightly\n"
+
+
+def test_parquet(kept: Effio) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    done = kept.call("export", "tag:nightly", "-o", "m.parquet")
+    assert done.returncode == 0, done.stderr
+    table = parquet.read_table(kept.cwd / "m.parquet")
+    assert table.num_rows == 80
+    assert max(table.column("rate").to_pylist()) == 20e6
+    assert {table.schema.field(n).type for n in ("bytes", "valid", "access")} == {
+        "int64", "bool", "string",
+    }  # fmt: skip
+    again = kept.call("export", "tag:nightly", "-o", "m.parquet")
+    assert again.returncode == 3
+    assert "Parquet is no text" in kept.call("export", FIRST, "--format", "parquet").stderr
+
+
+def test_markdown(kept: Effio) -> None:
+    done = kept.call("export", FIRST, "--format", "markdown")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("| run | benchmark | pattern | access |")
+    assert len(lines) == 6
+    kept.call("export", FIRST, "-o", "m.md")
+    assert (kept.cwd / "m.md").read_text() == done.stdout
+
+
+def test_a_long_list_does_not_fold(effio: Effio) -> None:
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 501)
+    lines = effio.call("runs").stdout.splitlines()
+    assert lines[0].split() == ["run", "state", "figure", "valid", "took", "ranks", "where", "tags"]
+    assert lines[1].split() == [FIRST, "done", "2", "ext4", "/", "nightly"]
+    assert len(lines) == 502
+    narrow = effio.call("runs", env={"COLUMNS": "70"}).stdout.splitlines()
+    assert narrow[0].split() == ["run", "state", "figure", "valid"]
+    assert narrow[-1] == "no room for: took, ranks, where, tags"
+    assert len(narrow) == 503

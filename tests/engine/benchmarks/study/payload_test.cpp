@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/study/payload.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace effio::study {
+namespace {
+
+/// Three pieces of 16 bytes with holes of 8 in memory.
+class StudyPayload : public testing::Test {
+  protected:
+    StudyPayload() : pieces_(0, Strides{16, {{3, 40}}}) { cell_.memory_spacing = 8; }
+
+    Cell cell_;
+    Addresses pieces_;
+};
+
+TEST_F(StudyPayload, pieces_stand_apart_in_memory) {
+    Payload payload(cell_, pieces_, 0);
+    const Spaced all = payload.all();
+    EXPECT_EQ(all.memory.size(), 3U * 16 + 2 * 8);
+    EXPECT_EQ(all.bytes(), 48);
+    EXPECT_FALSE(all.is_contiguous());
+    for (std::int64_t n = 0; n < 3; ++n) {
+        EXPECT_EQ(payload.piece(n).data(), all.memory.data() + 24 * n);
+        EXPECT_EQ(all.at(n).data(), payload.piece(n).data());
+    }
+    EXPECT_EQ(Payload::bytes(cell_, pieces_), 64);
+    cell_.passes = {modify_pass()};
+    EXPECT_EQ(Payload::bytes(cell_, pieces_), 128);
+}
+
+TEST_F(StudyPayload, what_is_read_to_be_modified_is_not_what_is_written) {
+    Payload payload(cell_, pieces_, 5);
+    payload.prepare_to_modify(2);
+    const Pattern before(1, 5);
+    const Pattern after(2, 5);
+    for (std::int64_t n = 0; n < 3; ++n) {
+        EXPECT_FALSE(after.check(payload.source(n), 40 * n));
+        before.fill(payload.piece(n), 40 * n);
+        EXPECT_FALSE(payload.check(n, 1));
+        EXPECT_TRUE(payload.check(n, 2));
+    }
+}
+
+TEST_F(StudyPayload, bytes_of_either_generation_are_right_where_ranks_overlap) {
+    Payload payload(cell_, pieces_, 0);
+    payload.prepare_to_modify(2);
+    const auto piece = payload.piece(1);
+    Pattern(1, 0).fill(piece, 40);
+    EXPECT_FALSE(payload.check_either(1, 1));
+    Pattern(2, 0).fill(piece.first(10), 40);  // another rank is at work
+    EXPECT_FALSE(payload.check_either(1, 1));
+    EXPECT_TRUE(payload.check(1, 1));
+    piece[12] = ~piece[12];
+    const auto wrong = payload.check_either(1, 1);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->offset, 52);
+    EXPECT_EQ(wrong->wrong_bytes, 1);
+}
+
+}  // namespace
+}  // namespace effio::study

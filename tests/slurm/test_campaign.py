@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A campaign as one job of a real Slurm: an allocation for all of its points."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines import Engine
+from slurm_cluster import SlurmCluster
+
+pytestmark = pytest.mark.timeout(300)
+
+EFFIO = (sys.executable, "-m", "effio")
+CAMPAIGN = """
+title = "t"
+purpose = "p"
+
+[[step]]
+name = "a"
+benchmark = "ior"
+ranks_per_node = 1
+
+[step.options]
+backend = "null"
+block = "2MiB"
+
+[step.sweep]
+nodes = [1, 2]
+"""
+WHERE = ("--nodes", "2", "--ranks-per-node", "1")
+
+
+@pytest.fixture
+def mpich(engines: dict[str, Engine], tmp_path: Path) -> dict[str, str]:
+    if "mpich" not in engines:
+        pytest.skip("no engine of flavour mpich is built here")
+    engine = engines["mpich"]
+    (tmp_path / "s.toml").write_text(CAMPAIGN)
+    return {
+        "EFFIO_ENGINE": str(engine.program),
+        "EFFIO_MPIEXEC": engine.mpiexec,
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
+
+
+def _nodes(directory: Path) -> list[tuple[int, str]]:
+    """Of each run how many nodes it had, and its job."""
+    found = []
+    for file in sorted((directory / "effio-runs").glob("2*/result.jsonl")):
+        system: dict[str, Any] = json.loads(file.read_text().splitlines()[0])["system"]
+        found.append((system["nodes"], system["batch"]["SLURM_JOB_ID"]))
+    return sorted(found)
+
+
+def test_all_points_run_in_one_job(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    words = [*EFFIO, "run", "s.toml", *WHERE, "--submit", "--minutes", "5"]
+    done = slurm.run(words, tmp_path, env=mpich)
+    said = done.stdout + done.stderr
+    log = tmp_path / "effio-runs/campaigns/s/stderr.log"
+    assert done.returncode == 0, said + (log.read_text() if log.exists() else "")
+    nodes = _nodes(tmp_path)
+    assert [count for count, _ in nodes] == [1, 2]
+    assert len({job for _, job in nodes}) == 1
+    assert "submitted as slurm job" in done.stderr
+    assert "runs:   2 runs in" in done.stdout
+    # Nothing is left to do, in a job or here.
+    again = slurm.run([*EFFIO, "run", "s.toml", "--submit"], tmp_path, env=mpich)
+    assert again.returncode == 0, again.stderr
+    assert len(_nodes(tmp_path)) == 2
+
+
+def test_the_script_can_be_submitted_by_hand(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    words = [*EFFIO, "run", "s.toml", *WHERE, "--batch", "--batch-option=--comment=by-hand"]
+    written = slurm.run([*words, "--only", "nodes == 2"], tmp_path, env=mpich)
+    assert written.returncode == 0, written.stderr
+    script = written.stdout.strip()
+    assert "#SBATCH --comment=by-hand" in (tmp_path / script).read_text()
+    # This shell knows nothing of the engine.
+    done = slurm.run(["sbatch", "--wait", script], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [count for count, _ in _nodes(tmp_path)] == [2]

@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""io-bench, spiobench, ssca3 and tile-io from the outside. What holds for every study, whatever its
+addresses, is in tests/engine/benchmarks/study."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from array_tools import need
+from engines import Engine
+
+MIB = 1 << 20
+SIX = [(p, a) for p in ("sequential", "backward", "random") for a in ("write", "read")]
+
+
+def test_io_bench_in_virtual_time_is_the_closed_formula(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """16 calls of 64 KiB at 100 MB/s with 1 ms each; open 10 ms, sync 20 ms, close 5 ms."""
+    model = "rank-rate=100MB/s,latency=1ms,open=10ms,sync=20ms,close=5ms"
+    words = ["io-bench", "--quiet", "--backend", "sim", "--backend-options", model]
+    run = any_engine.run(
+        [*words, "--size", "1MiB", "--block", "64KiB", "--peak", "50MB/s", "--dir", data],
+        tmp_path,
+        ranks=1,
+    )
+    assert run.code == 0, run
+    calls = 16 * 1e-3 + MIB / 100e6
+    found = [(m["pattern"], m["access"]) for m in run.result.measurements]
+    assert found == SIX
+    for m in run.result.measurements:
+        seconds = 0.015 + calls + (0.020 if m["access"] == "write" else 0)
+        assert m["seconds"]["total"]["max"] == pytest.approx(seconds)
+        assert m["rate"]["value"] == pytest.approx(MIB / seconds)
+        assert m["detail"]["transfer_rate_bytes_per_second"] == pytest.approx(MIB / calls)
+        assert (m["bytes"], m["operations"]) == (MIB, 16)
+        assert m["verified_bytes"] == (MIB if m["access"] == "read" else 0)
+        share = run.result.figure("share_of_peak", pattern=m["pattern"], access=m["access"])
+        assert share["metric"]["value"] == pytest.approx(MIB / seconds / 50e6)
+    best = run.result.figure("io_bench")
+    assert best["metric"]["value"] == pytest.approx(MIB / (0.035 + calls))
+
+
+def test_io_bench_measures_its_peak_and_marks_what_exceeds_it(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """The stream is one call of 1 MiB; with 1 ms a call its rate is above those of 16 calls. The
+    cache of a rank takes what is written, so that writes without a flush exceed a given peak."""
+    words = ["io-bench", "--backend", "sim", "--size", "1MiB", "--block", "64KiB", "--dir", data]
+    run = any_engine.run(
+        [*words, "--peak", "measured", "--backend-options", "rank-rate=100MB/s,latency=1ms"],
+        tmp_path,
+        ranks=1,
+    )
+    assert run.code == 0, run
+    peak = MIB / (1e-3 + MIB / 100e6)
+    rate = MIB / (16e-3 + MIB / 100e6)
+    assert run.result.figure("peak", access="read")["metric"]["value"] == pytest.approx(peak)
+    share = run.result.figure("share_of_peak", pattern="random", access="read")
+    assert share["metric"]["value"] == pytest.approx(rate / peak)
+    assert share["valid"] is None
+    assert "Above the peak" not in run.stdout
+    assert {m["pattern"] for m in run.result.measurements if "stream" in m["pattern"]} == {"stream"}
+    cached = "rank-rate=100MB/s,cache=8MiB,cache-rate=1GB/s"
+    run = any_engine.run(
+        [*words, "--peak", "100MB/s", "--fsync", "off", "--backend-options", cached],
+        tmp_path,
+        ranks=1,
+    )
+    share = run.result.figure("share_of_peak", pattern="backward", access="write")
+    assert share["metric"]["value"] == pytest.approx(10)
+    assert share["valid"] is False
+    assert "(1000* %)" in run.stdout
+    assert "Above the peak" in run.stdout
+
+
+def test_a_measured_peak_is_the_higher_of_two_streams(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """One from an empty cache, its flush inside whatever the options say, and one by O_DIRECT."""
+    words = ["spiobench", "--size", "2MiB", "--tasks", "2", "--peak", "measured", "--fsync", "off"]
+    run = any_engine.run([*words, "--drop-cache", "off", "--dir", data], tmp_path)
+    assert run.code == 0, run
+    ways = {
+        (m["pattern"], m["access"]): m for m in run.result.measurements if "stream" in m["pattern"]
+    }
+    assert ways["stream", "write"]["detail"]["backend"] == "posix"
+    assert "sync" in ways["stream", "write"]["seconds"]
+    past = ways["stream past the cache", "read"]
+    assert past["detail"]["backend"] == "direct"
+    assert past["verified_bytes"] == 2 * MIB
+    for access in ("write", "read"):
+        highest = max(m["rate"]["value"] for (_, a), m in ways.items() if a == access)
+        own = run.result.figure("bandwidth", access=access)["metric"]["value"]
+        share = run.result.figure("share_of_peak", access=access)["metric"]["value"]
+        assert share == pytest.approx(own / highest)
+    assert list(data.iterdir()) == []
+
+
+def test_spiobench_in_virtual_time_is_the_closed_formula(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """8 MiB in calls of 1 MiB: a task has 100 MB/s, all have 150 MB/s together, which two share.
+    1 ms a call, open 10 ms, sync 20 ms, close 5 ms."""
+    model = "rank-rate=100MB/s,shared-rate=150MB/s,latency=1ms,open=10ms,sync=20ms,close=5ms"
+    words = ["spiobench", "--backend", "sim", "--backend-options", model, "--size", "8MiB"]
+    run = any_engine.run([*words, "--peak", "160MB/s", "--dir", data], tmp_path)
+    assert run.code == 0, run
+    seconds = {
+        1: 0.015 + 8 * (1e-3 + MIB / 100e6),
+        2: 0.015 + 4 * (1e-3 + MIB / 75e6),
+    }
+    for access in ("write", "read"):
+        sync = 0.020 if access == "write" else 0
+        rates = {tasks: 8 * MIB / (s + sync) for tasks, s in seconds.items()}
+        for tasks, rate in rates.items():
+            (m,) = run.result.rows(tasks=tasks, access=access)
+            assert m["rate"]["value"] == pytest.approx(rate)
+            assert (m["bytes"], m["operations"], m["ranks"]) == (8 * MIB, 8, tasks)
+            assert m["verified_bytes"] == (8 * MIB if access == "read" else 0)
+            calls = seconds[tasks] - 0.015
+            of_task = m["detail"]["rank_rates_bytes_per_second"]
+            assert of_task["min"] == pytest.approx(8 * MIB / tasks / calls)
+            assert m["detail"]["slowest_rank"]["seconds"] == pytest.approx(calls)
+            place = {"tasks": tasks, "access": access}
+            share = run.result.figure("share_of_peak", **place)["metric"]["value"]
+            assert share == pytest.approx(rate / 160e6)
+            speed_up = run.result.figure("speed_up", **place)["metric"]["value"]
+            assert speed_up == pytest.approx(rate / rates[1])
+            efficiency = run.result.figure("efficiency", **place)["metric"]["value"]
+            assert efficiency == pytest.approx(rate / rates[1] / tasks)
+    assert "Scaling, against the fewest ranks" in run.stdout
+
+
+def test_spiobench_tells_of_each_task(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    saved = tmp_path / "ranks.csv"
+    words = ["spiobench", "--task-size", "128KiB", "--block", "64KiB,128KiB", "--dir", data]
+    run = any_engine.run([*words, "--save-ranks", saved], tmp_path)
+    assert run.code == 0, run
+    host = run.result.run["system"]["node_names"][0]
+    assert len(run.result.measurements) == 2 * 2 * 2
+    for m in run.result.measurements:
+        assert m["bytes"] == m["ranks"] * 128 * 1024
+        assert m["detail"]["fastest_rank"]["seconds"] <= m["detail"]["slowest_rank"]["seconds"]
+        assert m["detail"]["slowest_rank"]["host"] == host
+    header, *lines = saved.read_text().splitlines()
+    assert header.split(",")[:7] == [
+        *("pattern", "access", "repetition", "tasks", "block_bytes", "rank", "host")
+    ]
+    found = [tuple(line.split(",")[1:8]) for line in lines]
+    expected = [
+        (access, "0", str(tasks), str(block), str(rank), host, str(128 * 1024))
+        for tasks in (1, 2)
+        for block in (64 * 1024, 128 * 1024)
+        for access in ("write", "read")
+        for rank in range(tasks)
+    ]
+    assert found == expected
+    assert list(data.iterdir()) == []
+
+
+def test_io_bench_beside_each_other(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    run = any_engine.run(
+        ["io-bench", "--size", "1MiB", "--block", "256KiB,1MiB", "--copies", "1,2", "--dir", data],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    for copies in (1, 2):
+        rows = run.result.rows(copies=copies, block_bytes=256 << 10)
+        assert [(m["pattern"], m["access"]) for m in rows] == SIX
+        assert {m["bytes"] for m in rows} == {copies * MIB}
+        assert {m["ranks"] for m in rows} == {copies}
+        assert {m["verified_bytes"] for m in rows if m["access"] == "read"} == {copies * MIB}
+        assert {m["error_count"] for m in rows} == {0}
+    assert len(run.result.measurements) == 2 * 2 * 6
+    assert re.search(r"block +copies +sequential write", run.stdout), run
+    assert list(data.iterdir()) == []
+
+
+SMALL_CHAIN = [
+    *("--grid", "2", "--depth", "2", "--sequences", "3", "--detections", "2", "--templates", "2"),
+    *("--raw-size", "10000B", "--image-size", "8000B", "--template-size", "500B"),
+]
+# Pattern, access: files, bytes of each.
+STEPS = {
+    ("templates", "write"): (2, 500),
+    ("raw", "write"): (8, 10000),
+    ("templates", "read"): (2, 500),
+    ("raw", "read"): (8, 10000),
+    ("images", "write"): (8, 8000),
+    ("images", "read"): (6, 8000),
+    ("detections", "write"): (6, 500),
+}
+
+
+def test_ssca3_in_virtual_time_is_the_closed_formula(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """One rank; 1 ms a call at 10 MB/s, open 10 ms, sync 20 ms, close 5 ms for each file."""
+    model = "rank-rate=10MB/s,latency=1ms,open=10ms,sync=20ms,close=5ms"
+    words = ["ssca3", "--backend", "sim", "--backend-options", model, *SMALL_CHAIN, "--dir", data]
+    run = any_engine.run([*words, "--request", "4000B,10000B"], tmp_path, ranks=1)
+    assert run.code == 0, run
+    for request in (4000, 10000):
+        seconds = {}
+        for (pattern, access), (files, size) in STEPS.items():
+            (m,) = run.result.rows(request_bytes=request, pattern=pattern, access=access)
+            calls = -(-size // request)
+            parts = {
+                "open": files * 0.010,
+                "transfer": files * (calls * 1e-3 + size / 10e6),
+                "close": files * 0.005,
+            } | ({"sync": files * 0.020} if access == "write" else {})
+            for part, value in parts.items():
+                assert m["seconds"][part]["max"] == pytest.approx(value)
+            assert ("sync" in m["seconds"]) == (access == "write")
+            seconds[pattern, access] = sum(parts.values())
+            assert m["seconds"]["total"]["max"] == pytest.approx(seconds[pattern, access])
+            assert (m["bytes"], m["operations"]) == (files * size, files * calls)
+            assert m["detail"]["files"] == files
+            assert m["verified_bytes"] == (files * size if access == "read" else 0)
+            figure = run.result.figure(
+                "files_per_second", pattern=pattern, access=access, request_bytes=request
+            )
+            assert figure["metric"]["value"] == pytest.approx(files / seconds[pattern, access])
+        one = seconds["templates", "read"] + seconds["raw", "read"] + seconds["images", "write"]
+        two = seconds["images", "read"] + seconds["detections", "write"]
+        moved = 8 * 10000 + 2 * 500 + 6 * 8000 + 8 * 8000 + 6 * 500
+        for name, value in (
+            ("images_per_second", 8 / one),
+            ("sequences_per_second", 3 / two),
+            ("chain_bandwidth", moved / (one + two)),
+        ):
+            figure = run.result.figure(name, request_bytes=request)
+            assert figure["metric"]["value"] == pytest.approx(value)
+    assert "Files per second" in run.stdout
+    assert "Stage 2, sequences per second" in run.stdout
+
+
+@pytest.mark.parametrize("pipelines", ["shared", "private"])
+def test_ssca3_writes_and_finds_its_files(
+    engine: Engine, pipelines: str, tmp_path: Path, data: Path
+) -> None:
+    chains = 2 if pipelines == "private" else 1
+    words = ["ssca3", *SMALL_CHAIN, "--pipelines", pipelines, "--dir", data, "--keep"]
+    run = engine.run([*words, "--reader", "shifted", "--request", "4B"], tmp_path)
+    assert run.code == 0, run
+    found = [(m["pattern"], m["access"]) for m in run.result.measurements]
+    assert found == list(STEPS)
+    for m in run.result.measurements:
+        files, size = STEPS[m["pattern"], m["access"]]
+        assert (m["bytes"], m["detail"]["files"]) == (chains * files * size, chains * files)
+        assert m["operations"] == chains * files * size // 4
+        assert m["verified_bytes"] == (m["bytes"] if m["access"] == "read" else 0)
+        assert m["error_count"] == 0
+    sizes = {"templates": 500, "raw": 10000, "images": 8000, "detections": 500}
+    count = {"templates": 2, "raw": 8, "images": 8, "detections": 6}
+    expected = {
+        f"ssca3_4_{kind}.{i:06d}": size
+        for kind, size in sizes.items()
+        for i in range(chains * count[kind])
+    }
+    assert {f.name: f.stat().st_size for f in data.iterdir()} == expected
+    # No two of them hold the same.
+    assert len({f.read_bytes() for f in data.iterdir()}) == len(expected)
+    assert run.result.run["study"]["files"] == 24
+    assert run.result.run["study"]["calibrated"] is False
+
+
+def test_tile_io_in_virtual_time_is_the_closed_formula(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Two tiles of 64 x 32 elements of 8 bytes: 16 KiB each."""
+    model = "rank-rate=10MB/s,latency=1ms,open=10ms,sync=20ms,close=5ms"
+    words = ["--nr-tiles-x", "2", "--sz-tile-x", "64", "--sz-tile-y", "32", "--sz-element", "8"]
+    run = any_engine.run(
+        [
+            *("tile-io", "--quiet", "--backend", "sim", "--backend-options", model),
+            *(*words, "--overlap-x", "4", "--calls", "independent,collective", "--dir", data),
+        ],
+        tmp_path,
+    )
+    assert run.code == 0, run
+    transfer = 1e-3 + 16384 / 10e6
+    for calls in ("independent", "collective"):
+        for access in ("write", "read"):
+            (m,) = run.result.rows(calls=calls, access=access)
+            assert m["seconds"]["transfer"]["max"] == pytest.approx(transfer)
+            assert m["seconds"]["open"]["max"] == pytest.approx(0.010)
+            assert m["seconds"]["close"]["max"] == pytest.approx(0.005)
+            assert ("sync" in m["seconds"]) == (access == "write")
+            assert m["rate"]["value"] == pytest.approx(2 * 16384 / transfer)
+            assert m["verified_bytes"] == (2 * 16384 if access == "read" else 0)
+
+
+@pytest.mark.parametrize("backend", ["mpiio", "posix", "hdf5", "pnetcdf"])
+def test_tiles_overlap_in_three_dimensions(
+    engine: Engine, backend: str, tmp_path: Path, data: Path
+) -> None:
+    need(engine, backend, tmp_path)
+    plain = backend in ("mpiio", "posix")
+    words = [
+        *("tile-io", "--backend", backend, "--nr-tiles-z", "2", "--sz-tile-z", "3"),
+        *("--sz-tile-x", "10", "--sz-tile-y", "7", "--overlap-z", "1", "--sz-element", "5"),
+        *("--calls", "independent,collective", "--reader", "shifted", "--dir", data, "--keep"),
+        *(("--header-bytes", "100") if plain else ()),
+    ]
+    run = engine.run(words, tmp_path)
+    assert run.code == 0, run
+    tile = 3 * 7 * 10 * 5
+    for m in run.result.measurements:
+        assert m["bytes"] == 2 * tile
+        assert m["verified_bytes"] == (2 * tile if m["access"] == "read" else 0)
+    # 2 * 3 - 1 planes: what lies in both tiles is there once.
+    sizes = {f.stat().st_size for f in data.iterdir()}
+    if plain:
+        assert sizes == {100 + 5 * 7 * 10 * 5}
+    first, second = sorted(data.iterdir())
+    if plain:
+        assert first.read_bytes() == second.read_bytes()
+        # The same options read what was kept, and find what is wrong in it.
+        whole = bytearray(first.read_bytes())
+        whole[100 + 2 * 350 + 17] ^= 1  # in the plane of both tiles
+        first.write_bytes(whole)
+        again = engine.run([*words, "--phases", "read", "--overwrite"], tmp_path)
+        assert again.code == 1, again
+        wrong = [m for m in again.result.measurements if m["error_count"]]
+        assert len(wrong) == 1
+        assert wrong[0]["errors"][0]["offset_bytes"] == 817
+
+
+def test_tile_io_by_rows_and_in_several_files(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["tile-io", "--nr-tiles-y", "2", "--sz-tile-x", "12", "--sz-tile-y", "6", "--dir", data]
+    run = any_engine.run([*words, "--by", "row", "--nr-files", "2", "--keep"], tmp_path)
+    assert run.code == 0, run
+    # Rows of the whole width stand together: one call a tile.
+    assert {m["operations"] for m in run.result.measurements} == {2}
+    assert [f.stat().st_size for f in sorted(data.iterdir())] == [6 * 12 * 3] * 2
+    run = any_engine.run(
+        ["tile-io", "--nr-tiles-x", "2", "--sz-tile-y", "6", "--by", "row", "--dir", data], tmp_path
+    )
+    assert run.code == 0, run
+    assert {m["operations"] for m in run.result.measurements} == {2 * 6}
+
+
+def test_the_classic_tile_io(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    words = [
+        *("--nr_tiles_x", "2", "--sz_tile_x=100", "--sz_tile_y", "50", "--overlap_x", "10"),
+        *("--sz_element", "4", "--header_bytes", "16", "--filename", data / "tiles"),
+    ]
+    run = any_engine.run(
+        ["classic", "mpi-tile-io", *words, "--write_file", "--collective"], tmp_path
+    )
+    assert run.code == 0, run
+    lines = run.stdout.splitlines()
+    assert all(line.startswith("#") for line in lines), run
+    assert "# 2 process(es) available, 2 used" in lines
+    assert "# 190 x 50 element dataset, 4 bytes per element" in lines
+    assert "# 2 x 1 tiles, each tile is 100 x 50 elements" in lines
+    assert "# tiles overlap by 10 x 0 elements" in lines
+    assert "# collective I/O on" in lines
+    (m,) = run.result.measurements
+    part = m["seconds"]["transfer"]
+    variance = m["detail"]["variance_over_ranks_seconds2"]["transfer"]
+    assert variance == pytest.approx((part["max"] - part["min"]) ** 2 / 2, rel=1e-6, abs=1e-15)
+    expected = f"# Write: min_t = {part['min']:.6f}, max_t = {part['max']:.6f}"
+    assert any(line.startswith(expected) for line in lines), run
+    rate = 2 * 100 * 50 * 4 / part["max"] / MIB
+    assert f"# Write bandwidth = {rate:.3f} Mbytes/sec" in lines
+    assert (data / "tiles").stat().st_size == 16 + 190 * 50 * 4
+    run = any_engine.run(["classic", "mpi-tile-io", *words], tmp_path)
+    assert run.code == 0, run
+    assert "# Read bandwidth = " in run.stdout
+    bad = any_engine.run(
+        ["classic", "mpi-tile-io", "--nr_tiles_x", "0", "--filename", "x"], tmp_path, ranks=1
+    )
+    assert bad.code == 2
+    assert "--nr_tiles_x" in bad.stdout
+
+
+@pytest.mark.parametrize("name", ["io-bench", "spiobench", "ssca3", "tile-io", "pio"])
+def test_a_million_ranks_are_planned(any_engine: Engine, tmp_path: Path, name: str) -> None:
+    words = ["--copies", "1000000"] if name == "io-bench" else []
+    run = any_engine.run(
+        [name, "--plan-json", "--plan-ranks", "1000000", *words], tmp_path, ranks=1
+    )
+    assert run.code == 0, run
+    plan = json.loads(run.stdout)
+    most = max(cell["bytes"] for cell in plan["cells"])
+    of_rank = {"io-bench": 64 * MIB, "spiobench": MIB, "tile-io": 1024 * 1024 * 3}
+    if name == "ssca3":  # a chain is shared out, however many ranks there are
+        assert most == 48 * 4116480
+    elif name == "pio":  # FLASH's 4, 5, 6, 4, … blocks of 1 MiB, read and written
+        assert most == 2 * (4 * 10**6 + 3 * 333333) * MIB
+    else:
+        assert most == 10**6 * of_rank[name]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["io-bench", "--size", "1MiB", "--block", "300KiB"], "no multiple of the block"),
+        (["io-bench", "--block", "6000B"], "no multiple of 4KiB"),
+        (["io-bench", "--size", "100KiB"], "give --block"),
+        (["io-bench", "--copies", "3"], "3 are more than the 2 ranks"),
+        (["io-bench", "--peak", "fast"], "--peak"),
+        (["ssca3", "--fsync", "beside"], "inside or off"),
+        (["ssca3", "--prefix", "a/b"], "--prefix"),
+        (["spiobench", "--block", "6000B"], "no multiple of 4KiB"),
+        (["spiobench", "--task-size", "1MiB", "--block", "300KiB"], "no multiple of the block"),
+        (["spiobench", "--tasks", "3"], "3 are more than the 2 ranks"),
+        (["spiobench", "--prefix", "a/b"], "--prefix"),
+        (["tile-io", "--nr-tiles-x", "3"], "3 tiles need as many ranks"),
+        (["tile-io", "--overlap-x", "1024"], "--overlap-x"),
+        (["tile-io", "--nr-files", "2", "--nr-tiles-x", "2"], "no divisor"),
+        (["tile-io", "--backend", "posix", "--sz-coll-buf", "1MiB"], "hints of --backend mpiio"),
+        (["tile-io", "--file", "a/b"], "--file"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    any_engine: Engine, tmp_path: Path, data: Path, words: list[str], said: str
+) -> None:
+    run = any_engine.run([*words, "--dir", data], tmp_path)
+    assert run.code == 2, run
+    assert said in run.stderr
+    assert list(data.iterdir()) == []
