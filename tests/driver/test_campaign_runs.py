@@ -408,6 +408,49 @@ def test_what_a_killed_driver_left_is_ended_and_removed_before_the_point_is_done
     assert list(data.iterdir()) == []
 
 
+def test_what_a_killed_driver_did_not_seal_is_sealed_by_the_next(
+    with_engine: Effio, write: Callable[[str], None]
+) -> None:
+    """It was killed when it had written how the run ended, and not yet the checksums."""
+    write(STEP + NULL)
+    _run(with_engine)
+    (run,) = _runs(with_engine)
+    record, sums = (run / "run.json").read_bytes(), (run / "SHA256SUMS").read_bytes()
+    (run / "SHA256SUMS").unlink()
+    _run(with_engine)
+    assert _runs(with_engine) == [run]
+    assert (run / "run.json").read_bytes() == record
+    assert (run / "SHA256SUMS").read_bytes() == sums
+
+
+def test_what_a_killed_driver_did_not_tidy_is_tidied_by_the_next(
+    with_engine: Effio,
+    write: Callable[[str], None],
+    data: Path,
+    alive: Callable[[subprocess.Popen[str]], subprocess.Popen[str]],
+) -> None:
+    """The second driver ended what the first had left, said so, and was killed before it tidied."""
+    write(STEP + '[step.options]\nblock = "1MiB"\nname = "x"\ndelay = "3s"\n')
+    driver = alive(with_engine.start("run", "s.toml", "--quiet", "--dir", str(data)))
+    deadline = time.monotonic() + 100
+    while not (data / "x").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    (run,) = _runs(with_engine)
+    record = _record(run)
+    for pid in processes_of(record["process"]["mark"]):
+        os.kill(pid, signal.SIGKILL)
+    driver.kill()
+    driver.wait(100)
+    record["outcome"] = {"status": "interrupted", "exit_code": 5, "reason": "killed"}
+    (run / "run.json").write_text(json.dumps(record))
+    _run(with_engine)
+    assert (run / "SHA256SUMS").exists()
+    assert _record(run)["outcome"]["reason"] == "killed"
+    assert len(_runs(with_engine)) == 2
+    assert list(data.iterdir()) == []
+
+
 def _ended_well(effio: Effio) -> dict[str, str]:
     """Of each run that is done: a digest of its result."""
     found = {}

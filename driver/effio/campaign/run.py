@@ -138,12 +138,9 @@ class _Course:
         for attempts in self.folder.attempts().values():
             for attempt in attempts:
                 record = attempt.record()
-                mine = record is not None and record.campaign is not None
-                if record is None or not mine or record.outcome is not None:
-                    continue
-                if record.campaign is not None and record.campaign.name == self.folder.name:
-                    job.adopt(attempt)
-                    tidy(attempt, self.say)
+                part = record.campaign if record is not None else None
+                if part is not None and part.name == self.folder.name:
+                    job.adopt(attempt, lambda one: tidy(one, self.say))
         self.states = self.folder.states([*self.order.units, *self.order.everything])
 
     def _is_wanted(self, unit: Unit) -> bool:

@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -191,26 +191,32 @@ def _not_prepared(fault: str) -> Outcome:
     )
 
 
-def adopt(folder: RunFolder) -> None:
-    """Ends and seals what a driver left that was killed: processes of the run that still live get
-    the time to write their end, and the folder says how it ended."""
+def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> None:
+    """Ends, tidies and seals what a driver left that was killed: processes of the run that still
+    live get the time to write their end, and the folder says how it ended. The seal comes last: a
+    driver that is killed here as well leaves the rest of it to the next."""
     record = folder.record()
-    if record is None or record.outcome is not None or record.batch is not None:
+    if record is None or folder.is_sealed or record.batch is not None:
         return
     mark = record.process.get("mark")
     if isinstance(mark, str) and record.process.get("host") == os.uname().nodename:
         watch.end_processes(mark)
+    tidy(folder)
+    outcome = record.outcome
     result, fault = _result(folder)
-    if result is not None and result.end is not None:
-        _seal(folder, record, judge(folder, watch.Outcome()))
-        return
-    outcome = Outcome(
-        status="interrupted",
-        exit_code=int(ExitCode.INTERRUPTED),
-        reason=fault or "the driver was killed in the middle of the run",
-        finished=store.now_utc(),
+    if outcome is None and result is not None and result.end is not None:
+        outcome = judge(folder, watch.Outcome())
+    _seal(
+        folder,
+        record,
+        outcome
+        or Outcome(
+            status="interrupted",
+            exit_code=int(ExitCode.INTERRUPTED),
+            reason=fault or "the driver was killed in the middle of the run",
+            finished=store.now_utc(),
+        ),
     )
-    _seal(folder, record, outcome)
 
 
 def _seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:

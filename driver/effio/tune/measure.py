@@ -165,11 +165,9 @@ class Runner:
         """Ends and tidies what a driver left that was killed in the middle of a run."""
         for one in self.folder.runs.folders():
             record = one.record() if self.folder.name in one.id else None
-            if record is None or record.campaign is None or record.outcome is not None:
-                continue
-            if record.campaign.name == self.folder.name:
-                job.adopt(one)
-                tidy(one, self.say)
+            part = record.campaign if record is not None else None
+            if part is not None and part.name == self.folder.name:
+                job.adopt(one, lambda run: tidy(run, self.say))
 
 
 def _title(trial: Trial) -> str:
