@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A campaign file of a test, and the runs that came of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from driver.conftest import Effio
+from effio.store.folder import Store
+
+HEAD = 'title = "t"\npurpose = "p"\n'
+STEP = '[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 1\n'
+NULL = '[step.options]\nbackend = "null"\nblock = "2MiB"\n'
+
+
+def write_campaign(effio: Effio, text: str) -> None:
+    (effio.cwd / "s.toml").write_text(HEAD + text)
+
+
+def runs_of(effio: Effio, campaign: str = "s") -> list[Path]:
+    """In the order in which they were made, also where several are of one second."""
+    folders = Store(effio.cwd / "effio-runs").folders()
+    return [f.path for f in folders if fnmatch(f.id, f"2*-ior-{campaign}-*")]
+
+
+def record_of(run: Path) -> dict[str, Any]:
+    record = json.loads((run / "run.json").read_text())
+    assert isinstance(record, dict)
+    return record
+
+
+def run_campaign(effio: Effio, *words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = effio.call("run", "s.toml", "--quiet", "--no-report", *words)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
