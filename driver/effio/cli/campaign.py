@@ -206,7 +206,7 @@ def _batch(
     study: Study, order: Order, folder: CampaignFolder, values: Mapping[str, Any]
 ) -> NoReturn:
     """The lock is the job's: it is held where the points run."""
-    system = wanted_batch_system(values["batch"], load_site().batch.system)
+    system = wanted_batch_system(values["batch"], load_site().batch)
     with folder.locked(values["take_over"]):
         script = write_script(study, order, folder, values, system)
     if not values["submit"]:

@@ -20,7 +20,7 @@ from effio.campaign.state import CampaignFolder, code_of_folder
 from effio.cli.streams import say, tell
 from effio.config.site import load_site
 from effio.errors import EffioError, ExitCode
-from effio.launch.batch import BatchJob, BatchSystem, find_batch_system
+from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
 from effio.store.folder import JOB_SCRIPT, write_atomically
 
@@ -84,7 +84,7 @@ def offer_script(
     study: Study, order: Order, folder: CampaignFolder, values: Mapping[str, Any], reason: str
 ) -> NoReturn:
     """Nothing could be started here: perhaps this is a login node."""
-    system = find_batch_system()
+    system = offered_batch_system(load_site().batch)
     say(reason)
     if system is None:
         raise EffioError("nothing was measured", ExitCode.ENVIRONMENT, _INSIDE)

@@ -26,6 +26,7 @@ from effio.launch.batch import (
     BatchSystem,
     batch_names,
     find_batch_system,
+    offered_batch_system,
     wanted_batch_system,
 )
 from effio.launch.choose import NoLauncherError
@@ -376,7 +377,7 @@ def _offer_script(
     reason: str,
 ) -> None:
     """Nothing could be started here: perhaps this is a login node."""
-    system = find_batch_system()
+    system = offered_batch_system(site.batch)
     say(reason)
     if system is None:
         say("if this is a login node, start effio inside a batch job")
@@ -412,7 +413,7 @@ def _prepared(
 def _batch(
     request: job.Request, runs: Store, site: Site, values: dict[str, Any], plan: object
 ) -> None:
-    system = wanted_batch_system(values["batch"], site.batch.system)
+    system = wanted_batch_system(values["batch"], site.batch)
     folder = _prepared(request, runs, site, values, plan, system)
     script = folder.path / JOB_SCRIPT
     if not values["submit"]:

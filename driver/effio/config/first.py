@@ -61,6 +61,7 @@ def site_text(found: Found) -> str:
         f"system = {_text(found.batch)}" if found.batch else _NO_BATCH,
         'directives = []  # as "--account=abc"',
         f"setup = [{modules}]  # shell lines before the launch",
+        '# template = "job.sh"  # a job script of your own for this system, beside this file',
         "",
         "[results]",
         '# runs = "/scratch/me/effio-runs"  # where results are kept',

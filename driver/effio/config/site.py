@@ -10,6 +10,7 @@
     system = "slurm"                        # as --batch
     directives = ["--account=abc", "--partition=compute"]
     setup = ["module load openmpi/5"]       # shell lines before the launch
+    template = "job.sh"                     # for its scripts, beside this file (launch/template.py)
 
     [results]
     runs = "/scratch/me/effio-runs"         # as --runs
@@ -43,6 +44,7 @@ class BatchSettings(_Table):
     system: Literal["slurm", "pbs", "lsf", "flux"] | None = None
     directives: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
+    template: str | None = None
 
 
 class ResultSettings(_Table):
@@ -67,7 +69,17 @@ def load_site() -> Site:
     """Raises with every fault of the file at once, each with its place."""
     for path in candidates():
         if path.exists() or path.is_symlink():
-            return validated(Site, read(path))
+            file = read(path)
+            site = validated(Site, file)
+            if site.batch.template is None:
+                return site
+            if site.batch.system is None:
+                what = "a template is for one batch system; name it with 'system'"
+                raise EffioError(file.fault(("batch", "template"), what))
+            # Relative to the file that names it.
+            template = str(path.parent / Path(site.batch.template).expanduser())
+            batch = site.batch.model_copy(update={"template": template})
+            return site.model_copy(update={"batch": batch})
         if "EFFIO_SITE" in os.environ:
             raise EffioError(f"EFFIO_SITE names {path}, which does not exist")
     return Site()

@@ -2,7 +2,7 @@
 """Batch systems: the script of a job, how it is submitted, and whether it is still there.
 
 A script stands alone: it starts the engine without effio, so compute nodes need no Python, and it
-can be submitted by hand. A new batch system is one entry in BATCH_SYSTEMS.
+can be submitted by hand. A new batch system is one entry in BATCH_SYSTEMS and a template.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from effio.config.site import BatchSettings
 from effio.errors import EffioError, ExitCode, environment_error
 from effio.launch.launchers import Launch, Ranks
+from effio.launch.template import Template, Values, read, shipped
 from effio.store.folder import SECRET, TELLING
 
 
@@ -43,44 +45,17 @@ class BatchSystem:
     alive_command: tuple[str, ...]  # the job id follows; prints or succeeds while the job exists
     alive: Callable[[int, str], bool | None]  # from exit code and output; None: no answer now
     cancel_command: tuple[str, ...]
-    header: Callable[[BatchJob], list[str]]
-    prefix: str  # of a directive line
     # The job id follows; what it prints names the state in which a job ended.
     fate_command: tuple[str, ...] = ()
     fate: re.Pattern[str] = re.compile("")
+    template: Template | None = None  # the site's own
 
     @property
     def found(self) -> bool:
         return shutil.which(self.submit_command[0]) is not None
 
     def script(self, job: BatchJob) -> str:
-        lines = ["#!/bin/bash", *self.header(job)]
-        lines += [f"{self.prefix} {directive}" for directive in job.directives]
-        lines += [
-            "",
-            f"cd {shlex.quote(str(job.working_directory))} || exit 6",
-            f"run={shlex.quote(str(job.directory))}",
-        ]
-        lines += list(job.setup)
-        lines += [f"export {k}={shlex.quote(v)}" for k, v in job.launch.environment.items()]
-        lines.append(f"env | grep -E {shlex.quote(TELLING)} | grep -viE {shlex.quote(SECRET)} |")
-        lines.append('    sort > "$run/environment.txt"')
-        # The batch system warns before it kills; the engine then stops in an orderly way and keeps
-        # what was measured. The shell has to pass that on, and to go on waiting.
-        lines += [
-            f'{shlex.join(job.launch.command)} > "$run/stdout.log" 2> "$run/stderr.log" &',
-            "launcher=$!",
-            "trap 'kill -USR1 $launcher' USR1 TERM",
-            "wait $launcher",
-            "while kill -0 $launcher 2> /dev/null; do wait $launcher; done",
-            "wait $launcher; status=$?",  # bash remembers it
-            'cd "$run" || exit 6',
-            "for file in result.jsonl run.json environment.txt stdout.log stderr.log; do",
-            '    if [ -f "$file" ]; then sha256sum "$file"; fi',
-            "done > SHA256SUMS",
-            "exit $status",
-        ]
-        return "\n".join(lines) + "\n"
+        return (self.template or shipped(self.name)).filled(_values(job))
 
     def submit(self, script: Path) -> str:
         """Returns the job's id."""
@@ -153,61 +128,54 @@ def _log(job: BatchJob) -> str:
     return f'"{path}"' if " " in path else path
 
 
-def _clock(minutes: int) -> str:
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
-
-
-def _slurm_header(job: BatchJob) -> list[str]:
-    lines = [f"#SBATCH --job-name={job.name}", f"#SBATCH --ntasks={job.ranks.total}"]
-    if job.ranks.nodes is not None:
-        lines.append(f"#SBATCH --nodes={job.ranks.nodes}")
-    if job.ranks.per_node is not None:
-        lines.append(f"#SBATCH --ntasks-per-node={job.ranks.per_node}")
-    return [
-        *lines,
-        f"#SBATCH --time={_clock(job.minutes)}",
-        f"#SBATCH --output={_log(job).replace('%', '%%')}",
-        "#SBATCH --signal=B:USR1@60",
-        # After the loss of a node Slurm would start the script again, over the first result.
-        "#SBATCH --no-requeue",
+def _run_lines(job: BatchJob) -> list[str]:
+    """From the directory to the checksums: what is the same in every batch system."""
+    lines = [
+        f"cd {shlex.quote(str(job.working_directory))} || exit 6",
+        f"run={shlex.quote(str(job.directory))}",
     ]
+    lines += list(job.setup)
+    lines += [f"export {k}={shlex.quote(v)}" for k, v in job.launch.environment.items()]
+    lines.append(f"env | grep -E {shlex.quote(TELLING)} | grep -viE {shlex.quote(SECRET)} |")
+    lines.append('    sort > "$run/environment.txt"')
+    # The batch system warns before it kills; the engine then stops in an orderly way and keeps
+    # what was measured. The shell has to pass that on, and to go on waiting.
+    lines += [
+        f'{shlex.join(job.launch.command)} > "$run/stdout.log" 2> "$run/stderr.log" &',
+        "launcher=$!",
+        "trap 'kill -USR1 $launcher' USR1 TERM",
+        "wait $launcher",
+        "while kill -0 $launcher 2> /dev/null; do wait $launcher; done",
+        "wait $launcher; status=$?",  # bash remembers it
+        'cd "$run" || exit 6',
+        "for file in result.jsonl run.json environment.txt stdout.log stderr.log; do",
+        '    if [ -f "$file" ]; then sha256sum "$file"; fi',
+        "done > SHA256SUMS",
+        "exit $status",
+    ]
+    return lines
 
 
-def _pbs_header(job: BatchJob) -> list[str]:
+def _values(job: BatchJob) -> Values:
+    """What templates ask for (WORDS)."""
+    hours, minutes = divmod(job.minutes, 60)
     nodes = job.ranks.nodes or 1
-    per_node = job.ranks.per_node or -(-job.ranks.total // nodes)
-    return [
-        f"#PBS -N {job.name[:15]}",
-        f"#PBS -l select={nodes}:ncpus={per_node}:mpiprocs={per_node}",
-        f"#PBS -l walltime={_clock(job.minutes)}",
-        "#PBS -j oe",
-        "#PBS -r n",
-        f"#PBS -o {_log(job)}",
-    ]
-
-
-def _lsf_header(job: BatchJob) -> list[str]:
-    lines = [f"#BSUB -J {job.name}", f"#BSUB -n {job.ranks.total}"]
-    if job.ranks.per_node is not None:
-        lines.append(f'#BSUB -R "span[ptile={job.ranks.per_node}]"')
-    return [
-        *lines,
-        f"#BSUB -W {job.minutes // 60}:{job.minutes % 60:02d}",
-        f"#BSUB -o {_log(job)}",
-        "#BSUB -wt 1 -wa USR1",
-    ]
-
-
-def _flux_header(job: BatchJob) -> list[str]:
-    lines = [f"# flux: --job-name={job.name}", f"# flux: -n {job.ranks.total}"]
-    if job.ranks.nodes is not None:
-        lines.append(f"# flux: -N {job.ranks.nodes}")
-    return [
-        *lines,
-        f"# flux: -t {job.minutes}m",
-        f"# flux: --output={_log(job)}",
-        "# flux: --signal=SIGUSR1@60s",
-    ]
+    return {
+        "name": job.name,
+        "short_name": job.name[:15],
+        "ranks": str(job.ranks.total),
+        "nodes": str(job.ranks.nodes) if job.ranks.nodes is not None else None,
+        "ranks_per_node": str(job.ranks.per_node) if job.ranks.per_node is not None else None,
+        "some_nodes": str(nodes),
+        "some_per_node": str(job.ranks.per_node or -(-job.ranks.total // nodes)),
+        "minutes": str(job.minutes),
+        "clock": f"{hours:02d}:{minutes:02d}:00",
+        "short_clock": f"{hours}:{minutes:02d}",
+        "log": _log(job),
+        "log_pattern": _log(job).replace("%", "%%"),
+        "directive": job.directives,
+        "run": _run_lines(job),
+    }
 
 
 BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
@@ -219,8 +187,6 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("squeue", "--noheader", "--format=%T", "--jobs"),
         alive=_alive_in_slurm,
         cancel_command=("scancel",),
-        header=_slurm_header,
-        prefix="#SBATCH",
         fate_command=("scontrol", "--oneliner", "show", "job"),
         fate=re.compile(r"\bJobState=(\w+)"),
     ),
@@ -232,8 +198,6 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("qstat",),
         alive=lambda code, _: code == 0,
         cancel_command=("qdel",),
-        header=_pbs_header,
-        prefix="#PBS",
     ),
     BatchSystem(
         name="lsf",
@@ -243,8 +207,6 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("bjobs", "-noheader", "-o", "stat"),
         alive=lambda code, text: code == 0 and text.split()[:1] not in (["DONE"], ["EXIT"], []),
         cancel_command=("bkill",),
-        header=_lsf_header,
-        prefix="#BSUB",
     ),
     BatchSystem(
         name="flux",
@@ -254,8 +216,6 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("flux", "jobs", "--no-header", "--format={status_abbrev}"),
         alive=lambda code, text: code == 0 and text.strip() not in ("CD", "F", "CA", "TO", ""),
         cancel_command=("flux", "cancel"),
-        header=_flux_header,
-        prefix="# flux:",
     ),
 )
 
@@ -269,9 +229,15 @@ def find_batch_system() -> BatchSystem | None:
     return next((b for b in BATCH_SYSTEMS if b.found), None)
 
 
-def wanted_batch_system(asked: str | None, of_site: str | None) -> BatchSystem:
+def offered_batch_system(of_site: BatchSettings) -> BatchSystem | None:
+    """The one that is found here, with the site's template if that is for it."""
+    system = find_batch_system()
+    return _with_template(system, of_site) if system is not None else None
+
+
+def wanted_batch_system(asked: str | None, of_site: BatchSettings) -> BatchSystem:
     """The one that is named, else the site's, else the one that is found here."""
-    name = of_site if asked in (None, "auto") else asked
+    name = of_site.system if asked in (None, "auto") else asked
     system = batch_system(name) if name else find_batch_system()
     if system is None:
         raise EffioError(
@@ -279,7 +245,13 @@ def wanted_batch_system(asked: str | None, of_site: str | None) -> BatchSystem:
             ExitCode.ENVIRONMENT,
             f"name the one to write for: --batch {batch_names()[0]}",
         )
-    return system
+    return _with_template(system, of_site)
+
+
+def _with_template(system: BatchSystem, of_site: BatchSettings) -> BatchSystem:
+    if of_site.template is None or system.name != of_site.system:
+        return system
+    return replace(system, template=read(Path(of_site.template)))
 
 
 def batch_names() -> Sequence[str]:
