@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,8 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from engines import FLAVOURS, Engine, find_engines
+from engines import FLAVOURS, NOBODY, SESSION_DIRECTORY, Engine, find_engines
 from slurm_cluster import SlurmCluster, SlurmUnavailableError, slurm_cluster
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Open MPI's launchers of a user share a directory, which the last that ends removes, also
+    under the feet of one that just starts. So each process of the tests has one of its own, which
+    is never empty."""
+    place = Path(tempfile.mkdtemp(prefix="effio-mpi-"))
+    config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
+    place.chmod(0o1777)
+    for user in {os.geteuid(), NOBODY} if os.geteuid() == 0 else {os.geteuid()}:
+        shared = place / f"ompi.{os.uname().nodename.partition('.')[0]}.{user}"
+        (shared / "kept").mkdir(parents=True)
+        if os.geteuid() == 0:
+            os.chown(shared, user, -1)
+        shared.chmod(0o700)
+    os.environ[SESSION_DIRECTORY] = str(place)
 
 
 @pytest.fixture(scope="session")

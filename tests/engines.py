@@ -27,6 +27,10 @@ FLAVOURS = ("openmpi-ompio", "openmpi-romio", "mpich")
 
 # Open MPI refuses root, more ranks than cores, and pins ranks to cores, unless told; with as many
 # ranks as cores it spins while it waits, which stalls everything else on a busy machine.
+# Where Open MPI's launcher keeps what it needs of each job.
+SESSION_DIRECTORY = "OMPI_MCA_orte_tmpdir_base"
+NOBODY = 65534
+
 _OPENMPI_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -155,8 +159,9 @@ class Job:
         9 of a rank that it killed itself, or 1 while it cannot ask for the code of one that is
         gone. All are right (docs/exit-codes.md); the `end` line says what the run left with.
 
-        On a very busy machine Open MPI's launcher leaves with 1 once in some thousand runs. Where
-        it means a rank it names the rank's exit code; where it names none it means itself."""
+        Open MPI's leaves with 1 for a rank that left without MPI's end, and once in thousands of
+        runs for one that did not; it then says "exiting improperly". Where it means a rank's code
+        it names that; where it names none it means itself."""
         code = self.process.returncode
         end = results[-1].end if results else None
         if code == 1 and self._engine.is_openmpi and end is not None and "xit code" not in stderr:
@@ -275,7 +280,7 @@ class Engine:
 
         if os.geteuid() != 0:
             pytest.skip("becoming another user needs root")
-        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         if subprocess.run([*nobody, "test", "-x", self.program], check=False).returncode != 0:
             pytest.skip(f"another user cannot reach {self.program}")
         for folder in (cwd, *cwd.parents):

@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from driver import made
-from engines import Engine
+from engines import SESSION_DIRECTORY, Engine
 
 
 @dataclass
@@ -93,7 +93,8 @@ def effio(tmp_path: Path) -> Effio:
     environment = {
         k: v
         for k, v in os.environ.items()
-        if not k.startswith(("EFFIO_", "SLURM", "PBS_", "LSB_", "FLUX_", "OMPI_", "PMI"))
+        if k == SESSION_DIRECTORY
+        or not k.startswith(("EFFIO_", "SLURM", "PBS_", "LSB_", "FLUX_", "OMPI_", "PMI"))
     }
     environment |= {
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
