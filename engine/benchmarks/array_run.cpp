@@ -61,13 +61,6 @@ void add_totals(const Comm& comm, const ArrayFile* file, ArrayRun& run) {
 
 }  // namespace
 
-double ArrayRun::longest(std::string_view part) const {
-    for (const auto& [name, spread] : seconds) {
-        if (name == part) return spread.max;
-    }
-    return 0;
-}
-
 double ArrayRun::rate() const {
     return over(bytes, counted_seconds());
 }

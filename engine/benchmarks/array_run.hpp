@@ -29,7 +29,7 @@ struct ArrayRun {
     std::int64_t hole_bytes = 0;
     std::int64_t calls = 0;
     /// Over ranks; "total" first. Writing: "by_definition" is the total without the sync.
-    std::vector<std::pair<std::string, Spread>> seconds;
+    PartTimes seconds;
     std::optional<Histogram> call_times;
     Hints asked;
     GrantedHints granted;  ///< as this rank's library tells
@@ -41,7 +41,7 @@ struct ArrayRun {
     Json library = Json::object();  ///< what it tells of its calls and of the file
 
     /// The slowest rank's seconds of a part; 0 if there is no such part.
-    double longest(std::string_view part) const;
+    double longest(std::string_view part) const { return effio::longest(seconds, part); }
     /// Seconds that count: from the call that opens to the end of the close, the sync apart.
     double counted_seconds() const { return longest(write ? "by_definition" : "total"); }
     double rate() const;         ///< bytes over the seconds that count

@@ -21,6 +21,13 @@ Json json_list(const std::vector<Error>& errors) {
 
 }  // namespace
 
+double longest(const PartTimes& seconds, std::string_view part) {
+    for (const auto& [name, spread] : seconds) {
+        if (name == part) return spread.max;
+    }
+    return 0;
+}
+
 Json Metric::to_json() const {
     Json out;
     const bool known = reason.empty() && std::isfinite(value);

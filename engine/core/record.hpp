@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -42,6 +43,11 @@ struct Spread {
     Json to_json() const { return Json{{"min", min}, {"mean", mean}, {"max", max}}; }
 };
 
+/// Parts of a measured interval with their times over the ranks, in seconds.
+using PartTimes = std::vector<std::pair<std::string, Spread>>;
+/// Of the slowest rank; 0 if there is no such part.
+double longest(const PartTimes& seconds, std::string_view part);
+
 /// Where the bytes of a measurement came from or went to, as far as the system can tell.
 /// Members without a value could not be observed here.
 struct CacheEvidence {
@@ -63,10 +69,10 @@ struct Measurement {
     int ranks = 0;
     int nodes = 0;
     std::int64_t repetition = 0;
-    std::int64_t bytes = 0;                               ///< moved by all ranks
-    std::int64_t operations = 0;                          ///< calls by all ranks
-    std::vector<std::pair<std::string, Spread>> seconds;  ///< by part, over ranks; "total" first
-    Metric rate;                                          ///< bandwidth or operations per second
+    std::int64_t bytes = 0;       ///< moved by all ranks
+    std::int64_t operations = 0;  ///< calls by all ranks
+    PartTimes seconds;            ///< by part, over ranks; "total" first
+    Metric rate;                  ///< bandwidth or operations per second
     bool valid = true;
     std::string invalid_reason;
     std::string stopped_by;  ///< what ended the loop: "count", "time", "cap", ...

@@ -64,7 +64,7 @@ class ByteMover : public Mover {
   private:
     /// All pieces by one call.
     Status move_whole(Access access, Payload& payload, Watching watching, Moved& moved) {
-        return logged(watching, moved, [&] {
+        return logged(place_.session.clock, watching, moved, [&] {
             Status status = ways(
                 access, [&] { return file_->read_spaced(form_, payload.all(), 0); },
                 [&] { return file_->write_spaced(form_, payload.all_sources(), 0); });
@@ -84,7 +84,7 @@ class ByteMover : public Mover {
         SlicedVote vote(place_.comm, place_.session.interrupted, limits);
         const std::int64_t own = place_.addresses.calls();
         Status status = paced_calls(vote, most_calls_, moved, [&](std::int64_t call) {
-            return logged(watching, moved, [&] {
+            return logged(place_.session.clock, watching, moved, [&] {
                 if (call < own) {
                     const std::int64_t piece = number(call);
                     return one(access, payload, piece, place_.addresses.place(piece));
@@ -139,7 +139,7 @@ class ByteMover : public Mover {
             as_itself(*file_, with);
         } else {
             loop([&](std::int64_t call) {
-                return logged(watching, moved, [&] {
+                return logged(place_.session.clock, watching, moved, [&] {
                     const std::int64_t piece = number(call);
                     return one(access, payload, piece, where.place(piece));
                 });
@@ -185,16 +185,6 @@ class ByteMover : public Mover {
                     form_, payload.is_stamped() ? payload.stamped(place) : payload.source(number),
                     place);
             });
-    }
-
-    /// The call, and when it was made if every call is to be kept.
-    template <class Call>
-    Status logged(Watching watching, Moved& moved, Call&& call) {
-        if (!watching.keep_calls) return call();
-        const double begin = place_.session.clock.now();
-        Status status = call();
-        moved.kept.push_back({begin, place_.session.clock.now() - begin});
-        return status;
     }
 
     Storage& storage_;

@@ -29,7 +29,7 @@ class ItemMover : public Mover {
         Deadline pace(place_.session.clock, place_.session.interrupted, limits);
         Status status = paced_calls(pace, limits.max_count, moved, [&](std::int64_t visit) {
             const std::int64_t file = items_.file(place_.owner, visit);
-            return logged(watching, moved,
+            return logged(place_.session.clock, watching, moved,
                           [&] { return one(file, access, payload, watching, moved); });
         });
         moved.files = moved.calls;
@@ -95,16 +95,6 @@ class ItemMover : public Mover {
         });
         const CallForm form{Pointer::at, false};
         (writing ? write_call_ : read_call_) = file.call_name(form, writing);
-        return status;
-    }
-
-    /// The visit, and when it was made if every call is to be kept.
-    template <class Visit>
-    Status logged(Watching watching, Moved& moved, Visit&& visit) {
-        if (!watching.keep_calls) return visit();
-        const double begin = place_.session.clock.now();
-        Status status = visit();
-        moved.kept.push_back({begin, place_.session.clock.now() - begin});
         return status;
     }
 

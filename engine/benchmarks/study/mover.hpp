@@ -90,6 +90,16 @@ template <class Pace, class Call>
     return failure;
 }
 
+/// The call, and when it was made if every call is to be kept.
+template <class Call>
+Status logged(const Clock& clock, Watching watching, Moved& moved, Call&& call) {
+    if (!watching.keep_calls) return call();
+    const double begin = clock.now();
+    Status status = call();
+    moved.kept.push_back({begin, clock.now() - begin});
+    return status;
+}
+
 /// `place` must outlive the mover. Collective over its ranks.
 std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
 /// For cells of items.

@@ -43,13 +43,6 @@ bool alike(const Mean& a, const Mean& b, const std::string& axis) {
 
 }  // namespace
 
-double PassResult::longest(std::string_view part) const {
-    for (const auto& [name, spread] : seconds) {
-        if (name == part) return spread.max;
-    }
-    return 0;
-}
-
 double PassResult::rate() const {
     return over(bytes, counted_seconds);
 }

@@ -40,7 +40,7 @@ struct PassResult {
     std::int64_t calls = 0;
     std::int64_t files = 0;  ///< visited, of items; else 0
     /// Over ranks; "total" first, "agree" last.
-    std::vector<std::pair<std::string, Spread>> seconds;
+    PartTimes seconds;
     /// Of the parts in the same order: variance of the ranks' seconds, n-1 in the denominator.
     std::vector<double> variance;
     double counted_seconds = 0;  ///< over which the rate counts the bytes
@@ -61,7 +61,7 @@ struct PassResult {
 
     bool writes() const { return pass.writes(); }
     /// The slowest rank's; 0 if there is no such part.
-    double longest(std::string_view part) const;
+    double longest(std::string_view part) const { return effio::longest(seconds, part); }
     double rate() const;
     /// Over the slowest rank's calls alone.
     double transfer_rate() const;
