@@ -6,11 +6,21 @@ from __future__ import annotations
 from errno import EIO, ENOSPC
 from pathlib import Path
 
-from conftest import Faulty
+import pytest
+
+from engines import Engine
+
+from .conftest import Faulty
 
 # A call for each block; a call for each head before, and two for the tail after them.
 IOR = ("ior", "--quiet", "--backend", "sion", "--phases", "write", "--block", "64KiB", "--keep")
 CALLS = ("--transfer", "64KiB", "--agree-deadline", "10s")
+
+
+@pytest.fixture
+def faulty(any_engine: Engine, tmp_path: Path, data: Path) -> Faulty:
+    """No MPI-IO takes part."""
+    return Faulty(any_engine, tmp_path, data)
 
 
 def check(faulty: Faulty, path: Path) -> str:
@@ -64,4 +74,4 @@ def test_a_collectors_failure_is_of_the_rank_whose_data_it_was(faulty: Faulty) -
     assert error["operation"] == "pwrite"
     assert "on rank 0, the collector" in error["cause"]
     # Chunks begin behind the head, at 4096.
-    assert error["offset"] == 4096 + 65536
+    assert error["offset_bytes"] == 4096 + 65536
