@@ -42,9 +42,13 @@ struct Container {
 
     template <class Call>
     double timed(const effio::OpenMode& mode, const std::string& path, Call&& call) {
-        auto file = storage->open(
-            session.comm, {path, mode, effio::Element::byte, {},
-                           effio::Blocks{transfer, block, 1, session.comm.size()}, false});
+        auto file =
+            storage->open(session.comm, {path,
+                                         mode,
+                                         effio::Element::byte,
+                                         {},
+                                         effio::Blocks{transfer, block, 1, session.comm.size()},
+                                         false});
         if (!file) {
             failed = true;
             return 0;
@@ -71,10 +75,9 @@ struct Container {
                      });
     }
     double read(const std::string& path, std::span<std::byte> memory) {
-        return timed(effio::OpenMode::reading(), path,
-                     [&](effio::ByteFile& file, long, long place) {
-                         return file.read(at, memory, place);
-                     });
+        return timed(
+            effio::OpenMode::reading(), path,
+            [&](effio::ByteFile& file, long, long place) { return file.read(at, memory, place); });
     }
 };
 

@@ -61,10 +61,10 @@ def test_a_full_disk_in_the_data_leaves_no_stream_that_is_known_to_be_whole(
 
 def test_a_collectors_failure_is_of_the_rank_whose_data_it_was(faulty: Faulty) -> None:
     # The root writes a head, its own block and that of rank 1, which follows without a gap.
+    words = [*IOR, *CALLS, "--collective", "--name", "c", "--dir", faulty.data]
     run = faulty.launch(
         f"write,error={EIO},file=/c,rank=0,nth=3",
-        [*IOR, *CALLS, "--collective", "--name", "c", "--dir", faulty.data]
-        + ["--backend-options", "collector-tasks=2,block=4096"],
+        [*words, "--backend-options", "collector-tasks=2,block=4096"],
     )
     assert faulty.strikes == ["write rank 0"]
     assert run.code == 3, run

@@ -100,12 +100,9 @@ def test_containers_of_others_are_read_by_any_number_of_ranks(
     streams = [b"".join(blocks[task::4]) for task in range(4)]
     writer = Writer([PART] * 4, [30_000] * 4, files, order=order, version=version, content=streams)
     writer.write(data / "theirs")
-    run = any_engine.run(
-        [*IOR, "--dir", data, "--keep", "--name", "theirs", "--segments", "6", "--backend", "sion"]
-        + ["--phases", "read", "--verify", "read", "--collective"]
-        + ["--backend-options", f"block=4096{collector}"],
-        tmp_path,
-    )
+    words = [*IOR, "--dir", data, "--keep", "--name", "theirs", "--segments", "6", "--collective"]
+    words += ["--phases", "read", "--verify", "read", "--backend", "sion"]
+    run = any_engine.run([*words, "--backend-options", f"block=4096{collector}"], tmp_path)
     assert run.code == 0, run
     (m,) = run.results[-1].measurements
     assert (m["bytes"], m["verified_bytes"], m["error_count"]) == (480_000, 480_000, 0)
@@ -115,11 +112,8 @@ def test_more_than_there_is_in_the_streams_is_not_read(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     Writer([PART] * 2, [PART] * 2, 2).write(data / "theirs")
-    run = any_engine.run(
-        [*IOR, "--dir", data, "--keep", "--name", "theirs", "--segments", "4", "--backend", "sion"]
-        + ["--phases", "read"],
-        tmp_path,
-    )
+    words = [*IOR, "--dir", data, "--keep", "--name", "theirs", "--segments", "4"]
+    run = any_engine.run([*words, "--backend", "sion", "--phases", "read"], tmp_path)
     assert run.code == 3, run
     assert "theirs" in run.stderr
 

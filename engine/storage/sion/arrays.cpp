@@ -31,10 +31,9 @@ class SionArrayFile final : public OwnSharesFile {
             const std::int64_t bytes = container_->bytes_of(writer);
             const std::int64_t needed = schema().share_bytes(writer);
             if (bytes >= needed) continue;
-            return io_error(
-                "open", path(),
-                fmt::format("the stream of task {} is too short: {} bytes of {}", writer, bytes,
-                            needed));
+            return io_error("open", path(),
+                            fmt::format("the stream of task {} is too short: {} bytes of {}",
+                                        writer, bytes, needed));
         }
         return {};
     }
@@ -139,8 +138,8 @@ class SionArrayLibrary final : public ArrayLibrary {
             settings_.byte_order == "big" ? sion::ByteOrder::big : sion::ByteOrder::little;
         auto container = sion::SharedContainer::open(session(), comm, request.path, mode, making);
         if (!container) return std::move(container.error());
-        auto file = std::make_unique<SionArrayFile>(session(), request, comm.rank(),
-                                                    std::move(*container));
+        auto file =
+            std::make_unique<SionArrayFile>(session(), request, comm.rank(), std::move(*container));
         if (!mode.write && !request.partial) {
             if (auto long_enough = file->check_streams(); !long_enough) return long_enough.error();
         }

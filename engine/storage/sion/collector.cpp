@@ -49,7 +49,7 @@ Result<std::int64_t> Collector::move_own(std::span<const Place> places, std::spa
     std::int64_t done = 0;
     for (const Place& place : places) {
         auto moved = move(place, data.subspan(static_cast<std::size_t>(done),
-                                                    static_cast<std::size_t>(place.bytes)));
+                                              static_cast<std::size_t>(place.bytes)));
         if (!moved) return moved;
         done += *moved;
         if (*moved < place.bytes) break;

@@ -108,8 +108,8 @@ Result<SharedContainer::Known> SharedContainer::begin(const std::string& path, c
     return read_known(path, mode, making);
 }
 
-Result<SharedContainer::Known> SharedContainer::make(const std::string& path,
-                                                     const OpenMode& mode, const Making& making,
+Result<SharedContainer::Known> SharedContainer::make(const std::string& path, const OpenMode& mode,
+                                                     const Making& making,
                                                      std::int64_t preferred_block) {
     Known made;
     const std::int64_t block =
@@ -138,9 +138,10 @@ Result<SharedContainer::Known> SharedContainer::make(const std::string& path,
     }
     const auto least = *std::min_element(making.asked.begin(), making.asked.end());
     if (making.collector_tasks <= 1 && least < block) {
-        made.remark = fmt::format("chunks of {} are smaller than a block of the file system, {}: "
-                                  "each takes a whole one",
-                                  format_exact(Bytes{least}), format_exact(Bytes{block}));
+        made.remark = fmt::format(
+            "chunks of {} are smaller than a block of the file system, {}: "
+            "each takes a whole one",
+            format_exact(Bytes{least}), format_exact(Bytes{block}));
     }
     return made;
 }
@@ -262,10 +263,9 @@ void SharedContainer::join_collector(const Making& making) {
         color = head.ranks[static_cast<std::size_t>(end) - 1];
     }
     auto group = comm_.split(static_cast<int>(color));
-    collector_.emplace(session_, std::move(*group),
-                       [this](std::int64_t file) {
-                           return paths_[static_cast<std::size_t>(file)];
-                       });
+    collector_.emplace(session_, std::move(*group), [this](std::int64_t file) {
+        return paths_[static_cast<std::size_t>(file)];
+    });
 }
 
 Result<int> SharedContainer::descriptor(std::int64_t file) {
@@ -318,15 +318,13 @@ Result<std::int64_t> SharedContainer::write_at(const Place& place,
                                                std::span<const std::byte> data) {
     const auto fd = descriptor(place.file);
     if (!fd) return Error(fd.error());
-    return pwrite_all(*fd, paths_[static_cast<std::size_t>(place.file)], data,
-                      place.offset);
+    return pwrite_all(*fd, paths_[static_cast<std::size_t>(place.file)], data, place.offset);
 }
 
 Result<std::int64_t> SharedContainer::read_at(const Place& place, std::span<std::byte> data) {
     const auto fd = descriptor(place.file);
     if (!fd) return Error(fd.error());
-    return pread_all(*fd, paths_[static_cast<std::size_t>(place.file)], data,
-                      place.offset);
+    return pread_all(*fd, paths_[static_cast<std::size_t>(place.file)], data, place.offset);
 }
 
 /// Cut where chunks end.
@@ -360,16 +358,16 @@ Result<std::int64_t> SharedContainer::write(std::int64_t task, std::int64_t posi
 
 Result<std::int64_t> SharedContainer::read(std::int64_t task, std::int64_t position,
                                            std::span<std::byte> data) {
-    return move(task, position, data, [&](const Place& here, std::span<std::byte> part) {
-        return read_at(here, part);
-    });
+    return move(task, position, data,
+                [&](const Place& here, std::span<std::byte> part) { return read_at(here, part); });
 }
 
 Result<std::int64_t> SharedContainer::write_together(std::span<const Extent> extents,
                                                      std::span<const std::byte> data) {
-    auto moved = collector_->write(
-        places_of(extents), data,
-        [this](const Place& here, std::span<const std::byte> part) { return write_at(here, part); });
+    auto moved = collector_->write(places_of(extents), data,
+                                   [this](const Place& here, std::span<const std::byte> part) {
+                                       return write_at(here, part);
+                                   });
     std::int64_t rest = moved ? *moved : 0;
     for (const Extent& extent : extents) {
         const std::int64_t bytes = std::min(rest, extent.bytes);
@@ -409,8 +407,7 @@ Status SharedContainer::close() {
     }
     for (std::size_t file = 0; file < open_.size(); ++file) {
         if (const int code = open_[file].close(); code != 0) {
-            keep_first(
-                system_error("close", paths_[file], code));
+            keep_first(system_error("close", paths_[file], code));
         }
     }
     if (unlinks_) {

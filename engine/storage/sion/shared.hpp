@@ -105,9 +105,9 @@ class SharedContainer {
     std::vector<std::string> paths_;  ///< of the files
     std::string remark_;
     std::vector<Tail::Place> places_;  ///< of each task
-    std::vector<bool> unfilled_;       ///< of each file: some writer left a chunk before it was full
-    std::vector<std::int64_t> ends_;   ///< of each task's stream
-    std::vector<Descriptor> open_;     ///< of each file, where this rank has it
+    std::vector<bool> unfilled_;      ///< of each file: some writer left a chunk before it was full
+    std::vector<std::int64_t> ends_;  ///< of each task's stream
+    std::vector<Descriptor> open_;    ///< of each file, where this rank has it
     std::optional<Collector> collector_;
 };
 

@@ -213,8 +213,7 @@ class SionStorage : public PosixStorage {
         making.order =
             settings_.byte_order == "big" ? sion::ByteOrder::big : sion::ByteOrder::little;
         making.collector_tasks = settings_.collector_tasks;
-        auto container =
-            SharedContainer::open(session(), comm, request.path, request.mode, making);
+        auto container = SharedContainer::open(session(), comm, request.path, request.mode, making);
         if (!container) return session().signed_error(std::move(container.error()));
         return std::unique_ptr<ByteFile>(
             std::make_unique<SionFile>(session(), comm, request, std::move(*container)));

@@ -264,7 +264,8 @@ TEST_F(Shared, files_that_vanish_with_the_close_vanish_all) {
 TEST_F(Shared, small_chunks_are_remarked) {
     auto container = open(OpenMode::creating(), {Numbers{4096, 100}, 4096});
     ASSERT_TRUE(container);
-    EXPECT_NE(container->remark().find("of 100B are smaller"), std::string::npos) << container->remark();
+    EXPECT_NE(container->remark().find("of 100B are smaller"), std::string::npos)
+        << container->remark();
     close(*container);
     container = open(OpenMode::reading(), {});
     ASSERT_TRUE(container);
@@ -292,9 +293,9 @@ TEST_F(Shared, collectors_write_groups_without_gaps) {
         sheets[0].chunks = {10240, 10240, 10240, 10240, 12288};
         sheets[0].sizes = Numbers(5, each);
         if (files == 2) {
-            sheets = {{2, 0, 4096, {0, 1}, {10240, 10240}, Numbers(2, each), {1, 1}, {}},
-                      {2, 1, 4096, {2, 3, 4}, {10240, 10240, 12288}, Numbers(3, each), {1, 1, 1},
-                       {}}};
+            sheets = {
+                {2, 0, 4096, {0, 1}, {10240, 10240}, Numbers(2, each), {1, 1}, {}},
+                {2, 1, 4096, {2, 3, 4}, {10240, 10240, 12288}, Numbers(3, each), {1, 1, 1}, {}}};
             sheets[0].places = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}};
         }
         for (const Sheet& sheet : sheets) {
