@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from errno import EIO, ENOSPC
 from pathlib import Path
 
@@ -75,3 +76,22 @@ def test_a_collectors_failure_is_of_the_rank_whose_data_it_was(faulty: Faulty) -
     assert "on rank 0, the collector" in error["cause"]
     # Chunks begin behind the head, at 4096.
     assert error["offset_bytes"] == 4096 + 65536
+
+
+def test_killed_writers_leave_no_stream_that_is_known_to_be_whole(
+    any_engine: Engine, faulty: Faulty
+) -> None:
+    """Both have written half of what they want, and wait."""
+    words = [*IOR, "--name", "c", "--dir", faulty.data, "--backend-options", "files=2,block=4096"]
+    job = any_engine.start([*words, "--transfer", "32KiB", "--think-time", "600s"], faulty.place)
+    files = [faulty.data / "c", faulty.data / "c.000001"]
+    deadline = time.monotonic() + 90
+    while not all(file.exists() and file.stat().st_size == 4096 + 32768 for file in files):
+        assert time.monotonic() < deadline, list(faulty.data.iterdir())
+        time.sleep(0.05)
+    job.kill()
+    job.wait_for_all()
+    job.finish()
+    found = check(faulty, files[0])
+    assert found.count("not closed") == 2
+    assert "streams that are whole: none" in found

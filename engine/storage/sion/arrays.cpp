@@ -42,7 +42,7 @@ class SionArrayFile final : public OwnSharesFile {
         if (rank() != 0) return std::int64_t{0};
         const auto& head = container_->file(0).head;
         // Each has one chunk: how many it used, and how much of it.
-        return head.bytes() + 2 * 8 * head.tasks();
+        return head.bytes() + 16 * head.tasks();
     }
     Json describe() override {
         return Json{{"tasks", container_->tasks()},

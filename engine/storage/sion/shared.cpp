@@ -225,7 +225,8 @@ SharedContainer::SharedContainer(Session& session, const Comm& comm, const std::
       unlinks_(mode.delete_on_close),
       files_(std::move(known.files)),
       remark_(std::move(known.remark)),
-      open_(files_.size()) {
+      open_(files_.size()),
+      collectors_(comm.size()) {
     std::size_t count = 0;
     for (const File& file : files_) count += file.head.ranks.size();
     places_.resize(count);
@@ -263,6 +264,7 @@ void SharedContainer::join_collector(const Making& making) {
         color = head.ranks[static_cast<std::size_t>(end) - 1];
     }
     auto group = comm_.split(static_cast<int>(color));
+    collectors_ = comm_.sum(group->is_root() ? std::int64_t{1} : std::int64_t{0});
     collector_.emplace(session_, std::move(*group), [this](std::int64_t file) {
         return paths_[static_cast<std::size_t>(file)];
     });

@@ -49,6 +49,8 @@ class SharedContainer {
     const File& file(std::size_t number) const { return files_[number]; }
     std::int64_t files() const { return std::ssize(files_); }
     bool has_collectors() const { return collector_.has_value(); }
+    /// Ranks that touch the files in calls that are made together.
+    std::int64_t collectors() const { return collectors_; }
     /// What its maker should know; empty where there is nothing.
     const std::string& remark() const { return remark_; }
 
@@ -109,6 +111,7 @@ class SharedContainer {
     std::vector<std::int64_t> ends_;  ///< of each task's stream
     std::vector<Descriptor> open_;    ///< of each file, where this rank has it
     std::optional<Collector> collector_;
+    std::int64_t collectors_;
 };
 
 }  // namespace effio::sion

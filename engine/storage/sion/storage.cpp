@@ -47,6 +47,7 @@ class SionFile final : public RunFile {
     Json describe() const override {
         Json out{{"tasks", container_->tasks()},
                  {"files", container_->files()},
+                 {"collectors", container_->collectors()},
                  {"chunk_bytes", container_->file(0).chunks.room(0)},
                  {"block_bytes", container_->file(0).head.block}};
         if (!container_->remark().empty()) out["remark"] = container_->remark();
@@ -174,7 +175,7 @@ class SionStorage : public PosixStorage {
     std::vector<FileSet> files_beside(const FileSet& set) const override {
         if (settings_.files == 1 || set.indexed) return {};
         FileSet more = set;
-        more.stem += ".";
+        more.stem += '.';
         more.indexed = true;
         more.digits = 6;
         more.first = 1;

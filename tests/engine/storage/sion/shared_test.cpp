@@ -280,6 +280,7 @@ TEST_F(Shared, collectors_write_groups_without_gaps) {
         const Making making{Numbers(5, each), 4096, files, ByteOrder::little, 3};
         auto container = open(OpenMode::creating(), making);
         ASSERT_TRUE(container);
+        EXPECT_EQ(container->collectors(), files == 1 ? 3 : 2);
         const auto stream = stream_of(comm().rank(), each);
         const std::vector<Extent> extents{{comm().rank(), 0, 1000}, {comm().rank(), 1000, 9240}};
         const auto moved = container->write_together(extents, stream);
