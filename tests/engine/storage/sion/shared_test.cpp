@@ -152,13 +152,22 @@ class Shared : public testing::Test {
 };
 
 // 1, 2, 3, 1 and 6 chunks of 512 bytes; task 2 asked for less, task 3 writes nothing.
-const Numbers five_asked{512, 512, 500, 512, 512};
-const Numbers five_sizes{500, 1024, 1500, 0, 3000};
-const Numbers five_chunks(5, 512);
-const Numbers five_used{1, 2, 3, 1, 6};
+Numbers five_asked() {
+    return {512, 512, 500, 512, 512};
+}
+Numbers five_sizes() {
+    return {500, 1024, 1500, 0, 3000};
+}
+Numbers five_chunks() {
+    return Numbers(5, 512);
+}
+Numbers five_used() {
+    return {1, 2, 3, 1, 6};
+}
 
 std::vector<Sheet> sheets_of_five(std::int64_t files) {
-    if (files == 1) return {{1, 0, 512, {0, 1, 2, 3, 4}, five_chunks, five_sizes, five_used, {}}};
+    if (files == 1)
+        return {{1, 0, 512, {0, 1, 2, 3, 4}, five_chunks(), five_sizes(), five_used(), {}}};
     return {{3, 0, 512, {0}, {512}, {500}, {1}, {{0, 0}, {1, 0}, {2, 0}, {2, 1}, {2, 2}}},
             {3, 1, 512, {1}, {512}, {1024}, {2}, {}},
             {3, 2, 512, {2, 3, 4}, {512, 512, 512}, {1500, 0, 3000}, {3, 1, 6}, {}}};
@@ -167,10 +176,10 @@ std::vector<Sheet> sheets_of_five(std::int64_t files) {
 TEST_F(Shared, files_are_those_of_the_tables_byte_for_byte) {
     for (const bool big : {false, true}) {
         for (const std::int64_t files : {1, 3}) {
-            Making making{five_asked, 512, files, big ? ByteOrder::big : ByteOrder::little, 1};
+            Making making{five_asked(), 512, files, big ? ByteOrder::big : ByteOrder::little, 1};
             auto container = open(OpenMode::creating(), making);
             ASSERT_TRUE(container);
-            write(*container, five_sizes);
+            write(*container, five_sizes());
             close(*container);
             for (const Sheet& sheet : sheets_of_five(files)) {
                 EXPECT_EQ(content_of(name_of_file(path(), sheet.number)), sheet.bytes(big))
@@ -218,7 +227,7 @@ TEST_F(Shared, any_number_of_ranks_reads_what_others_wrote) {
     ASSERT_TRUE(container);
     ASSERT_EQ(container->tasks(), 5);
     for (std::int64_t task = 0; task < 5; ++task) {
-        const auto expected = stream_of(task, five_sizes[static_cast<std::size_t>(task)]);
+        const auto expected = stream_of(task, five_sizes().at(static_cast<std::size_t>(task)));
         EXPECT_EQ(container->bytes_of(task), std::ssize(expected));
         std::vector<std::byte> found(expected.size() + 10);
         const auto moved = container->read(task, 0, found);
@@ -231,10 +240,10 @@ TEST_F(Shared, any_number_of_ranks_reads_what_others_wrote) {
 }
 
 TEST_F(Shared, several_files_that_are_opened_for_writing_are_not_closed_until_they_are) {
-    const Making making{five_asked, 512, 3};
+    const Making making{five_asked(), 512, 3};
     auto container = open(OpenMode::creating(), making);
     ASSERT_TRUE(container);
-    write(*container, five_sizes);
+    write(*container, five_sizes());
     close(*container);
     container = open(OpenMode::updating(), making);
     ASSERT_TRUE(container);
@@ -255,7 +264,7 @@ TEST_F(Shared, several_files_that_are_opened_for_writing_are_not_closed_until_th
 TEST_F(Shared, files_that_vanish_with_the_close_vanish_all) {
     OpenMode mode = OpenMode::creating();
     mode.delete_on_close = true;
-    auto container = open(mode, {five_asked, 512, 3});
+    auto container = open(mode, {five_asked(), 512, 3});
     ASSERT_TRUE(container);
     close(*container);
     EXPECT_TRUE(fs::is_empty(directory_.path()));
@@ -344,7 +353,7 @@ TEST_F(Collectors, move_the_bytes_of_all_and_the_others_touch_no_file) {
     const auto stream = stream_of(rank_, bytes);
     std::vector<std::vector<std::byte>> files(2);
     for (auto& file : files) {
-        if (rank_ == 0) file.resize(static_cast<std::size_t>(at_.comm.size() * 8 * MiB));
+        if (rank_ == 0) file.resize(static_cast<std::size_t>(8 * MiB * at_.comm.size()));
     }
     int calls = 0;
     const auto memory_of = [&](const Place& place, std::size_t size) {
