@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays in a container: the bytes of one file for each writer, as the streams of one file. The
-// chunk of each is as large as what it writes.
+// chunk of each is as large as what it writes. With collectors collective calls go through them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,21 +46,47 @@ class SionArrayFile final : public OwnSharesFile {
     }
     Json describe() override {
         return Json{{"tasks", container_->tasks()},
+                    {"collectors", container_->collectors()},
                     {"block_bytes", container_->file(0).head.block}};
     }
 
   protected:
+    Status do_put(std::size_t variable, const Slab& slab,
+                  std::span<const std::byte> data) override {
+        if (!together()) return OwnSharesFile::do_put(variable, slab, data);
+        const auto extents =
+            extents_of([&] { return OwnSharesFile::do_put(variable, slab, data); });
+        // Who has nothing to say takes part for the others.
+        const auto moved = container_->write_together(extents.list, data);
+        if (!extents.status) return extents.status.error();
+        if (!moved) return moved.error();
+        return {};
+    }
+    Status do_get(std::size_t variable, const Slab& slab, std::span<std::byte> data) override {
+        if (!together()) return OwnSharesFile::do_get(variable, slab, data);
+        const auto extents =
+            extents_of([&] { return OwnSharesFile::do_get(variable, slab, data); });
+        const auto moved = container_->read_together(extents.list, data);
+        if (!extents.status) return extents.status.error();
+        if (!moved) return moved.error();
+        const std::int64_t wanted = schema().bytes(variable, slab);
+        if (*moved < wanted) return too_short(path(), *moved, wanted);
+        return {};
+    }
     Status put_part(std::size_t variable, std::int64_t offset,
                     std::span<const std::byte> data) override {
+        const std::int64_t at = begin_of(rank(), variable) + offset;
+        if (note(rank(), at, std::ssize(data))) return {};
         session().progress.call("pwrite");
-        const auto moved = container_->write(rank(), begin_of(rank(), variable) + offset, data);
+        const auto moved = container_->write(rank(), at, data);
         if (!moved) return moved.error();
         return {};
     }
     Status get_part(int writer, std::size_t variable, std::int64_t offset,
                     std::span<std::byte> data) override {
-        session().progress.call("pread");
         const std::int64_t at = begin_of(writer, variable) + offset;
+        if (note(writer, at, std::ssize(data))) return {};
+        session().progress.call("pread");
         const auto moved = container_->read(writer, at, data);
         if (!moved) return moved.error();
         const auto wanted = static_cast<std::int64_t>(data.size());
@@ -77,6 +103,27 @@ class SionArrayFile final : public OwnSharesFile {
     }
 
   private:
+    bool together() const {
+        return container_->has_collectors() && access() == ArrayAccess::collective;
+    }
+    /// What a call would move, which is noted only.
+    struct Extents {
+        std::vector<sion::Extent> list;
+        Status status;
+    };
+    template <class Call>
+    Extents extents_of(Call&& call) {
+        Extents extents;
+        noted_ = &extents.list;
+        extents.status = call();
+        noted_ = nullptr;
+        return extents;
+    }
+    bool note(int writer, std::int64_t position, std::int64_t bytes) {
+        if (noted_ != nullptr) noted_->push_back({writer, position, bytes});
+        return noted_ != nullptr;
+    }
+
     /// Of the writer's share of a variable, in its stream.
     std::int64_t begin_of(int writer, std::size_t variable) const {
         std::int64_t begin = 0;
@@ -87,6 +134,7 @@ class SionArrayFile final : public OwnSharesFile {
     }
 
     std::unique_ptr<sion::SharedContainer> container_;
+    std::vector<sion::Extent>* noted_ = nullptr;
 };
 
 class SionArrayLibrary final : public ArrayLibrary {
@@ -100,10 +148,13 @@ class SionArrayLibrary final : public ArrayLibrary {
     ArrayCapabilities capabilities() const override {
         ArrayCapabilities can = own_shares_capabilities();
         can.shared_file = true;
+        can.collective = settings_.collector_tasks > 1;
         return can;
     }
     Json describe() const override {
-        Json out{{"format_version", sion::newest_version}, {"byte_order", settings_.byte_order}};
+        Json out{{"format_version", sion::newest_version},
+                 {"byte_order", settings_.byte_order},
+                 {"collector_tasks", settings_.collector_tasks}};
         if (settings_.block) out["block_bytes"] = settings_.block->count;
         return out;
     }
@@ -134,6 +185,7 @@ class SionArrayLibrary final : public ArrayLibrary {
             making.asked.push_back(std::max<std::int64_t>(1, schema.share_bytes(writer)));
         }
         if (settings_.block) making.block = settings_.block->count;
+        making.collector_tasks = settings_.collector_tasks;
         making.order =
             settings_.byte_order == "big" ? sion::ByteOrder::big : sion::ByteOrder::little;
         auto container = sion::SharedContainer::open(session(), comm, request.path, mode, making);

@@ -237,11 +237,6 @@ void SionSettings::declare(OptionTable& table) {
     declare_for_arrays(table);
     table.add("files", files, "files of a container that is made, over which the tasks are dealt")
         .range(1, 999999);
-    table
-        .add("collector-tasks", collector_tasks,
-             "so many neighbours have one that writes and reads for all, in collective calls; 1 = "
-             "each for itself")
-        .range(1, 2147483647);
 }
 
 void SionSettings::declare_for_arrays(OptionTable& table) {
@@ -249,6 +244,11 @@ void SionSettings::declare_for_arrays(OptionTable& table) {
         .range(1, 1 << 30)
         .automatic("the file system's");
     table.add("byte-order", byte_order, "of the metadata").choices({"little", "big"});
+    table
+        .add("collector-tasks", collector_tasks,
+             "so many neighbours have one that writes and reads for all, in collective calls; 1 = "
+             "each for itself")
+        .range(1, 2147483647);
 }
 
 std::unique_ptr<Storage> make_sion_storage(Session& session, const SionSettings& settings) {

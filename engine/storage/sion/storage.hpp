@@ -27,7 +27,7 @@ struct SionSettings {
     std::int64_t files = 1;            ///< of a container that is made
     std::int64_t collector_tasks = 1;  ///< neighbours of which one writes for all
     void declare(OptionTable& table);
-    /// Without what only files that are divided into blocks have.
+    /// Without those of files that are divided into blocks.
     void declare_for_arrays(OptionTable& table);
 };
 
