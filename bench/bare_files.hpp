@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bare pwrite and pread loops: each rank writes a new file, or reads one, from a barrier before the
-// first call to the last rank's end, without open and close.
+// first call to the last rank's end, without open and close. The file may be one of all ranks, each
+// at a place of its own.
 #pragma once
 
 #include <fcntl.h>
@@ -25,21 +26,28 @@ class Files {
     /// Data repeat: another page for each call, as any that are not all the same need it.
     static constexpr long period = 1 << 20;
 
-    Files(long transfer, long block)
-        : bytes_(transfer), size_(static_cast<std::size_t>(transfer)), calls_(block / transfer) {}
+    /// `first`: where this rank's bytes begin in its file.
+    Files(long transfer, long block, long first = 0)
+        : bytes_(transfer),
+          size_(static_cast<std::size_t>(transfer)),
+          calls_(block / transfer),
+          first_(first) {}
 
     /// Rates of all ranks in bytes per second; `path` is this rank's, `data` are `period` and a
     /// transfer long.
     double write(const std::string& path, const std::byte* data) {
-        const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666);
-        return timed(fd, [fd, data, size = size_](long offset) {
-            return ::pwrite(fd, data + offset % period, size, offset);
+        return write_into(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0666), data);
+    }
+    /// A file that is open; closes it.
+    double write_into(int fd, const std::byte* data) {
+        return timed(fd, [fd, data, size = size_, first = first_](long offset) {
+            return ::pwrite(fd, data + offset % period, size, first + offset);
         });
     }
     double read(const std::string& path, std::byte* memory) {
         const int fd = ::open(path.c_str(), O_RDONLY);
-        return timed(fd, [fd, memory, size = size_](long offset) {
-            return ::pread(fd, memory, size, offset);
+        return timed(fd, [fd, memory, size = size_, first = first_](long offset) {
+            return ::pread(fd, memory, size, first + offset);
         });
     }
 
@@ -60,6 +68,7 @@ class Files {
     long bytes_;
     std::size_t size_;
     long calls_;
+    long first_;
 };
 
 }  // namespace bare

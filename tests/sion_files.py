@@ -16,7 +16,8 @@ def stream_of(rank: int, length: int) -> bytes:
 
 @dataclass
 class Writer:
-    """`sizes`: bytes that each rank writes; `asked`: bytes of its chunks."""
+    """`sizes`: bytes that each rank writes; `asked`: bytes of its chunks. `content`: what each
+    writes, else something of its own. `rounded`: whether chunks are whole blocks."""
 
     sizes: list[int]
     asked: list[int]
@@ -26,10 +27,12 @@ class Writer:
     version: int = 5
     closed: bool = True
     library: tuple[int, int] = (1007, 6)
+    content: list[bytes] = field(default_factory=list)
+    rounded: bool = True
     placed: list[tuple[int, int]] = field(default_factory=list)
 
     def streams(self) -> list[bytes]:
-        return [stream_of(rank, size) for rank, size in enumerate(self.sizes)]
+        return self.content or [stream_of(rank, size) for rank, size in enumerate(self.sizes)]
 
     def paths(self, first: Path) -> list[Path]:
         return [first, *(Path(f"{first}.{i:06d}") for i in range(1, self.files))]
@@ -47,7 +50,7 @@ class Writer:
         return -(-size // self.block) * self.block
 
     def _file(self, prefix: str, number: int, ranks: list[int]) -> bytes:
-        room = [self._up(self.asked[rank]) for rank in ranks]
+        room = [self._up(self.asked[rank]) if self.rounded else self.asked[rank] for rank in ranks]
         stored = room if self.version >= 4 else [self.asked[rank] for rank in ranks]
         used = [max(1, -(-self.sizes[rank] // c)) for rank, c in zip(ranks, room, strict=True)]
         rows = max(used)
@@ -66,7 +69,7 @@ class Writer:
         out[: len(head)] = head
         filled = [[0] * len(ranks) for _ in range(rows)]
         for task, rank in enumerate(ranks):
-            stream = stream_of(rank, self.sizes[rank])
+            stream = self.streams()[rank]
             for row in range(used[task]):
                 piece = stream[row * room[task] : (row + 1) * room[task]]
                 at = begin + row * sum(room) + sum(room[:task])

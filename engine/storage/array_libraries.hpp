@@ -10,6 +10,7 @@
 #include "core/options.hpp"
 #include "core/units.hpp"
 #include "storage/array_file.hpp"
+#include "storage/sion/storage.hpp"
 
 namespace effio {
 
@@ -45,6 +46,9 @@ enum class OwnFileFormat : char {
     records  ///< Fortran unformatted sequential: each variable one record between length marks
 };
 std::unique_ptr<ArrayLibrary> make_own_file_library(Session& session, OwnFileFormat format);
+/// The same bytes in the streams of a container.
+std::unique_ptr<ArrayLibrary> make_sion_array_library(Session& session,
+                                                      const SionSettings& settings);
 
 std::unique_ptr<ArrayLibrary> make_hdf5_library(Session& session, const Hdf5Settings& settings);
 std::unique_ptr<ArrayLibrary> make_pnetcdf_library(Session& session,

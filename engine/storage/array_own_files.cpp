@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One file for each writer: its share of every variable, in the schema's order, either bare or as
-// Fortran unformatted records. Variables that are not shared out are in the file of writer 0; a
-// share without elements takes no place. Any number of readers may read: a slab comes together from
-// the files of those who wrote it.
+// Fortran unformatted records. A share without elements takes no place.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/uio.h>
@@ -14,6 +12,7 @@
 #include <map>
 
 #include "storage/array_libraries.hpp"
+#include "storage/own_shares.hpp"
 #include "storage/posix.hpp"
 #include "storage/posix_calls.hpp"
 #include "storage/record_layout.hpp"
@@ -54,14 +53,13 @@ struct OwnFile {
     OwnFileLayout layout;
 };
 
-class OwnArrayFile : public ArrayFile {
+class OwnArrayFile : public OwnSharesFile {
   public:
     OwnArrayFile(Session& session, const ArrayRequest& request, const FileSet& files,
                  OwnFileFormat format, int rank, bool writing)
-        : ArrayFile(session, request),
+        : OwnSharesFile(session, request, rank),
           files_(files),
           format_(format),
-          rank_(rank),
           writing_(writing) {}
 
     /// The file of `writer`, opened at first use.
@@ -83,57 +81,49 @@ class OwnArrayFile : public ArrayFile {
     }
 
     Result<std::int64_t> overhead_bytes() override {
-        return OwnFileLayout(schema(), format_, rank_).overhead();
+        return OwnFileLayout(schema(), format_, rank()).overhead();
     }
 
   protected:
-    Status do_set_access(ArrayAccess) override { return {}; }
-
     Status do_put(std::size_t variable, const Slab& slab,
                   std::span<const std::byte> data) override {
         const std::int64_t bytes = schema().bytes(variable, slab);
-        if (bytes == 0) return {};
-        data = data.first(static_cast<std::size_t>(bytes));
-        const Slab share = schema().share(variable, rank_);
-        const bool whole = slab == share;
-        if (!whole && (format_ == OwnFileFormat::records || !inside(slab, share))) {
+        if (format_ == OwnFileFormat::raw || bytes == 0) {
+            return OwnSharesFile::do_put(variable, slab, data);
+        }
+        if (slab != schema().share(variable, rank())) {
             return usage_error(fmt::format(
-                "variable {}: a file of its own takes {} of the rank's share of the variable",
-                schema().variables[variable].name, whole_or_part()));
+                "variable {}: a file of its own takes all of the rank's share of the variable",
+                schema().variables[variable].name));
         }
-        session().progress.call(format_ == OwnFileFormat::raw ? "pwrite" : "pwritev");
-        auto own = file_of(rank_);
+        session().progress.call("pwritev");
+        auto own = file_of(rank());
         if (!own) return own.error();
-        if (format_ == OwnFileFormat::records) {
-            return put_record(**own, (*own)->layout.begin(variable), data);
-        }
-        return for_each_piece(**own, variable, slab, share, data,
-                              [&](std::int64_t at, std::span<const std::byte> piece) {
-                                  return pwrite_all((*own)->descriptor.get(), (*own)->path, piece,
-                                                    at);
-                              });
+        return put_record(**own, (*own)->layout.begin(variable),
+                          data.first(static_cast<std::size_t>(bytes)));
     }
 
-    Status do_get(std::size_t variable, const Slab& slab, std::span<std::byte> data) override {
-        session().progress.call("pread");
-        const bool shared = schema().shared_out(variable);
-        const std::int64_t end = slab.start.front() + slab.count.front();
-        for (std::int64_t row = slab.start.front(); row < end;) {
-            const int writer = shared ? schema().shares.writer_of(row) : 0;
-            const Slab share = schema().share(variable, writer);
-            Slab piece = slab;
-            piece.start.front() = row;
-            piece.count.front() = std::min(end, share.start.front() + share.count.front()) - row;
-            const std::int64_t bytes = schema().bytes(variable, piece);
-            auto file = file_of(writer);
-            if (!file) return file.error();
-            auto done = get_piece(**file, variable, piece, share,
-                                  data.first(static_cast<std::size_t>(bytes)));
-            if (!done) return done;
-            data = data.subspan(static_cast<std::size_t>(bytes));
-            row += piece.count.front();
-        }
+    Status put_part(std::size_t variable, std::int64_t offset,
+                    std::span<const std::byte> data) override {
+        session().progress.call("pwrite");
+        auto own = file_of(rank());
+        if (!own) return own.error();
+        const auto moved = pwrite_all((*own)->descriptor.get(), (*own)->path, data,
+                                      (*own)->layout.begin(variable) + offset);
+        if (!moved) return moved.error();
         return {};
+    }
+
+    Status get_part(int writer, std::size_t variable, std::int64_t offset,
+                    std::span<std::byte> data) override {
+        session().progress.call("pread");
+        auto file = file_of(writer);
+        if (!file) return file.error();
+        const std::int64_t begin = (*file)->layout.begin(variable);
+        if (format_ == OwnFileFormat::raw) return read_bytes(**file, data, begin + offset);
+        const Slab share = schema().share(variable, writer);
+        return read_record(**file, RecordLayout(schema().bytes(variable, share)), begin, offset,
+                           data);
     }
 
     Status do_sync() override {
@@ -159,92 +149,45 @@ class OwnArrayFile : public ArrayFile {
   private:
     static constexpr std::size_t most_open = 64;
 
-    const char* whole_or_part() const {
-        return format_ == OwnFileFormat::records ? "all" : "parts";
-    }
-
-    static bool inside(const Slab& slab, const Slab& share) {
-        return slab.start.front() >= share.start.front() &&
-               slab.start.front() + slab.count.front() <= share.start.front() + share.count.front();
-    }
-
-    /// The slab in the coordinates of the share.
-    Box local_box(std::size_t variable, const Slab& slab, const Slab& share) const {
-        Box box = schema().box(variable, slab);
-        box.sizes.front() = share.count.front();
-        box.start.front() -= share.start.front();
-        return box;
-    }
-
-    template <class Span, class Move>
-    Status for_each_piece(const OwnFile& file, std::size_t variable, const Slab& slab,
-                          const Slab& share, Span data, Move&& move) {
-        Status status;
-        std::size_t done = 0;
-        for_each_run({0, local_box(variable, slab, share)}, 0,
-                     static_cast<std::int64_t>(data.size()), [&](const Run& run) {
-                         const auto bytes = static_cast<std::size_t>(run.bytes);
-                         const auto moved = move(file.layout.begin(variable) + run.offset,
-                                                 data.subspan(done, bytes));
-                         done += bytes;
-                         if (!moved) status = moved.error();
-                         return static_cast<bool>(status);
-                     });
-        return status;
-    }
-
-    Status get_piece(const OwnFile& file, std::size_t variable, const Slab& slab, const Slab& share,
-                     std::span<std::byte> data) {
-        const RecordLayout record(schema().bytes(variable, share));
-        return for_each_piece(
-            file, variable, slab, share, data,
-            [&](std::int64_t at, std::span<std::byte> piece) -> Result<std::int64_t> {
-                if (format_ == OwnFileFormat::raw) return read_all(file, piece, at);
-                return read_record(file, record, file.layout.begin(variable),
-                                   at - file.layout.begin(variable), piece);
-            });
-    }
-
-    Result<std::int64_t> read_all(const OwnFile& file, std::span<std::byte> data, std::int64_t at) {
-        auto read = pread_all(file.descriptor.get(), file.path, data, at);
-        if (!read) return read;
+    Status read_bytes(const OwnFile& file, std::span<std::byte> data, std::int64_t at) {
+        const auto read = pread_all(file.descriptor.get(), file.path, data, at);
+        if (!read) return read.error();
         const auto wanted = static_cast<std::int64_t>(data.size());
         if (*read < wanted) return too_short(file.path, at + *read, at + wanted);
-        return read;
+        return {};
     }
 
     /// Payload bytes from `offset` on, out of the subrecords that hold them; their marks are
     /// checked.
-    Result<std::int64_t> read_record(const OwnFile& file, const RecordLayout& record,
-                                     std::int64_t begin, std::int64_t offset,
-                                     std::span<std::byte> data) {
+    Status read_record(const OwnFile& file, const RecordLayout& record, std::int64_t begin,
+                       std::int64_t offset, std::span<std::byte> data) {
         const auto wanted = static_cast<std::int64_t>(data.size());
         for (std::int64_t done = 0; done < wanted;) {
             const auto s = record.subrecord(record.subrecord_of(offset + done));
             if (auto right = check_mark(file, begin + s.leading_at, s.leading); !right) {
-                return right.error();
+                return right;
             }
             const std::int64_t inside = offset + done - s.payload_begin;
             const std::int64_t piece = std::min(wanted - done, s.payload_bytes - inside);
-            auto read = read_all(
+            auto read = read_bytes(
                 file, data.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(piece)),
                 begin + s.data_at + inside);
             if (!read) return read;
             // As Fortran does when it comes to the end of a record.
             if (inside + piece == s.payload_bytes) {
                 if (auto right = check_mark(file, begin + s.trailing_at, s.trailing); !right) {
-                    return right.error();
+                    return right;
                 }
             }
             done += piece;
         }
-        return wanted;
+        return {};
     }
 
     Status check_mark(const OwnFile& file, std::int64_t at, std::int32_t right) {
         std::int32_t mark = 0;
-        auto read = read_all(file, std::as_writable_bytes(std::span(&mark, 1)), at);
-        if (!read) return read.error();
+        auto read = read_bytes(file, std::as_writable_bytes(std::span(&mark, 1)), at);
+        if (!read) return read;
         if (mark == right) return {};
         Error error = failure("read a record",
                               fmt::format("the record mark is {}, expected {}", mark, right));
@@ -273,7 +216,6 @@ class OwnArrayFile : public ArrayFile {
 
     FileSet files_;
     OwnFileFormat format_;
-    int rank_;
     bool writing_;
     std::map<int, OwnFile> open_;
 };
@@ -287,16 +229,7 @@ class OwnFileLibrary : public ArrayLibrary {
         return format_ == OwnFileFormat::raw ? "posix-fpp" : "fortran-fpp";
     }
 
-    ArrayCapabilities capabilities() const override {
-        ArrayCapabilities can;
-        can.shared_file = false;
-        can.collective = false;
-        can.any_slab = false;
-        can.self_describing = false;
-        can.attributes = false;
-        can.hints = false;
-        return can;
-    }
+    ArrayCapabilities capabilities() const override { return own_shares_capabilities(); }
 
     FileSet files(const std::string& file, int writers) const override {
         return {file + ".", writers, true};

@@ -213,6 +213,11 @@ const std::vector<ArrayBackend>& array_backends() {
          [](Session& s, const Choice&, const SimRoom*) {
              return make_own_file_library(s, OwnFileFormat::records);
          }},
+        {{"sion", "a SIONlib container: what each process writes in a stream of its own",
+          [](Choice& c, OptionTable& t) { c.sion.declare_for_arrays(t); }},
+         [](Session& s, const Choice& c, const SimRoom*) {
+             return make_sion_array_library(s, c.sion);
+         }},
         {{"null", "keeps nothing and takes exactly the programmed time",
           [](Choice& c, OptionTable& t) { c.null_delays.declare(t); }},
          make_over_bytes},

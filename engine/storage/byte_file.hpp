@@ -16,11 +16,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/layout.hpp"
 #include "core/stats.hpp"
 #include "parallel/session.hpp"
+#include "storage/file_set.hpp"
 #include "storage/hints.hpp"
 
 namespace effio {
@@ -291,6 +293,10 @@ class Storage {
     virtual std::string version() const { return {}; }
     /// A file can be divided so; else a usage error that says what could be.
     virtual Status check(const Blocks& /*blocks*/) const { return {}; }
+    /// The files that one of this set, when it is made, has beside it, in the same directory.
+    virtual std::vector<FileSet> files_beside(const FileSet& /*set*/) const { return {}; }
+    /// All files that make up the one that is there; local.
+    virtual std::vector<std::string> files_of(const std::string& path) const { return {path}; }
     /// Collective over `comm` (one rank for a file of its own).
     virtual Result<std::unique_ptr<ByteFile>> open(const Comm& comm,
                                                    const OpenRequest& request) = 0;

@@ -22,28 +22,10 @@
 #include "parallel/file_system.hpp"
 #include "parallel/session.hpp"
 #include "storage/byte_file.hpp"
+#include "storage/file_set.hpp"
 #include "storage/own_tree.hpp"
 
 namespace effio {
-
-/// Files of one kind: one whose name is the stem, or, if indexed, `count` files whose names are the
-/// stem and an index.
-struct FileSet {
-    std::string stem;
-    int count = 1;
-    bool indexed = false;
-    int digits = 3;  ///< of the index, at least
-    int first = 0;   ///< file number i has the index first + i * step
-    int step = 1;
-    std::string suffix{};        ///< behind the index
-    bool own_directory = false;  ///< indexed: each in a directory of its own, named by the index
-    std::string directory{};     ///< one of the target's; empty = the first
-    bool keep = false;           ///< not removed, whatever the target's `keep` says
-    /// Of file number `i`, relative to the directory.
-    std::string name(int i) const;
-    /// The same with printf conversions of the index (and %% for %).
-    std::string pattern() const;
-};
 
 /// Directory trees that the run makes (storage/own_tree.hpp) in `directory`: one whose name is the
 /// stem, or as many as the product of the counts, whose names are the stem and an index for each

@@ -13,7 +13,7 @@ from engines import Engine, Run
 
 from .conftest import Faulty
 
-LIBRARIES = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp")
+LIBRARIES = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp", "sion")
 QUICK = ("--quiet", "--agree-deadline", "3s", "--watchdog", "15s")
 EIO = 5
 MPI_ERR_INTERN = 17  # Open MPI exits with the class of the error that ended it

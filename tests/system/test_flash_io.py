@@ -19,7 +19,7 @@ CHECKPOINT = 7 * (24 * 8 * 8**3 + 164)
 CENTRED = 7 * (4 * 4 * 8**3 + 116)
 CORNER = 7 * (4 * 4 * 9**3 + 116)
 
-BACKENDS = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp")
+BACKENDS = ("pnetcdf", "hdf5", "netcdf4", "mpiio", "posix", "posix-fpp", "fortran-fpp", "sion")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

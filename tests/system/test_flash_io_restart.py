@@ -5,6 +5,7 @@ of ranks, and what is wrong with them."""
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 
 import h5py  # type: ignore[import-untyped]
@@ -22,7 +23,7 @@ CHECKPOINT = 24 * 8 * 4**3 + 164
 
 CHECKPOINTS = {
     "pnetcdf": "flash_io_ncmpi_chk_0000.nc",
-    **{b: f"flash_io_{b}_chk_0000" for b in ("hdf5", "netcdf4", "mpiio", "posix")},
+    **{b: f"flash_io_{b}_chk_0000" for b in ("hdf5", "netcdf4", "mpiio", "posix", "sion")},
     **{b: f"flash_io_{b}_chk_0000.001" for b in ("posix-fpp", "fortran-fpp")},
 }
 DESCRIBED = ("pnetcdf", "hdf5", "netcdf4")
@@ -215,6 +216,11 @@ def end_of_last_variable(checkpoint: Path, backend: str) -> int:
         with h5py.File(checkpoint) as file:
             stored = file["f13_"].id
             return int(stored.get_offset() + stored.get_storage_size())
+    if backend == "sion":  # two tasks with a chunk each, whose use the tail tells
+        content = checkpoint.read_bytes()
+        (tail,) = struct.unpack_from("<q", content, 1112)
+        (chunk,) = struct.unpack_from("<q", content, 1076 + 3 * 8)
+        return int(tail - chunk + struct.unpack_from("<q", content, tail + 3 * 8)[0])
     # It ends the file, but for the mark of its record.
     return checkpoint.stat().st_size - (4 if backend == "fortran-fpp" else 0)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 from pathlib import Path
@@ -15,6 +16,35 @@ from engines import Engine
 
 SMALL = ("libraries", "--edges", "8", "--quiet")
 CUBE = 9 * 8**3 * 8  # bytes of a process
+
+
+def test_a_container_is_compared_with_files_of_processes(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = [*SMALL, "--libraries", "posix-fpp,sion", "--hint-sets", "none", "--processes", "2"]
+    words += ["--hint-set", "big:sion.byte-order=big", "--keep"]
+    words += ["--hint-set", "collected:sion.collector-tasks=2"]
+    run = any_engine.run([*words, "--dir", data], tmp_path)
+    assert run.code == 0, run
+    for library in ("posix-fpp", "sion"):
+        (row,) = run.result.rows(access="read", library=library, hints="none")
+        assert row["verified_bytes"] == 2 * CUBE
+    for hints, collectors in (("none", 2), ("collected", 1)):
+        for access in ("write", "read"):
+            (row,) = run.result.rows(access=access, library="sion", hints=hints)
+            assert row["verified_bytes"] == (2 * CUBE if access == "read" else 0)
+            assert row["detail"]["library"]["collectors"] == collectors
+    # A head of 1120 bytes and a tail of 32; head and chunks are whole blocks.
+    (row,) = run.result.rows(access="write", library="sion", hints="none")
+    assert row["bytes"] == 2 * CUBE + 1120 + 32
+    block = row["detail"]["library"]["block_bytes"]
+    assert row["detail"]["hole_bytes"] == -1120 % block + 2 * (-CUBE % block)
+    for hints, order in (("none", "little"), ("big", "big"), ("collected", "little")):
+        container = data / f"libraries_sion_{hints}"
+        listed = any_engine.alone(["sion", "ls", container, "--json"], tmp_path)
+        found = json.loads(listed.stdout)
+        assert found["metadata_order"] == order
+        assert [task["bytes"] for task in found["tasks"]] == [CUBE, CUBE]
 
 
 def test_every_library_writes_and_reads_the_same_data(

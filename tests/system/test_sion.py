@@ -232,16 +232,6 @@ def test_ior_puts_each_ranks_blocks_into_its_stream(
     assert struct.unpack(">8q", content[302_592:]) == used
 
 
-def test_a_container_of_another_number_of_ranks_is_an_error(
-    any_engine: Engine, tmp_path: Path, data: Path
-) -> None:
-    words = [*IOR, "--dir", data, "--keep", "--backend", "sion", "--name", "f"]
-    assert any_engine.run([*words, "--phases", "write"], tmp_path).code == 0
-    run = any_engine.run([*words, "--phases", "read"], tmp_path, ranks=1)
-    assert run.code == 3, run
-    assert "the container has 2 tasks, the file has 1 part" in run.stderr
-
-
 def test_a_full_disk_ends_the_run_and_leaves_no_container(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
@@ -263,14 +253,15 @@ def test_studies_that_share_files_otherwise_refuse_containers(
     assert "holds each rank's blocks apart" in run.stderr
 
 
+@pytest.mark.parametrize("more", ["", ",files=2"])
 @pytest.mark.parametrize("tool", ["siondump", "sionsplit", "sioncat"])
 def test_the_originals_tools_take_our_containers(
-    any_engine: Engine, tmp_path: Path, data: Path, tool: str
+    any_engine: Engine, tmp_path: Path, data: Path, tool: str, more: str
 ) -> None:
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} of SIONlib is not on PATH")
     words = [*IOR, "--dir", data, "--keep", "--backend", "sion", "--name", "f"]
-    assert any_engine.run([*words, "--backend-options", SETTINGS], tmp_path).code == 0
+    assert any_engine.run([*words, "--backend-options", SETTINGS + more], tmp_path).code == 0
     ours = [stream(any_engine, data / "f", "--rank", rank) for rank in range(2)]
     path = data / "f"
     arguments = {

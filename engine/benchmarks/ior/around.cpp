@@ -22,6 +22,8 @@ Status Runner::check_readable(const Task& task) const {
         const std::string path = path_of(task, number);
         const auto size = size_of(path);
         if (!size) return size.error();
+        // Of several files none tells; opening them does.
+        if (storage_.files_of(path).size() > 1) continue;
         const bool strided = p.placement_kind() == Placement::strided;
         const std::int64_t last = strided ? g.blocks().transfers() - 1 : task.transfers[i] - 1;
         const std::int64_t needed = g.blocks().offset(g.part_of(number), last) + task.transfer;
@@ -47,10 +49,11 @@ std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
     if (p.drop_cache && p.writes() && p.sync == "none") {
         // Only clean pages can be dropped.
         for (std::size_t i = 0; i < task.transfers.size(); ++i) {
-            const std::string path = path_of(task, worker(comm_.rank(), i));
             session_.progress.call("flush before dropping");
-            if (auto flushed = flush_to_storage(path); !flushed) {
-                mine.fail(session_.signed_error(flushed.error()));
+            for (const auto& path : storage_.files_of(path_of(task, worker(comm_.rank(), i)))) {
+                if (auto flushed = flush_to_storage(path); !flushed) {
+                    mine.fail(session_.signed_error(flushed.error()));
+                }
             }
         }
     }
@@ -58,22 +61,26 @@ std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
     if (auto readable = check_readable(task); !readable) {
         mine.fail(session_.signed_error(readable.error()));
     }
-    double sum = 0;
-    int known = 0;
+    std::vector<std::string> paths;
     const std::size_t files = shared ? 1 : task.transfers.size();
     for (std::size_t i = 0; i < files; ++i) {
-        const std::string path = path_of(task, worker(task.owner, i));
-        const bool drops = p.drop_cache && (!shared || topology_.is_node_leader());
+        for (auto& path : storage_.files_of(path_of(task, worker(task.owner, i)))) {
+            paths.push_back(std::move(path));
+        }
+    }
+    const bool drops = p.drop_cache && (!shared || topology_.is_node_leader());
+    // Another rank drops what is shared.
+    if (shared && p.drop_cache && !drops) comm_.barrier();
+    double sum = 0;
+    int known = 0;
+    for (const auto& path : paths) {
         const auto resident = drops ? drop_from_cache(path) : resident_fraction(path);
         session_.progress.beat();
         if (!resident) continue;
         sum += *resident;
         ++known;
     }
-    comm_.barrier();
-    if (shared && p.drop_cache && !topology_.is_node_leader()) {
-        return resident_fraction(path_of(task, 0));
-    }
+    if (!shared || !p.drop_cache || drops) comm_.barrier();
     if (known == 0) return {};
     return sum / known;
 }
@@ -100,8 +107,8 @@ void Runner::remove_own(std::int64_t repetition, Outcome& mine) {
     const std::int64_t files = shared ? 1 : p.threads;
     for (std::int64_t i = 0; i < files; ++i) {
         const std::int64_t number = worker(comm_.rank(), static_cast<std::size_t>(i));
-        if (auto removed = storage_.remove(names_.path(target_, number, repetition)); !removed) {
-            mine.fail(removed.error());
+        for (const auto& path : names_.paths(target_, number, repetition)) {
+            if (auto removed = storage_.remove(path); !removed) mine.fail(removed.error());
         }
     }
 }

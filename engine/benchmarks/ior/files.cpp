@@ -32,12 +32,30 @@ FileNames::FileNames(const Parameters& p, std::int64_t workers)
     }
 }
 
+FileNames::FileNames(const Parameters& p, std::int64_t workers, const Storage& storage)
+    : FileNames(p, workers) {
+    for (const auto& set : sets_) beside_.push_back(storage.files_beside(set));
+    for (const auto& more : beside_) sets_.insert(sets_.end(), more.begin(), more.end());
+}
+
+std::size_t FileNames::set_of(std::int64_t worker, std::int64_t repetition) const {
+    const std::int64_t r = each_repetition_ ? repetition : 0;
+    return static_cast<std::size_t>(shared_ ? r : r * directories_ + worker % directories_);
+}
+
 std::string FileNames::path(const Target& target, std::int64_t worker,
                             std::int64_t repetition) const {
-    const std::int64_t r = each_repetition_ ? repetition : 0;
-    if (shared_) return target.path(sets_[static_cast<std::size_t>(r)], 0);
-    const auto& set = sets_[static_cast<std::size_t>(r * directories_ + worker % directories_)];
-    return target.path(set, static_cast<int>(worker / directories_));
+    return target.path(sets_[set_of(worker, repetition)],
+                       shared_ ? 0 : static_cast<int>(worker / directories_));
+}
+
+std::vector<std::string> FileNames::paths(const Target& target, std::int64_t worker,
+                                          std::int64_t repetition) const {
+    std::vector<std::string> all{path(target, worker, repetition)};
+    for (const FileSet& set : beside_[set_of(worker, repetition)]) {
+        for (int i = 0; i < set.count; ++i) all.push_back(target.path(set, i));
+    }
+    return all;
 }
 
 }  // namespace effio::ior

@@ -16,15 +16,25 @@ namespace effio::ior {
 class FileNames {
   public:
     FileNames(const Parameters& parameters, std::int64_t workers);
+    /// With the files that the storage puts beside them.
+    FileNames(const Parameters& parameters, std::int64_t workers, const Storage& storage);
 
+    /// Each repetition's; then those beside them.
     const std::vector<FileSet>& sets() const { return sets_; }
     std::string path(const Target& target, std::int64_t worker, std::int64_t repetition) const;
+    /// The same, and those beside it.
+    std::vector<std::string> paths(const Target& target, std::int64_t worker,
+                                   std::int64_t repetition) const;
 
   private:
+    /// Where the worker's file is among `sets_`.
+    std::size_t set_of(std::int64_t worker, std::int64_t repetition) const;
+
     std::int64_t directories_;  ///< one set in each, for every repetition that has its own
     bool shared_;
     bool each_repetition_;
     std::vector<FileSet> sets_;
+    std::vector<std::vector<FileSet>> beside_;  ///< each of `sets_` that was there first
 };
 
 }  // namespace effio::ior

@@ -222,7 +222,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     std::optional<Topology> topology;
     if (comm) topology = find_topology(*comm);
 
-    const FileNames names(p, ranks * p.threads);
+    const FileNames names(p, ranks * p.threads, *storage);
     Target::Request request = request_of(p.storage);
     request.more_directories = p.more_dirs;
     request.files = names.sets();

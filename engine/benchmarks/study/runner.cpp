@@ -244,7 +244,8 @@ class Runner {
 };
 
 /// What the chosen way to storage has to have for these cells.
-Status check_storage(const Storage& storage, const Definition& definition) {
+Status check_storage(const Storage& storage, const ArrayLibrary* arrays,
+                     const Definition& definition) {
     for (const auto& cell : definition.cells) {
         if (cell.items) {
             if (storage.capabilities().plain) continue;
@@ -265,8 +266,7 @@ Status check_storage(const Storage& storage, const Definition& definition) {
             if (auto can = check_mover(storage, cell); !can) return can;
             continue;
         }
-        const auto arrays = backend_names(Serves::arrays);
-        if (std::find(arrays.begin(), arrays.end(), storage.name()) == arrays.end()) {
+        if (arrays == nullptr || !arrays->capabilities().any_slab) {
             return usage_error(fmt::format(
                 "backend {} holds each rank's blocks apart: a study shares its files otherwise",
                 storage.name()));
@@ -311,10 +311,14 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
     const auto storage = make_storage(session, options.storage.backend, job.room);
-    if (auto can = check_storage(*storage, definition); !can) return Ending::from(can.error());
     std::unique_ptr<ArrayLibrary> arrays;
-    if (!storage->capabilities().plain) {
+    const auto known = backend_names(Serves::arrays);
+    if (!storage->capabilities().plain &&
+        std::find(known.begin(), known.end(), storage->name()) != known.end()) {
         arrays = make_arrays(session, options.storage.backend, job.room);
+    }
+    if (auto can = check_storage(*storage, arrays.get(), definition); !can) {
+        return Ending::from(can.error());
     }
 
     auto ranks_file = make_rank_csv(session.comm, options.save_ranks, rank_csv_header(definition));

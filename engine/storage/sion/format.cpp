@@ -353,7 +353,7 @@ std::vector<std::int64_t> own_chunks(std::span<const std::int64_t> asked, std::i
     return chunks;
 }
 
-std::vector<std::int64_t> collected_chunks(std::span<const std::int64_t> asked, std::int64_t block,
+std::vector<std::int64_t> collector_groups(std::span<const std::int64_t> asked, std::int64_t block,
                                            std::int64_t group_tasks) {
     const auto tasks = static_cast<std::int64_t>(asked.size());
     std::int64_t total = 0;
@@ -362,14 +362,26 @@ std::vector<std::int64_t> collected_chunks(std::span<const std::int64_t> asked, 
     const std::int64_t groups =
         std::max<std::int64_t>(1, std::min(up(tasks, group_tasks), up(total, block)));
     const std::int64_t most = rounded_up(total / groups, block);
-    std::vector<std::int64_t> chunks(asked.begin(), asked.end());
+    std::vector<std::int64_t> ends;
     std::int64_t in_group = 0;
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-        in_group += chunks[i];
-        const bool last = i + 1 == chunks.size() || in_group + chunks[i + 1] > most;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+        in_group += asked[i];
+        const bool last = i + 1 == asked.size() || in_group + asked[i + 1] > most;
         if (!last) continue;
-        chunks[i] += rounded_up(in_group, block) - in_group;
+        ends.push_back(static_cast<std::int64_t>(i) + 1);
         in_group = 0;
+    }
+    return ends;
+}
+
+std::vector<std::int64_t> collected_chunks(std::span<const std::int64_t> asked, std::int64_t block,
+                                           std::int64_t group_tasks) {
+    std::vector<std::int64_t> chunks(asked.begin(), asked.end());
+    std::size_t begin = 0;
+    for (const auto end : collector_groups(asked, block, group_tasks)) {
+        std::int64_t in_group = 0;
+        for (; begin < static_cast<std::size_t>(end); ++begin) in_group += asked[begin];
+        chunks[begin - 1] += rounded_up(in_group, block) - in_group;
     }
     return chunks;
 }

@@ -114,8 +114,11 @@ struct File {
 
 /// Chunks of tasks that write for themselves: each a whole number of blocks.
 std::vector<std::int64_t> own_chunks(std::span<const std::int64_t> asked, std::int64_t block);
-/// Chunks of tasks of which groups of some `group_tasks` neighbours have one collector that writes
-/// for them: without gaps in a group, and each group a whole number of blocks.
+/// Where tasks have one collector for some `group_tasks` neighbours, which writes for them: the
+/// first task behind each group.
+std::vector<std::int64_t> collector_groups(std::span<const std::int64_t> asked, std::int64_t block,
+                                           std::int64_t group_tasks);
+/// Their chunks: without gaps in a group, and each group a whole number of blocks.
 std::vector<std::int64_t> collected_chunks(std::span<const std::int64_t> asked, std::int64_t block,
                                            std::int64_t group_tasks);
 /// The file of each rank, where only their number is given: equally many each, what is left over

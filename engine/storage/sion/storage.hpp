@@ -2,13 +2,13 @@
 // Bytes in a container (format.hpp): each part of a file that is divided into blocks
 // (OpenRequest::blocks) is the stream of one task, part p that of task p, its blocks of all
 // segments one after the other. Where each rank writes its own part, nothing but the file system is
-// shared between them: pwrite into chunks of their own.
+// shared between them: pwrite into chunks of their own; with collectors (collector.hpp) some ranks
+// write for their neighbours.
 //
-// The container is one physical file. Opening makes or reads the head on the root; closing writes
-// head and tail there. Opening for writing keeps the streams of a container that is there, if it
-// has as many tasks and their chunks are full but for the last one; until it is closed again it
-// counts as one that was not closed. How a file was divided into blocks a container does not tell:
-// it must be opened with the blocks that it was written with.
+// Opening for writing keeps the streams of a container that is there, if it has as many tasks and
+// their chunks are full but for the last one; until it is closed again it counts as one that was
+// not closed. How a file was divided into blocks a container does not tell: it must be opened with
+// the blocks that it was written with, but any number of ranks may read it.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,11 @@ struct SionSettings {
     std::optional<Bytes> chunk;  ///< else all that a part holds
     std::optional<Bytes> block;  ///< else the file system's
     std::string byte_order = "little";
+    std::int64_t files = 1;            ///< of a container that is made
+    std::int64_t collector_tasks = 1;  ///< neighbours of which one writes for all
     void declare(OptionTable& table);
+    /// Without those of files that are divided into blocks.
+    void declare_for_arrays(OptionTable& table);
 };
 
 /// More are refused: how much of each is used stands in memory and in the file.

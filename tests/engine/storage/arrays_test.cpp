@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -75,7 +76,10 @@ class EveryArrays : public testing::TestWithParam<std::string> {
   protected:
     EveryArrays() : test_(GetParam() == "sim" ? Clock::Kind::virtual_time : Clock::Kind::real) {
         BackendChoice choice;
-        choice.name = GetParam();
+        const auto colon = GetParam().find(':');
+        choice.name = GetParam().substr(0, colon);
+        if (colon != std::string::npos) choice.settings = GetParam().substr(colon + 1);
+        EXPECT_TRUE(apply_settings(Serves::arrays, choice));
         if (GetParam() == "sim") room_ = std::move(*SimRoom::create(test_.comm));
         library_ = make_arrays(test_.session, choice, room_.get());
         can_ = library_->capabilities();
@@ -336,11 +340,14 @@ TEST_P(EveryArrays, files_of_another_kind_are_refused) {
 INSTANTIATE_TEST_SUITE_P(Arrays, EveryArrays, testing::ValuesIn([] {
                              auto names = present_backends(Serves::arrays);
                              std::erase(names, "null");  // keeps nothing
+                             names.push_back("sion:collector-tasks=2");
                              return names;
                          }()),
                          [](const auto& backend) {
                              std::string name = backend.param;
-                             std::replace(name.begin(), name.end(), '-', '_');
+                             std::replace_if(
+                                 name.begin(), name.end(),
+                                 [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
                              return name;
                          });
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "image.hpp"
 
 // NOLINTBEGIN: what replaces the allocator is made of what it is made of.
 namespace {
@@ -58,27 +59,6 @@ class Memory final : public Source {
   private:
     std::string path_ = "memory";
     std::vector<std::byte> bytes_;
-};
-
-/// A file written by offsets, as the tables give them.
-struct Image {
-    std::vector<std::byte> bytes;
-    bool big = false;
-
-    void put(std::size_t offset, std::uint64_t value, std::size_t size) {
-        if (bytes.size() < offset + size) bytes.resize(offset + size);
-        for (std::size_t i = 0; i < size; ++i) {
-            const std::size_t shift = 8 * (big ? size - 1 - i : i);
-            bytes[offset + i] = static_cast<std::byte>(value >> shift & 0xffU);
-        }
-    }
-    void put32(std::size_t offset, std::uint64_t value) { put(offset, value, 4); }
-    void put64(std::size_t offset, std::uint64_t value) { put(offset, value, 8); }
-    void text(std::size_t offset, const std::string& word) {
-        for (std::size_t i = 0; i < word.size(); ++i) {
-            put(offset + i, static_cast<unsigned char>(word[i]), 1);
-        }
-    }
 };
 
 /// The second of two files, ranks 2, 3 and 4 of five, chunks of 4096, 8192 and 4096 bytes, three

@@ -268,7 +268,7 @@ TEST_P(Containers, that_do_not_fit_are_refused) {
     ASSERT_TRUE(file);
     write(*file, 0, 1);
     close(*file);
-    auto other = request(OpenMode::reading());
+    auto other = request(OpenMode::updating());
     other.blocks->parts = ranks_ + 1;
     refused(other, "the container has");
     // A writer that was killed.
@@ -350,6 +350,86 @@ INSTANTIATE_TEST_SUITE_P(
                         sion::ByteOrder::big},
                     Way{"a_block_a_chunk", "block=8,chunk=72", 72, 3, sion::ByteOrder::little}),
     [](const auto& suite) { return suite.param.name; });
+
+/// Whose settings these are.
+std::unique_ptr<Storage> storage_with(TestSession& at, const char* settings) {
+    BackendChoice choice;
+    choice.name = "sion";
+    choice.settings = settings;
+    EXPECT_TRUE(apply_settings(Serves::blocks, choice));
+    return make_storage(at.session, choice, nullptr);
+}
+
+TEST(SionStorage, tells_the_files_beside_the_first) {
+    TestSession at;
+    EXPECT_TRUE(storage_with(at, "")->files_beside({.stem = "a"}).empty());
+    const auto storage = storage_with(at, "files=3");
+    const auto beside = storage->files_beside({.stem = "a", .directory = "d"});
+    ASSERT_EQ(beside.size(), 1U);
+    EXPECT_EQ(beside[0].count, 2);
+    EXPECT_EQ(beside[0].name(0), "a.000001");
+    EXPECT_EQ(beside[0].name(1), "a.000002");
+    EXPECT_EQ(beside[0].directory, "d");
+    // Each has a task at least.
+    EXPECT_TRUE(storage->check({1, 1, 1, 3}));
+    EXPECT_FALSE(storage->check({1, 1, 1, 2}));
+}
+
+TEST(SionStorage, several_files_and_collectors_hold_the_same_bytes) {
+    TestSession at;
+    const SharedDirectory directory(at.comm);
+    const int ranks = at.comm.size();
+    const Blocks blocks{transfer, block, segments, ranks};
+    const std::string settings =
+        "block=64,chunk=100,collector-tasks=2,files=" + std::to_string((ranks + 1) / 2);
+    const auto storage = storage_with(at, settings.c_str());
+    OpenRequest request{directory / "data", OpenMode::creating(), Element::byte, {}, blocks, true};
+    const auto pattern = [](std::int64_t offset) {
+        Buffer bytes(transfer);
+        Pattern(17, 4).fill(bytes.bytes(), offset);
+        return bytes;
+    };
+    auto file = storage->open(at.comm, request);
+    ASSERT_TRUE(file) << file.error().text();
+    for (std::int64_t i = 0; i < blocks.transfers(); ++i) {
+        const auto offset = blocks.offset(at.comm.rank(), i);
+        const auto done = (*file)->write(together, pattern(offset).bytes(), offset);
+        ASSERT_TRUE(done) << done.error().text();
+    }
+    ASSERT_TRUE((*file)->close());
+    at.comm.barrier();
+    EXPECT_EQ(std::ssize(storage->files_of(request.path)), (ranks + 1) / 2);
+    request.mode = OpenMode::reading();
+    file = storage->open(at.comm, request);
+    ASSERT_TRUE(file) << file.error().text();
+    for (std::int64_t i = 0; i < blocks.transfers(); ++i) {
+        const auto offset = blocks.offset((at.comm.rank() + 1) % ranks, i);
+        Buffer found(transfer);
+        const auto done = (*file)->read(together, found.bytes(), offset);
+        ASSERT_TRUE(done) << done.error().text();
+        EXPECT_TRUE(std::ranges::equal(found.bytes(), pattern(offset).bytes())) << offset;
+    }
+    // Behind the end of all streams.
+    Buffer found(transfer);
+    const auto behind = (*file)->read(together, found.bytes(), blocks.file_bytes());
+    EXPECT_FALSE(behind);
+    ASSERT_TRUE((*file)->close());
+    // One rank for itself reads them all, as it likes; nobody writes them so.
+    const Comm self = Comm::self(at.clock);
+    const auto plain = storage_with(at, "");
+    request.collective = false;
+    auto alone_file = plain->open(self, request);
+    ASSERT_TRUE(alone_file) << alone_file.error().text();
+    Buffer all(static_cast<std::size_t>(blocks.file_bytes()));
+    Buffer expected(all.size());
+    Pattern(17, 4).fill(expected.bytes(), 0);
+    ASSERT_TRUE((*alone_file)->read(alone, all.bytes(), 0));
+    EXPECT_TRUE(std::ranges::equal(all.bytes(), expected.bytes()));
+    ASSERT_TRUE((*alone_file)->close());
+    const auto apart = storage->open(at.comm, request);
+    ASSERT_FALSE(apart);
+    EXPECT_EQ(apart.error().exit_code, ExitCode::usage);
+}
 
 TEST(SionStorage, needs_a_bounded_number_of_chunks) {
     TestSession at;
