@@ -99,10 +99,8 @@ class Translator {
         // The original checks less, flushes nothing, and leaves the caches alone and its files
         // where they are.
         const std::string file = text('f', "partest_parfile.sion");
-        own_ = {"--quiet",          "--progress=none",
-                "--overwrite",      "--exact-name",
-                "--fsync=off",      "--drop-cache=off",
-                "--call-times=off", "--dir=" + parent_of(file)};
+        own_ = {"--quiet",     "--progress=none",  "--overwrite",      "--exact-name",
+                "--fsync=off", "--drop-cache=off", "--call-times=off", "--dir=" + parent_of(file)};
         own_.push_back("--prefix=" + file.substr(file.rfind('/') + 1));
         own_.emplace_back(has('X') ? "--unlink" : "--keep");
         if (has('C')) own_.emplace_back("--verify=off");
@@ -114,8 +112,9 @@ class Translator {
         phases();
         own_.push_back(fmt::format("--shift={}", number('Z', 0, 0, 2147483647)));
         if (const auto together = number('j', -1, -2, 2147483647); together == -2) {
-            fault("-j -2: which tasks that lets work together is not laid down; -j 1 is one by "
-                  "one");
+            fault(
+                "-j -2: which tasks that lets work together is not laid down; -j 1 is one by "
+                "one");
         } else if (together == 0) {
             fault("-j 0: no task could work");
         } else if (together > 0) {
@@ -127,8 +126,8 @@ class Translator {
         if (has('w')) own_.emplace_back("--hint=IBM_largeblock_io=true");
         if (has('x')) own_.emplace_back("--hint=IBM_sparse_access=true");
         if (has('Q')) {
-            own_.push_back(fmt::format("--hint=IBM_io_buffer_size={}K",
-                                       number('Q', 0, 1, 2147483647)));
+            own_.push_back(
+                fmt::format("--hint=IBM_io_buffer_size={}K", number('Q', 0, 1, 2147483647)));
         }
         return own_;
     }
@@ -218,8 +217,8 @@ Result<std::int64_t> parse_partest_size(std::string_view text) {
     if (!suffix.empty() && suffix != "b") {
         const auto power = std::string_view("kmgt").find(suffix[0]);
         const std::string rest = suffix.substr(1);
-        if (power == std::string_view::npos || (!rest.empty() && rest != "b" && rest != "i" &&
-                                                rest != "ib")) {
+        if (power == std::string_view::npos ||
+            (!rest.empty() && rest != "b" && rest != "i" && rest != "ib")) {
             return refused();
         }
         unit = std::pow(rest == "b" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
@@ -235,8 +234,8 @@ std::string classic_partest_report(const PartestTasks& tasks, const study::PassR
     std::string out;
     const int count = static_cast<int>(result.each.size());
     for (int task = 0; task < count; ++task) {
-        const bool wanted = tasks.each || (tasks.first && task == 0) ||
-                            (tasks.last && task + 1 == count);
+        const bool wanted =
+            tasks.each || (tasks.first && task == 0) || (tasks.last && task + 1 == count);
         if (!wanted) continue;
         const study::RankLine& one = result.each[static_cast<std::size_t>(task)];
         out += stat_line(fmt::format("TASK {:06d} {}", task, access), one.bytes, one.total);

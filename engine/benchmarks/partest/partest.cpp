@@ -125,9 +125,7 @@ void Parameters::declare(OptionTable& table) {
     table.add("total", total, "of all tasks together, instead of --size")
         .range(1, 9e15)
         .automatic("--size for each");
-    table
-        .add("random-size", random_size,
-             "a task has up to this part of its size more, at random")
+    table.add("random-size", random_size, "a task has up to this part of its size more, at random")
         .range(0, 1);
     table.add("call", call, "bytes of a call; a task's last one may be shorter")
         .letter('b')
@@ -145,8 +143,9 @@ void Parameters::declare(OptionTable& table) {
              "a container is opened for reading by all tasks together, or by each for itself")
         .choices({"together", "each"});
     table
-        .add("shift", shift,
-             "task t reads what task t + shift wrote, round the tasks; --reader does not count then")
+        .add(
+            "shift", shift,
+            "task t reads what task t + shift wrote, round the tasks; --reader does not count then")
         .range(0, 2147483647)
         .automatic("as --reader says");
     table.add("at-a-time", at_a_time, "so many tasks make their calls at a time; 0: all")
@@ -170,8 +169,9 @@ Status Parameters::check() {
                                        format_exact(first_access), format_exact(call)));
     }
     if (exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1)) {
-        return usage_error("--exact-name: there is one file for each way, number of tasks and "
-                           "size of chunk");
+        return usage_error(
+            "--exact-name: there is one file for each way, number of tasks and "
+            "size of chunk");
     }
     const auto has = [&](const char* phase) {
         return std::find(phases.begin(), phases.end(), phase) != phases.end();
@@ -234,11 +234,11 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             }
         }
     }
-    const std::string amount = p.total ? format_exact(*p.total) + " in all"
-                                       : format_exact(p.size) + " a task";
-    study.title = fmt::format("partest: {} in calls of {}{}", amount, format_exact(p.call),
-                              small ? "; chunks are smaller than the block: the container has holes"
-                                    : "");
+    const std::string amount =
+        p.total ? format_exact(*p.total) + " in all" : format_exact(p.size) + " a task";
+    study.title =
+        fmt::format("partest: {} in calls of {}{}", amount, format_exact(p.call),
+                    small ? "; chunks are smaller than the block: the container has holes" : "");
     study.detail = Json{{"size_bytes", p.size.count},
                         {"total_bytes", p.total ? Json(p.total->count) : Json()},
                         {"random_size", p.random_size},

@@ -136,7 +136,8 @@ class Runner {
             for (int file = session_.comm.rank(); file < set.files.count;
                  file += session_.comm.size()) {
                 const std::string path = stage_.target.path(set.files, file);
-                if (auto removed = stage_.ways.of(definition_.cells[group.begin]).remove(path); !removed) {
+                if (auto removed = stage_.ways.of(definition_.cells[group.begin]).remove(path);
+                    !removed) {
                     fatal_.fail(session_.signed_error(std::move(removed.error())));
                 }
                 session_.progress.beat();
@@ -165,8 +166,8 @@ class Runner {
 
     void measure(const Visit& visit) {
         const Cell& cell = visit.cell;
-        stage_.ways.of(cell).set_active_ranks(cell.at_a_time > 0 ? std::min(cell.at_a_time, cell.ranks)
-                                                           : cell.ranks);
+        stage_.ways.of(cell).set_active_ranks(
+            cell.at_a_time > 0 ? std::min(cell.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
         step.path = stage_.target.path(visit.files, 0);
         step.plan_done = static_cast<double>(done_++) /
@@ -369,8 +370,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     if (rank_view != nullptr) observers.push_back(rank_view.get());
     const auto direct = make_direct(job, *target, *storage, definition, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
-    const Stage stage{job,          options, *target,  ways, direct.get(),
-                      arrays.get(), *hints,  each_rank};
+    const Stage stage{job, options, *target, ways, direct.get(), arrays.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
     add(ending, target->remove_files(session, *storage));
     if (saved.error) add(ending, *saved.error);

@@ -18,7 +18,7 @@ class StreamMover : public Mover {
           begin_(streams_.begin(place.owner)) {}
 
     Status open(bool create) override {
-        const OpenMode mode = create                ? OpenMode::creating()
+        const OpenMode mode = create                 ? OpenMode::creating()
                               : place_.cell.writes() ? OpenMode::updating()
                                                      : OpenMode::reading();
         auto opened = storage_.open(place_.comm, {place_.path, mode, Element::byte, place_.hints,
