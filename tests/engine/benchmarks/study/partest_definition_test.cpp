@@ -27,9 +27,9 @@ TEST(Partest, the_example_of_the_definition) {
         EXPECT_EQ(cell.calls_in_all(), 12);
         const study::Streams& s = *cell.streams;
         EXPECT_EQ(s.calls(10000), 4);
-        EXPECT_EQ(s.call(0, 10000), (Run{0, 100}));
-        EXPECT_EQ(s.call(1, 10000), (Run{100, 4096}));
-        EXPECT_EQ(s.call(3, 10000), (Run{8292, 1708}));
+        EXPECT_EQ(s.call(0, 10000), (effio::Run{0, 100}));
+        EXPECT_EQ(s.call(1, 10000), (effio::Run{100, 4096}));
+        EXPECT_EQ(s.call(3, 10000), (effio::Run{8292, 1708}));
         EXPECT_TRUE(cell.waits);
     }
     const study::Cell& small = study->cells[0];
@@ -60,7 +60,7 @@ TEST(Partest, calls_of_streams_cover_them_once) {
             for (std::int64_t length = 0; length < 30; ++length) {
                 std::int64_t at = 0;
                 for (std::int64_t n = 0; n < s.calls(length); ++n) {
-                    const Run run = s.call(n, length);
+                    const effio::Run run = s.call(n, length);
                     EXPECT_EQ(run.offset, at);
                     EXPECT_GT(run.bytes, 0);
                     EXPECT_LE(run.bytes, request);
