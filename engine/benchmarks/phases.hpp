@@ -26,6 +26,10 @@ class Phases {
           begin_(common_.start()),
           end_(begin_) {}
 
+    /// From now on all ranks wait after each part for those of their `file`, then for all: two
+    /// parts of their own, `file_barrier` and `global_barrier`.
+    void wait_after_parts(const Comm& file) { file_ = &file; }
+
     /// Collective. Times `work`, which returns a Status, on this rank; then the ranks agree.
     /// Nothing is done once a part has failed. True if the part went well on all ranks.
     template <class Work>
@@ -34,6 +38,7 @@ class Phases {
         const double begin = session_.clock.now();
         Status status = work();
         const double seconds = session_.clock.now() - begin;
+        wait();
         Outcome mine;
         if (!status) mine.fail(session_.signed_error(std::move(status.error())));
         mine.interrupted = session_.interrupted.load();
@@ -66,12 +71,27 @@ class Phases {
             list.emplace_back(part.name, part.seconds);
             rest -= part.seconds;
         }
+        if (file_ != nullptr) {
+            list.emplace_back("file_barrier", file_wait_);
+            list.emplace_back("global_barrier", global_wait_);
+            rest -= file_wait_ + global_wait_;
+        }
         list.emplace_back("late", late_);
         list.emplace_back("agree", rest);
         return list;
     }
 
   private:
+    void wait() {
+        if (file_ == nullptr) return;
+        const double begin = session_.clock.now();
+        file_->barrier();
+        const double middle = session_.clock.now();
+        comm_.barrier();
+        file_wait_ += middle - begin;
+        global_wait_ += session_.clock.now() - middle;
+    }
+
     struct Part {
         std::string name;
         double seconds = 0;
@@ -83,6 +103,9 @@ class Phases {
     double begin_;
     double end_;
     double late_ = 0;
+    const Comm* file_ = nullptr;
+    double file_wait_ = 0;
+    double global_wait_ = 0;
     std::vector<Part> parts_;
     Agreed agreed_;
 };

@@ -7,6 +7,7 @@
 #include "benchmarks/ior/ior.hpp"
 #include "benchmarks/libraries/libraries.hpp"
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "benchmarks/partest/partest.hpp"
 #include "benchmarks/pio/pio.hpp"
 #include "benchmarks/rings/rings.hpp"
 #include "benchmarks/spiobench/spiobench.hpp"
@@ -31,6 +32,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         rows.emplace_back([] { return ssca3::make_benchmark(); });
         rows.emplace_back([] { return tile_io::make_benchmark(); });
         rows.emplace_back([] { return pio::make_benchmark(); });
+        rows.emplace_back([] { return partest::make_benchmark(); });
         return rows;
     }();
     return all;

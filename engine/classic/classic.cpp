@@ -11,6 +11,7 @@
 #include "classic/flash_io.hpp"
 #include "classic/ior.hpp"
 #include "classic/mdtest.hpp"
+#include "classic/partest.hpp"
 #include "classic/tile_io.hpp"
 
 namespace effio {
@@ -50,6 +51,12 @@ Wording b_eff_io_words() {
 }
 Wording flash_io_words() {
     return {{"--dir", "-f"}, {"--prefix", "-f"}, {"--cells", "-n"}};
+}
+Wording partest_words() {
+    return {{"--first-access", "-O"}, {"--call", "-b"},   {"--unlink", "-X"},
+            {"--random-size", "-F"},  {"--chunk", "-r"},  {"--size", "-s"},
+            {"--total", "-g"},        {"--block", "-q"},  {"--double-write", "-W 2"},
+            {"--dir", "-f"},          {"--prefix", "-f"}, {"--phases", "-W, -R"}};
 }
 Wording mdtest_words() {
     return {{"--items-per-directory", "-I"},
@@ -121,6 +128,8 @@ const std::vector<ClassicProgram>& classic_programs() {
          translate_mdtest, and_storage(mdtest_words())},
         {"mpi-tile-io", "MPI-Tile-IO: its options and its report in lines with #",
          translate_tile_io, and_storage({})},
+        {"partest", "partest of SIONlib: its options, and its T_ lines on stderr",
+         translate_partest, and_storage(partest_words())},
         {"ior", "IOR 4: its options, scripts, text, JSON and CSV", translate_ior,
          and_storage(ior_words())}};
     return programs;

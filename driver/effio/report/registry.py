@@ -26,6 +26,7 @@ TELLERS: Mapping[str, str] = {
     "rings": "rings",
     # Benchmarks on the frame for studies.
     "io-bench": "study",
+    "partest": "partest",
     "pio": "study",
     "spiobench": "study",
     "ssca3": "study",

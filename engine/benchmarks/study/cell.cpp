@@ -29,7 +29,31 @@ Addresses Items::contents(std::int64_t files, std::int64_t bytes) {
     return {0, Strides{bytes, {{files, (bytes + unit - 1) / unit * unit}}}};
 }
 
+std::int64_t Streams::calls(std::int64_t length) const {
+    if (length <= lead()) return length > 0 ? 1 : 0;
+    return 1 + (length - lead() + request - 1) / request;
+}
+
+void Streams::count(int ranks) {
+    bytes_in_all = calls_in_all = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        const std::int64_t own = bytes(rank);
+        bytes_in_all += own;
+        calls_in_all += calls(own);
+    }
+}
+
+Addresses Streams::contents(int rank) const {
+    return {begin(rank), Strides{std::min(request, largest), {{calls(largest), request}}}};
+}
+
+std::optional<Blocks> Streams::blocks(int ranks) const {
+    if (apart) return {};
+    return Blocks{largest, largest, 1, ranks};
+}
+
 double Cell::bytes_in_all() const {
+    if (streams) return static_cast<double>(streams->bytes_in_all);
     const Addresses of_rank = addresses(0);
     if (items) {
         return static_cast<double>(items->visits_in_all) * static_cast<double>(of_rank.piece());
@@ -41,6 +65,7 @@ double Cell::bytes_in_all() const {
 }
 
 double Cell::calls_in_all() const {
+    if (streams) return static_cast<double>(streams->calls_in_all);
     const Addresses of_rank = addresses(0);
     if (items) {
         const std::int64_t each = (of_rank.piece() + items->request - 1) / items->request;

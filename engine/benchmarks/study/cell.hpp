@@ -6,6 +6,7 @@
 // (plan, files and cap, communicators, parts of the time, verification, records, tables).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "core/addresses.hpp"
 #include "core/json.hpp"
 #include "core/units.hpp"
+#include "storage/backends.hpp"
 #include "storage/hints.hpp"
 
 namespace effio::study {
@@ -102,6 +104,37 @@ struct Items {
     static Addresses contents(std::int64_t files, std::int64_t bytes);
 };
 
+/// One stream a rank, of a length of its own, moved by calls one after the other: in a part of the
+/// file, or in a file of its own. Its contents are stamped, at any place.
+struct Streams {
+    std::int64_t request = 1;  ///< bytes of a call; the last one may be shorter
+    std::int64_t first = 0;    ///< bytes of the first call, at most `request`; 0: as the others
+    std::int64_t largest = 0;  ///< bytes of the longest stream: where they share a file, rank r's
+                               ///< begins at r times as much
+    bool apart = false;        ///< each in a file of its own
+    std::int64_t bytes_in_all = 0;
+    std::int64_t calls_in_all = 0;
+    std::function<std::int64_t(int rank)> bytes;
+
+    /// Of a stream that is so long.
+    std::int64_t calls(std::int64_t length) const;
+    /// What call `number` of it moves; offsets count from the stream's begin.
+    Run call(std::int64_t number, std::int64_t length) const {
+        const std::int64_t from = number == 0 ? 0 : lead() + (number - 1) * request;
+        return {from, std::min(length, lead() + number * request) - from};
+    }
+    /// Fills the sums over the ranks.
+    void count(int ranks);
+    std::int64_t begin(int rank) const { return apart ? 0 : rank * largest; }
+    /// The longest, as pieces of the content.
+    Addresses contents(int rank) const;
+    /// Formats with a structure of their own are told of the parts of a shared file.
+    std::optional<Blocks> blocks(int ranks) const;
+
+  private:
+    std::int64_t lead() const { return first > 0 ? first : request; }
+};
+
 struct Cell {
     std::string pattern;
     std::vector<Axis> axes;
@@ -128,6 +161,22 @@ struct Cell {
     /// Bytes in memory between a piece and the next; words only.
     std::int64_t memory_spacing = 0;
     std::optional<Items> items = {};
+    std::optional<Streams> streams = {};
+    /// The way to its files, where that is not the run's own.
+    std::optional<BackendChoice> backend = {};
+    /// New files are created and closed, then opened: parts of their own.
+    bool creates_apart = false;
+    /// Each rank opens the file for itself.
+    bool opens_alone = false;
+    /// After each part all ranks wait for those of their file, then for all: parts of their own.
+    bool waits = false;
+    /// Not 0: only so many ranks at a time make their calls, in the order of the ranks. Waiting for
+    /// the others is a part of its own.
+    int at_a_time = 0;
+    /// Rank r reads what rank r + shift wrote, round the ranks; else as the options say.
+    std::optional<int> shift = {};
+    /// Its files are removed after it, as a part that the rate does not count.
+    bool unlinks = false;
     Through through = Through::offsets;
     bool collective = false;
     Content content = Content::words;
@@ -146,6 +195,10 @@ struct Cell {
     bool only_reads() const;
     /// Of the file that a rank uses; not of items.
     int file_of(int rank) const { return rank / (ranks / files); }
+    /// How long a rank's file is at least when it is written.
+    std::int64_t least_bytes(int rank) const {
+        return streams && streams->apart ? streams->bytes(rank) : file_bytes;
+    }
     /// Whose files are removed together.
     const std::string& keeper() const { return pool.empty() ? file : pool; }
     // Of all ranks in a pass that moves its bytes one way.

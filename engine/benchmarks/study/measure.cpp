@@ -2,13 +2,14 @@
 #include "benchmarks/study/measure.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "benchmarks/phases.hpp"
 #include "benchmarks/rank_csv.hpp"
+#include "benchmarks/study/done.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -38,6 +39,7 @@ Hints hints_of(const Stage& stage, const Cell& cell) {
 
 /// Whose data a rank of the cell moves.
 int owner_of(const Stage& stage, const Crew& crew, const Cell& cell) {
+    if (cell.shift && !cell.writes()) return (crew.comm.rank() + *cell.shift) % cell.ranks;
     if (stage.options.reader == "same" || cell.writes()) return crew.comm.rank();
     return crew.order.partner(Partner::shifted, 1, 0);
 }
@@ -52,28 +54,20 @@ std::vector<Named> with_parts(std::vector<Named> seconds, const std::vector<Name
     return seconds;
 }
 
-}  // namespace
+/// What the file takes on storage, as the file system says; 0 where there is no file.
+std::int64_t allocated_of(const std::string& path) {
+    constexpr std::int64_t unit = 512;  // of st_blocks
+    struct stat info{};
+    return ::stat(path.c_str(), &info) == 0 ? unit * info.st_blocks : 0;
+}
 
-struct Measure::Done {
-    Pass pass;
-    Moved moved;
-    Outcome outcome;
-    std::vector<Named> seconds;
-    double counted = 0;
-    std::uint64_t generation = 0;  ///< of what was written or should be read
-    std::optional<CacheEvidence> cache;
-    std::string call;
-    GrantedHints granted;
-    Json library = Json::object();
-    std::int64_t verified = 0;
-    bool valid = true;
-};
+}  // namespace
 
 Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
     : stage_(stage),
       crew_(crew),
       visit_(visit),
-      storage_(visit.cell.past_cache ? *stage.direct : stage.storage),
+      storage_(visit.cell.past_cache ? *stage.direct : stage.ways.of(visit.cell)),
       owner_(owner_of(stage, crew, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
@@ -83,7 +77,11 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
     const Cell& cell = visit.cell;
     const int file = cell.items ? 0 : cell.file_of(owner_);
     path_ = stage.target.path(visit.files, file);
-    if (cell.files > 1 && !cell.items) own_files_ = crew.comm.split(file);
+    if (cell.opens_alone) {
+        own_files_ = crew.comm.split(crew.comm.rank());
+    } else if (cell.files > 1 && !cell.items) {
+        own_files_ = crew.comm.split(file);
+    }
     place_ = std::make_unique<Place>(
         Place{session(), cell, own_files_ ? *own_files_ : crew.comm, path_, addresses_,
               hints_of(stage, cell), owner_, [this](std::int64_t item) {
@@ -96,6 +94,7 @@ Measure::~Measure() = default;
 std::unique_ptr<Mover> Measure::make_mover() const {
     if (stage_.arrays != nullptr) return make_array_mover(*stage_.arrays, *place_);
     if (visit_.cell.items) return make_item_mover(storage_, *place_);
+    if (visit_.cell.streams) return make_stream_mover(storage_, *place_);
     return make_byte_mover(storage_, *place_);
 }
 
@@ -110,11 +109,18 @@ std::vector<PassResult> Measure::run() {
         if (!fine || !verifies()) break;
         const bool last = &one == &done.back();
         if (payload_.is_stamped() && one.pass.access == Access::read) {
-            visit_.cell.items ? check_items_again(one) : check_again(one);
+            if (visit_.cell.items) {
+                check_items_again(one);
+            } else if (visit_.cell.streams) {
+                check_streams_again(one);
+            } else {
+                check_again(one);
+            }
         } else if (one.pass.access == Access::modify && last) {
             check_again(one);
         }
     }
+    if (fine && visit_.cell.unlinks) unlink(done.back());
     std::vector<PassResult> results;
     for (auto& one : done) results.push_back(sum_up(one));
     return results;
@@ -182,17 +188,14 @@ bool Measure::pass(Done& done, bool first, bool last) {
     CacheWatch watch(crew_.comm, crew_.topology, stage_.target.file_system());
     watch.begin();
     Phases phases(session(), crew_.comm, crew_.topology);
+    if (cell.waits) phases.wait_after_parts(place_->comm);
     bool fine = true;
     if (cell.items) {
         if (first) (void)mover_->open(visit_.create);  // of the pass itself
     } else if (first) {
-        fine = phases.part("open", [&] { return mover_->open(visit_.create); });
+        fine = open(phases);
     }
-    const bool keeps = stage_.options.save_calls.has_value();
-    fine = fine && phases.part("transfer", [&] {
-        return mover_->move(done.pass.access, payload_,
-                            {stage_.options.storage.times_calls(), keeps}, done.moved);
-    });
+    fine = fine && phases.part("transfer", [&] { return move_in_turn(done); });
     if (fine && writing && cell.sync != Sync::none && !cell.items) {
         fine = phases.part("sync", [&] { return mover_->sync(); });
     }
@@ -211,7 +214,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
 
     Outcome mine;
     if (fine && writing && last) {
-        if (auto sized = check_size(); !sized) {
+        if (auto sized = check_size(done); !sized) {
             mine.fail(session().signed_error(std::move(sized.error())));
         }
     }
@@ -229,15 +232,73 @@ bool Measure::pass(Done& done, bool first, bool last) {
     return !agreed_.failed();
 }
 
+/// New files may have to be created first.
+bool Measure::open(Phases& phases) {
+    bool create = visit_.create;
+    if (create && visit_.cell.creates_apart) {
+        if (!phases.part("create", [&] { return mover_->open(true); })) return false;
+        if (!phases.part("create_close", [&] { return mover_->close(); })) return false;
+        create = false;
+    }
+    return phases.part("open", [&] { return mover_->open(create); });
+}
+
+Status Measure::move_in_turn(Done& done) {
+    const auto move = [&] {
+        return mover_->move(
+            done.pass.access, payload_,
+            {stage_.options.storage.times_calls(), stage_.options.save_calls.has_value()},
+            done.moved);
+    };
+    const int together = visit_.cell.at_a_time;
+    if (together == 0) return move();
+    const Clock& clock = session().clock;
+    const double begin = clock.now();
+    double own = 0;
+    Status status;
+    for (int turn = 0; turn * together < crew_.comm.size(); ++turn) {
+        if (turn == crew_.comm.rank() / together) {
+            const double start = clock.now();
+            status = move();
+            own = clock.now() - start;
+        }
+        crew_.comm.barrier();
+    }
+    done.moved.parts.emplace_back("turn", clock.now() - begin - own);
+    return status;
+}
+
+/// After everything else that is done with the files, the checks of their data included.
+void Measure::unlink(Done& last) {
+    crew_.comm.barrier();
+    Outcome mine;
+    mine.interrupted = agreed_.interrupted;
+    const double begin = session().clock.now();
+    for (int file = crew_.comm.rank(); file < visit_.cell.files; file += crew_.comm.size()) {
+        const std::string path = stage_.target.path(visit_.files, file);
+        if (auto removed = storage_.remove(path); !removed) {
+            mine.fail(session().signed_error(std::move(removed.error())));
+        }
+        session().progress.beat();
+    }
+    last.seconds.emplace_back("unlink", session().clock.now() - begin);
+    agreed_ = agree(session(), crew_.comm, mine);
+    if (!agreed_.failed()) return;
+    last.outcome.error = agreed_.error;
+    last.valid = false;
+}
+
 /// MPI libraries return success for data that never arrived (full disks): a file must be as long as
 /// its data at least.
-Status Measure::check_size() const {
+Status Measure::check_size(Done& done) const {
     if (!storage_.capabilities().real_files) return {};
+    Footprint& sum = done.on_disk.emplace();
     if (!visit_.cell.items && !place_->comm.is_root()) return {};
     Status found;
     for_own_files([&](const std::string& path) {
         const auto size = size_of(path);
-        const std::int64_t least = visit_.cell.file_bytes;
+        const std::int64_t least = visit_.cell.least_bytes(crew_.comm.rank());
+        if (size) sum.add(*size, allocated_of(path));
         if (!size) {
             found = size.error();
         } else if (*size < least) {
@@ -245,72 +306,6 @@ Status Measure::check_size() const {
         }
     });
     return found;
-}
-
-void Measure::note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const {
-    Error error = io_error("verify", path, wrong.text());
-    error.exit_code = ExitCode::data_errors;
-    error.offset = wrong.offset;
-    done.outcome.fail(session().signed_error(std::move(error)));
-}
-
-/// What a pass put into memory.
-void Measure::check_memory(Done& done) {
-    for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
-        const std::uint64_t read = done.generation - (done.pass.writes() ? 1 : 0);
-        const bool changing = done.pass.writes() && visit_.cell.overlaps;
-        const auto wrong = changing ? payload_.check_either(n, read) : payload_.check(n, read);
-        if (wrong) note_wrong(done, *wrong, path_);
-        session().progress.beat();
-    }
-    done.verified = addresses_.bytes();
-}
-
-/// Reads all pieces again, one by one, and compares each: what was read and not kept, or written
-/// last.
-void Measure::check_again(Done& done) {
-    session().progress.call("verify");
-    auto opened = storage_.open(place_->comm, {path_, OpenMode::reading(), Element::byte, {}});
-    if (!opened) done.outcome.fail(std::move(opened.error()));
-    Outcome mine = done.outcome;
-    mine.interrupted = session().interrupted.load();
-    agreed_ = agree(session(), crew_.comm, mine);
-    if (agreed_.failed() || agreed_.interrupted) return;
-    for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
-        if (auto read =
-                (*opened)->read({Pointer::at, false}, payload_.piece(n), addresses_.place(n));
-            !read) {
-            done.outcome.fail(std::move(read.error()));
-            break;
-        }
-        if (const auto wrong = payload_.check(n, done.generation)) note_wrong(done, *wrong, path_);
-        done.verified += addresses_.piece();
-    }
-    if (auto closed = (*opened)->close(); !closed) done.outcome.fail(std::move(closed.error()));
-}
-
-/// Reads all files that were visited again, in whole, and compares each.
-void Measure::check_items_again(Done& done) {
-    session().progress.call("verify");
-    const Items& items = *visit_.cell.items;
-    const Comm alone = Comm::self(session().clock);
-    for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
-        const std::int64_t file = items.file(owner_, i);
-        const std::string path = place_->path_of(file);
-        auto opened = storage_.open(alone, {path, OpenMode::reading(), Element::byte, {}});
-        Status read = opened ? (*opened)->read({Pointer::at, false}, payload_.piece(0), 0)
-                             : Status(std::move(opened.error()));
-        if (read) read = (*opened)->close();
-        if (!read) {
-            done.outcome.fail(std::move(read.error()));
-            return;
-        }
-        if (auto wrong = payload_.check(file, done.generation)) {
-            wrong->offset -= addresses_.place(file);
-            note_wrong(done, *wrong, path);
-        }
-        done.verified += addresses_.piece();
-    }
 }
 
 void Measure::save_calls(Done& done) const {
@@ -338,7 +333,7 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     r.slowest = largest_over(comm, seconds, session().host, 1).front();
     r.fastest = largest_over(comm, -seconds, session().host, 1).front();
     r.fastest.value = -r.fastest.value;
-    if (!stage_.options.save_ranks) return;
+    if (!stage_.each_rank) return;
     const auto hosts = comm.gather(session().host);
     const auto numbers = gathered_over(
         comm, std::array{static_cast<double>(done.moved.bytes),
@@ -374,6 +369,11 @@ PassResult Measure::sum_up(Done& done) {
     r.backend = storage_.name();
     tell_of_ranks(done, r);
     r.cache = done.cache;
+    if (done.on_disk) {
+        std::array sums{done.on_disk->files, done.on_disk->bytes, done.on_disk->allocated};
+        comm.sum(std::span<std::int64_t>(sums));
+        r.on_disk = Footprint{sums[0], sums[1], sums[2]};
+    }
     r.verified_bytes = comm.sum(done.verified);
     r.valid = done.valid;
     r.interrupted = done.moved.interrupted;

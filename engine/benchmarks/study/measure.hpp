@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/phases.hpp"
 #include "benchmarks/study/mover.hpp"
 #include "benchmarks/study/options.hpp"
 #include "benchmarks/study/result.hpp"
@@ -34,17 +36,29 @@ struct Crew {
     const Comm& of_the_run() const { return members ? *members : comm; }
 };
 
+/// The ways to storage of a study: the run's, and those that cells have for themselves.
+struct Ways {
+    Storage& run;
+    std::map<const Cell*, std::unique_ptr<Storage>> own = {};
+
+    Storage& of(const Cell& cell) const {
+        const auto found = own.find(&cell);
+        return found == own.end() ? run : *found->second;
+    }
+};
+
 /// What a study works with; the same for all cells.
 struct Stage {
     Job& job;
     const Options& options;
     const Target& target;
-    Storage& storage;
+    const Ways& ways;
     /// For cells that go past the cache; null where the file system has no O_DIRECT.
     Storage* direct;
     /// Of formats that are files of arrays; else null.
     ArrayLibrary* arrays = nullptr;
     const HintRules& hints;
+    bool each_rank = false;  ///< results tell of single ranks
 };
 
 /// One cell in one repetition.
@@ -74,9 +88,13 @@ class Measure {
     bool passes(std::vector<Done>& done);
     bool pass(Done& done, bool first, bool last);
     std::optional<double> drop_and_look();
-    Status check_size() const;
+    bool open(Phases& phases);
+    Status move_in_turn(Done& done);
+    void unlink(Done& last);
+    Status check_size(Done& done) const;
     void check_memory(Done& done);
     void check_again(Done& done);
+    void check_streams_again(Done& done);
     void check_items_again(Done& done);
     /// Calls `look(path)` for each file that this rank moves.
     template <class Look>

@@ -44,6 +44,8 @@ struct Moved {
 struct Watching {
     bool time_calls = false;
     bool keep_calls = false;
+    /// Of streams: sees what each call read, and where it stands; for calls that are not timed.
+    std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
 
 class Mover {
@@ -104,6 +106,8 @@ Status logged(const Clock& clock, Watching watching, Moved& moved, Call&& call) 
 std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
 /// For cells of items.
 std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
+/// For cells of streams.
+std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place);
 /// For cells whose addresses are boxes: the array is a variable, a rank's box is put and got as a
 /// slab by one call.
 std::unique_ptr<Mover> make_array_mover(ArrayLibrary& library, const Place& place);

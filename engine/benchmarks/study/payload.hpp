@@ -36,6 +36,13 @@ class Payload {
     }
     /// Stamped data, as they stand at `place`; after prepare_to_write.
     std::span<const std::byte> stamped(std::int64_t place) { return stamped_->at(place, size_); }
+    /// The same of a piece that is shorter.
+    std::span<std::byte> part(std::int64_t bytes) {
+        return {memory_.bytes().data(), static_cast<std::size_t>(bytes)};
+    }
+    std::span<const std::byte> stamped(std::int64_t place, std::int64_t bytes) {
+        return stamped_->at(place, static_cast<std::size_t>(bytes));
+    }
     /// All pieces in their memory, to read into or to write from; words only.
     Spaced all() { return spaced(memory_.bytes()); }
     Spaced all_sources() { return spaced(fresh_ ? fresh_->bytes() : memory_.bytes()); }

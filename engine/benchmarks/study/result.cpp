@@ -43,6 +43,14 @@ bool alike(const Mean& a, const Mean& b, const std::string& axis) {
 
 }  // namespace
 
+Json Footprint::to_json() const {
+    const auto filled = static_cast<double>(std::min(allocated, bytes));
+    return Json{{"files", files},
+                {"bytes", bytes},
+                {"allocated_bytes", allocated},
+                {"sparse_share", bytes > 0 ? 1 - filled / static_cast<double>(bytes) : 0}};
+}
+
 double PassResult::rate() const {
     return over(bytes, counted_seconds);
 }
@@ -101,6 +109,7 @@ Measurement PassResult::to_measurement(const std::string& benchmark) const {
                     {"fastest_rank", place_of(fastest)},
                     {"backend", backend},
                     {"library", library}};
+    if (on_disk) m.detail["on_disk"] = on_disk->to_json();
     if (files > 0) {
         m.detail["files"] = files;
         m.detail["files_per_second"] = static_cast<double>(files) / counted_seconds;

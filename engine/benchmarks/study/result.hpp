@@ -26,6 +26,20 @@ struct RankLine {
     double transfer = 0;
 };
 
+/// What files take on storage, as the file system tells right after the close.
+struct Footprint {
+    std::int64_t files = 0;
+    std::int64_t bytes = 0;      ///< lengths
+    std::int64_t allocated = 0;  ///< less, where they have holes
+
+    void add(std::int64_t length, std::int64_t taken) {
+        ++files;
+        bytes += length;
+        allocated += taken;
+    }
+    Json to_json() const;
+};
+
 /// One pass of one cell; the same on all ranks of the cell. Seconds of parts are those of the
 /// visit: the first pass has its open, the last one its close.
 struct PassResult {
@@ -53,6 +67,7 @@ struct PassResult {
     GrantedHints granted;  ///< as the root's library tells
     Json library = Json::object();
     std::optional<CacheEvidence> cache;
+    std::optional<Footprint> on_disk;  ///< after the last pass of a cell that writes
     std::int64_t verified_bytes = 0;
     std::int64_t error_count = 0;
     std::vector<Error> errors;
@@ -130,6 +145,8 @@ class Observer {
     virtual void start(const Session&) {}
     virtual void pass(const PassResult&) {}
     virtual void end(const std::vector<Mean>&, const std::vector<Flow>&) {}
+    /// Results shall tell of single ranks.
+    virtual bool wants_ranks() const { return false; }
 
   protected:
     Observer() = default;

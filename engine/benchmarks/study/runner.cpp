@@ -50,9 +50,9 @@ void add_files(Group& group, const Cell& cell) {
     if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, 0});
     FileSet& files = set->files;
     files.count = std::max(files.count, cell.files);
-    files.indexed = files.count > 1 || cell.items;
+    files.indexed = files.count > 1 || cell.items || (cell.streams && cell.streams->apart);
     files.stem = cell.file + (files.indexed ? "." : "");
-    if (cell.items) files.digits = 6;
+    if (cell.items || cell.streams) files.digits = 6;
     set->bytes = std::max(set->bytes, cell.files * cell.file_bytes);
 }
 
@@ -136,7 +136,8 @@ class Runner {
             for (int file = session_.comm.rank(); file < set.files.count;
                  file += session_.comm.size()) {
                 const std::string path = stage_.target.path(set.files, file);
-                if (auto removed = stage_.storage.remove(path); !removed) {
+                if (auto removed = stage_.ways.of(definition_.cells[group.begin]).remove(path);
+                    !removed) {
                     fatal_.fail(session_.signed_error(std::move(removed.error())));
                 }
                 session_.progress.beat();
@@ -165,7 +166,8 @@ class Runner {
 
     void measure(const Visit& visit) {
         const Cell& cell = visit.cell;
-        stage_.storage.set_active_ranks(cell.ranks);
+        stage_.ways.of(cell).set_active_ranks(
+            cell.at_a_time > 0 ? std::min(cell.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
         step.path = stage_.target.path(visit.files, 0);
         step.plan_done = static_cast<double>(done_++) /
@@ -243,10 +245,15 @@ class Runner {
     Outcome fatal_;
 };
 
-/// What the chosen way to storage has to have for these cells.
-Status check_storage(const Storage& storage, const ArrayLibrary* arrays,
-                     const Definition& definition) {
+/// What the ways to storage have to have for these cells.
+Status check_storage(const Ways& ways, const ArrayLibrary* arrays, const Definition& definition) {
     for (const auto& cell : definition.cells) {
+        const Storage& storage = ways.of(cell);
+        if (cell.streams) {
+            const auto blocks = cell.streams->blocks(cell.ranks);
+            if (auto can = blocks ? storage.check(*blocks) : Status(); !can) return can;
+            continue;
+        }
         if (cell.items) {
             if (storage.capabilities().plain) continue;
             return usage_error(fmt::format("backend {} holds arrays: this study has files of bytes",
@@ -311,13 +318,21 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
     const auto storage = make_storage(session, options.storage.backend, job.room);
+    Ways ways{*storage};
+    for (const auto& cell : definition.cells) {
+        if (!cell.backend) continue;
+        if (auto has = check_present(Serves::blocks, cell.backend->name); !has) {
+            return Ending::from(has.error());
+        }
+        ways.own[&cell] = make_storage(session, *cell.backend, job.room);
+    }
     std::unique_ptr<ArrayLibrary> arrays;
     const auto known = backend_names(Serves::arrays);
     if (!storage->capabilities().plain &&
         std::find(known.begin(), known.end(), storage->name()) != known.end()) {
         arrays = make_arrays(session, options.storage.backend, job.room);
     }
-    if (auto can = check_storage(*storage, arrays.get(), definition); !can) {
+    if (auto can = check_storage(ways, arrays.get(), definition); !can) {
         return Ending::from(can.error());
     }
 
@@ -357,7 +372,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const auto rank_view = ranks_file->has_value() ? make_rank_view(**ranks_file, saved) : nullptr;
     if (rank_view != nullptr) observers.push_back(rank_view.get());
     const auto direct = make_direct(job, *target, *storage, definition, groups);
-    const Stage stage{job, options, *target, *storage, direct.get(), arrays.get(), *hints};
+    const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
+    const Stage stage{job, options, *target, ways, direct.get(), arrays.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
     add(ending, target->remove_files(session, *storage));
     if (saved.error) add(ending, *saved.error);

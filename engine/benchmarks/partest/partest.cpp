@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/partest/partest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/pattern.hpp"
+
+namespace effio::partest {
+namespace {
+
+using study::Cell;
+
+class Partest : public study::StudyBenchmark<Parameters> {
+  public:
+    explicit Partest(std::unique_ptr<study::Observer> view) : StudyBenchmark(std::move(view)) {}
+
+    std::string_view name() const override { return "partest"; }
+    std::string_view purpose() const override {
+        return "A container of all tasks (SION), a file of each task, and a shared file through "
+               "the same phases (partest): what creating, opening and moving cost in each";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --shift 16\n"
+               "      20 MiB a task in all three ways; each reads what another node's task wrote\n"
+               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --ways sion,task-local \\\n"
+               "          --tasks 16,32,64 --size 1MiB --unlink\n"
+               "      what it costs to create and to remove a file for each task\n"
+               "  mpiexec -n 64 effio-mpi partest --dir /scratch/me --ways sion \\\n"
+               "          --chunk 1MiB,4MiB,16MiB --size 16MiB\n"
+               "      the container's rate over the size of its chunks";
+    }
+
+  protected:
+    Result<study::Definition> define(int ranks) const override {
+        return partest::define(parameters_, ranks);
+    }
+};
+
+/// The axis of the chunks, which only the container has.
+study::Axis chunk_axis(std::optional<std::int64_t> chunk) {
+    study::Axis axis = study::size_axis("chunk", chunk.value_or(0));
+    if (!chunk) {
+        axis.value = nullptr;
+        axis.text = "-";
+    }
+    return axis;
+}
+
+/// What all ways have in common.
+Cell common_cell(const Parameters& p, std::int64_t tasks) {
+    Cell cell;
+    cell.ranks = static_cast<int>(tasks);
+    cell.content = study::Content::stamped;
+    cell.sync = p.sync();
+    cell.waits = true;
+    cell.at_a_time = static_cast<int>(std::min(p.at_a_time, tasks));
+    if (p.shift) cell.shift = static_cast<int>(*p.shift % tasks);
+    study::Streams streams;
+    streams.request = p.call.count;
+    streams.first = p.first_access.count;
+    streams.bytes = [p, tasks](int task) { return p.bytes_of(task, tasks); };
+    for (int task = 0; task < cell.ranks; ++task) {
+        streams.largest = std::max(streams.largest, streams.bytes(task));
+    }
+    streams.count(cell.ranks);
+    cell.streams = std::move(streams);
+    return cell;
+}
+
+/// Makes the common cell one of a way, for chunks of a size if that is the container.
+Cell cell_of(const Parameters& p, Cell cell, const std::string& way,
+             std::optional<std::int64_t> chunk) {
+    study::Streams& streams = *cell.streams;
+    cell.pattern = way;
+    cell.axes = {study::count_axis("tasks", cell.ranks), chunk_axis(chunk)};
+    cell.file = p.exact_name ? p.prefix : fmt::format("{}_{}_{}", p.prefix, way, cell.ranks);
+    const bool model = is_model(p.storage.backend.name);
+    if (way == "task-local") {
+        streams.apart = true;
+        cell.creates_apart = true;
+        cell.files = cell.ranks;
+        cell.file_bytes = streams.largest;
+    } else if (way == "sion") {
+        if (!p.exact_name) cell.file += fmt::format("_{}", *chunk);
+        cell.file_bytes = streams.bytes_in_all;
+        if (!model) cell.backend = p.container(*chunk);
+    } else {
+        const int last = cell.ranks - 1;
+        cell.file_bytes = streams.begin(last) + streams.bytes(last);
+        for (const auto& hint : p.hints) {
+            const auto equals = hint.find('=');
+            cell.hints.set(hint.substr(0, equals), hint.substr(equals + 1));
+        }
+        if (!model) cell.backend.emplace().name = "mpiio";
+    }
+    cell.addresses = [streams](int rank) { return streams.contents(rank); };
+    return cell;
+}
+
+void add(study::Definition& study, const Parameters& p, Cell cell) {
+    for (const auto& phase : p.phases) {
+        const bool writes = phase == "write";
+        cell.passes = {writes ? study::write_pass() : study::read_pass()};
+        if (writes && p.double_write) cell.passes.push_back(study::write_pass("re-write"));
+        cell.opens_alone = !writes && cell.pattern == "sion" && p.container_open == "each";
+        study.cells.push_back(cell);
+    }
+    study.cells.back().unlinks = p.unlink;
+}
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table.add("ways", ways, "a container, a file of each task, one file through MPI-IO")
+        .choices({"sion", "task-local", "shared"});
+    table.add("tasks", tasks, "processes that take part; each number is measured")
+        .range(1, 2147483647)
+        .automatic("all ranks");
+    table.add("size", size, "of a task").letter('s').range(1, 9e15);
+    table.add("total", total, "of all tasks together, instead of --size")
+        .range(1, 9e15)
+        .automatic("--size for each");
+    table.add("random-size", random_size, "a task has up to this part of its size more, at random")
+        .range(0, 1);
+    table.add("call", call, "bytes of a call; a task's last one may be shorter")
+        .letter('b')
+        .range(1, 9e15);
+    table.add("first-access", first_access, "bytes of a task's first call; the others lie odd")
+        .range(0, 9e15);
+    table.add("chunk", chunks, "the container's chunks of a task; each size is measured")
+        .range(1, 9e15)
+        .automatic("all that the largest task writes");
+    table.add("block", block, "to which the container's chunks are aligned")
+        .range(1, 2147483647)
+        .automatic("the file system's");
+    table
+        .add("container-open", container_open,
+             "a container is opened for reading by all tasks together, or by each for itself")
+        .choices({"together", "each"});
+    table
+        .add(
+            "shift", shift,
+            "task t reads what task t + shift wrote, round the tasks; --reader does not count then")
+        .range(0, 2147483647)
+        .automatic("as --reader says");
+    table.add("at-a-time", at_a_time, "so many tasks make their calls at a time; 0: all")
+        .range(0, 2147483647);
+    table.flag("double-write", double_write, "everything is written twice, in one visit");
+    table.flag("unlink", unlink, "time the removal of the files, too");
+    declare_phases(table);
+    table.add("hint", hints, "hints for the shared file, KEY=VALUE").metavar("KEY=VALUE");
+    table.add("seed", seed, "of the random sizes").range(0, 9e18).expert();
+    table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
+    table.flag("exact-name", exact_name, "take it as the whole name").expert();
+    declare_common(table);
+}
+
+Status Parameters::check() {
+    if (prefix.empty() || prefix.find('/') != std::string::npos) {
+        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+    }
+    if (first_access > call) {
+        return usage_error(fmt::format("--first-access: {} are more than a call of {}",
+                                       format_exact(first_access), format_exact(call)));
+    }
+    if (exact_name && (ways.size() > 1 || chunks.size() > 1 || tasks.size() > 1)) {
+        return usage_error(
+            "--exact-name: there is one file for each way, number of tasks and "
+            "size of chunk");
+    }
+    const auto has = [&](const char* phase) {
+        return std::find(phases.begin(), phases.end(), phase) != phases.end();
+    };
+    if (unlink && storage.keep) return usage_error("--unlink and --keep exclude each other");
+    if (unlink && !has("write")) {
+        return usage_error("--unlink: files of an earlier run are read and not removed");
+    }
+    if (double_write && !has("write")) {
+        return usage_error("--double-write: --phases has no write");
+    }
+    for (const auto& hint : hints) {
+        if (const auto equals = hint.find('='); equals == 0 || equals == std::string::npos) {
+            return usage_error(fmt::format("--hint: expected KEY=VALUE, not '{}'", hint));
+        }
+    }
+    return check_common();
+}
+
+std::int64_t Parameters::bytes_of(int task, std::int64_t among) const {
+    const std::int64_t own = total ? std::max<std::int64_t>(1, total->count / among) : size.count;
+    if (random_size == 0) return own;
+    constexpr double to_unit = 1.0 / 9007199254740992.0;  // 2^-53
+    const std::uint64_t drawn =
+        mix64(mix64(static_cast<std::uint64_t>(seed)) + static_cast<std::uint64_t>(task)) >> 11;
+    return own + static_cast<std::int64_t>(random_size * static_cast<double>(own) *
+                                           (static_cast<double>(drawn) * to_unit));
+}
+
+BackendChoice Parameters::container(std::int64_t chunk) const {
+    BackendChoice choice;
+    choice.name = "sion";
+    choice.sion.chunk = Bytes{chunk};
+    choice.sion.block = block;
+    return choice;
+}
+
+Result<study::Definition> define(const Parameters& p, int ranks) {
+    study::Definition study;
+    study.name = "partest";
+    const auto numbers = p.tasks.empty() ? std::vector<std::int64_t>{ranks} : p.tasks;
+    if (numbers.size() > 1) study.scales_over = "tasks";
+    bool small = false;
+    for (const auto tasks : numbers) {
+        if (tasks > ranks) {
+            return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,
+                                           count_of(ranks, "rank")));
+        }
+        const Cell common = common_cell(p, tasks);
+        const auto chunks =
+            p.chunks.empty() ? std::vector<Bytes>{{common.streams->largest}} : p.chunks;
+        for (const auto& way : p.ways) {
+            if (way != "sion") {
+                add(study, p, cell_of(p, common, way, {}));
+                continue;
+            }
+            for (const auto chunk : chunks) {
+                add(study, p, cell_of(p, common, way, chunk.count));
+                small = small || (p.block && chunk < *p.block);
+            }
+        }
+    }
+    const std::string amount =
+        p.total ? format_exact(*p.total) + " in all" : format_exact(p.size) + " a task";
+    study.title =
+        fmt::format("partest: {} in calls of {}{}", amount, format_exact(p.call),
+                    small ? "; chunks are smaller than the block: the container has holes" : "");
+    study.detail = Json{{"size_bytes", p.size.count},
+                        {"total_bytes", p.total ? Json(p.total->count) : Json()},
+                        {"random_size", p.random_size},
+                        {"call_bytes", p.call.count},
+                        {"first_access_bytes", p.first_access.count},
+                        {"shift", p.shift ? Json(*p.shift) : Json()},
+                        {"at_a_time", p.at_a_time},
+                        {"container_open", p.container_open}};
+    return study;
+}
+
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<study::Observer> view) {
+    return std::make_unique<Partest>(std::move(view));
+}
+
+}  // namespace effio::partest

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// partest (docs/definitions/partest.md) on the frame for studies: a container, files of the tasks,
+// and a shared file, through the same phases.
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/study/study.hpp"
+
+namespace effio::partest {
+
+struct Parameters : study::Options {
+    Parameters() : Options("posix") {}
+
+    std::vector<std::string> ways{"sion", "task-local", "shared"};
+    Bytes size{20 * MiB};        ///< of a task
+    std::optional<Bytes> total;  ///< of all tasks, instead
+    double random_size = 0;
+    std::int64_t seed = 1;
+    Bytes call{10 * MiB};
+    Bytes first_access;
+    std::vector<Bytes> chunks;
+    std::optional<Bytes> block;
+    std::vector<std::int64_t> tasks;
+    std::string container_open = "together";
+    bool double_write = false;
+    std::int64_t at_a_time = 0;
+    std::optional<std::int64_t> shift;
+    bool unlink = false;
+    std::vector<std::string> hints;
+    std::string prefix = "partest";
+    bool exact_name = false;  ///< the file's name is `prefix` and nothing more
+
+    void declare(OptionTable& table);
+    Status check();
+    /// Of a task: the given size and a random part of it.
+    std::int64_t bytes_of(int task, std::int64_t tasks) const;
+    /// How the container is made. Whatever else it can do is passed on here.
+    BackendChoice container(std::int64_t chunk) const;
+};
+
+Result<study::Definition> define(const Parameters& parameters, int ranks);
+
+/// `view` sees the run; may be null.
+std::unique_ptr<Benchmark> make_benchmark(std::unique_ptr<study::Observer> view = nullptr);
+
+}  // namespace effio::partest

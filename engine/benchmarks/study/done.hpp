@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one rank knows of a pass while its visit lasts.
+#pragma once
+
+#include "benchmarks/study/measure.hpp"
+#include "benchmarks/study/mover.hpp"
+
+namespace effio::study {
+
+struct Measure::Done {
+    Pass pass;
+    Moved moved;
+    Outcome outcome;
+    std::vector<Named> seconds;
+    double counted = 0;
+    std::uint64_t generation = 0;  ///< of what was written or should be read
+    std::optional<CacheEvidence> cache;
+    std::string call;
+    GrantedHints granted;
+    Json library = Json::object();
+    std::int64_t verified = 0;
+    std::optional<Footprint> on_disk;  ///< of this rank's share
+    bool valid = true;
+};
+
+}  // namespace effio::study

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// partest's cells against docs/definitions/partest.md.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "benchmarks/partest/partest.hpp"
+
+namespace effio::partest {
+namespace {
+
+TEST(Partest, the_example_of_the_definition) {
+    Parameters p;
+    p.size = {10000};
+    p.call = {4096};
+    p.first_access = {100};
+    p.chunks = {{3000}, {10000}};
+    p.block = Bytes{512};
+    const auto study = define(p, 3);
+    ASSERT_TRUE(study) << study.error().text();
+    // Write and read: the container for two sizes of chunk, files of the tasks, the shared file.
+    ASSERT_EQ(study->cells.size(), 8U);
+    for (const auto& cell : study->cells) {
+        ASSERT_TRUE(cell.streams);
+        EXPECT_EQ(cell.ranks, 3);
+        EXPECT_EQ(cell.bytes_in_all(), 30000);
+        EXPECT_EQ(cell.calls_in_all(), 12);
+        const study::Streams& s = *cell.streams;
+        EXPECT_EQ(s.calls(10000), 4);
+        EXPECT_EQ(s.call(0, 10000), (effio::Run{0, 100}));
+        EXPECT_EQ(s.call(1, 10000), (effio::Run{100, 4096}));
+        EXPECT_EQ(s.call(3, 10000), (effio::Run{8292, 1708}));
+        EXPECT_TRUE(cell.waits);
+    }
+    const study::Cell& small = study->cells[0];
+    EXPECT_EQ(small.pattern, "sion");
+    EXPECT_EQ(small.backend->name, "sion");
+    EXPECT_EQ(small.backend->sion.chunk, Bytes{3000});
+    EXPECT_EQ(small.backend->sion.block, Bytes{512});
+    EXPECT_EQ(study->cells[2].backend->sion.chunk, Bytes{10000});
+    const study::Cell& apart = study->cells[4];
+    EXPECT_EQ(apart.pattern, "task-local");
+    EXPECT_EQ(apart.files, 3);
+    EXPECT_TRUE(apart.creates_apart);
+    EXPECT_EQ(apart.addresses(2).place(0), 0);
+    EXPECT_EQ(apart.axes[1].value, nullptr);
+    const study::Cell& shared = study->cells[6];
+    EXPECT_EQ(shared.pattern, "shared");
+    EXPECT_EQ(shared.backend->name, "mpiio");
+    EXPECT_EQ(shared.file_bytes, 30000);
+    EXPECT_EQ(shared.addresses(2).place(0), 20000);
+}
+
+TEST(Partest, calls_of_streams_cover_them_once) {
+    study::Streams s;
+    for (const std::int64_t request : {1, 5, 8}) {
+        s.request = request;
+        for (const std::int64_t first : {std::int64_t{0}, std::int64_t{1}, request}) {
+            s.first = first;
+            for (std::int64_t length = 0; length < 30; ++length) {
+                std::int64_t at = 0;
+                for (std::int64_t n = 0; n < s.calls(length); ++n) {
+                    const effio::Run run = s.call(n, length);
+                    EXPECT_EQ(run.offset, at);
+                    EXPECT_GT(run.bytes, 0);
+                    EXPECT_LE(run.bytes, request);
+                    at += run.bytes;
+                }
+                EXPECT_EQ(at, length);
+            }
+        }
+    }
+}
+
+TEST(Partest, random_sizes_are_a_fraction) {
+    Parameters p;
+    p.size = {1000};
+    p.random_size = 0.5;
+    std::set<std::int64_t> sizes;
+    for (int task = 0; task < 100; ++task) sizes.insert(p.bytes_of(task, 100));
+    EXPECT_GE(*sizes.begin(), 1000);
+    EXPECT_LT(*sizes.rbegin(), 1500);
+    EXPECT_GT(sizes.size(), 50U);
+    EXPECT_GT(*sizes.rbegin(), 1250);  // hundred draws all in the lower half: 2^-100
+    p.total = Bytes{10000};
+    p.random_size = 0;
+    EXPECT_EQ(p.bytes_of(1, 3), 3333);
+    EXPECT_EQ(p.bytes_of(0, 20000), 1);
+}
+
+TEST(Partest, shift_turns_and_readers_by_themselves) {
+    Parameters p;
+    p.shift = 7;
+    p.at_a_time = 9;
+    p.container_open = "each";
+    p.double_write = true;
+    p.unlink = true;
+    p.tasks = {2, 5};
+    const auto study = define(p, 5);
+    ASSERT_TRUE(study);
+    ASSERT_EQ(study->cells.size(), 12U);
+    EXPECT_EQ(study->scales_over, "tasks");
+    for (const auto& cell : study->cells) {
+        EXPECT_EQ(cell.shift, cell.ranks == 2 ? 1 : 2);
+        EXPECT_EQ(cell.at_a_time, cell.ranks);
+        EXPECT_EQ(cell.passes.size(), cell.writes() ? 2U : 1U);
+        EXPECT_EQ(cell.unlinks, !cell.writes());
+        EXPECT_EQ(cell.opens_alone, !cell.writes() && cell.pattern == "sion");
+    }
+    p.tasks = {6};
+    EXPECT_FALSE(define(p, 5));
+}
+
+}  // namespace
+}  // namespace effio::partest

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""partest from the outside: times by a formula, bytes and lengths of files, endings, the classic
+command line. What holds for every stream is in tests/engine/benchmarks/study/streams_test.cpp."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from array_tools import io_error_of
+from engines import Engine, Run
+
+KIB = 1024
+MIB = 1 << 20
+MODEL = "rank-rate=100MB/s,latency=1ms,open=10ms,sync=20ms,close=5ms"
+# Four calls: 100, 4096, 4096 and 1708 bytes.
+STREAM = ("--size", "10000B", "--call", "4KiB", "--first-access", "100B")
+QUICK = ("--quiet", "--agree-deadline", "3s", "--watchdog", "15s")
+
+
+def _of(run: Run, way: str, access: str) -> dict[str, Any]:
+    (m,) = [m for m in run.result.measurements if (m["pattern"], m["access"]) == (way, access)]
+    return m
+
+
+def test_in_virtual_time_each_phase_is_the_closed_formula(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["partest", "--quiet", "--backend", "sim", "--backend-options", MODEL, *STREAM]
+    run = any_engine.run([*words, "--dir", data], tmp_path)
+    assert run.code == 0, run
+    calls = 4 * 1e-3 + 10000 / 100e6
+    for way in ("sion", "task-local", "shared"):
+        for access in ("write", "read"):
+            m = _of(run, way, access)
+            created = way == "task-local" and access == "write"
+            parts = {"open": 0.010, "transfer": calls, "close": 0.005}
+            parts |= {"create": 0.010, "create_close": 0.005} if created else {}
+            found = {name: spread["max"] for name, spread in m["seconds"].items()}
+            assert ("create" in found) == created
+            assert {name: found[name] for name in parts} == pytest.approx(parts)
+            assert (found["file_barrier"], found["global_barrier"]) == pytest.approx((0, 0))
+            assert m["rate"]["value"] == pytest.approx(20000 / sum(parts.values()))
+            assert (m["bytes"], m["operations"]) == (20000, 8)
+            assert m["verified_bytes"] == (20000 if access == "read" else 0)
+
+
+def test_in_virtual_time_tasks_take_turns(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    words = ["partest", "--quiet", "--backend", "sim", "--backend-options", MODEL, *STREAM]
+    run = any_engine.run([*words, "--at-a-time", "1", "--dir", data], tmp_path)
+    assert run.code == 0, run
+    calls = 4 * 1e-3 + 10000 / 100e6
+    for m in run.result.measurements:
+        assert m["seconds"]["transfer"]["max"] == pytest.approx(calls)
+        # Each waits for the other one.
+        assert m["seconds"]["turn"]["min"] == pytest.approx(calls)
+        assert m["seconds"]["turn"]["max"] == pytest.approx(calls)
+        created = "create" in m["seconds"]
+        total = 0.015 + 2 * calls + (0.015 if created else 0)
+        assert m["rate"]["value"] == pytest.approx(20000 / total)
+
+
+def _lengths(ranks: int) -> dict[str, int]:
+    """Streams of 10000 bytes, chunks of 4000 bytes rounded up to the block of 4 KiB: three rows."""
+    first = (1088 + 16 * ranks + 4095) // 4096 * 4096
+    files = {f"partest_task-local_{ranks}.{task:06d}": 10000 for task in range(ranks)}
+    files[f"partest_shared_{ranks}"] = 10000 * ranks
+    tail = 8 * ranks + 3 * 8 * ranks
+    files[f"partest_sion_{ranks}_4000"] = first + 3 * ranks * 4096 + tail
+    return files
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 5])
+def test_bytes_and_lengths_of_the_files(
+    engine: Engine, ranks: int, tmp_path: Path, data: Path
+) -> None:
+    engine.needs_ranks(ranks)
+    words = ["partest", *STREAM, "--chunk", "4000B", "--block", "4KiB", "--shift", "1", "--keep"]
+    run = engine.run([*words, "--dir", data], tmp_path, ranks=ranks)
+    assert run.code == 0, run
+    lengths = _lengths(ranks)
+    assert {f.name: f.stat().st_size for f in data.iterdir()} == lengths
+    for m in run.result.measurements:
+        assert (m["bytes"], m["operations"]) == (10000 * ranks, 4 * ranks)
+        assert m["verified_bytes"] == (10000 * ranks if m["access"] == "read" else 0)
+        if m["access"] == "write":
+            own = [size for name, size in lengths.items() if f"_{m['pattern']}_" in name]
+            on_disk = m["detail"]["on_disk"]
+            assert (on_disk["files"], on_disk["bytes"]) == (len(own), sum(own))
+            assert 0 <= on_disk["sparse_share"] <= 1
+    check = engine.alone(["sion", "check", data / f"partest_sion_{ranks}_4000"], tmp_path)
+    assert check.code == 0, check
+
+
+def test_the_container_of_the_definition(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """Four tasks of 3 MiB, chunks of 2 MiB, blocks of 64 KiB."""
+    any_engine.needs_ranks(4)
+    words = ["partest", "--ways", "sion", "--size", "3MiB", "--call", "1MiB", "--chunk", "2MiB"]
+    run = any_engine.run(
+        [*words, "--block", "64KiB", "--container-open", "each", "--dir", data], tmp_path, ranks=4
+    )
+    assert run.code == 0, run
+    assert _of(run, "sion", "write")["detail"]["on_disk"]["bytes"] == 16842848
+    assert _of(run, "sion", "read")["verified_bytes"] == 12 * MIB
+    assert list(data.iterdir()) == []
+
+
+def test_what_is_wrong_is_found_by_a_later_run(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Byte 5000 of task 1, which task 0 reads: in the container's second row of chunks."""
+    words = ["partest", *STREAM, "--chunk", "4KiB", "--block", "4KiB", "--dir", data]
+    run = any_engine.run([*words, "--phases", "write", "--keep"], tmp_path)
+    assert run.code == 0, run
+    places = {
+        "sion_2_4096": (4096 + (1 * 2 + 1) * 4096 + 5000 - 4096, 15000),
+        "task-local_2.000001": (5000, 5000),
+        "shared_2": (15000, 15000),
+    }
+    for name, (place, told) in places.items():
+        file = data / f"partest_{name}"
+        right = file.read_bytes()
+        file.write_bytes(right[:place] + bytes([right[place] ^ 1]) + right[place + 1 :])
+        again = any_engine.run(
+            [*words, "--phases", "read", "--shift", "1", "--overwrite"], tmp_path
+        )
+        assert again.code == 1, again
+        (wrong,) = [m for m in again.result.measurements if m["error_count"]]
+        error = wrong["errors"][0]
+        assert (error["rank"], error["offset_bytes"]) == (0, told)
+        assert Path(error["path"]) == file
+        file.write_bytes(right)
+
+
+def test_random_sizes_and_several_numbers_of_tasks(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["partest", "--size", "10000B", "--call", "4KiB", "--random-size", "0.5"]
+    run = any_engine.run(
+        [*words, "--tasks", "1,2", "--double-write", "--unlink", "--dir", data], tmp_path
+    )
+    assert run.code == 0, run
+    by_tasks = {n: {m["bytes"] for m in run.result.rows(tasks=n)} for n in (1, 2)}
+    assert {len(some) for some in by_tasks.values()} == {1}
+    (one,), (two,) = by_tasks[1], by_tasks[2]
+    assert 10000 <= one < 15000
+    assert 10000 <= two - one < 15000
+    accesses = [m["access"] for m in run.result.rows(tasks=2)]
+    assert accesses == ["write", "re-write", "read"] * 3
+    for m in run.result.measurements:
+        assert ("unlink" in m["seconds"]) == (m["access"] == "read")
+    assert {f["where"]["tasks"] for f in run.result.figures if f["name"] == "speed_up"} == {1, 2}
+    assert list(data.iterdir()) == []
+
+
+def test_a_million_tasks_are_planned(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["partest", "--plan-json", "--plan-ranks", "1000000", "--random-size", "0.1"]
+    run = any_engine.run(words, tmp_path, ranks=1)
+    assert run.code == 0, run
+    cells = json.loads(run.stdout)["cells"]
+    assert {(c["pattern"], c["files"]) for c in cells} == {
+        ("sion", 1), ("task-local", 10**6), ("shared", 1),
+    }  # fmt: skip
+    assert len({c["bytes"] for c in cells}) == 1
+    assert 20 * MIB * 1.04e6 < cells[0]["bytes"] < 20 * MIB * 1.06e6
+
+
+def test_a_disk_runs_full(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=16m", "none")
+    for way in ("sion", "task-local"):
+        words = ["partest", "--ways", way, "--size", "12MiB", "--call", "1MiB", *QUICK]
+        run = engine.run([*words, "--max-bytes", "1GiB", "--dir", place], tmp_path)
+        io_error_of(run)
+        assert [m["valid"] for m in run.result.measurements] == [False]
+        assert list(place.iterdir()) == [], run
+
+
+def test_a_directory_that_cannot_be_written(any_engine: Engine, tmp_path: Path) -> None:
+    run = any_engine.run(["partest", *QUICK, "--dir", "/proc"], tmp_path)
+    assert run.code == 3, run
+    assert "/proc" in run.stderr
+    assert run.result.measurements == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--ways", "tape"], "--ways"),
+        (["--tasks", "3"], "3 are more than the 2 ranks"),
+        (["--call", "1KiB", "--first-access", "2KiB"], "--first-access: 2KiB are more"),
+        (["--random-size", "2"], "--random-size"),
+        (["--exact-name"], "--exact-name"),
+        (["--unlink", "--keep"], "exclude each other"),
+        (["--unlink", "--phases", "read"], "read and not removed"),
+        (["--double-write", "--phases", "read"], "no write"),
+        (["--hint", "word"], "KEY=VALUE"),
+        (["--prefix", "a/b"], "--prefix"),
+        (["--size", "1GiB", "--chunk", "1B", "--block", "1B"], "more than 67108864 chunks"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    any_engine: Engine, tmp_path: Path, data: Path, words: list[str], said: str
+) -> None:
+    run = any_engine.run(["partest", *words, "--dir", data], tmp_path)
+    assert run.code == 2, run
+    assert said in run.stderr
+    assert list(data.iterdir()) == []
+
+
+def _lines(run: Run) -> list[str]:
+    return [line for line in run.stderr.splitlines() if line.startswith("T_")]
+
+
+@pytest.mark.parametrize("way", [0, 1, 2, 3])
+def test_the_classic_partest(any_engine: Engine, tmp_path: Path, data: Path, way: int) -> None:
+    words = ["-T", way, "-s", "300K", "-b", "100K", "-r", "200K", "-q", "64K", "-Z", "1", "-v"]
+    run = any_engine.run(["classic", "partest", "-f", data / "out", *words], tmp_path)
+    assert run.code == 0, run
+    for access in ("write", "read"):
+        (m,) = run.result.rows(access=access)
+        assert m["verified_bytes"] == (2 * 300 * KIB if access == "read" else 0)
+        seconds = m["seconds"]
+        (total,) = [s for s in _lines(run) if s.startswith(f"T_STAT TOTAL {access}")]
+        assert f"b={600 / 1024:.4f} MiB t={m['detail']['counted_seconds']:.6f} s" in total
+        assert f"#chunks=6 ion=1 nf={2 if way == 3 else 1}" in total
+        tasks = [s for s in _lines(run) if re.match(rf"T_STAT TASK 00000\d {access} ", s)]
+        assert len(tasks) == 2
+        (phase,) = [s for s in _lines(run) if f" {access}=" in s and "T_PHASE TOTAL" in s]
+        created = seconds.get("create", {"max": 0})["max"]
+        assert f"create={created:.6f} " in phase
+        assert f" close={seconds['close']['max']:.6f} " in phase
+        for kind in ("file", "global"):
+            line = f"T_{kind.upper()}_BARRIER TOTAL t={seconds[f'{kind}_barrier']['max']:.6f}"
+            assert line in _lines(run)
+    names = {"out.000000", "out.000001"} if way == 3 else {"out"}
+    assert {f.name for f in data.iterdir()} == names
+    # As there, what an earlier run left is replaced; -X removes it.
+    run = any_engine.run(["classic", "partest", "-f", data / "out", *words, "-X"], tmp_path)
+    assert run.code == 0, run
+    assert any(line.startswith("T_PHASE TOTAL unlink=") for line in _lines(run))
+    assert list(data.iterdir()) == []
+
+
+def test_the_classic_partest_refuses(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    for words, said in ((["-P"], "Blue Gene"), (["-s", "3x"], "-s: '3x'"), (["-F", "2"], "-F")):
+        run = any_engine.run(["classic", "partest", "-f", data / "out", *words], tmp_path, ranks=1)
+        assert run.code == 2, run
+        assert said in run.stdout + run.stderr
+    assert list(data.iterdir()) == []
