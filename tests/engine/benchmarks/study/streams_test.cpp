@@ -147,8 +147,13 @@ TEST_P(StudyStreams, a_flipped_bit_is_found_whoever_reads_it) {
             Notes seen;
             EXPECT_EQ(run_streams(study, seen).status, ExitCode::data_errors);
             if (!at_.comm.is_root()) continue;
-            ASSERT_EQ(seen.results.size(), 1U);
-            ASSERT_EQ(seen.results[0].error_count, 1);
+            // The root must not leave the others alone in the next run.
+            EXPECT_EQ(seen.results.size(), 1U);
+            if (seen.results.empty() || seen.results[0].errors.empty()) {
+                ADD_FAILURE() << "nothing was found";
+                continue;
+            }
+            EXPECT_EQ(seen.results[0].error_count, 1);
             const Error& error = seen.results[0].errors[0];
             EXPECT_EQ(error.path, file_of(last));
             EXPECT_EQ(error.offset, (apart() ? 0 : last * largest()) + 4321);
