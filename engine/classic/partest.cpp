@@ -91,9 +91,9 @@ Result<Letters> read_letters(const std::vector<std::string>& words) {
 }
 
 /// The letters as our options; the first fault is kept.
-class Translator {
+class PartestTranslator {
   public:
-    explicit Translator(const Letters& letters) : letters_(letters) {}
+    explicit PartestTranslator(const Letters& letters) : letters_(letters) {}
 
     std::vector<std::string> own() {
         // The original checks less, flushes nothing, and leaves the caches alone and its files
@@ -275,7 +275,7 @@ Result<ClassicProgram::Translation> translate_partest(const std::vector<std::str
     };
     const auto letters = read_letters(words);
     if (!letters) return complaint(letters.error().cause);
-    Translator translator(*letters);
+    PartestTranslator translator(*letters);
     translation.arguments = translator.own();
     if (translator.wrong()) return complaint(*translator.wrong());
     translation.arguments.insert(translation.arguments.end(), further.begin(), further.end());

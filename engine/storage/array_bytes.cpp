@@ -5,6 +5,7 @@
 // in virtual time.
 #include <fmt/format.h>
 
+#include "parallel/agree.hpp"
 #include "storage/array_libraries.hpp"
 
 namespace effio {
@@ -110,10 +111,9 @@ class BytesArrayLibrary : public ArrayLibrary {
   protected:
     Result<std::unique_ptr<ArrayFile>> do_create(const Comm& comm,
                                                  const ArrayRequest& request) override {
-        Status removed;
-        if (comm.is_root()) removed = storage_->remove(request.path);
-        comm.barrier();
-        if (!removed) return removed.error();
+        if (auto can = make_room(session(), comm, *storage_, request.path); !can) {
+            return can.error();
+        }
         return open_as(OpenMode::creating(), comm, request);
     }
 
@@ -141,6 +141,15 @@ class BytesArrayLibrary : public ArrayLibrary {
 };
 
 }  // namespace
+
+Status make_room(Session& session, const Comm& comm, Storage& storage, const std::string& path) {
+    Outcome mine;
+    if (comm.is_root()) {
+        if (auto removed = storage.remove(path); !removed) mine.fail(removed.error());
+    }
+    if (auto agreed = agree(session, comm, mine); agreed.failed()) return *agreed.error;
+    return {};
+}
 
 std::unique_ptr<ArrayLibrary> make_bytes_array_library(Session& session,
                                                        std::unique_ptr<Storage> storage) {

@@ -40,6 +40,10 @@ struct Netcdf4Settings {
 std::unique_ptr<ArrayLibrary> make_bytes_array_library(Session& session,
                                                        std::unique_ptr<Storage> storage);
 
+/// Collective over `comm`, before its ranks create a file: the root removes what is there, and all
+/// know if that failed.
+Status make_room(Session& session, const Comm& comm, Storage& storage, const std::string& path);
+
 /// One file for each writer, holding its share of every variable, in the schema's order.
 enum class OwnFileFormat : char {
     raw,     ///< nothing but the data

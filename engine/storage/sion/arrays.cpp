@@ -163,11 +163,8 @@ class SionArrayLibrary final : public ArrayLibrary {
   protected:
     Result<std::unique_ptr<ArrayFile>> do_create(const Comm& comm,
                                                  const ArrayRequest& request) override {
-        Status removed;
-        if (comm.is_root()) removed = storage_->remove(request.path);
-        if (comm.min(removed ? 1 : 0) == 0) {
-            return removed ? io_error("create", request.path, "the root could not replace it")
-                           : Error(removed.error());
+        if (auto can = make_room(session(), comm, *storage_, request.path); !can) {
+            return can.error();
         }
         return open_as(OpenMode::creating(), comm, request);
     }

@@ -324,6 +324,19 @@ TEST_P(EveryArrays, files_that_were_cut_short_are_refused) {
     EXPECT_NE(file.error().text().find("cut"), std::string::npos) << file.error().text();
 }
 
+TEST_P(EveryArrays, what_cannot_be_replaced_is_told_on_every_rank) {
+    if (!can_.real_files || !can_.shared_file || can_.self_describing) {
+        GTEST_SKIP() << GetParam() << " replaces by itself";
+    }
+    const auto r = request("held");
+    if (comm().is_root()) std::filesystem::create_directories(r.path + "/by-others");
+    comm().barrier();
+    const auto file = library_->create(comm(), r);
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().rank, 0);
+    EXPECT_NE(file.error().text().find("held"), std::string::npos) << file.error().text();
+}
+
 TEST_P(EveryArrays, files_of_another_kind_are_refused) {
     if (!can_.self_describing) GTEST_SKIP() << GetParam() << " keeps no description of its data";
     const auto r = request("other");
