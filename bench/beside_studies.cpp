@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -248,9 +249,7 @@ int main(int argc, char** argv) {
             const long study = std::lround(numbers[0]);
             const long bytes = std::lround(numbers[1]);
             const long turns = std::lround(numbers[2]);
-            if (study == 1) return random(session, directory, bytes, turns);
-            if (study == 2) return small(session, directory, bytes, turns);
-            const int tiles = tile(session, directory, bytes, turns);
-            return tiles != 0 ? tiles : nested(session, directory, bytes, turns);
+            constexpr std::array studies{tile, nested, random, small};
+            return studies.at(static_cast<std::size_t>(study))(session, directory, bytes, turns);
         });
 }
