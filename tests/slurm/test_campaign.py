@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -90,3 +92,45 @@ def test_the_script_can_be_submitted_by_hand(
     done = slurm.run(["sbatch", "--wait", script], tmp_path)
     assert done.returncode == 0, done.stderr
     assert [count for count, _ in _nodes(tmp_path)] == [2]
+
+
+def test_a_job_that_slurm_refuses_loses_nothing(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    words = [*EFFIO, "run", "s.toml", *WHERE, "--submit"]
+    done = slurm.run([*words, "--batch-option=--partition=nowhere"], tmp_path, env=mpich)
+    assert done.returncode == 6, done.stderr
+    assert "refused the job" in done.stderr
+    assert "nowhere" in done.stderr
+    assert _nodes(tmp_path) == []
+
+
+def test_a_cancelled_job_is_told_and_gone_on_with(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    words = [*EFFIO, "run", "s.toml", *WHERE, "--submit", "--minutes", "5"]
+    with subprocess.Popen(
+        # Held, so that the job cannot have ended before it is cancelled.
+        [*words, "--batch-option=--hold"],
+        cwd=tmp_path,
+        env={**slurm.environment, **mpich},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as driver:
+        assert driver.stderr is not None
+        said = ""
+        for line in driver.stderr:
+            said += line
+            if found := re.search(r"submitted as slurm job (\d+)", line):
+                slurm.run(["scancel", found[1]])
+                break
+        out, rest = driver.communicate(timeout=200)
+    said += rest
+    assert driver.returncode == 4, said
+    assert "ended as CANCELLED before all was done" in said
+    assert "left:   2 runs" in out
+    again = slurm.run(words, tmp_path, env=mpich)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert [count for count, _ in _nodes(tmp_path)] == [1, 2]
