@@ -105,13 +105,22 @@ def test_a_job_that_slurm_refuses_loses_nothing(
     assert _nodes(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [(("--batch-option=--hold",), "JobHeldUser"), (("--minutes", "120"), "PartitionTimeLimit")],
+)
 def test_a_cancelled_job_is_told_and_gone_on_with(
-    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+    more: tuple[str, ...],
+    reason: str,
+    slurm: SlurmCluster,
+    mpich: dict[str, str],
+    tmp_path: Path,
 ) -> None:
-    words = [*EFFIO, "run", "s.toml", *WHERE, "--submit", "--minutes", "5"]
+    """Both cannot have begun before they are cancelled: one is held, one is over the limit of the
+    partition, which Slurm takes and lets wait for ever."""
+    words = [*EFFIO, "run", "s.toml", *WHERE, "--submit"]
     with subprocess.Popen(
-        # Held, so that the job cannot have ended before it is cancelled.
-        [*words, "--batch-option=--hold"],
+        [*words, *more],
         cwd=tmp_path,
         env={**slurm.environment, **mpich},
         stdin=subprocess.DEVNULL,
@@ -123,7 +132,9 @@ def test_a_cancelled_job_is_told_and_gone_on_with(
         said = ""
         for line in driver.stderr:
             said += line
-            if found := re.search(r"submitted as slurm job (\d+)", line):
+            if f"the job waits: {reason}" in line:
+                found = re.search(r"submitted as slurm job (\d+)", said)
+                assert found is not None
                 slurm.run(["scancel", found[1]])
                 break
         out, rest = driver.communicate(timeout=200)
@@ -131,6 +142,6 @@ def test_a_cancelled_job_is_told_and_gone_on_with(
     assert driver.returncode == 4, said
     assert "ended as CANCELLED before all was done" in said
     assert "left:   2 runs" in out
-    again = slurm.run(words, tmp_path, env=mpich)
+    again = slurm.run([*words, "--minutes", "5"], tmp_path, env=mpich)
     assert again.returncode == 0, again.stdout + again.stderr
     assert [count for count, _ in _nodes(tmp_path)] == [1, 2]

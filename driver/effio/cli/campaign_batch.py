@@ -113,6 +113,7 @@ def submit_and_wait(
     job_id = system.submit(script.absolute())
     say(f"submitted as {system.name} job {job_id}; waiting for it")
     told = -1
+    reason = ""
     try:
         for seconds in waits():
             if system.is_alive(job_id) is False:
@@ -121,6 +122,10 @@ def submit_and_wait(
             if ended != told:
                 say(f"{ended} of {len(order.units)} runs have ended")
                 told = ended
+            why = system.why_waiting(job_id)
+            if why and why != reason:
+                say(f"the job waits: {why}")
+                reason = why
             sleep(seconds)
     except KeyboardInterrupt:
         cancel = shlex.join([*system.cancel_command, job_id])

@@ -48,6 +48,8 @@ class BatchSystem:
     # The job id follows; what it prints names the state in which a job ended.
     fate_command: tuple[str, ...] = ()
     fate: re.Pattern[str] = re.compile("")
+    # The job id follows; prints why a job does not run yet.
+    reason_command: tuple[str, ...] = ()
     template: Template | None = None  # the site's own
 
     @property
@@ -96,16 +98,14 @@ class BatchSystem:
 
     def end_of(self, job_id: str) -> str:
         """How the batch system says that a job ended, in its own word; empty if it does not say."""
-        if not self.fate_command:
-            return ""
-        try:
-            done = subprocess.run(
-                [*self.fate_command, job_id], capture_output=True, text=True, timeout=60
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        found = self.fate.search(done.stdout)
-        return found.group(1) if done.returncode == 0 and found is not None else ""
+        found = self.fate.search(_told(self.fate_command, job_id))
+        return found.group(1) if found is not None and found.groups() else ""
+
+    def why_waiting(self, job_id: str) -> str:
+        """Why a job does not run yet, in the batch system's own word: a limit that it never comes
+        under keeps it there for ever. Empty if it runs or nothing is said."""
+        reason = _told(self.reason_command, job_id).strip()
+        return "" if reason == "None" else reason
 
     def stop(self, job_id: str, at_once: bool) -> None:
         command = [*self.cancel_command, job_id]
@@ -113,6 +113,16 @@ class BatchSystem:
             # To the batch shell, which passes it on to the launcher.
             command = ["scancel", "--batch", "--signal=USR1", job_id]
         subprocess.run(command, capture_output=True, timeout=60, check=False)
+
+
+def _told(command: Sequence[str], job_id: str) -> str:
+    if not command:
+        return ""
+    try:
+        done = subprocess.run([*command, job_id], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def _alive_in_slurm(code: int, text: str) -> bool | None:
@@ -189,6 +199,7 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         cancel_command=("scancel",),
         fate_command=("scontrol", "--oneliner", "show", "job"),
         fate=re.compile(r"\bJobState=(\w+)"),
+        reason_command=("squeue", "--noheader", "--states=PENDING", "--format=%r", "--jobs"),
     ),
     BatchSystem(
         name="pbs",
