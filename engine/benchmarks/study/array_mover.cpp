@@ -51,7 +51,7 @@ class ArrayMover : public Mover {
         return {};
     }
 
-    Status move(Access access, Payload& payload, Watching watching, Moved& moved) override {
+    Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);
         const double begin = place_.session.clock.now();
         const Slab slab = slab_of(*place_.addresses.box());

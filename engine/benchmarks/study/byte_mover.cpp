@@ -32,7 +32,7 @@ class ByteMover : public Mover {
         return file_->set_view(place_.addresses.view(), place_.hints);
     }
 
-    Status move(Access access, Payload& payload, Watching watching, Moved& moved) override {
+    Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);
         Status status;
         if (place_.cell.through == Through::view) {
@@ -63,7 +63,7 @@ class ByteMover : public Mover {
 
   private:
     /// All pieces by one call.
-    Status move_whole(Access access, Payload& payload, Watching watching, Moved& moved) {
+    Status move_whole(Access access, Payload& payload, const Watching& watching, Moved& moved) {
         return logged(place_.session.clock, watching, moved, [&] {
             Status status = ways(
                 access, [&] { return file_->read_spaced(form_, payload.all(), 0); },
@@ -77,7 +77,7 @@ class ByteMover : public Mover {
     }
 
     /// Collective calls: all ranks make equally many, with nothing to move if need be.
-    Status move_together(Access access, Payload& payload, Watching watching, Moved& moved) {
+    Status move_together(Access access, Payload& payload, const Watching& watching, Moved& moved) {
         Deadline::Limits limits;
         limits.start = place_.session.clock.now();
         limits.max_count = most_calls_;
@@ -100,7 +100,7 @@ class ByteMover : public Mover {
     }
 
     /// Each rank for itself: between the loop and the library stands nothing of ours.
-    Status move_apart(Access access, Payload& payload, Watching watching, Moved& moved) {
+    Status move_apart(Access access, Payload& payload, const Watching& watching, Moved& moved) {
         Deadline::Limits limits;
         limits.start = place_.session.clock.now();
         limits.max_count = place_.addresses.calls();

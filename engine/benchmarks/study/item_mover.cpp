@@ -22,7 +22,7 @@ class ItemMover : public Mover {
         return {};
     }
 
-    Status move(Access access, Payload& payload, Watching watching, Moved& moved) override {
+    Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         Deadline::Limits limits;
         limits.start = place_.session.clock.now();
         limits.max_count = items_.visits(place_.owner);
@@ -51,7 +51,7 @@ class ItemMover : public Mover {
     }
 
   private:
-    Status one(std::int64_t number, Access access, Payload& payload, Watching watching,
+    Status one(std::int64_t number, Access access, Payload& payload, const Watching& watching,
                Moved& moved) {
         const Clock& clock = place_.session.clock;
         const bool writing = access == Access::write;

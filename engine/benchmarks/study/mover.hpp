@@ -57,7 +57,8 @@ class Mover {
     /// Collective over the file's ranks, and so are sync and close. Sets the view.
     virtual Status open(bool create) = 0;
     /// One pass; the payload is prepared.
-    virtual Status move(Access access, Payload& payload, Watching watching, Moved& moved) = 0;
+    virtual Status move(Access access, Payload& payload, const Watching& watching,
+                        Moved& moved) = 0;
     virtual Status sync() = 0;
     virtual Status close() = 0;
     /// As far as the library tells; while the file is open.
@@ -94,7 +95,7 @@ template <class Pace, class Call>
 
 /// The call, and when it was made if every call is to be kept.
 template <class Call>
-Status logged(const Clock& clock, Watching watching, Moved& moved, Call&& call) {
+Status logged(const Clock& clock, const Watching& watching, Moved& moved, Call&& call) {
     if (!watching.keep_calls) return call();
     const double begin = clock.now();
     Status status = call();

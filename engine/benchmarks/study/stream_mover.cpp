@@ -28,7 +28,7 @@ class StreamMover : public Mover {
         return {};
     }
 
-    Status move(Access access, Payload& payload, Watching watching, Moved& moved) override {
+    Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);
         Deadline::Limits limits;
         limits.start = place_.session.clock.now();

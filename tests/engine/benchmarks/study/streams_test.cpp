@@ -124,7 +124,8 @@ TEST_P(StudyStreams, every_byte_has_its_place_and_is_told) {
     for (int file = 0; file < (apart() ? ranks_ : 1); ++file) {
         length += static_cast<std::int64_t>(std::filesystem::file_size(file_of(file)));
     }
-    EXPECT_EQ(length, sion()    ? page + 2 * ranks_ * page + 3 * 8 * ranks_
+    const std::int64_t tasks = ranks_;
+    EXPECT_EQ(length, sion()    ? page + 2 * tasks * page + 3 * 8 * tasks
                       : apart() ? in_all()
                                 : end_of_shared());
     ASSERT_TRUE(notes.results[0].on_disk);
