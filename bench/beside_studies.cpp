@@ -249,7 +249,8 @@ int main(int argc, char** argv) {
             const long study = std::lround(numbers[0]);
             const long bytes = std::lround(numbers[1]);
             const long turns = std::lround(numbers[2]);
-            constexpr std::array studies{tile, nested, random, small};
+            using Study = int (*)(effio::Session&, const std::string&, long, long);
+            constexpr std::array<Study, 4> studies{tile, nested, random, small};
             return studies.at(static_cast<std::size_t>(study))(session, directory, bytes, turns);
         });
 }

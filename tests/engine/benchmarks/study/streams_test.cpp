@@ -125,9 +125,8 @@ TEST_P(StudyStreams, every_byte_has_its_place_and_is_told) {
         length += static_cast<std::int64_t>(std::filesystem::file_size(file_of(file)));
     }
     const std::int64_t tasks = ranks_;
-    EXPECT_EQ(length, sion()    ? page + 2 * tasks * page + 3 * 8 * tasks
-                      : apart() ? in_all()
-                                : end_of_shared());
+    const std::int64_t container = page + 2 * page * tasks + 3 * tasks * 8;
+    EXPECT_EQ(length, sion() ? container : apart() ? in_all() : end_of_shared());
     ASSERT_TRUE(notes.results[0].on_disk);
     EXPECT_EQ(notes.results[0].on_disk->files, apart() ? ranks_ : 1);
     EXPECT_EQ(notes.results[0].on_disk->bytes, length);
