@@ -57,11 +57,11 @@ Result<Container> Container::open(const std::string& path) {
                                      file->head.file_number, file->head.files));
     }
     container.parts_.push_back({path, std::move(*source), std::move(*file), {}});
-    const Head& head = container.first().file.head;
     // Each has a task at least, which is how many places were found; but a first file that is not
-    // closed may claim any number.
-    const bool bounded = head.closed();
-    for (std::int64_t number = 1; number < head.files; ++number) {
+    // closed may claim any number. By value: the first part moves when others join it.
+    const bool bounded = container.first().file.head.closed();
+    const std::int64_t files = container.first().file.head.files;
+    for (std::int64_t number = 1; number < files; ++number) {
         container.add_file(number);
         const auto& error = container.parts_.back().error;
         if (!bounded && error && error->system_code == ENOENT) break;
