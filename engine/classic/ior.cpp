@@ -82,8 +82,9 @@ class TestView : public ior::Observer {
 
   private:
     void name_outliers(const ior::PhaseResult& r) const {
-        if (options_.outlier_threshold <= 0 || r.seconds.empty()) return;
-        const double mean = r.span("transfer").seconds() > 0 ? r.seconds[2].second.mean : 0;
+        const Spread* transfer = spread_of(r.seconds, "transfer");
+        if (options_.outlier_threshold <= 0 || transfer == nullptr) return;
+        const double mean = r.span("transfer").seconds() > 0 ? transfer->mean : 0;
         for (const auto& slow : r.slowest) {
             if (slow.value <= mean + static_cast<double>(options_.outlier_threshold)) continue;
             fmt::print(stderr,

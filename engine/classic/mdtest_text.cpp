@@ -110,8 +110,8 @@ class TextView : public Observer {
         if (!r.valid) {
             print(fmt::format("   {:<22}: INVALID: {}\n", r.phase->title, r.invalid_reason));
         }
-        if (!settings_.rank_statistics) return;
-        const Spread& work = r.seconds[1].second;
+        const Spread* work = spread_of(r.seconds, "work");
+        if (!settings_.rank_statistics || work == nullptr) return;
         std::string slowest;
         for (const auto& one : r.slowest) {
             slowest += fmt::format(" {} ({}, {:.6f})", one.rank, one.host, one.value);
@@ -119,7 +119,7 @@ class TextView : public Observer {
         print(
             fmt::format("   {:<22}: seconds of a rank min {:.6f} mean {:.6f} max {:.6f}; slowest "
                         "ranks:{}\n",
-                        r.phase->title, work.min, work.mean, work.max, slowest));
+                        r.phase->title, work->min, work->mean, work->max, slowest));
     }
 
     void end(const RunResult& run) override {

@@ -21,11 +21,16 @@ Json json_list(const std::vector<Error>& errors) {
 
 }  // namespace
 
-double longest(const PartTimes& seconds, std::string_view part) {
+const Spread* spread_of(const PartTimes& seconds, std::string_view part) {
     for (const auto& [name, spread] : seconds) {
-        if (name == part) return spread.max;
+        if (name == part) return &spread;
     }
-    return 0;
+    return nullptr;
+}
+
+double longest(const PartTimes& seconds, std::string_view part) {
+    const Spread* found = spread_of(seconds, part);
+    return found != nullptr ? found->max : 0;
 }
 
 Json Metric::to_json() const {

@@ -45,6 +45,8 @@ struct Spread {
 
 /// Parts of a measured interval with their times over the ranks, in seconds.
 using PartTimes = std::vector<std::pair<std::string, Spread>>;
+/// Null if there is no such part.
+const Spread* spread_of(const PartTimes& seconds, std::string_view part);
 /// Of the slowest rank; 0 if there is no such part.
 double longest(const PartTimes& seconds, std::string_view part);
 

@@ -74,6 +74,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         set_segmented_repetitions(rows, r);
         const Segment segment = segment_of(rows, r);
         std::int64_t bytes = 0;
+        std::int64_t scatter = 0;
         Table table({{"row"},
                      {"pattern", Table::Align::left},
                      {"chunk l"},
@@ -89,6 +90,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
             if (row.is_fill_up) row.chunk = row.memory = segment.fill();
             const std::int64_t row_bytes = n * row.memory * r[p];
             bytes += row_bytes;
+            if (row.type == Type::scatter) scatter += row_bytes;
             table.row({std::to_string(row.number), std::string(name(row.type)),
                        format_exact(Bytes{row.chunk}), format_exact(Bytes{row.memory}),
                        std::to_string(row.units),
@@ -105,10 +107,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                      {"cut_by_cap", cut[p]}});
         }
         // Written once, rewritten (all or the scatter file only), read once.
-        const double scatter =
-            static_cast<double>(n * bytes_before(rows, r, 8) + n * rows[8].memory * r[8]);
         const double moved = static_cast<double>(bytes) * (parameters.rewrite ? 3 : 2) +
-                             (parameters.rewrite ? 0 : scatter);
+                             (parameters.rewrite ? 0 : static_cast<double>(scatter));
         total_seconds += moved / input.rate;
         total_bytes += bytes;
         tables += fmt::format("\nPartition {} of {}: {} scheduled, {} on storage\n{}", i,

@@ -22,11 +22,16 @@ std::array<Named, 6> parts_of(const RowTimes& t) {
              {"last_call", t.last_call}}};
 }
 
-}  // namespace
+/// What the files of a partition and type are told apart by.
+std::string file_tag(std::size_t partition, std::int64_t ranks, Type type) {
+    return fmt::format("i{:02d}_{:03d}_{}", partition, ranks, index(type));
+}
 
 std::string file_stem(std::size_t partition, std::int64_t ranks, Type type) {
-    return fmt::format("b_eff_io_data_i{:02d}_{:03d}_{}", partition, ranks, index(type));
+    return "b_eff_io_data_" + file_tag(partition, ranks, type);
 }
+
+}  // namespace
 
 std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks) {
     std::vector<FileSet> files;
@@ -390,7 +395,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
         }
         close_file(f, m.outcome);
     }
-    r.file = file_stem(f.partition.index, f.partition.ranks, f.type).substr(14);
+    r.file = file_tag(f.partition.index, f.partition.ranks, f.type);
     if (f.type == Type::separated) r.file += ".000";
     r.spreads = spread_over(f.comm, parts_of(m.times));
     if (task.time_calls) r.call_times = merged_over(f.comm, m.call_times);

@@ -17,9 +17,8 @@
 
 namespace effio::b_eff_io {
 
-/// "b_eff_io_data_i<index %02d>_<ranks %03d>_<type>", and "." with a rank of three digits behind it
-/// for type 2. `files_of` is what a partition may create.
-std::string file_stem(std::size_t partition, std::int64_t ranks, Type type);
+/// What a partition may create: "b_eff_io_data_i<index %02d>_<ranks %03d>_<type>", and "." with a
+/// rank of three digits behind it for type 2.
 std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks);
 
 /// How many calls each time-driven row of a partition may make under a cap on the bytes of that

@@ -22,18 +22,18 @@ std::string percent(const std::optional<Gain>& gain) {
 
 class ConsoleView : public Observer {
   public:
-    ConsoleView(Console& console, const Parameters& parameters, const Field& field,
+    ConsoleView(Console& console, const Parameters& parameters, const Selection& selection,
                 const std::string& result_path)
         : console_(console), parameters_(parameters) {
         std::string names;
-        for (const auto& c : field.contenders) {
+        for (const auto& c : selection.contenders) {
             if (c.set->name != "none") continue;
             const std::string version = c.made->version();
             names += (names.empty() ? "" : ", ") + (version.empty() ? c.library : version);
         }
         console_.print(fmt::format("Libraries, {} scaling: {}\nresults in {}\n", parameters.scaling,
                                    names, result_path));
-        for (const auto& why : field.left_out) console_.print("left out: " + why + "\n");
+        for (const auto& why : selection.left_out) console_.print("left out: " + why + "\n");
         console_.print("\n" + fmt::format(format, "access", "library", "hints", "edge", "processes",
                                           "size", "time", "on storage", "rate", ""));
     }
@@ -129,8 +129,9 @@ class ConsoleView : public Observer {
 }  // namespace
 
 std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,
-                                            const Field& field, const std::string& result_path) {
-    return std::make_unique<ConsoleView>(console, parameters, field, result_path);
+                                            const Selection& selection,
+                                            const std::string& result_path) {
+    return std::make_unique<ConsoleView>(console, parameters, selection, result_path);
 }
 
 }  // namespace effio::libraries

@@ -49,7 +49,7 @@ class Libraries : public BenchmarkWith<Parameters> {
     }
     /// The most that lies on storage at a time.
     std::int64_t most_bytes(int ranks, std::size_t contenders) const;
-    Ending run_on(Job& job, Field& field, Target& target);
+    Ending run_on(Job& job, Selection& selection, Target& target);
 };
 
 Status Libraries::check_processes(int ranks) const {
@@ -135,37 +135,38 @@ Ending Libraries::run(Job& job) {
     Session& session = job.session;
     const int ranks = session.comm.size();
     if (auto fits = check_processes(ranks); !fits) return Ending::from(fits.error());
-    Field field = make_field(session, parameters_, job.room);
+    Selection selection = select(session, parameters_, job.room);
     bool real_files = true;
     Target::Request request = request_of(parameters_);
-    for (const auto& c : field.contenders) {
+    for (const auto& c : selection.contenders) {
         request.files.push_back(c.made->files(c.file, ranks));
         real_files = real_files && c.made->capabilities().real_files;
     }
     auto target = Target::prepare(session, real_files, std::move(request));
     if (!target) return Ending::from(target.error());
-    const auto needed = static_cast<double>(most_bytes(ranks, field.contenders.size()));
+    const auto needed = static_cast<double>(most_bytes(ranks, selection.contenders.size()));
     if (auto fits = check_cap(job.session, *target, parameters_.directory, needed, "a file needs",
                               "use smaller --edges, fewer --processes or another directory");
         !fits) {
         return Ending::from(fits.error());
     }
-    return run_on(job, field, *target);
+    return run_on(job, selection, *target);
 }
 
-Ending Libraries::run_on(Job& job, Field& field, Target& target) {
+Ending Libraries::run_on(Job& job, Selection& selection, Target& target) {
     Session& session = job.session;
     Json extra;
-    extra["libraries"] = describe(parameters_, field, target.cap());
+    extra["libraries"] = describe(parameters_, selection, target.cap());
     announce(job, target, std::move(extra));
     const CleanUp clean_up(session, target);
 
     const auto records =
         make_record_view(session.results.recorder(), parameters_, job.topology.nodes);
     const auto console =
-        make_console_view(session.console, parameters_, field, session.results.path());
-    Ending ending = Runner(job, parameters_, field, target, {records.get(), console.get()}).run();
-    for (auto& c : field.contenders) {
+        make_console_view(session.console, parameters_, selection, session.results.path());
+    Ending ending =
+        Runner(job, parameters_, selection, target, {records.get(), console.get()}).run();
+    for (auto& c : selection.contenders) {
         const FileSet files = c.made->files(c.file, session.comm.size());
         add(ending, target.remove_files(session, c.made->storage(), std::span(&files, 1)));
     }

@@ -112,9 +112,9 @@ Measurement to_measurement(const Cell& cell, const Parameters& parameters, int n
     return m;
 }
 
-Json describe(const Parameters& parameters, const Field& field, const ByteCap& cap) {
+Json describe(const Parameters& parameters, const Selection& selection, const ByteCap& cap) {
     Json contenders = Json::array();
-    for (const auto& c : field.contenders) {
+    for (const auto& c : selection.contenders) {
         contenders.push_back(Json{{"library", c.library},
                                   {"version", c.made->version()},
                                   {"hints", c.set->name},
@@ -124,7 +124,7 @@ Json describe(const Parameters& parameters, const Field& field, const ByteCap& c
     return Json{{"scaling", parameters.scaling},
                 {"warm_up_edge", Volume::warm_up_edge},
                 {"contenders", std::move(contenders)},
-                {"left_out", field.left_out},
+                {"left_out", selection.left_out},
                 {"cap", cap.to_json()}};
 }
 

@@ -26,9 +26,9 @@ std::size_t memory_bytes(const Parameters& parameters, int ranks) {
 
 }  // namespace
 
-Field make_field(Session& session, const Parameters& parameters, const SimRoom* room) {
-    Field field;
-    field.left_out = parameters.absent;
+Selection select(Session& session, const Parameters& parameters, const SimRoom* room) {
+    Selection selection;
+    selection.left_out = parameters.absent;
     for (const auto& library : parameters.libraries) {
         for (const auto& set : parameters.sets) {
             BackendChoice choice = parameters.backend(library, set);
@@ -36,29 +36,29 @@ Field make_field(Session& session, const Parameters& parameters, const SimRoom* 
             if (!apply_settings(Serves::arrays, choice)) continue;
             auto made = make_arrays(session, choice, room);
             if (auto why = set.idle_for(library, made->capabilities()); !why.empty()) {
-                field.left_out.push_back(std::move(why));
+                selection.left_out.push_back(std::move(why));
                 continue;
             }
-            field.contenders.push_back(
+            selection.contenders.push_back(
                 {library, &set, std::move(made),
                  fmt::format("{}{}_{}", parameters.prefix, library, set.name)});
         }
     }
-    return field;
+    return selection;
 }
 
-Runner::Runner(Job& job, const Parameters& parameters, Field& field, const Target& target,
+Runner::Runner(Job& job, const Parameters& parameters, Selection& selection, const Target& target,
                std::vector<Observer*> observers)
     : job_(job),
       session_(job.session),
       parameters_(parameters),
-      field_(field),
+      selection_(selection),
       target_(target),
       observers_(std::move(observers)),
       memory_(memory_bytes(parameters, job.session.comm.size())) {
     // The warm-up is one more pass.
     points_ = (parameters.repetitions + 1) *
-              static_cast<std::int64_t>(parameters.edges.size() * field.contenders.size() *
+              static_cast<std::int64_t>(parameters.edges.size() * selection.contenders.size() *
                                         parameters.processes_in_force(session_.comm.size()).size());
 }
 
@@ -95,7 +95,7 @@ void Runner::all_points(const Pass& pass) {
                 const Volume volume = parameters_.volume(edge, count, ranks);
                 measure(pass, pass.warm_up ? volume.warm_up() : volume, *comm);
             } else {
-                number_ += static_cast<std::int64_t>(field_.contenders.size());
+                number_ += static_cast<std::int64_t>(selection_.contenders.size());
                 Progress::Step step;
                 step.title = fmt::format("waiting for {} processes", count);
                 step.allowance_seconds = 1e9;
@@ -111,7 +111,7 @@ void Runner::measure(const Pass& pass, const Volume& volume, const Comm& comm) {
         partner = NodeOrder(comm, find_topology(comm)).partner(Partner::shifted, 1, 0);
     }
     // What comes first, or after a certain other, meets other caches.
-    auto& all = field_.contenders;
+    auto& all = selection_.contenders;
     for (const auto i : balanced_order(all.size(), static_cast<std::size_t>(pass.repetition))) {
         measure_one(pass, volume, comm, all[i], partner);
         if (stopping_) return;

@@ -25,11 +25,11 @@ struct Contender {
 };
 
 /// All that are compared, and why some pairs of the options are not.
-struct Field {
+struct Selection {
     std::vector<Contender> contenders;
     std::vector<std::string> left_out;
 };
-Field make_field(Session& session, const Parameters& parameters, const SimRoom* room);
+Selection select(Session& session, const Parameters& parameters, const SimRoom* room);
 
 /// Root only.
 class Observer {
@@ -46,7 +46,7 @@ class Observer {
 
 class Runner {
   public:
-    Runner(Job& job, const Parameters& parameters, Field& field, const Target& target,
+    Runner(Job& job, const Parameters& parameters, Selection& selection, const Target& target,
            std::vector<Observer*> observers);
 
     Ending run();
@@ -68,7 +68,7 @@ class Runner {
     Job& job_;
     Session& session_;
     const Parameters& parameters_;
-    Field& field_;
+    Selection& selection_;
     const Target& target_;
     std::vector<Observer*> observers_;
     Buffer memory_;

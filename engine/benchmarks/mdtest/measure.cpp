@@ -15,7 +15,7 @@ namespace {
 StopReason stopped_by(const Workers& workers) {
     StopReason found = StopReason::count;
     for (const auto& worker : workers) {
-        found = std::max(found, worker->deeds().standing.reason);
+        found = std::max(found, worker->tally().standing.reason);
     }
     return found;
 }
@@ -31,7 +31,7 @@ void add_series(TimeSeries& sum, const TimeSeries& one) {
 
 void collect(const Workers& workers, LocalResult& local) {
     for (const auto& worker : workers) {
-        const Deeds& d = worker->deeds();
+        const Tally& d = worker->tally();
         local.operations += d.done;
         local.failed += d.failed;
         local.bytes += d.bytes;
@@ -46,27 +46,27 @@ void collect(const Workers& workers, LocalResult& local) {
 
 std::vector<Standing> standings_of(const Workers& workers) {
     std::vector<Standing> all;
-    for (const auto& worker : workers) all.push_back(worker->deeds().standing);
+    for (const auto& worker : workers) all.push_back(worker->tally().standing);
     return all;
 }
 
 }  // namespace
 
-LocalResult measure_phase(const Scene& scene, const Phase& phase, CommonClock& common,
+LocalResult measure_phase(const Iteration& iteration, const Phase& phase, CommonClock& common,
                           Workers& workers, Crew& crew) {
-    const Parameters& p = scene.parameters;
-    const Clock& clock = scene.session.clock;
+    const Parameters& p = iteration.parameters;
+    const Clock& clock = iteration.session.clock;
     LocalResult local;
     local.phase = &phase;
     const bool walled =
         p.stonewall.count > 0 && phase.thing == Thing::file && phase.action == Action::create;
     const double wall_seconds = walled ? p.stonewall.count : 0;
-    const std::string own = scene.paths.directory(scene.owner(phase).value_or(0), 0, 0);
+    const std::string own = iteration.paths.directory(iteration.owner(phase).value_or(0), 0, 0);
     // There from before the tree is made to after it is removed.
-    const std::string base = scene.paths.test_directory(scene.owner(phase).value_or(0), 0);
+    const std::string base = iteration.paths.test_directory(iteration.owner(phase).value_or(0), 0);
     const auto enter = [&] {
         if (!p.unique || phase.thing == Thing::tree) return;
-        if (auto seen = scene.names.stat(own); !seen) local.outcome.fail(seen.error());
+        if (auto seen = iteration.names.stat(own); !seen) local.outcome.fail(seen.error());
     };
     double start = 0;
     crew.run([&](int number) {
@@ -80,25 +80,26 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, CommonClock& c
         me.work(start, wall_seconds);
         if (walled) {
             crew.meet(number,
-                      [&] { local.wall = meet_at_wall(scene.comm, standings_of(workers)); });
+                      [&] { local.wall = meet_at_wall(iteration.comm, standings_of(workers)); });
             if (!local.wall->interrupted) me.wear_out(local.wall->max_done);
         }
         crew.meet(number, [&] {
             const double worked = clock.now();
             local.work = worked - start;
             if (p.sync_phases) {
-                if (auto done = scene.names.sync_all(base); !done) local.outcome.fail(done.error());
+                if (auto done = iteration.names.sync_all(base); !done)
+                    local.outcome.fail(done.error());
                 local.sync = clock.now() - worked;
             }
-            if (p.after_phase && !scene.session.interrupted.load()) {
+            if (p.after_phase && !iteration.session.interrupted.load()) {
                 const double synced = clock.now();
-                if (auto done = run_hook(scene, phase, *p.after_phase); !done) {
+                if (auto done = run_hook(iteration, phase, *p.after_phase); !done) {
                     local.outcome.fail(std::move(done.error()));
                     local.hook_failed = true;
                 }
                 local.hook = clock.now() - synced;
             }
-            if (!p.no_barriers) scene.comm.barrier();
+            if (!p.no_barriers) iteration.comm.barrier();
             local.total = clock.now() - start;
         });
     });
@@ -107,67 +108,67 @@ LocalResult measure_phase(const Scene& scene, const Phase& phase, CommonClock& c
     return local;
 }
 
-Status run_hook(const Scene& scene, const Phase& phase, const std::string& command) {
-    scene.session.progress.call("hook");
+Status run_hook(const Iteration& iteration, const Phase& phase, const std::string& command) {
+    iteration.session.progress.call("hook");
     auto done =
-        run_in_shell(scene.session, command,
+        run_in_shell(iteration.session, command,
                      {{"EFFIO_PHASE", fmt::format("{}-{}", name(phase.thing), phase.access)},
-                      {"EFFIO_ITERATION", std::to_string(scene.iteration)},
-                      {"EFFIO_RANK", std::to_string(scene.comm.rank())}});
+                      {"EFFIO_ITERATION", std::to_string(iteration.number)},
+                      {"EFFIO_RANK", std::to_string(iteration.comm.rank())}});
     if (done) return {};
-    return scene.session.signed_error(std::move(done.error()));
+    return iteration.session.signed_error(std::move(done.error()));
 }
 
-Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers) {
-    const auto& prefix = scene.parameters.save_calls;
+Status save_calls(const Iteration& iteration, const Phase& phase, const Workers& workers) {
+    const auto& prefix = iteration.parameters.save_calls;
     if (!prefix) return {};
     std::vector<const std::vector<CallTime>*> threads;
-    for (const auto& worker : workers) threads.push_back(&worker->deeds().kept);
+    for (const auto& worker : workers) threads.push_back(&worker->tally().kept);
     const std::string path = fmt::format("{}-{}-{}-{}-{:05d}.csv", *prefix, name(phase.thing),
-                                         phase.access, scene.iteration, scene.comm.rank());
+                                         phase.access, iteration.number, iteration.comm.rank());
     return write_call_log(path, threads, 1);
 }
 
 namespace {
 
 /// On a classic command line the files may be those of the original, whose data are others.
-void refuse_foreign(const Scene& scene, const Workers& workers, LocalResult& local) {
-    if (!scene.session.classic || !scene.parameters.adopts()) return;
-    const std::int64_t each = std::max<std::int64_t>(scene.parameters.bytes_to_read(), 1);
+void refuse_foreign(const Iteration& iteration, const Workers& workers, LocalResult& local) {
+    if (!iteration.session.classic || !iteration.parameters.adopts()) return;
+    const std::int64_t each = std::max<std::int64_t>(iteration.parameters.bytes_to_read(), 1);
     std::array<std::int64_t, 3> sums{local.verified_bytes / each, local.outcome.error_count, 0};
-    for (const auto& worker : workers) sums[2] += worker->deeds().foreign;
-    scene.comm.sum(std::span<std::int64_t>(sums));
+    for (const auto& worker : workers) sums[2] += worker->tally().foreign;
+    iteration.comm.sum(std::span<std::int64_t>(sums));
     const auto [files, wrong, foreign] = sums;
     if (foreign == 0 || foreign != files || foreign != wrong) return;
     local.outcome = Outcome{};
-    local.outcome.error = scene.session.signed_error(
+    local.outcome.error = iteration.session.signed_error(
         usage_error("the files are not comparable: nothing in any of them is as this program "
                     "writes it with this -G; another program, or another seed, made them"));
 }
 
 }  // namespace
 
-void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,
+void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers, Crew& crew,
                   LocalResult& local) {
-    scene.comm.barrier();
+    iteration.comm.barrier();
     crew.run([&](int number) { workers[static_cast<std::size_t>(number)]->verify(phase); });
     for (const auto& worker : workers) {
-        const Deeds& d = worker->deeds();
+        const Tally& d = worker->tally();
         local.verified_bytes += d.bytes;
         local.outcome.error_count += d.failed;
         if (d.error && !local.outcome.error) local.outcome.error = d.error;
     }
-    refuse_foreign(scene, workers, local);
+    refuse_foreign(iteration, workers, local);
 }
 
-PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
-    const Comm& comm = scene.comm;
+PhaseResult publish(const Iteration& iteration, const LocalResult& local, int nodes) {
+    const Comm& comm = iteration.comm;
     PhaseResult r;
     r.phase = local.phase;
-    r.iteration = scene.iteration;
+    r.iteration = iteration.number;
     r.ranks = comm.size();
     r.nodes = nodes;
-    r.unique = scene.parameters.unique;
+    r.unique = iteration.parameters.unique;
     std::array<std::int64_t, 5> sums{local.operations, local.failed, local.bytes, local.entries,
                                      local.verified_bytes};
     comm.sum(std::span<std::int64_t>(sums));
@@ -176,7 +177,7 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     r.bytes = sums[2];
     r.entries = sums[3];
     r.verified_bytes = sums[4];
-    const Parameters& p = scene.parameters;
+    const Parameters& p = iteration.parameters;
     const double ready = local.late + local.work;
     const double total = local.late + local.total;
     std::vector<Named> parts{{"total", total}, {"work", local.work}, {"sync", local.sync}};
@@ -184,10 +185,10 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     parts.emplace_back("late", local.late);
     parts.emplace_back("barrier", local.total - local.work - local.sync - local.hook);
     r.seconds = spread_over(comm, parts);
-    if (scene.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
+    if (iteration.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
     r.over_time = summed_over(comm, local.over_time, local.late);
     constexpr int shown = 3;
-    r.slowest = largest_over(comm, ready, scene.session.host, shown);
+    r.slowest = largest_over(comm, ready, iteration.session.host, shown);
     if (p.wants_rank_details()) {
         const std::array mine{static_cast<double>(local.operations),
                               static_cast<double>(local.failed), ready, total};
@@ -199,8 +200,8 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     r.wall = local.wall;
     r.hook_failed = comm.max(local.hook_failed ? 1 : 0) > 0;
     Outcome mine = local.outcome;
-    mine.interrupted = scene.session.interrupted.load();
-    const Agreed agreed = agree(scene.session, comm, mine);
+    mine.interrupted = iteration.session.interrupted.load();
+    const Agreed agreed = agree(iteration.session, comm, mine);
     r.error_count = agreed.error_count;
     if (agreed.error) r.errors.push_back(*agreed.error);
     r.interrupted = agreed.interrupted;
@@ -219,27 +220,28 @@ PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes) {
     return r;
 }
 
-Result<std::int64_t> count_on_disk(const Scene& scene, Thing thing) {
-    const Workload& w = scene.paths.workload();
-    const Comm& comm = scene.comm;
+Result<std::int64_t> count_on_disk(const Iteration& iteration, Thing thing) {
+    const Workload& w = iteration.paths.workload();
+    const Comm& comm = iteration.comm;
     const std::string prefix = item_prefix(thing);
     std::int64_t found = 0;
     Outcome mine;
-    scene.session.progress.call("count");
+    iteration.session.progress.call("count");
     const std::int64_t trees = w.loops * w.tree.directories();
     const std::int64_t step = w.unique ? 1 : comm.size();
     for (std::int64_t i = w.unique ? 0 : comm.rank(); i < trees && !mine.error; i += step) {
-        const auto counted = scene.names.visit(
-            scene.paths.directory(comm.rank(), i / w.tree.directories(), i % w.tree.directories()),
-            [&](std::string_view name) {
-                if (!name.starts_with(prefix)) return;
-                ++found;
-                scene.session.progress.beat();
-            });
-        if (!counted) mine.fail(scene.session.signed_error(counted.error()));
+        const auto counted =
+            iteration.names.visit(iteration.paths.directory(comm.rank(), i / w.tree.directories(),
+                                                            i % w.tree.directories()),
+                                  [&](std::string_view name) {
+                                      if (!name.starts_with(prefix)) return;
+                                      ++found;
+                                      iteration.session.progress.beat();
+                                  });
+        if (!counted) mine.fail(iteration.session.signed_error(counted.error()));
     }
     comm.barrier();  // in `agree` a rank with an error would not wait for long
-    const Agreed agreed = agree(scene.session, comm, mine);
+    const Agreed agreed = agree(iteration.session, comm, mine);
     if (agreed.failed()) return *agreed.error;
     return comm.sum(found);
 }

@@ -40,23 +40,23 @@ struct LocalResult {
 /// The clock runs from after a barrier to after the next one; in between are the calls, the sync
 /// and the command of --run-after-phase if asked for, and the stonewall's two reductions. Without
 /// barriers it runs from the rank's own first call to the end of its last one.
-LocalResult measure_phase(const Scene& scene, const Phase& phase, CommonClock& common,
+LocalResult measure_phase(const Iteration& iteration, const Phase& phase, CommonClock& common,
                           Workers& workers, Crew& crew);
 
 /// A command of the user's around a phase, on this rank.
-Status run_hook(const Scene& scene, const Phase& phase, const std::string& command);
+Status run_hook(const Iteration& iteration, const Phase& phase, const std::string& command);
 
 /// Untimed: the calls of the phase just measured go to a file of this rank (--save-calls).
-Status save_calls(const Scene& scene, const Phase& phase, const Workers& workers);
+Status save_calls(const Iteration& iteration, const Phase& phase, const Workers& workers);
 
 /// Untimed: every rank reads the files of its phase and compares; adds to `local`.
-void verify_phase(const Scene& scene, const Phase& phase, Workers& workers, Crew& crew,
+void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers, Crew& crew,
                   LocalResult& local);
 
 /// Collective.
-PhaseResult publish(const Scene& scene, const LocalResult& local, int nodes);
+PhaseResult publish(const Iteration& iteration, const LocalResult& local, int nodes);
 
 /// Collective: the items of a kind that lie in the trees.
-Result<std::int64_t> count_on_disk(const Scene& scene, Thing thing);
+Result<std::int64_t> count_on_disk(const Iteration& iteration, Thing thing);
 
 }  // namespace effio::mdtest

@@ -163,20 +163,20 @@ void Runner::iteration(Group& group, std::int64_t number) {
     const Parameters& p = setup_.parameters;
     const Paths paths(p.bases(), setup_.workload, number, p.name_length);
     if (together(group.comm, make_test_directories(group, paths))) return;
-    Round round{
+    Running running{
         {session_, group.comm, p, paths, names_, group.order.get(), number, setup_.files}, {}, {}};
     for (int t = 0; t < group.crew.size(); ++t) {
-        round.workers.push_back(std::make_unique<Worker>(round.scene, t));
+        running.workers.push_back(std::make_unique<Worker>(running.iteration, t));
     }
     for (const Phase& one : all_phases()) {
         if (!p.runs(one)) continue;
-        phase(group, round, one);
+        phase(group, running, one);
         if (stopping_) return;
     }
-    for (const LocalResult& local : round.unpublished) tell(group, round, local);
+    for (const LocalResult& local : running.unpublished) tell(group, running, local);
     if (!p.removes()) {
         for (const Thing thing : {Thing::directory, Thing::file}) {
-            if (!stopping_) count(group, round, thing, false);
+            if (!stopping_) count(group, running, thing, false);
         }
     } else if (!stopping_) {
         const Status removed = remove_test_directories(group, paths);
@@ -190,7 +190,7 @@ void Runner::pause() const {
     wait_as_asked(session_, setup_.parameters.delay.count);
 }
 
-bool Runner::hook_before(const Group& group, const Round& round, const Phase& phase) {
+bool Runner::hook_before(const Group& group, const Running& running, const Phase& phase) {
     const auto& command = setup_.parameters.before_phase;
     if (!command) return false;
     Progress::Step step;
@@ -198,21 +198,21 @@ bool Runner::hook_before(const Group& group, const Round& round, const Phase& ph
     step.allowance_seconds = any_time;  // ranks wait for the one whose command takes longest
     step.ranks = group.comm.size();
     session_.progress.begin(step);
-    return together(group.comm, run_hook(round.scene, phase, *command));
+    return together(group.comm, run_hook(running.iteration, phase, *command));
 }
 
-void Runner::begin_step(const Group& group, const Round& round, const Phase& phase) {
+void Runner::begin_step(const Group& group, const Running& running, const Phase& phase) {
     Progress::Step step;
     step.title = std::string(phase.title);
     if (setup_.parameters.iterations > 1) {
         step.title +=
-            fmt::format(" ({} of {})", round.scene.iteration + 1, setup_.parameters.iterations);
+            fmt::format(" ({} of {})", running.iteration.number + 1, setup_.parameters.iterations);
     }
-    step.path = round.scene.paths.test_directory(group.comm.rank(), 0);
+    step.path = running.iteration.paths.test_directory(group.comm.rank(), 0);
     step.plan_done = static_cast<double>(phases_done_++) / phases_planned_;
     step.ranks = group.comm.size();
     // With --by-root the others wait for the one that works, which does not wake their watchdogs.
-    const std::int64_t names = round.scene.items(phase.thing);
+    const std::int64_t names = running.iteration.items(phase.thing);
     step.allowance_seconds =
         setup_.parameters.by_root || phase.thing == Thing::tree || phase.action == Action::remove
             ? allowance(names * group.comm.size())
@@ -224,63 +224,65 @@ void Runner::begin_step(const Group& group, const Round& round, const Phase& pha
     session_.progress.call(phase.access);
 }
 
-void Runner::phase(Group& group, Round& round, const Phase& phase) {
+void Runner::phase(Group& group, Running& running, const Phase& phase) {
     const Parameters& p = setup_.parameters;
-    const Scene& scene = round.scene;
+    const Iteration& iteration = running.iteration;
     const bool first_of_thing = phase.action == Action::create && phase.thing != Thing::tree;
     if (first_of_thing && p.delay.count > 0) pause();
     if (phase.action == Action::remove && phase.thing != Thing::tree) {
-        count(group, round, phase.thing, false);
+        count(group, running, phase.thing, false);
         if (stopping_) return;
     }
     if (phase.action == Action::move) {
-        if (together(group.comm, prepare_move(group, round, true))) return;
+        if (together(group.comm, prepare_move(group, running, true))) return;
     }
-    if (hook_before(group, round, phase)) return;
-    begin_step(group, round, phase);
-    LocalResult local = measure_phase(scene, phase, group.clock, round.workers, group.crew);
+    if (hook_before(group, running, phase)) return;
+    begin_step(group, running, phase);
+    LocalResult local = measure_phase(iteration, phase, group.clock, running.workers, group.crew);
     if (local.wall) {
         // Directories of items that nobody made are never looked for.
-        const std::int64_t each = std::min(local.wall->max_done * p.threads, round.scene.files);
-        round.scene.files = local.wall->timed_out > 0 ? each : round.scene.files;
+        const std::int64_t each =
+            std::min(local.wall->max_done * p.threads, running.iteration.files);
+        running.iteration.files = local.wall->timed_out > 0 ? each : running.iteration.files;
         if (p.stonewall_file && group.comm.is_root()) {
-            if (auto done = write_stonewall_file(*p.stonewall_file, round.scene.files); !done) {
+            if (auto done = write_stonewall_file(*p.stonewall_file, running.iteration.files);
+                !done) {
                 local.outcome.fail(done.error());
             }
         }
     }
-    if (auto saved = save_calls(scene, phase, round.workers); !saved) {
+    if (auto saved = save_calls(iteration, phase, running.workers); !saved) {
         local.outcome.fail(session_.signed_error(saved.error()));
     }
     if (verifies_here(p, phase)) {
-        verify_phase(scene, phase, round.workers, group.crew, local);
+        verify_phase(iteration, phase, running.workers, group.crew, local);
     }
     if (p.no_barriers) {
         if (phase.thing == Thing::tree && !p.unique) group.comm.barrier();
-        round.unpublished.push_back(std::move(local));
+        running.unpublished.push_back(std::move(local));
         return;
     }
-    tell(group, round, local);
+    tell(group, running, local);
     if (phase.action == Action::move && !stopping_) {
-        if (together(group.comm, prepare_move(group, round, false))) return;
+        if (together(group.comm, prepare_move(group, running, false))) return;
     }
     if (phase.action == Action::remove && phase.thing != Thing::tree && !stopping_) {
-        count(group, round, phase.thing, true);
+        count(group, running, phase.thing, true);
     }
 }
 
-void Runner::tell(Group& group, Round& round, const LocalResult& local) {
-    const PhaseResult r = publish(round.scene, local, group.topology.nodes);
+void Runner::tell(Group& group, Running& running, const LocalResult& local) {
+    const PhaseResult r = publish(running.iteration, local, group.topology.nodes);
     const Phase& phase = *r.phase;
     const std::size_t thing = index(phase.thing);
     if (phase.action == Action::create) {
-        round.created[thing] += setup_.parameters.shared_files && phase.thing == Thing::file
-                                    ? r.operations / r.ranks
-                                    : r.operations;
+        running.created[thing] += setup_.parameters.shared_files && phase.thing == Thing::file
+                                      ? r.operations / r.ranks
+                                      : r.operations;
     }
-    if (phase.action == Action::remove) round.created[thing] -= r.operations;
+    if (phase.action == Action::remove) running.created[thing] -= r.operations;
     // A file that could be created but not written is neither done nor absent.
-    if (phase.action == Action::create && r.failed > 0) round.count_holds[thing] = false;
+    if (phase.action == Action::create && r.failed > 0) running.count_holds[thing] = false;
     result_.add(r);
     notify([&](Observer& o) { o.phase(r); });
     if (setup_.parameters.save_rank_details) {
@@ -295,36 +297,41 @@ void Runner::tell(Group& group, Round& round, const LocalResult& local) {
     if (r.hook_failed) stopping_ = true;
 }
 
-void Runner::count(Group& group, Round& round, Thing thing, bool after_removal) {
+void Runner::count(Group& group, Running& running, Thing thing, bool after_removal) {
     const Parameters& p = setup_.parameters;
     const std::size_t i = index(thing);
     const bool absent = p.things == (thing == Thing::file ? "directories" : "files");
     if (absent || p.count == "off" || p.no_barriers || !names_.capabilities().keeps ||
-        !round.count_holds[i]) {
+        !running.count_holds[i]) {
         return;
     }
     Progress::Step step;
     step.title = "count what is on disk";
-    step.allowance_seconds = allowance(round.scene.items(thing));
+    step.allowance_seconds = allowance(running.iteration.items(thing));
     session_.progress.begin(step);
     if (p.adopts() && !after_removal) {
-        round.created[i] = round.scene.items(thing) * (p.shared_files ? 1 : group.comm.size());
+        running.created[i] =
+            running.iteration.items(thing) * (p.shared_files ? 1 : group.comm.size());
     }
-    const auto found = count_on_disk(round.scene, thing);
+    const auto found = count_on_disk(running.iteration, thing);
     if (!found) {
         ++errors_;
         note(found.error());
         return;
     }
-    const DiskCount counted{thing,    round.scene.iteration, group.comm.size(),
-                            p.unique, after_removal,         round.created[i],
+    const DiskCount counted{thing,
+                            running.iteration.number,
+                            group.comm.size(),
+                            p.unique,
+                            after_removal,
+                            running.created[i],
                             *found};
     notify([&](Observer& o) { o.counted(counted); });
     if (counted.right()) return;
     Error error =
-        io_error("count on disk", round.scene.paths.test_directory(0, 0),
+        io_error("count on disk", running.iteration.paths.test_directory(0, 0),
                  fmt::format("{} {} names where {} were made and not removed without an error",
-                             *found, name(thing), round.created[i]));
+                             *found, name(thing), running.created[i]));
     error.exit_code = ExitCode::data_errors;
     ++errors_;
     note(error);
@@ -355,11 +362,11 @@ Status Runner::remove_test_directories(const Group& group, const Paths& paths) {
     return {};
 }
 
-Status Runner::prepare_move(const Group& group, const Round& round, bool before) {
+Status Runner::prepare_move(const Group& group, const Running& running, bool before) {
     const Workload& w = setup_.workload;
     if (!w.unique && !group.comm.is_root()) return {};
     for (std::int64_t loop = 0; loop < w.loops; ++loop) {
-        const std::string path = round.scene.paths.elsewhere(group.comm.rank(), loop);
+        const std::string path = running.iteration.paths.elsewhere(group.comm.rank(), loop);
         if (auto done = before ? names_.make_directory(path) : names_.remove_directory(path);
             !done) {
             return done;

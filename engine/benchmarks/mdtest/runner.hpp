@@ -32,8 +32,8 @@ class Runner {
         Crew crew;
     };
     /// An iteration in work.
-    struct Round {
-        Scene scene;
+    struct Running {
+        Iteration iteration;
         Workers workers;
         std::vector<LocalResult> unpublished;      ///< without barriers
         std::int64_t created[3] = {0, 0, 0};       ///< by thing, all ranks
@@ -43,16 +43,16 @@ class Runner {
     void measure_sizes();
     void measure(const Comm& comm);
     void iteration(Group& group, std::int64_t number);
-    void phase(Group& group, Round& round, const Phase& phase);
-    void tell(Group& group, Round& round, const LocalResult& local);
-    void count(Group& group, Round& round, Thing thing, bool after_removal);
+    void phase(Group& group, Running& running, const Phase& phase);
+    void tell(Group& group, Running& running, const LocalResult& local);
+    void count(Group& group, Running& running, Thing thing, bool after_removal);
     void pause() const;
     /// True if all must stop.
-    bool hook_before(const Group& group, const Round& round, const Phase& phase);
-    void begin_step(const Group& group, const Round& round, const Phase& phase);
+    bool hook_before(const Group& group, const Running& running, const Phase& phase);
+    void begin_step(const Group& group, const Running& running, const Phase& phase);
     Status make_test_directories(const Group& group, const Paths& paths);
     Status remove_test_directories(const Group& group, const Paths& paths);
-    Status prepare_move(const Group& group, const Round& round, bool before);
+    Status prepare_move(const Group& group, const Running& running, bool before);
     /// True if all must stop.
     bool together(const Comm& comm, const Status& mine);
     /// Collective over the session: what ranks that did not measure do not know yet.

@@ -41,40 +41,40 @@ Permutation order_of(std::int64_t items, std::uint64_t seed, int owner) {
 
 }  // namespace
 
-std::optional<int> Scene::owner(const Phase& phase) const {
+std::optional<int> Iteration::owner(const Phase& phase) const {
     if (parameters.shared_files && phase.thing == Thing::file) return {};
     const auto distance = static_cast<int>(parameters.rank_shift) * phase.shift;
     if (order == nullptr || distance == 0) return comm.rank();
     return order->partner(Partner::shifted, distance, 0);
 }
 
-Worker::Worker(const Scene& scene, int number)
-    : scene_(scene),
-      names_(scene.names),
+Worker::Worker(const Iteration& iteration, int number)
+    : iteration_(iteration),
+      names_(iteration.names),
       number_(number),
-      timed_(scene.parameters.storage.times_calls()),
-      keeps_(scene.parameters.save_calls.has_value()),
-      from_(scene.paths),
-      to_(scene.paths),
-      written_(StampedPattern(static_cast<std::uint64_t>(scene.parameters.seed),
-                              static_cast<std::uint64_t>(scene.iteration)),
-               static_cast<std::size_t>(scene.parameters.write_bytes.count)),
-      read_(static_cast<std::size_t>(scene.parameters.bytes_to_read())) {}
+      timed_(iteration.parameters.storage.times_calls()),
+      keeps_(iteration.parameters.save_calls.has_value()),
+      from_(iteration.paths),
+      to_(iteration.paths),
+      written_(StampedPattern(static_cast<std::uint64_t>(iteration.parameters.seed),
+                              static_cast<std::uint64_t>(iteration.number)),
+               static_cast<std::size_t>(iteration.parameters.write_bytes.count)),
+      read_(static_cast<std::size_t>(iteration.parameters.bytes_to_read())) {}
 
 /// With --by-root one rank makes and removes everybody's items.
 bool Worker::works_for_all() const {
     const bool changes = phase_->action == Action::create || phase_->action == Action::remove;
-    return scene_.parameters.by_root && changes && phase_->thing != Thing::tree;
+    return iteration_.parameters.by_root && changes && phase_->thing != Thing::tree;
 }
 
 void Worker::prepare(const Phase& phase) {
-    const Parameters& p = scene_.parameters;
-    const Workload& w = scene_.paths.workload();
-    const bool root = scene_.comm.is_root();
+    const Parameters& p = iteration_.parameters;
+    const Workload& w = iteration_.paths.workload();
+    const bool root = iteration_.comm.is_root();
     const auto threads = static_cast<int>(p.threads);
     phase_ = &phase;
-    owner_ = scene_.owner(phase);
-    deeds_ = {};
+    owner_ = iteration_.owner(phase);
+    tally_ = {};
     bytes_per_step_ = 0;
     if (phase.thing == Thing::file && phase.action == Action::create) {
         bytes_per_step_ = p.write_bytes.count;
@@ -83,19 +83,19 @@ void Worker::prepare(const Phase& phase) {
     data_ = {};
     ring_.reset();
     shuffle_.reset();
-    share_ = {scene_.items(phase.thing), threads, number_};
+    share_ = {iteration_.items(phase.thing), threads, number_};
     if (phase.thing == Thing::tree) {
         // Directories stand in each other, so one thread makes them.
         const bool mine = number_ == 0 && (w.unique || root);
         share_ = {mine ? w.loops * w.tree.directories() : 0, 1, 0};
     } else if (works_for_all()) {
-        share_.items = root ? share_.items * scene_.comm.size() : 0;
+        share_.items = root ? share_.items * iteration_.comm.size() : 0;
     } else if (phase.action == Action::list) {
         share_.items = w.loops * w.tree.directories();
     } else if (phase.action == Action::populate || phase.action == Action::depopulate) {
-        const int ranks = w.unique ? 1 : scene_.comm.size();
+        const int ranks = w.unique ? 1 : iteration_.comm.size();
         share_ = {p.populate, ranks * threads,
-                  number_ + threads * (w.unique ? 0 : scene_.comm.rank())};
+                  number_ + threads * (w.unique ? 0 : iteration_.comm.rank())};
     } else if (phase.action == Action::rename) {
         ring_.emplace(w, share_);
     } else if (p.shared_files && phase.action == Action::remove && !root) {
@@ -105,7 +105,7 @@ void Worker::prepare(const Phase& phase) {
     if (phase.action == Action::move) count_ *= 2;
     if (p.random_order && phase.may_shuffle) {
         shuffle_.emplace(
-            order_of(share_.items, static_cast<std::uint64_t>(p.seed), scene_.comm.rank()));
+            order_of(share_.items, static_cast<std::uint64_t>(p.seed), iteration_.comm.rank()));
     }
     const bool needs_data = phase.action == Action::create && bytes_per_step_ > 0;
     plain_ = takes_one_path(phase.action) && !needs_data && phase.thing != Thing::tree &&
@@ -115,36 +115,36 @@ void Worker::prepare(const Phase& phase) {
 void Worker::work(double start, double stonewall_seconds) {
     start_ = ticked_at_ = start;
     ticked_done_ = 0;
-    pace_.emplace(scene_.session.clock, scene_.session.interrupted,
+    pace_.emplace(iteration_.session.clock, iteration_.session.interrupted,
                   Deadline::Limits{start, stonewall_seconds, count_});
     if (count_ > 0) {
         loop();
-        deeds_.standing.reason = pace_->reason();
+        tally_.standing.reason = pace_->reason();
     } else {
-        deeds_.standing.reason = StopReason::count;
+        tally_.standing.reason = StopReason::count;
     }
-    deeds_.standing.done = pace_->done();
-    deeds_.standing.seconds = scene_.session.clock.now() - start;
+    tally_.standing.done = pace_->done();
+    tally_.standing.seconds = iteration_.session.clock.now() - start;
 }
 
 void Worker::wear_out(std::int64_t count) {
     const std::int64_t goal = std::min(count, count_);
-    if (pace_->done() >= goal || deeds_.standing.reason == StopReason::error) return;
+    if (pace_->done() >= goal || tally_.standing.reason == StopReason::error) return;
     pace_->wear_out(goal);
     loop();
-    if (pace_->reason() != StopReason::count) deeds_.standing.reason = pace_->reason();
+    if (pace_->reason() != StopReason::count) tally_.standing.reason = pace_->reason();
 }
 
 void Worker::loop() {
     as_act([this](const auto& act) { steps(act); });
-    tick(scene_.session.clock.now());
+    tick(iteration_.session.clock.now());
 }
 
 // A loop of its own for each kind of call: the less code stands between two calls, the less of it
 // the kernel has thrown out of the processor's cache when the first one returns.
 template <class Act>
 void Worker::steps(const Act& act) {
-    const Clock& clock = scene_.session.clock;
+    const Clock& clock = iteration_.session.clock;
     bool more = true;
     while (more) {
         aim(pace_->done());
@@ -156,8 +156,8 @@ void Worker::steps(const Act& act) {
         if (timed_) [[unlikely]]
             end = log_call(begin);
         if (outcome) [[likely]] {
-            ++deeds_.done;
-            deeds_.bytes += bytes_per_step_;
+            ++tally_.done;
+            tally_.bytes += bytes_per_step_;
         } else {
             note(std::move(outcome.error()));
         }
@@ -169,9 +169,9 @@ void Worker::steps(const Act& act) {
 
 /// The call that began then is over; the clock.
 double Worker::log_call(double begin) {
-    const double end = scene_.session.clock.now();
-    deeds_.calls.add(end - begin);
-    if (keeps_) deeds_.kept.push_back({begin - start_, end - begin});
+    const double end = iteration_.session.clock.now();
+    tally_.calls.add(end - begin);
+    if (keeps_) tally_.kept.push_back({begin - start_, end - begin});
     return end;
 }
 
@@ -181,42 +181,42 @@ void Worker::tick_if_due(double now) {
 
 void Worker::tick(double now) {
     const std::int64_t done = pace_->done();
-    deeds_.over_time.add(ticked_at_ - start_, now - start_,
+    tally_.over_time.add(ticked_at_ - start_, now - start_,
                          static_cast<double>(done - ticked_done_));
     ticked_at_ = now;
     ticked_done_ = done;
-    scene_.session.progress.beat();
+    iteration_.session.progress.beat();
 }
 
 void Worker::note(Error error) {
-    ++deeds_.failed;
-    if (!deeds_.error) deeds_.error = scene_.session.signed_error(std::move(error));
-    if (deeds_.failed >= most_failures) pace_->failed();
+    ++tally_.failed;
+    if (!tally_.error) tally_.error = iteration_.session.signed_error(std::move(error));
+    if (tally_.failed >= most_failures) pace_->failed();
 }
 
 std::span<const std::byte> Worker::data_of(std::int64_t bytes) {
-    const Parameters& p = scene_.parameters;
-    const std::int64_t file = item_owner_ * scene_.paths.workload().items + item_;
+    const Parameters& p = iteration_.parameters;
+    const std::int64_t file = item_owner_ * iteration_.paths.workload().items + item_;
     // From a stamp on, so that the shortest of files has its own.
     const std::int64_t begin = StampedPattern::stamp_place(file * data_pages(p.write_bytes.count));
     return written_.at(begin, static_cast<std::size_t>(bytes));
 }
 
 void Worker::aim_by_action(std::int64_t step) {
-    const Workload& w = scene_.paths.workload();
+    const Workload& w = iteration_.paths.workload();
     switch (phase_->action) {
         case Action::populate:
         case Action::depopulate: {
-            const int owner = scene_.comm.rank();
-            if (step == 0) second_text_ = scene_.paths.directory(owner, 0, w.first_holder());
-            text_ = second_text_ + "/" + scene_.paths.name("file.populate.", share_.item(step));
+            const int owner = iteration_.comm.rank();
+            if (step == 0) second_text_ = iteration_.paths.directory(owner, 0, w.first_holder());
+            text_ = second_text_ + "/" + iteration_.paths.name("file.populate.", share_.item(step));
             path_ = &text_;
             return;
         }
         case Action::list: {
             const std::int64_t number = share_.item(step);
-            text_ = scene_.paths.directory(*owner_, number / w.tree.directories(),
-                                           number % w.tree.directories());
+            text_ = iteration_.paths.directory(*owner_, number / w.tree.directories(),
+                                               number % w.tree.directories());
             path_ = &text_;
             return;
         }
@@ -231,10 +231,11 @@ void Worker::aim_by_action(std::int64_t step) {
 }
 
 void Worker::aim_at_tree(std::int64_t step) {
-    const std::int64_t directories = scene_.paths.workload().tree.directories();
+    const std::int64_t directories = iteration_.paths.workload().tree.directories();
     // Parents are made first and removed last.
     const std::int64_t number = phase_->action == Action::create ? step : count_ - 1 - step;
-    text_ = scene_.paths.directory(scene_.comm.rank(), number / directories, number % directories);
+    text_ = iteration_.paths.directory(iteration_.comm.rank(), number / directories,
+                                       number % directories);
     path_ = &text_;
 }
 
@@ -258,8 +259,8 @@ void Worker::aim_at_item(std::int64_t step) {
     if (shuffle_) number = (*shuffle_)(number);
     std::optional<int> owner = owner_;
     if (works_for_all()) {
-        owner = static_cast<int>(number / scene_.items(thing));
-        number %= scene_.items(thing);
+        owner = static_cast<int>(number / iteration_.items(thing));
+        number %= iteration_.items(thing);
     }
     item_ = number;
     item_owner_ = owner.value_or(0);
@@ -274,8 +275,8 @@ void Worker::aim_at_item(std::int64_t step) {
             break;
         case Action::symbolic_link:
             // The link's text is the file's name, so that it stays right wherever the tree is seen.
-            text_ =
-                scene_.paths.name(item_stem(thing, owner), scene_.paths.workload().label(number));
+            text_ = iteration_.paths.name(item_stem(thing, owner),
+                                          iteration_.paths.workload().label(number));
             second_ = &to_.of(thing, owner, number, symbolic_suffix);
             break;
         case Action::read_link:
@@ -289,7 +290,7 @@ void Worker::aim_at_item(std::int64_t step) {
 
 template <class Use>
 void Worker::as_act(const Use& use) {
-    const Parameters& p = scene_.parameters;
+    const Parameters& p = iteration_.parameters;
     const auto status_of = [](auto result) -> Status {
         if (result) [[likely]]
             return {};
@@ -318,7 +319,7 @@ void Worker::as_act(const Use& use) {
             return use([this] { return names_.read(*path_, read_.bytes()); });
         case Action::list:
             return use([this] {
-                return names_.visit(*path_, [this](std::string_view) { ++deeds_.entries; });
+                return names_.visit(*path_, [this](std::string_view) { ++tally_.entries; });
             });
         case Action::set_mode:
             return use([this] { return names_.change_mode(*path_, new_mode); });
@@ -355,25 +356,26 @@ void Worker::as_act(const Use& use) {
 
 void Worker::verify(const Phase& phase) {
     prepare(phase);
-    const std::int64_t bytes = scene_.parameters.bytes_to_read();
-    for (std::int64_t step = 0; step < count_ && deeds_.failed < most_failures; ++step) {
+    const std::int64_t bytes = iteration_.parameters.bytes_to_read();
+    for (std::int64_t step = 0; step < count_ && tally_.failed < most_failures; ++step) {
         aim_at_item(step);
         if (auto got = names_.read(*path_, read_.bytes()); !got) {
-            ++deeds_.failed;
-            if (!deeds_.error) deeds_.error = scene_.session.signed_error(std::move(got.error()));
+            ++tally_.failed;
+            if (!tally_.error)
+                tally_.error = iteration_.session.signed_error(std::move(got.error()));
             continue;
         }
-        deeds_.bytes += bytes;
-        scene_.session.progress.beat();
+        tally_.bytes += bytes;
+        iteration_.session.progress.beat();
         const auto wrong = compare(data_of(bytes), read_.bytes(), 0);
         if (!wrong) continue;
-        ++deeds_.failed;
-        if (is_foreign(data_of(bytes), read_.bytes())) ++deeds_.foreign;
-        if (deeds_.error) continue;
+        ++tally_.failed;
+        if (is_foreign(data_of(bytes), read_.bytes())) ++tally_.foreign;
+        if (tally_.error) continue;
         Error error = io_error("check the data", *path_, wrong->text());
         error.exit_code = ExitCode::data_errors;
         error.offset = wrong->offset;
-        deeds_.error = scene_.session.signed_error(std::move(error));
+        tally_.error = iteration_.session.signed_error(std::move(error));
     }
 }
 

@@ -24,15 +24,15 @@
 namespace effio::mdtest {
 
 /// What all phases of an iteration have in common on this rank.
-struct Scene {
+struct Iteration {
     Session& session;
     const Comm& comm;  ///< the ranks that measure
     const Parameters& parameters;
     const Paths& paths;
     Names& names;
     const NodeOrder* order;  ///< null without a rank shift
-    std::int64_t iteration;
-    std::int64_t files;  ///< of each rank; less than the workload's after a stonewall
+    std::int64_t number;     ///< which iteration, from 0
+    std::int64_t files;      ///< of each rank; less than the workload's after a stonewall
 
     /// The rank whose items a phase works on; nobody's where all share them.
     std::optional<int> owner(const Phase& phase) const;
@@ -43,7 +43,7 @@ struct Scene {
 };
 
 /// What a worker did in a phase.
-struct Deeds {
+struct Tally {
     std::int64_t done = 0;    ///< steps without an error
     std::int64_t failed = 0;  ///< steps with one
     std::int64_t bytes = 0;
@@ -61,7 +61,7 @@ class Worker {
     /// After so many failures a worker gives a phase up.
     static constexpr std::int64_t most_failures = 100;
 
-    Worker(const Scene& scene, int number);
+    Worker(const Iteration& iteration, int number);
 
     /// What there is to do in a phase; untimed.
     void prepare(const Phase& phase);
@@ -70,7 +70,7 @@ class Worker {
     void work(double start, double stonewall_seconds);
     /// The steps up to number `count`, after the stonewall.
     void wear_out(std::int64_t count);
-    const Deeds& deeds() const { return deeds_; }
+    const Tally& tally() const { return tally_; }
 
     /// Reads this worker's files as of the phase and compares them; untimed.
     void verify(const Phase& phase);
@@ -99,7 +99,7 @@ class Worker {
     std::span<const std::byte> data_of(std::int64_t bytes);
     bool works_for_all() const;
 
-    const Scene& scene_;
+    const Iteration& iteration_;
     Names& names_;
     int number_;
     bool timed_;
@@ -127,7 +127,7 @@ class Worker {
 
     StampedBuffer written_;
     Buffer read_;
-    Deeds deeds_;
+    Tally tally_;
     double start_ = 0;
     double ticked_at_ = 0;
     std::int64_t ticked_done_ = 0;

@@ -104,14 +104,14 @@ class MdtestWorkers : public testing::Test {
         if (parameters_.rank_shift > 0) {
             order_ = std::make_unique<NodeOrder>(s_.comm, find_topology(s_.comm));
         }
-        Scene scene{s_.session, s_.comm,      parameters_, *paths_,
-                    witness_,   order_.get(), 0,           parameters_.workload().items};
+        Iteration iteration{s_.session, s_.comm,      parameters_, *paths_,
+                            witness_,   order_.get(), 0,           parameters_.workload().items};
         mdtest::Workers workers;
-        workers.push_back(std::make_unique<Worker>(scene, 0));
+        workers.push_back(std::make_unique<Worker>(iteration, 0));
         Crew crew(1);
         witness_.calls.clear();
         CommonClock common(s_.comm, find_topology(s_.comm));
-        return measure_phase(scene, phase_of(thing, action), common, workers, crew);
+        return measure_phase(iteration, phase_of(thing, action), common, workers, crew);
     }
     void expect_sound() {
         const auto ok = parameters_.check();
@@ -293,15 +293,15 @@ TEST_F(MdtestWorkers, a_file_with_the_bytes_of_another_is_found_out) {
     parameters_.write_bytes = Bytes{5000};
     parameters_.verify = true;
     paths_.emplace(parameters_.bases(), parameters_.workload(), 0);
-    const Scene scene{s_.session, s_.comm, parameters_, *paths_, witness_, nullptr, 0, 4};
+    const Iteration iteration{s_.session, s_.comm, parameters_, *paths_, witness_, nullptr, 0, 4};
     mdtest::Workers workers;
-    workers.push_back(std::make_unique<Worker>(scene, 0));
+    workers.push_back(std::make_unique<Worker>(iteration, 0));
     Crew crew(1);
     const Phase& create = phase_of(Thing::file, Action::create);
     CommonClock common(s_.comm, find_topology(s_.comm));
-    auto local = measure_phase(scene, create, common, workers, crew);
+    auto local = measure_phase(iteration, create, common, workers, crew);
     // The witness gives back what was written last: right for the last file alone.
-    verify_phase(scene, create, workers, crew, local);
+    verify_phase(iteration, create, workers, crew, local);
     EXPECT_EQ(local.outcome.error_count, 3);
     ASSERT_TRUE(local.outcome.error);
     EXPECT_EQ(local.outcome.error->exit_code, ExitCode::data_errors);
