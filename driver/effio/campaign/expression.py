@@ -42,7 +42,8 @@ def as_number(text: str) -> int | float | None:
     sizes = [part for part in parts if part is not None]
     if len(sizes) == len(parts):
         return sum(sizes) if re.search(r"[A-Za-z]", text) or "." not in text else float(text)
-    return fmt.parse_duration(text)
+    seconds = fmt.parse_duration(text)
+    return seconds if seconds is not None and math.isfinite(seconds) else None
 
 
 def meaning(value: Known) -> Known:

@@ -31,7 +31,7 @@ from effio.errors import EffioError
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class LaunchSettings(_Table):
