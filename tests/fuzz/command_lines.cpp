@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/run_job.hpp"
 #include "classic/classic.hpp"
 #include "fuzz.hpp"
+#include "plan.hpp"
 
 namespace effio {
 namespace {
@@ -25,23 +25,6 @@ Words lines_of(std::string_view text) {
     return lines;
 }
 
-void plan(Benchmark& benchmark, const Words& words) {
-    JobOptions options;
-    OptionTable table(std::string(benchmark.name()), std::string(benchmark.purpose()));
-    benchmark.declare(table);
-    options.declare(table);
-    if (!table.parse(words) || !benchmark.check()) return;
-    (void)table.values();
-    (void)benchmark.needed_directories();
-    PlanInput input;
-    input.ranks = static_cast<int>(options.plan_ranks.value_or(4));
-    input.ranks_per_node = static_cast<int>(options.plan_ranks_per_node.value_or(input.ranks));
-    input.rate = options.plan_rate.count;
-    if (const auto made = benchmark.plan(input); made) {
-        (void)made->data.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
-}
-
 void run(const std::string& program, const Words& words) {
     if (const auto* classic = find_classic(program); classic != nullptr) {
         const auto translated = classic->translate(words, {});
@@ -50,10 +33,7 @@ void run(const std::string& program, const Words& words) {
         }
         return;
     }
-    for (const auto make : benchmark_registry()) {
-        const auto benchmark = make();
-        if (benchmark->name() == program) plan(*benchmark, words);
-    }
+    plan_named(program, words);
 }
 
 }  // namespace

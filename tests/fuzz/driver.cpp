@@ -110,7 +110,7 @@ class Mutator {
 
     void change(std::string& text) {
         const std::size_t at = below(text.size() + 1);
-        switch (below(8)) {
+        switch (below(9)) {
             case 0:
                 text.insert(at, any(words_));
                 break;
@@ -133,8 +133,22 @@ class Mutator {
                 text.insert(at, "\n" + other.substr(from, other.find('\n', from) - from) + "\n");
                 break;
             }
+            case 6:
+                replace_bytes(text, at);
+                break;
             default:
                 replace_number(text, at);
+        }
+    }
+
+    /// Bytes from `at` on become a whole number at or beside a power of two, as binary files have
+    /// them: of 4 or 8 bytes, in either order.
+    void replace_bytes(std::string& text, std::size_t at) {
+        const std::size_t length = below(2) == 0 ? 4 : 8;
+        const std::uint64_t value = (std::uint64_t{1} << below(8 * length)) + below(3) - 1;
+        const bool big = below(2) == 0;
+        for (std::size_t i = 0; i < length && at + i < text.size(); ++i) {
+            text[at + i] = static_cast<char>(value >> 8 * (big ? length - 1 - i : i));
         }
     }
 
