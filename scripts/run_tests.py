@@ -17,12 +17,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # The last line, for who prints something after it.
 COUNT = ROOT / "build/test-count"
 
-# A run mostly starts and ends: two at a time fill two cores. What needs the machine to itself, one
-# cluster's ports or a rate, comes after them.
+# A run mostly waits: for its launcher, which takes a second to see the end of one that failed, for
+# a watchdog, for a deadline. Two at a time for each core leave some of it free. What needs the
+# machine to itself, one cluster's ports or a rate, comes after them.
+WORKERS = min(8, 2 * (os.cpu_count() or 1))
 ALONE = ("tests/slurm", "tests/accuracy")
 PYTEST = {
     "whole runs, faults, driver": (
-        *("tests", "--numprocesses=2", "--dist=loadfile"),
+        *("tests", f"--numprocesses={WORKERS}", "--dist=loadfile"),
         *(f"--ignore={folder}" for folder in ALONE),
     ),
     "Slurm, accuracy": ALONE,

@@ -343,11 +343,8 @@ def test_used_space_is_what_all_users_have(
         assert float(used) < 40
 
 
-@pytest.mark.parametrize("kind", ["r", "i", "random", "incompressible"])
-def test_random_data_of_the_original_are_not_comparable(
-    engine: Engine, tmp_path: Path, kind: str
-) -> None:
-    line = f"-a MPIIO -o f -b 64k -t 64k -G 5 -k -l {kind}"
+def test_random_data_of_the_original_are_not_comparable(engine: Engine, tmp_path: Path) -> None:
+    line = "-a MPIIO -o f -b 64k -t 64k -G 5 -k -l random"  # all four names mean the same here
     classic(engine, tmp_path, f"{line} -w -W -R")
     classic(engine, tmp_path, f"{line} -r -R")
     ours = (tmp_path / "f").read_bytes()

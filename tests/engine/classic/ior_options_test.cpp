@@ -161,8 +161,10 @@ TEST(IorTranslation, data) {
     EXPECT_EQ(ours({"-G", "7"}, "data"), "timestamp");
     EXPECT_EQ(ours({"-G", "7"}, "seed"), "7");
     EXPECT_EQ(ours({"-l", "offset", "-G", "7"}, "data"), "offset");
-    EXPECT_EQ(ours({"-l", "random"}, "data"), "stamped");
-    EXPECT_EQ(ours({"-l", "i", "-G", "7"}, "data"), "stamped");
+    for (const char* kind : {"random", "r", "incompressible", "i"}) {
+        EXPECT_EQ(ours({"-l", kind, "-G", "7"}, "data"), "stamped");
+        EXPECT_EQ(ours({"-l", kind, "-G", "7"}, "seed"), "7");
+    }
     EXPECT_NE(ours({"-l", "zeros"}, "data").find("refused"), std::string::npos);
 }
 
