@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "storage/posix_calls.hpp"
+#include "storage/sion/format.hpp"
 
 namespace effio {
 namespace {
@@ -30,20 +31,18 @@ constexpr const char* partest_help =
   -R 0|1    read [1]                          -Z K      task t reads what task t + K wrote [0]
   -j N      so many tasks at a time, -1: all [-1]       -X  remove the files, timed
   -C        check no data                     -L        system calls (always so)
+  -M, -m    collectors write, read the container for the other tasks
   -v, -d, -D   lines of each task, the first, the last
   -w, -Q KB, -x   hints IBM_largeblock_io, IBM_io_buffer_size, IBM_sparse_access
 Sizes: 20M and 20MiB count in 1024, 20MB in 1000.
 )";
 
 constexpr std::string_view with_value = "fTnrqbsgFOWRZjQ";
-constexpr std::string_view without_value = "CLXvdDwx";
+constexpr std::string_view without_value = "CLMXmvdDwx";
 
 /// Letters of the original that are refused, and why.
 const char* why_not(char letter) {
     switch (letter) {
-        case 'M':
-        case 'm':
-            return "the container's collective mode is not offered here";
         case 'c':
             return "modular supercomputers' collective calls belong to one machine";
         case 'P':
@@ -120,9 +119,7 @@ class PartestTranslator {
         } else if (together > 0) {
             own_.push_back(fmt::format("--at-a-time={}", together));
         }
-        if (number('n', 1, -2147483647, 2147483647) != 1) {
-            fault(fmt::format("-n {}: containers have one file here", text('n', "")));
-        }
+        container(way <= 1);
         if (has('w')) own_.emplace_back("--hint=IBM_largeblock_io=true");
         if (has('x')) own_.emplace_back("--hint=IBM_sparse_access=true");
         if (has('Q')) {
@@ -132,6 +129,8 @@ class PartestTranslator {
         return own_;
     }
     const std::optional<std::string>& wrong() const { return wrong_; }
+    /// Of a container.
+    std::int64_t files() const { return files_; }
 
   private:
     bool has(char letter) const { return letters_.contains(letter); }
@@ -177,8 +176,32 @@ class PartestTranslator {
         if (writes == 2) own_.emplace_back("--double-write");
     }
 
+    /// The original does not look at these letters where there is no container.
+    void container(bool there) {
+        const auto files = number('n', 1, -2147483647, 2147483647);
+        if (!there) return;
+        if (files < 1) {
+            fault(
+                fmt::format("-n {}: a file for each communicator; how tasks are shared out among "
+                            "those is not laid down: give their number",
+                            files));
+        } else if (files > 1) {
+            own_.push_back(fmt::format("--container-files={}", files));
+            files_ = files;
+        }
+        if ((has('M') || has('m')) && number('j', -1, -2, 2147483647) > 0) {
+            fault("-M and -m: all tasks make collective calls together; -j has no place there");
+        }
+        if (has('m') && number('T', 0, 0, 3) == 1) {
+            fault("-m: the container is opened by all tasks together, which is -T 0");
+        }
+        if (has('M')) own_.emplace_back("--collective=write");
+        if (has('m')) own_.emplace_back("--collective=read");
+    }
+
     const Letters& letters_;
     std::vector<std::string> own_;
+    std::int64_t files_ = 1;
     std::optional<std::string> wrong_;
 };
 
@@ -200,6 +223,33 @@ std::string stat_line(const std::string& of, double bytes, double seconds) {
     constexpr auto mebi = static_cast<double>(MiB);
     return fmt::format("T_STAT {} b={:.4f} MiB t={:.6f} s bw={:.4f} MB/s ({:.4f} MiB/s)", of,
                        bytes / mebi, seconds, rate / MB_per_s, rate / mebi);
+}
+
+/// Of each file of a container: bytes of its tasks, and the times of their slowest.
+std::string file_lines(const study::PassResult& result) {
+    struct Sum {
+        double bytes = 0;
+        double total = 0;
+        double transfer = 0;
+    };
+    const int files = result.cell->parts_of_file;
+    std::vector<Sum> sums(static_cast<std::size_t>(files));
+    const auto count = std::ssize(result.each);
+    for (std::int64_t task = 0; task < count; ++task) {
+        const study::RankLine& one = result.each[static_cast<std::size_t>(task)];
+        Sum& sum = sums[static_cast<std::size_t>(sion::file_of(task, count, files))];
+        sum.bytes += one.bytes;
+        sum.total = std::max(sum.total, one.total);
+        sum.transfer = std::max(sum.transfer, one.transfer);
+    }
+    const std::string& access = result.pass.name;
+    std::string out;
+    for (std::size_t file = 0; file < sums.size(); ++file) {
+        const Sum& sum = sums[file];
+        out += stat_line(fmt::format("FILE {:06d} {}", file, access), sum.bytes, sum.total);
+        out += fmt::format("\nT_PHASE FILE {:06d} {}={:.6f}\n", file, access, sum.transfer);
+    }
+    return out;
 }
 
 }  // namespace
@@ -241,8 +291,10 @@ std::string classic_partest_report(const PartestTasks& tasks, const study::PassR
         out += stat_line(fmt::format("TASK {:06d} {}", task, access), one.bytes, one.total);
         out += fmt::format("\nT_PHASE TASK {:06d} {}={:.6f}\n", task, access, one.transfer);
     }
+    if (tasks.files) out += file_lines(result);
     out += stat_line("TOTAL " + access, static_cast<double>(result.bytes), result.counted_seconds);
-    out += fmt::format(" #chunks={} ion={} nf={}\n", result.calls, result.nodes, cell.files);
+    out +=
+        fmt::format(" #chunks={} ion={} nf={}\n", result.calls, result.nodes, cell.files_on_disk());
     const auto longest = [&](const char* part) { return result.longest(part); };
     out += fmt::format(
         "T_PHASE TOTAL create={:.6f} create_cls={:.6f} open={:.6f} {}={:.6f} close={:.6f} "
@@ -279,8 +331,8 @@ Result<ClassicProgram::Translation> translate_partest(const std::vector<std::str
     translation.arguments = translator.own();
     if (translator.wrong()) return complaint(*translator.wrong());
     translation.arguments.insert(translation.arguments.end(), further.begin(), further.end());
-    const PartestTasks tasks{letters->contains('v'), letters->contains('d'),
-                             letters->contains('D')};
+    const PartestTasks tasks{letters->contains('v'), letters->contains('d'), letters->contains('D'),
+                             translator.files() > 1};
     translation.benchmark = partest::make_benchmark(std::make_unique<PartestView>(tasks));
     return translation;
 }

@@ -24,7 +24,8 @@ struct PartestTasks {
     bool each = false;
     bool first = false;
     bool last = false;
-    bool any() const { return each || first || last; }
+    bool files = false;  ///< sums of each file of a container
+    bool any() const { return each || first || last || files; }
 };
 
 /// Of one pass.

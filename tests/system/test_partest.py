@@ -110,6 +110,58 @@ def test_the_container_of_the_definition(any_engine: Engine, tmp_path: Path, dat
     assert list(data.iterdir()) == []
 
 
+def test_a_container_of_two_files(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """Of two tasks each, whose chunks stand as in one of two; where all are stands in the first."""
+    any_engine.needs_ranks(4)
+    words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
+    words += ["--container-files", "2", "--dir", data]
+    run = any_engine.run([*words, "--keep", "--shift", "1"], tmp_path, ranks=4)
+    assert run.code == 0, run
+    file = data / "partest_sion_4_4000"
+    second = Path(f"{file}.000001")
+    one = _lengths(2)["partest_sion_2_4000"]
+    lengths = {file.name: one + 4 + 4 * 8, second.name: one}
+    assert {f.name: f.stat().st_size for f in data.iterdir()} == lengths
+    written = _of(run, "sion", "write")["detail"]["on_disk"]
+    assert (written["files"], written["bytes"]) == (2, sum(lengths.values()))
+    assert _of(run, "sion", "read")["verified_bytes"] == 40000
+    planned = any_engine.run([*words, "--plan-json"], tmp_path, ranks=4)
+    assert {c["files"] for c in json.loads(planned.stdout)["cells"]} == {2}
+    # A file that has lost its end, and one that is not there.
+    second.write_bytes(second.read_bytes()[:-1])
+    again = [*words, "--phases", "read", *QUICK]
+    run = any_engine.run(again, tmp_path, ranks=4)
+    assert run.code == 3, run
+    assert str(second) in run.stderr
+    second.unlink()
+    run = any_engine.run(again, tmp_path, ranks=4)
+    assert run.code not in (0, 1), run
+    assert str(second) in run.stderr
+    assert {f.name for f in data.iterdir()} == {file.name}
+
+
+def test_collectors_move_for_the_others(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """The group's chunks, 4000 bytes each, fill two blocks: the second one has what is left. Tasks
+    have four calls and five."""
+    words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
+    words += ["--collective", "write,read", "--collector-tasks", "2", "--dir", data]
+    run = any_engine.run([*words, "--keep", "--shift", "1"], tmp_path)
+    assert run.code == 0, run
+    (file,) = data.iterdir()
+    assert file.stat().st_size == 4096 + 3 * 8192 + 8 * 2 + 3 * 8 * 2
+    m = _of(run, "sion", "read")
+    assert (m["operations"], m["bytes"], m["verified_bytes"]) == (8, 20000, 20000)
+    check = any_engine.alone(["sion", "check", file], tmp_path)
+    assert check.code == 0, check
+    file.unlink()
+    words += ["--random-size", "0.9", "--double-write", "--unlink"]
+    run = any_engine.run(words, tmp_path)
+    assert run.code == 0, run
+    m = _of(run, "sion", "read")
+    assert m["verified_bytes"] == m["bytes"] > 20000
+    assert list(data.iterdir()) == []
+
+
 def test_what_is_wrong_is_found_by_a_later_run(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
@@ -200,6 +252,12 @@ def test_a_directory_that_cannot_be_written(any_engine: Engine, tmp_path: Path) 
         (["--double-write", "--phases", "read"], "no write"),
         (["--hint", "word"], "KEY=VALUE"),
         (["--prefix", "a/b"], "--prefix"),
+        (["--container-files", "3"], "3 are more than the 2 tasks"),
+        (["--ways", "shared", "--container-files", "2"], "--ways has no sion"),
+        (["--collector-tasks", "2"], "--collective says"),
+        (["--collective", "write", "--at-a-time", "1"], "--at-a-time"),
+        (["--collective", "read", "--container-open", "each"], "opened by all"),
+        (["--collective", "open"], "--collective"),
         (["--size", "1GiB", "--chunk", "1B", "--block", "1B"], "more than 67108864 chunks"),
     ],
 )
@@ -214,6 +272,21 @@ def test_what_cannot_be_meant_is_refused(
 
 def _lines(run: Run) -> list[str]:
     return [line for line in run.stderr.splitlines() if line.startswith("T_")]
+
+
+def test_the_classic_partest_with_files_and_collectors(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["-n", "2", "-M", "-m", "-s", "300K", "-b", "100K", "-q", "64K", "-X"]
+    run = any_engine.run(["classic", "partest", "-f", data / "out", *words], tmp_path)
+    assert run.code == 0, run
+    for access in ("write", "read"):
+        (total,) = [s for s in _lines(run) if s.startswith(f"T_STAT TOTAL {access}")]
+        assert total.endswith("#chunks=6 ion=1 nf=2")
+        files = [s for s in _lines(run) if s.startswith("T_STAT FILE") and f" {access} " in s]
+        assert [s.split()[2] for s in files] == ["000000", "000001"]
+        assert all(f" b={300 / 1024:.4f} MiB" in s for s in files)
+    assert list(data.iterdir()) == []
 
 
 @pytest.mark.parametrize("way", [0, 1, 2, 3])

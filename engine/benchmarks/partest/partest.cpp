@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/pattern.hpp"
@@ -87,7 +88,7 @@ Cell cell_of(const Parameters& p, Cell cell, const std::string& way,
     } else if (way == "sion") {
         if (!p.exact_name) cell.file += fmt::format("_{}", *chunk);
         cell.file_bytes = streams.bytes_in_all;
-        if (!model) cell.backend = p.container(*chunk);
+        if (!model) cell.parts_of_file = static_cast<int>(p.container_files);
     } else {
         const int last = cell.ranks - 1;
         cell.file_bytes = streams.begin(last) + streams.bytes(last);
@@ -101,15 +102,31 @@ Cell cell_of(const Parameters& p, Cell cell, const std::string& way,
     return cell;
 }
 
-void add(study::Definition& study, const Parameters& p, Cell cell) {
+void add(study::Definition& study, const Parameters& p, Cell cell,
+         std::optional<std::int64_t> chunk) {
+    const bool container = chunk && !is_model(p.storage.backend.name);
     for (const auto& phase : p.phases) {
         const bool writes = phase == "write";
+        if (container) {
+            cell.backend = p.container(*chunk, cell.ranks, phase);
+            cell.collective = p.collects(phase);
+        }
         cell.passes = {writes ? study::write_pass() : study::read_pass()};
         if (writes && p.double_write) cell.passes.push_back(study::write_pass("re-write"));
         cell.opens_alone = !writes && cell.pattern == "sion" && p.container_open == "each";
         study.cells.push_back(cell);
     }
     study.cells.back().unlinks = p.unlink;
+}
+
+/// As SIONlib shares out tasks where nothing else is said.
+std::int64_t tasks_of_a_collector(std::int64_t tasks) {
+    std::int64_t collectors = 1;
+    for (const auto& [least, many] :
+         std::array<std::pair<int, int>, 4>{{{16, 4}, {32, 8}, {256, 16}, {512, 32}}}) {
+        if (tasks >= least) collectors = many;
+    }
+    return (tasks + collectors - 1) / collectors;
 }
 
 }  // namespace
@@ -138,6 +155,18 @@ void Parameters::declare(OptionTable& table) {
     table.add("block", block, "to which the container's chunks are aligned")
         .range(1, 2147483647)
         .automatic("the file system's");
+    table
+        .add("container-files", container_files,
+             "files that the container is made of, each with some tasks")
+        .range(1, 2147483647);
+    table
+        .add(
+            "collective", collective,
+            "phases in which some tasks, the collectors, move the container's bytes for the others")
+        .choices({"write", "read"});
+    table.add("collector-tasks", collector_tasks, "tasks that have one collector")
+        .range(1, 2147483647)
+        .automatic("all below 16 tasks of a file; then 4 to 32 collectors, as SIONlib");
     table
         .add("container-open", container_open,
              "a container is opened for reading by all tasks together, or by each for itself")
@@ -183,6 +212,19 @@ Status Parameters::check() {
     if (double_write && !has("write")) {
         return usage_error("--double-write: --phases has no write");
     }
+    const bool container = std::find(ways.begin(), ways.end(), "sion") != ways.end();
+    if (!container && (container_files > 1 || !collective.empty())) {
+        return usage_error("--container-files and --collective: --ways has no sion");
+    }
+    if (collector_tasks && collective.empty()) {
+        return usage_error("--collector-tasks: --collective says in which phases");
+    }
+    if (!collective.empty() && at_a_time > 0) {
+        return usage_error("--at-a-time: all tasks make --collective calls together");
+    }
+    if (collects("read") && container_open == "each") {
+        return usage_error("--collective=read: the container is opened by all tasks together");
+    }
     for (const auto& hint : hints) {
         if (const auto equals = hint.find('='); equals == 0 || equals == std::string::npos) {
             return usage_error(fmt::format("--hint: expected KEY=VALUE, not '{}'", hint));
@@ -201,11 +243,21 @@ std::int64_t Parameters::bytes_of(int task, std::int64_t among) const {
                                            (static_cast<double>(drawn) * to_unit));
 }
 
-BackendChoice Parameters::container(std::int64_t chunk) const {
+bool Parameters::collects(const std::string& phase) const {
+    return std::find(collective.begin(), collective.end(), phase) != collective.end();
+}
+
+BackendChoice Parameters::container(std::int64_t chunk, std::int64_t among,
+                                    const std::string& phase) const {
     BackendChoice choice;
     choice.name = "sion";
     choice.sion.chunk = Bytes{chunk};
     choice.sion.block = block;
+    choice.sion.files = container_files;
+    if (collects(phase)) {
+        choice.sion.collector_tasks =
+            collector_tasks.value_or(tasks_of_a_collector(among / container_files));
+    }
     return choice;
 }
 
@@ -225,11 +277,15 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             p.chunks.empty() ? std::vector<Bytes>{{common.streams->largest}} : p.chunks;
         for (const auto& way : p.ways) {
             if (way != "sion") {
-                add(study, p, cell_of(p, common, way, {}));
+                add(study, p, cell_of(p, common, way, {}), {});
                 continue;
             }
+            if (p.container_files > tasks) {
+                return usage_error(fmt::format("--container-files: {} are more than the {}",
+                                               p.container_files, count_of(tasks, "task")));
+            }
             for (const auto chunk : chunks) {
-                add(study, p, cell_of(p, common, way, chunk.count));
+                add(study, p, cell_of(p, common, way, chunk.count), chunk.count);
                 small = small || (p.block && chunk < *p.block);
             }
         }
@@ -246,7 +302,9 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                         {"first_access_bytes", p.first_access.count},
                         {"shift", p.shift ? Json(*p.shift) : Json()},
                         {"at_a_time", p.at_a_time},
-                        {"container_open", p.container_open}};
+                        {"container_open", p.container_open},
+                        {"container_files", p.container_files},
+                        {"collective", p.collective}};
     return study;
 }
 

@@ -24,6 +24,9 @@ struct Parameters : study::Options {
     std::optional<Bytes> block;
     std::vector<std::int64_t> tasks;
     std::string container_open = "together";
+    std::int64_t container_files = 1;
+    std::vector<std::string> collective;  ///< phases
+    std::optional<std::int64_t> collector_tasks;
     bool double_write = false;
     std::int64_t at_a_time = 0;
     std::optional<std::int64_t> shift;
@@ -36,8 +39,10 @@ struct Parameters : study::Options {
     Status check();
     /// Of a task: the given size and a random part of it.
     std::int64_t bytes_of(int task, std::int64_t tasks) const;
-    /// How the container is made. Whatever else it can do is passed on here.
-    BackendChoice container(std::int64_t chunk) const;
+    /// How the container of so many tasks is made, or read.
+    BackendChoice container(std::int64_t chunk, std::int64_t tasks, const std::string& phase) const;
+    /// Whether collectors move the container's bytes in a phase.
+    bool collects(const std::string& phase) const;
 };
 
 Result<study::Definition> define(const Parameters& parameters, int ranks);

@@ -152,6 +152,8 @@ struct Cell {
     /// A divisor of the ranks, which share them out in groups of neighbours; any number of items.
     int files = 1;
     std::int64_t file_bytes = 0;  ///< length of each file when it is written
+    /// Of the file system, that its backend makes of each file: the parts of a container.
+    int parts_of_file = 1;
     /// What a rank of the cell moves, in each pass; of items, Items::contents.
     std::function<Addresses(int rank)> addresses;
     /// Of all ranks, where some move more pieces than rank 0.
@@ -199,6 +201,7 @@ struct Cell {
     std::int64_t least_bytes(int rank) const {
         return streams && streams->apart ? streams->bytes(rank) : file_bytes;
     }
+    int files_on_disk() const { return files * parts_of_file; }
     /// Whose files are removed together.
     const std::string& keeper() const { return pool.empty() ? file : pool; }
     // Of all ranks in a pass that moves its bytes one way.

@@ -139,7 +139,10 @@ bool Measure::passes(std::vector<Done>& done) {
 
 template <class Look>
 void Measure::for_own_files(Look&& look) const {
-    if (!visit_.cell.items) return look(path_);
+    if (!visit_.cell.items) {
+        for (const auto& path : storage_.files_of(path_)) look(path);
+        return;
+    }
     const Items& items = *visit_.cell.items;
     for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
         look(place_->path_of(items.file(owner_, i)));
@@ -275,11 +278,12 @@ void Measure::unlink(Done& last) {
     mine.interrupted = agreed_.interrupted;
     const double begin = session().clock.now();
     for (int file = crew_.comm.rank(); file < visit_.cell.files; file += crew_.comm.size()) {
-        const std::string path = stage_.target.path(visit_.files, file);
-        if (auto removed = storage_.remove(path); !removed) {
-            mine.fail(session().signed_error(std::move(removed.error())));
+        for (const auto& path : storage_.files_of(stage_.target.path(visit_.files, file))) {
+            if (auto removed = storage_.remove(path); !removed) {
+                mine.fail(session().signed_error(std::move(removed.error())));
+            }
+            session().progress.beat();
         }
-        session().progress.beat();
     }
     last.seconds.emplace_back("unlink", session().clock.now() - begin);
     agreed_ = agree(session(), crew_.comm, mine);
@@ -294,17 +298,21 @@ Status Measure::check_size(Done& done) const {
     if (!storage_.capabilities().real_files) return {};
     Footprint& sum = done.on_disk.emplace();
     if (!visit_.cell.items && !place_->comm.is_root()) return {};
+    const std::int64_t least = visit_.cell.least_bytes(crew_.comm.rank());
+    const bool has_parts = visit_.cell.parts_of_file > 1;
+    std::int64_t together = 0;
     Status found;
     for_own_files([&](const std::string& path) {
         const auto size = size_of(path);
-        const std::int64_t least = visit_.cell.least_bytes(crew_.comm.rank());
-        if (size) sum.add(*size, allocated_of(path));
         if (!size) {
             found = size.error();
-        } else if (*size < least) {
-            found = too_short(path, *size, least);
+            return;
         }
+        sum.add(*size, allocated_of(path));
+        together += *size;
+        if (!has_parts && *size < least) found = too_short(path, *size, least);
     });
+    if (has_parts && found && together < least) found = too_short(path_, together, least);
     return found;
 }
 

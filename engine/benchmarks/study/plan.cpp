@@ -40,9 +40,10 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
                 row.push_back(axis.text);
                 where[axis.name] = axis.value;
             }
-            for (const auto& text : {std::to_string(cell.ranks), std::to_string(cell.files),
-                                     fmt::format("{:.0f}", calls), format_size(bytes),
-                                     format_duration(bytes / input.rate)}) {
+            for (const auto& text :
+                 {std::to_string(cell.ranks), std::to_string(cell.files_on_disk()),
+                  fmt::format("{:.0f}", calls), format_size(bytes),
+                  format_duration(bytes / input.rate)}) {
                 row.push_back(text);
             }
             table.row(std::move(row));
@@ -50,8 +51,8 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
                                  {"access", pass.name},
                                  {"where", std::move(where)},
                                  {"ranks", cell.ranks},
-                                 {"files", cell.files},
-                                 {"file_bytes", cell.file_bytes},
+                                 {"files", cell.files_on_disk()},
+                                 {"file_bytes", cell.file_bytes / cell.parts_of_file},
                                  {"calls", calls},
                                  {"bytes", bytes},
                                  {"expected_seconds", bytes / input.rate}});

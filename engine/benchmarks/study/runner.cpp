@@ -27,7 +27,14 @@ struct Group {
     struct Set {
         std::string name;  ///< Cell::file
         FileSet files;
-        std::int64_t bytes = 0;  ///< that lie on storage when all is written
+        std::vector<FileSet> beside;  ///< what the storage makes beside them
+        std::int64_t bytes = 0;       ///< that lie on storage when all is written
+
+        std::vector<FileSet> all() const {
+            std::vector<FileSet> sets{files};
+            sets.insert(sets.end(), beside.begin(), beside.end());
+            return sets;
+        }
     };
     std::vector<Set> sets;
     bool writes = false;
@@ -44,19 +51,20 @@ struct Group {
     }
 };
 
-void add_files(Group& group, const Cell& cell) {
+void add_files(Group& group, const Cell& cell, const Storage& storage) {
     auto set = std::find_if(group.sets.begin(), group.sets.end(),
                             [&](const auto& s) { return s.name == cell.file; });
-    if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, 0});
+    if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, {}, 0});
     FileSet& files = set->files;
     files.count = std::max(files.count, cell.files);
     files.indexed = files.count > 1 || cell.items || (cell.streams && cell.streams->apart);
     files.stem = cell.file + (files.indexed ? "." : "");
     if (cell.items || cell.streams) files.digits = 6;
+    set->beside = storage.files_beside(files);
     set->bytes = std::max(set->bytes, cell.files * cell.file_bytes);
 }
 
-std::vector<Group> groups_of(const Definition& definition) {
+std::vector<Group> groups_of(const Definition& definition, const Ways& ways) {
     std::vector<Group> groups;
     const auto& cells = definition.cells;
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -65,7 +73,7 @@ std::vector<Group> groups_of(const Definition& definition) {
         Group& group = groups.back();
         group.end = i + 1;
         group.writes = group.writes || cells[i].writes();
-        add_files(group, cells[i]);
+        add_files(group, cells[i], ways.of(cells[i]));
     }
     return groups;
 }
@@ -130,20 +138,22 @@ class Runner {
         return !group.writes || stage_.options.storage.keep || remove(group);
     }
 
-    /// Each rank its share of the files.
     bool remove(const Group& group) {
+        Storage& storage = stage_.ways.of(definition_.cells[group.begin]);
         for (const auto& set : group.sets) {
-            for (int file = session_.comm.rank(); file < set.files.count;
-                 file += session_.comm.size()) {
-                const std::string path = stage_.target.path(set.files, file);
-                if (auto removed = stage_.ways.of(definition_.cells[group.begin]).remove(path);
-                    !removed) {
-                    fatal_.fail(session_.signed_error(std::move(removed.error())));
-                }
-                session_.progress.beat();
-            }
+            for (const auto& files : set.all()) remove_share(storage, files);
         }
         return go_on();
+    }
+
+    /// Of each rank.
+    void remove_share(Storage& storage, const FileSet& files) {
+        for (int file = session_.comm.rank(); file < files.count; file += session_.comm.size()) {
+            if (auto removed = storage.remove(stage_.target.path(files, file)); !removed) {
+                fatal_.fail(session_.signed_error(std::move(removed.error())));
+            }
+            session_.progress.beat();
+        }
     }
 
     /// The communicator of a cell, kept as long as cells have the same ranks.
@@ -252,6 +262,7 @@ Status check_storage(const Ways& ways, const ArrayLibrary* arrays, const Definit
         if (cell.streams) {
             const auto blocks = cell.streams->blocks(cell.ranks);
             if (auto can = blocks ? storage.check(*blocks) : Status(); !can) return can;
+            if (auto can = check_mover(storage, cell); !can) return can;
             continue;
         }
         if (cell.items) {
@@ -338,12 +349,14 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
 
     auto ranks_file = make_rank_csv(session.comm, options.save_ranks, rank_csv_header(definition));
     if (!ranks_file) return Ending::from(ranks_file.error());
-    const auto groups = groups_of(definition);
+    const auto groups = groups_of(definition, ways);
     Target::Request request = request_of(options.storage);
     double lying = 0;
     request.only_read = true;
     for (const auto& group : groups) {
-        for (const auto& set : group.sets) request.files.push_back(set.files);
+        for (const auto& set : group.sets) {
+            for (const auto& files : set.all()) request.files.push_back(files);
+        }
         if (!group.writes) continue;
         request.only_read = false;
         lying = options.storage.keep ? lying + group.bytes() : std::max(lying, group.bytes());

@@ -56,19 +56,35 @@ TEST(PartestOptions, are_ours) {
                              [](const auto& word) { return word.starts_with("--block"); }));
     EXPECT_TRUE(has(own({"-T", "1"}), "--container-open=each"));
     EXPECT_TRUE(has(own({"-T", "2", "-wx"}), "--hint=IBM_largeblock_io=true"));
+    all = own({"-n", "4", "-Mm"});
+    for (const char* word : {"--container-files=4", "--collective=write", "--collective=read"}) {
+        EXPECT_TRUE(has(all, word)) << word;
+    }
+    // Without a container nobody looks at them.
+    all = own({"-T", "3", "-n", "4", "-M"});
+    EXPECT_FALSE(has(all, "--container-files=4"));
+    EXPECT_FALSE(has(all, "--collective=write"));
     EXPECT_TRUE(has(own({"-T", "2", "-Q", "64"}), "--hint=IBM_io_buffer_size=64K"));
 }
 
 TEST(PartestOptions, that_cannot_be_are_refused_with_the_reason) {
     const std::vector<std::pair<std::vector<std::string>, const char*>> lines{
-        {{"-P"}, "Blue Gene"},       {{"-p"}, "Blue Gene"},
-        {{"-Y"}, "Blue Gene"},       {{"-c"}, "belong to one machine"},
-        {{"-M"}, "collective mode"}, {{"-m"}, "collective mode"},
-        {{"-n", "2"}, "one file"},   {{"-n", "0"}, "one file"},
-        {{"-j", "-2"}, "-j 1"},      {{"-j", "0"}, "no task"},
-        {{"-T", "4"}, "-T: '4'"},    {{"-W", "0", "-R", "0"}, "nothing to do"},
-        {{"-s", "3x"}, "-s: '3x'"},  {{"-s"}, "needs a value"},
-        {{"-y"}, "unknown option"},  {{"file"}, "unknown word"}};
+        {{"-P"}, "Blue Gene"},
+        {{"-p"}, "Blue Gene"},
+        {{"-Y"}, "Blue Gene"},
+        {{"-c"}, "belong to one machine"},
+        {{"-M", "-j", "2"}, "-j"},
+        {{"-m", "-T", "1"}, "-T 0"},
+        {{"-n", "0"}, "give their number"},
+        {{"-n", "two"}, "-n: 'two'"},
+        {{"-j", "-2"}, "-j 1"},
+        {{"-j", "0"}, "no task"},
+        {{"-T", "4"}, "-T: '4'"},
+        {{"-W", "0", "-R", "0"}, "nothing to do"},
+        {{"-s", "3x"}, "-s: '3x'"},
+        {{"-s"}, "needs a value"},
+        {{"-y"}, "unknown option"},
+        {{"file"}, "unknown word"}};
     for (const auto& [words, said] : lines) {
         const auto translated = translate_partest(words, {});
         ASSERT_FALSE(translated) << words.front();
@@ -106,6 +122,22 @@ TEST(PartestReport, has_the_lines_of_the_page) {
               "T_STAT TASK 000000 write b=3.0000 MiB t=0.400000 s bw=7.8643 MB/s (7.5000 MiB/s)\n"
               "T_PHASE TASK 000000 write=0.200000\n" +
                   total);
+    // Of a container of two files: tasks 0 and 1, and task 2, 3 and 4.
+    cell.files = 1;
+    cell.parts_of_file = 2;
+    r.each = {{"a", 1.0 * MiB, 0.1, 0.01},
+              {"a", 1.0 * MiB, 0.3, 0.02},
+              {"a", 2.0 * MiB, 0.5, 0.05},
+              {"a", 2.0 * MiB, 0.4, 0.06},
+              {"a", 2.0 * MiB, 0.2, 0.03}};
+    const std::string both = classic_partest_report({false, false, false, true}, r);
+    EXPECT_EQ(both.substr(0, both.find("T_STAT TOTAL")),
+              "T_STAT FILE 000000 write b=2.0000 MiB t=0.300000 s bw=6.9905 MB/s (6.6667 MiB/s)\n"
+              "T_PHASE FILE 000000 write=0.020000\n"
+              "T_STAT FILE 000001 write b=6.0000 MiB t=0.500000 s bw=12.5829 MB/s (12.0000 "
+              "MiB/s)\n"
+              "T_PHASE FILE 000001 write=0.060000\n");
+    EXPECT_NE(both.find(" nf=2\n"), std::string::npos);
 }
 
 }  // namespace

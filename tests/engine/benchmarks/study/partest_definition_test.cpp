@@ -111,5 +111,40 @@ TEST(Partest, shift_turns_and_readers_by_themselves) {
     EXPECT_FALSE(define(p, 5));
 }
 
+TEST(Partest, files_and_collectors_of_the_container) {
+    Parameters p;
+    p.container_files = 3;
+    p.collective = {"write"};
+    const auto study = define(p, 100);
+    ASSERT_TRUE(study);
+    for (const auto& cell : study->cells) {
+        const bool container = cell.pattern == "sion";
+        EXPECT_EQ(cell.parts_of_file, container ? 3 : 1);
+        EXPECT_EQ(cell.files_on_disk(), container ? 3 : cell.files);
+        EXPECT_EQ(cell.collective, container && cell.writes());
+        if (container) {
+            EXPECT_EQ(cell.backend->sion.files, 3);
+            // 33 tasks a file: 8 collectors of 5 tasks at most.
+            EXPECT_EQ(cell.backend->sion.collector_tasks, cell.writes() ? 5 : 1);
+        }
+    }
+    const auto tasks_of_one = [&](std::int64_t tasks) {
+        return p.container(1, 3 * tasks, "write").sion.collector_tasks;
+    };
+    const std::vector<std::pair<std::int64_t, std::int64_t>> shares{
+        {1, 1}, {15, 15}, {16, 4}, {31, 8}, {32, 4}, {255, 32}, {256, 16}, {512, 16}, {513, 17}};
+    for (const auto& [tasks, each] : shares) EXPECT_EQ(tasks_of_one(tasks), each) << tasks;
+    p.collector_tasks = 7;
+    EXPECT_EQ(tasks_of_one(512), 7);
+    EXPECT_FALSE(define(p, 2));
+    p.storage.backend.name = "sim";
+    const auto model = define(p, 100);
+    ASSERT_TRUE(model);
+    for (const auto& cell : model->cells) {
+        EXPECT_EQ(cell.parts_of_file, 1);
+        EXPECT_FALSE(cell.collective);
+    }
+}
+
 }  // namespace
 }  // namespace effio::partest
