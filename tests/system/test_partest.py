@@ -138,6 +138,13 @@ def test_a_container_of_two_files(any_engine: Engine, tmp_path: Path, data: Path
     assert run.code not in (0, 1), run
     assert str(second) in run.stderr
     assert {f.name for f in data.iterdir()} == {file.name}
+    second.write_bytes(b"of somebody")
+    run = any_engine.run(words, tmp_path, ranks=4)
+    assert run.code == 2, run
+    assert second.read_bytes() == b"of somebody"
+    run = any_engine.run([*words, "--overwrite"], tmp_path, ranks=4)
+    assert run.code == 0, run
+    assert list(data.iterdir()) == []
 
 
 def test_collectors_move_for_the_others(any_engine: Engine, tmp_path: Path, data: Path) -> None:
@@ -224,8 +231,8 @@ def test_a_million_tasks_are_planned(any_engine: Engine, tmp_path: Path) -> None
 
 def test_a_disk_runs_full(engine: Engine, tmp_path: Path, mount: Callable[..., Path]) -> None:
     place = mount("-t", "tmpfs", "-o", "size=16m", "none")
-    for way in ("sion", "task-local"):
-        words = ["partest", "--ways", way, "--size", "12MiB", "--call", "1MiB", *QUICK]
+    for way in (["sion"], ["sion", "--container-files", "2"], ["task-local"]):
+        words = ["partest", "--ways", *way, "--size", "12MiB", "--call", "1MiB", *QUICK]
         run = engine.run([*words, "--max-bytes", "1GiB", "--dir", place], tmp_path)
         io_error_of(run)
         assert [m["valid"] for m in run.result.measurements] == [False]
