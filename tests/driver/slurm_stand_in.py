@@ -93,6 +93,11 @@ class SlurmStandIn:
     def waiting_when_asked(self) -> list[int]:
         return [int(line) for line in (self.place / "seen").read_text().split()]
 
+    def scripts(self) -> list[str]:
+        """Of all jobs that were taken."""
+        texts = [path.read_text() for path in self.place.glob("job-*")]
+        return sorted(text.split("|", 2)[2] for text in texts)
+
     def run_all(self) -> None:
         """What happens while no driver looks."""
         for _ in self.place.glob("job-*"):

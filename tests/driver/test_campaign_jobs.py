@@ -15,6 +15,7 @@ import pytest
 
 from driver.campaigns import NULL, STEP, record_of, runs_of, write_campaign
 from driver.conftest import Effio
+from driver.killing import drivers
 from driver.slurm_stand_in import SlurmStandIn, slurm_stand_in
 
 SWEEP = '[step.sweep]\ntransfer = ["256KiB", "512KiB", "1MiB", "2MiB"]\n'
@@ -256,3 +257,33 @@ def test_an_i_o_error_gets_one_more_try_with_other_options(
     in_jobs(with_engine, 1, "--dir", data)
     assert statuses(with_engine) == ["io_error", "done"]
     assert len(slurm.calls("sbatch")) == 2
+
+
+def test_drivers_killed_at_many_moments_submit_nothing_twice(
+    with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn, data: Path
+) -> None:
+    """A job is submitted once for each run, though drivers are killed between the submission and
+    the keeping of its id, before it, and while they take over what has ended."""
+    repetitions = 12
+    write(f"dir = {json.dumps(str(data))}\nrepetitions = {repetitions}\n" + STEP + FILES)
+    launcher = ("--launcher", with_engine.environment["EFFIO_MPIEXEC"])
+    words = ("run", "s.toml", "--batch", "slurm", "--jobs", 2, *launcher, "--quiet", "--no-report")
+    with drivers(with_engine, *words) as drive:
+        codes = [drive(moment) for moment in range(8, 38)]
+        assert drive(0) == 0, (with_engine.cwd / "log").read_text()
+    assert codes.count(-9) > 20
+    done = [run for run in runs_of(with_engine) if record_of(run)["outcome"]["status"] == "done"]
+    assert sorted(record_of(run)["campaign"]["repetition"] for run in done) == [*range(repetitions)]
+    # Each script that was submitted is that of a run that is done; what was made and not submitted
+    # is told.
+    assert slurm.scripts() == sorted(str(run / "job.sh") for run in done)
+    given_up = {
+        record_of(run)["outcome"]["reason"] for run in runs_of(with_engine) if run not in done
+    }
+    assert given_up == {"the driver was killed before it had submitted the job"}
+    for run in runs_of(with_engine):
+        summed = subprocess.run(
+            ["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=run, check=False
+        )
+        assert summed.returncode == 0
+    assert list(data.iterdir()) == []
