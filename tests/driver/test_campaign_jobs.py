@@ -212,6 +212,23 @@ def test_ctrl_c_leaves_the_jobs_and_the_next_call_goes_on_with_them(
     assert with_engine.call("run", "s.toml", "--quiet").returncode == 0
 
 
+def test_a_job_of_which_nobody_kept_the_id_is_found_by_its_script(
+    with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn
+) -> None:
+    """The driver ended when the job was submitted and its id not yet in the folder."""
+    write(STEP + NULL)
+    with mock.patch("effio.launch.batch_run.keep_id", side_effect=KeyboardInterrupt):
+        in_jobs(with_engine, 1, code=4)
+    (run,) = runs_of(with_engine)
+    assert "job_id" not in record_of(run)["batch"]
+    done = in_jobs(with_engine, 1)
+    assert "1 job of an earlier call" in done.stderr
+    assert len(slurm.calls("sbatch")) == 1
+    assert runs_of(with_engine) == [run]
+    assert record_of(run)["batch"]["job_id"] == "1"
+    assert statuses(with_engine) == ["done"]
+
+
 def test_set_up_and_clean_up_are_in_the_job(
     with_engine: Effio, write: Callable[[str], None], slurm: SlurmStandIn, data: Path
 ) -> None:
