@@ -17,6 +17,7 @@ from driver.campaigns import NULL, STEP, record_of, runs_of, write_campaign
 from driver.conftest import Effio
 from driver.killing import drivers
 from driver.slurm_stand_in import SlurmStandIn, slurm_stand_in
+from results import load
 
 SWEEP = '[step.sweep]\ntransfer = ["256KiB", "512KiB", "1MiB", "2MiB"]\n'
 FILES = '[step.options]\nblock = "2MiB"\n'
@@ -274,6 +275,35 @@ def test_an_i_o_error_gets_one_more_try_with_other_options(
     in_jobs(with_engine, 1, "--dir", data)
     assert statuses(with_engine) == ["io_error", "done"]
     assert len(slurm.calls("sbatch")) == 2
+
+
+@pytest.mark.parametrize("way", [("--batch",), ("--jobs", 3), ("--submit",)])
+def test_a_dry_run_leaves_job_scripts_that_can_be_submitted(
+    way: tuple[object, ...],
+    with_engine: Effio,
+    write: Callable[[str], None],
+    slurm: SlurmStandIn,
+    data: Path,
+) -> None:
+    """Into a new place each time: a script is begun once only."""
+    write(STEP + FILES + '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n')
+    launcher = ("--launcher", with_engine.environment["EFFIO_MPIEXEC"])
+    words = ("--dry-run", *way, *launcher, "--minutes", 7, "--batch-option=--comment=a b")
+    for number in (1, 2):
+        done = with_engine.call("run", "s.toml", "--dir", data, *words)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == f"scripts: 2 in effio-runs/campaigns/s/jobs/{number}\n"
+    assert not (slurm.place / "calls").exists()
+    assert runs_of(with_engine) == []
+    scripts = sorted(with_engine.cwd.glob("effio-runs/campaigns/s/jobs/2/*/job.sh"))
+    assert [path.parent.name[:8] for path in scripts] == ["00001-a-", "00002-a-"]
+    text = scripts[0].read_text()
+    assert "#SBATCH --time=00:07:00\n" in text
+    assert "#SBATCH --comment=a b\n" in text
+    assert subprocess.run(["bash", scripts[0]], check=False).returncode == 0
+    assert load(scripts[0].parent / "result.jsonl").status == "done"
+    assert list(data.iterdir()) == []
+    assert subprocess.run(["bash", scripts[0]], check=False).returncode == 6
 
 
 def test_drivers_killed_at_many_moments_submit_nothing_twice(

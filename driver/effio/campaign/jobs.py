@@ -6,6 +6,7 @@ for them or takes over what has ended, and submits nothing twice."""
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import time
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from effio import text as fmt
 from effio.campaign.points import Point, Unit
 from effio.campaign.run import Course, Order, UnitDone, Viewing, tidy
 from effio.campaign.state import CampaignFolder
-from effio.errors import EffioError, ExitCode
+from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import batch_run, watch
 from effio.launch.batch import BatchSystem, QueueFullError
 from effio.launch.job import Request
@@ -65,6 +66,38 @@ def own_directory(point: Point, label: str) -> str:
     one would meet the other's files. Empty where there are no files, or they are for others."""
     place = point.options.get("dir")
     return "" if place is None or shares_files(point) else str(Path(str(place)) / f"effio-{label}")
+
+
+def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tuple[Path, int, int]:
+    """A job script for each run, in a folder of its own, to which its result goes; for each call
+    anew, as a folder that has a result is not measured into again. Returns where they are, how many
+    they are, and how many runs are left out, for their options follow from results to come."""
+    place = _fresh(folder.path / "jobs")
+    known = [unit for unit in order.units if not unit.point.late]
+    for number, unit in enumerate(order.units, 1):
+        if unit.point.late:
+            continue
+        own = own_directory(unit.point, folder.label(unit))
+        request = order.request(unit, folder.name, {"dir": own} if own else None)
+        target = place / f"{number:05d}-{unit.label}"
+        try:
+            target.mkdir()
+            batch_run.write_script(request, target, batch.terms(request, own))
+        except OSError as error:
+            raise results_error(target, error) from None
+    return place, len(known), len(order.units) - len(known)
+
+
+def _fresh(root: Path) -> Path:
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):
+            with contextlib.suppress(FileExistsError):
+                (place := root / str(number)).mkdir()
+                return place
+    except OSError as error:
+        raise results_error(root, error) from None
+    raise AssertionError("numbers do not end")
 
 
 @dataclass

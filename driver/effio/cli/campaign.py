@@ -20,7 +20,7 @@ from effio import text as fmt
 from effio.campaign import planned
 from effio.campaign.figures import FigureDone, figures_of
 from effio.campaign.file import Campaign, load
-from effio.campaign.jobs import JobsCourse, SideBySide
+from effio.campaign.jobs import JobsCourse, SideBySide, write_scripts
 from effio.campaign.order import Study, study_of
 from effio.campaign.run import (
     Course,
@@ -76,7 +76,8 @@ def campaign_parameters(
         option("--print-command", is_flag=True, help="print the commands, and do nothing"),
         option(
             "--dry-run", is_flag=True,
-            help="write a script for each run that can be run by hand, and run nothing",
+            help="write a script for each run to be run by hand, with --batch to be submitted, "
+            "and run nothing",
         ),
         option(
             "--batch", group="Batch", is_flag=False, flag_value="auto", metavar="[SYSTEM]",
@@ -195,7 +196,10 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
     _tell_changes(before, study, engine)
     if values["dry_run"]:
         with folder.locked(values["take_over"]):
-            _write_scripts(runnable, folder)
+            if in_jobs:
+                _told_scripts(*write_scripts(runnable, folder, _side_by_side(values)))
+            else:
+                _write_scripts(runnable, folder)
         return
     if in_jobs and not values["jobs"]:
         _batch(study, order, folder, values)
@@ -317,6 +321,10 @@ def _write_scripts(order: Order, folder: CampaignFolder) -> None:
         write_atomically(script, "\n".join([*lines, "exit $status"]) + "\n")
         script.chmod(0o755)
         written += 1
+    _told_scripts(place, written, late)
+
+
+def _told_scripts(place: Path, written: int, late: int) -> None:
     tell(f"scripts: {written} in {place}")
     if late:
         say(f"{fmt.count_of(late, 'run')} left out: options follow from results to come")
