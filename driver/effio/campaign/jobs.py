@@ -9,13 +9,14 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
 
 from effio import text as fmt
-from effio.campaign.points import Point, Unit
+from effio.campaign.expression import Value
+from effio.campaign.points import Unit
 from effio.campaign.run import Course, Order, UnitDone, Viewing, tidy
 from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
@@ -57,15 +58,17 @@ class SideBySide:
         )
 
 
-def shares_files(point: Point) -> bool:
-    return any(point.options.get(name) not in (None, False) for name in _SHARING)
+def shares_files(options: Mapping[str, Value]) -> bool:
+    return any(options.get(name) not in (None, False) for name in _SHARING)
 
 
-def own_directory(point: Point, label: str) -> str:
+def own_directory(options: Mapping[str, Value], label: str) -> str:
     """Where a run measures that others run beside: under the names that options have by themselves
     one would meet the other's files. Empty where there are no files, or they are for others."""
-    place = point.options.get("dir")
-    return "" if place is None or shares_files(point) else str(Path(str(place)) / f"effio-{label}")
+    place = options.get("dir")
+    return (
+        "" if place is None or shares_files(options) else str(Path(str(place)) / f"effio-{label}")
+    )
 
 
 def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tuple[Path, int, int]:
@@ -77,7 +80,7 @@ def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tu
     for number, unit in enumerate(order.units, 1):
         if unit.point.late:
             continue
-        own = own_directory(unit.point, folder.label(unit))
+        own = own_directory(unit.point.options, folder.label(unit))
         request = order.request(unit, folder.name, {"dir": own} if own else None)
         target = place / f"{number:05d}-{unit.label}"
         try:
@@ -263,8 +266,8 @@ class JobsCourse(Course):
         in_work = {job.unit.label for job in self.jobs if job.unit is not None}
         if any(o.label in in_work or o.label in self.left for o in self._needed(unit)):
             return False
-        return not shares_files(unit.point) or not any(
-            job.unit is not None and shares_files(job.unit.point) for job in self.jobs
+        return not shares_files(unit.point.options) or not any(
+            job.unit is not None and shares_files(job.unit.point.options) for job in self.jobs
         )
 
     def _submitted(self, unit: Unit) -> _Job | UnitDone:
@@ -273,7 +276,7 @@ class JobsCourse(Course):
             return ready
         name = self.folder.name
         more = dict(unit.point.step.otherwise) if unit.label in self.otherwise else {}
-        place = own_directory(ready.point, self.folder.label(unit))
+        place = own_directory({**ready.point.options, **more}, self.folder.label(unit))
         if place:
             more["dir"] = place
         request = self.order.request(ready, name, more)

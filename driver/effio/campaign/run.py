@@ -107,7 +107,7 @@ class Course:
 
     def run(self) -> list[UnitDone]:
         order = self.order
-        refuse_open_jobs(self.folder)
+        refuse_open_jobs(self.folder, self.open)
         self._take_up()
         wanted = [u for u in order.units if self._is_wanted(u)]
         done = [d for u in order.units if (d := self._as_it_is(u, u in wanted)) is not None]
@@ -258,11 +258,11 @@ class Course:
         return UnitDone(unit, finished.code, finished.reason, finished.folder)
 
 
-def refuse_open_jobs(folder: CampaignFolder) -> None:
+def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
     """A run in a job of its own would be measured a second time."""
-    if count := len(folder.open_jobs()):
+    if jobs:
         raise EffioError(
-            f"{fmt.count_of(count, 'run')} of {folder.name} may be in the batch system still",
+            f"{fmt.count_of(len(jobs), 'run')} of {folder.name} may be in the batch system still",
             hint="run it with --jobs N: it waits for them, and takes over what has ended",
         )
 
@@ -314,7 +314,8 @@ def run_campaign(
     try:
         return made.run()
     finally:
-        if not folder.open_jobs() and (fault := around("clean-up", campaign.cleanup)):
+        over = not campaign.cleanup or not folder.open_jobs()
+        if over and (fault := around("clean-up", campaign.cleanup)):
             say(fault)
 
 

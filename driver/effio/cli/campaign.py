@@ -243,7 +243,7 @@ def _batch(
     """The lock is the job's: it is held where the points run."""
     system = wanted_batch_system(values["batch"], load_site().batch)
     with folder.locked(values["take_over"]):
-        refuse_open_jobs(folder)
+        refuse_open_jobs(folder, folder.open_jobs())
         script = write_script(study, order, folder, values, system)
     if not values["submit"]:
         redirect = ["<"] if system.reads_stdin else []

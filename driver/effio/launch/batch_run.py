@@ -15,7 +15,7 @@ from pathlib import Path
 
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import watch
-from effio.launch.batch import BatchJob, BatchSystem
+from effio.launch.batch import BatchJob, BatchSystem, explained
 from effio.launch.choose import NoLauncherError, choose_launcher
 from effio.launch.job import Finished, Request, judge, launch_of, record_of, seal
 from effio.launch.launchers import LAUNCHER_OF_FAMILY, Hydra, Launch, Launcher, OpenMpi, Srun
@@ -198,7 +198,19 @@ def taken_over(
     )
     if outcome.status == "not started" and last_words:
         outcome.reason += f": {last_words[-1]}"
+    if outcome.status == "interrupted" and not interrupted:
+        outcome.reason += f"; {_asked_to_stop(job_ended)}"
     return seal(folder, record, outcome)
+
+
+def _asked_to_stop(job_ended: str) -> str:
+    """Why the engine was, when nobody here did that."""
+    if job_ended in ("", "COMPLETED", "FAILED"):
+        return (
+            "the batch system asked it to stop, as it does shortly before the time limit "
+            "(--minutes gives more)"
+        )
+    return f"the job ended as {explained(job_ended)}"
 
 
 def _last_words(path: Path) -> list[str]:
