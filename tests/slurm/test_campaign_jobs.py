@@ -33,6 +33,20 @@ block = "2MiB"
 [step.sweep]
 nodes = [1, 2]
 """
+LONG = """
+title = "t"
+purpose = "p"
+
+[[step]]
+name = "a"
+benchmark = "b-eff-io"
+ranks = 1
+
+[step.options]
+time = "900s"
+memory-per-rank = "256MiB"
+max-bytes = "4GiB"
+"""
 WORDS = (*EFFIO, "run", "s.toml", "--nodes", "1", "--ranks-per-node", "1", "--minutes", "5")
 
 
@@ -104,3 +118,28 @@ def test_jobs_that_a_killed_driver_left_are_gone_on_with_and_a_cancelled_one_is_
     assert (first[0], second) == (1, (2, ids[1]))
     assert first[1] not in ids
     assert list(data.iterdir()) == []
+
+
+def test_a_time_limit_is_told_as_such_and_leaves_no_data(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    """Slurm warns a minute before the limit, here at once, and may do so before the engine has
+    begun, or the job may not get to its end in that minute."""
+    (tmp_path / "s.toml").write_text(LONG)
+    data = tmp_path / "data"
+    data.mkdir()
+    words = (*EFFIO, "run", "s.toml", "--jobs", "1", "--minutes", "1", "--dir", data)
+    done = slurm.run(words, tmp_path, env=mpich)
+    (run,) = (tmp_path / "effio-runs").glob("2*")
+    outcome = json.loads((run / "run.json").read_text())["outcome"]
+    told = f"{outcome['reason']}; see {run.relative_to(tmp_path)}"
+    assert told in done.stderr
+    if outcome["status"] == "interrupted":
+        assert done.returncode == 4, done.stderr
+        assert "as it does shortly before the time limit" in outcome["reason"]
+    else:
+        assert done.returncode == 6, done.stderr
+        assert "the job ended as " in outcome["reason"]
+    assert list(data.iterdir()) == []
+    assert "left:" not in done.stdout  # it was tried, and is the next call's
+    assert "0 of 1" in done.stdout

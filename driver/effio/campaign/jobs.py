@@ -22,7 +22,7 @@ from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import batch_run, watch
 from effio.launch.batch import BatchSystem, QueueFullError
-from effio.launch.job import Request
+from effio.launch.job import Request, ending_of
 from effio.launch.live import LiveView, Status
 from effio.launch.queue import Queued, ends_of, jobs_in, waits
 from effio.store.folder import JOB_SCRIPT, RunFolder
@@ -338,9 +338,11 @@ class JobsCourse(Course):
         return any(job.gone is not None for job in self.jobs) or bool(over)
 
     def _take_over(self, job: _Job, live: LiveView) -> None:
-        """Tidied before it is sealed: a driver that is killed in between leaves it to the next."""
+        """What the engine could not remove is removed before the folder is sealed: a driver that is
+        killed in between leaves that to the next."""
         record = job.folder.record()
-        tidy(job.folder, live.message)
+        if ending_of(job.folder.result_path) is None:
+            tidy(job.folder, live.message)
         if record is not None and (place := (record.batch or {}).get("directory")):
             with contextlib.suppress(OSError):
                 Path(str(place)).rmdir()

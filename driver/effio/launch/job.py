@@ -238,7 +238,7 @@ def _result(folder: RunFolder) -> tuple[Result | None, str]:
         return None, error.message
 
 
-def _ending_of(path: Path) -> End | None:
+def ending_of(path: Path) -> End | None:
     """The `end` line of a result that the engine keeps there."""
     try:
         return read_result(path).end
@@ -262,7 +262,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
 
     if elsewhere := [w for w in (*outcome.last_words, *outcome.afterwords) if _RESCUED in w]:
         told = elsewhere[-1].removeprefix("effio-mpi: ")
-        kept = _ending_of(Path(told.partition(_RESCUED)[2]))
+        kept = ending_of(Path(told.partition(_RESCUED)[2]))
         if kept is not None and kept.status != "done":
             # Where the results lie says less than how the run ended.
             code = ExitCode.of_status(kept.status)
