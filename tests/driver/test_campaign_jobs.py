@@ -327,7 +327,7 @@ def test_drivers_killed_at_many_moments_submit_nothing_twice(
     given_up = {
         record_of(run)["outcome"]["reason"] for run in runs_of(with_engine) if run not in done
     }
-    assert given_up == {"the driver was killed before it had submitted the job"}
+    assert given_up <= {"the driver was killed before it had submitted the job"}
     for run in runs_of(with_engine):
         summed = subprocess.run(
             ["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=run, check=False
