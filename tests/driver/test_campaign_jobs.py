@@ -17,6 +17,7 @@ from driver.campaigns import NULL, STEP, record_of, runs_of, write_campaign
 from driver.conftest import Effio
 from driver.killing import drivers
 from driver.slurm_stand_in import SlurmStandIn, slurm_stand_in
+from effio.launch.live import LiveView
 from results import load
 
 SWEEP = '[step.sweep]\ntransfer = ["256KiB", "512KiB", "1MiB", "2MiB"]\n'
@@ -58,7 +59,15 @@ def test_as_many_jobs_wait_as_asked_for_and_one_question_is_for_all(
     """Of four runs three are in the queue at once, a fourth when the first has ended. All of them
     have files of the same name: each has a directory of its own, which goes when it ends."""
     write(STEP + FILES + SWEEP)
-    done = in_jobs(with_engine, 3, "--dir", data)
+    with mock.patch.object(LiveView, "status") as status:
+        done = in_jobs(with_engine, 3, "--dir", data)
+    assert [call.args[0].title for call in status.call_args_list] == [
+        "0 of 4 done · 0 running · 3 waiting",
+        "0 of 4 done · 0 running · 3 waiting",
+        "1 of 4 done · 0 running · 3 waiting",
+        "2 of 4 done · 0 running · 2 waiting",
+        "3 of 4 done · 0 running · 1 waiting",
+    ]
     # 1 2 3; 2 3, and a fourth may come; 3 4; 4; none.
     assert slurm.waiting_when_asked() == [3, 2, 2, 1, 0]
     assert len(slurm.calls("sbatch")) == 4
