@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from driver.conftest import Effio
-from effio.cli.campaign_batch import waits
+from effio.launch.queue import waits
 
 CAMPAIGN = """
 title = "t"

@@ -6,23 +6,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import select
 import shlex
 import signal
 import subprocess
-import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from driver.campaigns import NULL, STEP, record_of, run_campaign, runs_of, write_campaign
 from driver.conftest import Effio
+from driver.killing import drivers
 from effio.launch.watch import processes_of
 from results import load
 
@@ -32,66 +29,10 @@ def write(with_engine: Effio) -> Callable[[str], None]:
     return partial(write_campaign, with_engine)
 
 
-# Imports once, then forks a driver for each number that it reads, which kills itself when it does
-# its so many-th step on the runs: makes a folder, opens or renames a file, starts a program, looks
-# for what is left of it.
-_FORKS = textwrap.dedent(
-    """
-    import os, signal, sys
-    import effio.cli.campaign, effio.cli.run
-    from effio.cli.main import main
-
-    def drive(moment):
-        seen = 0
-        def step(event, args):
-            nonlocal seen
-            ours = event in ("subprocess.Popen", "os.listdir") or (
-                event in ("open", "os.rename", "os.mkdir", "os.remove", "os.chmod")
-                and "effio-runs" in str(args[0])
-            )
-            seen += ours
-            if ours and seen == moment:
-                os.kill(os.getpid(), signal.SIGKILL)
-        if moment:
-            sys.addaudithook(step)
-        main()
-
-    for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            drive(int(line))
-        print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
-    """
-)
-
-
 @pytest.fixture
 def drive(with_engine: Effio) -> Iterator[Callable[[int], int]]:
-    """drive(n) runs the campaign until its n-th step, or to its end, and returns the exit code."""
-    words = ["run", "s.toml", "--quiet", "--no-report"]
-    with (with_engine.cwd / "log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _FORKS, *words],
-            cwd=with_engine.cwd, env=with_engine.environment, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-        )  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        streams: tuple[IO[str], IO[str]] = (process.stdin, process.stdout)
-
-        def one(moment: int) -> int:
-            streams[0].write(f"{moment}\n")
-            streams[0].flush()
-            while True:
-                ready, _, _ = select.select([streams[1]], [], [], 100)
-                assert ready, "the driver does not end"
-                line = streams[1].readline().strip()
-                if line.lstrip("-").isdigit():
-                    return int(line)
-
-        yield one
-        process.stdin.close()
-        process.wait(100)
+    with drivers(with_engine, "run", "s.toml", "--quiet", "--no-report") as drive:
+        yield drive
 
 
 @dataclass(frozen=True)

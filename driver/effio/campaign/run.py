@@ -88,8 +88,9 @@ class Order:
 Viewing = Callable[[str, str], LiveView]
 
 
-class _Course:
-    """One call: what is done, how long it took, what is left."""
+class Course:
+    """One call: what is done, how long it took, what is left. Here the runs are one after the
+    other; jobs.py has them as jobs side by side."""
 
     def __init__(
         self, order: Order, folder: CampaignFolder, view: Viewing, say: Callable[[str], None]
@@ -100,10 +101,13 @@ class _Course:
         self.say = say
         self.told = False  # what the launcher has to say of this machine it says once
         self.seconds: list[float] = []
+        # Jobs of an earlier call, which may wait or run still.
+        self.open = folder.open_jobs()
         self.states: dict[str, tuple[UnitState, RunFolder | None]] = {}
 
     def run(self) -> list[UnitDone]:
         order = self.order
+        refuse_open_jobs(self.folder, self.open)
         self._take_up()
         wanted = [u for u in order.units if self._is_wanted(u)]
         done = [d for u in order.units if (d := self._as_it_is(u, u in wanted)) is not None]
@@ -171,6 +175,22 @@ class _Course:
         return " · ".join(parts)
 
     def _one(self, unit: Unit, number: int, left: int) -> UnitDone:
+        ready = self._ready(unit)
+        if isinstance(ready, UnitDone):
+            return ready
+        started = time.monotonic()
+        ended = self._attempts(ready, self._above(number, left))
+        self.seconds.append(time.monotonic() - started)
+        self._note(ended)
+        return replace(ended, unit=unit)
+
+    def _note(self, ended: UnitDone) -> None:
+        """For those that wait for it."""
+        good = ended.code in (ExitCode.DONE, ExitCode.DATA_ERRORS)
+        self.states[ended.unit.label] = ("done" if good else "failed", ended.folder)
+
+    def _ready(self, unit: Unit) -> Unit | UnitDone:
+        """With the values of earlier steps; or why it is not run."""
         step = unit.point.step
         if step.ranks_at_least > unit.point.ranks.total:
             needed = fmt.count_of(step.ranks_at_least, "rank")
@@ -182,12 +202,7 @@ class _Course:
             return UnitDone(unit, ExitCode.ENVIRONMENT, f"not run: {error}")
         except EffioError as error:
             return UnitDone(unit, error.code, f"not run: {error.message}")
-        started = time.monotonic()
-        ended = self._attempts(ready, self._above(number, left))
-        self.seconds.append(time.monotonic() - started)
-        good = ended.code in (ExitCode.DONE, ExitCode.DATA_ERRORS)
-        self.states[unit.label] = ("done" if good else "failed", ended.folder)
-        return replace(ended, unit=unit)
+        return ready
 
     def _judge(self, unit: Unit) -> None:
         """Has the engine judge values that were not known when all others were."""
@@ -216,6 +231,8 @@ class _Course:
     def _needed(self, unit: Unit) -> list[Unit]:
         """Of each step that it waits for, the points of this repetition, or of the last that it
         has."""
+        if not unit.point.step.waits_for():
+            return []
         campaign = self.order.campaign
         units = {(u.point.id, u.repetition): u for u in (*self.order.everything, *self.order.units)}
         return [
@@ -241,6 +258,18 @@ class _Course:
         return UnitDone(unit, finished.code, finished.reason, finished.folder)
 
 
+def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
+    """A run in a job of its own would be measured a second time."""
+    if jobs:
+        raise EffioError(
+            f"{fmt.count_of(len(jobs), 'run')} of {folder.name} may be in the batch system still",
+            hint="run it with --jobs N: it waits for them, and takes over what has ended",
+        )
+
+
+CourseMaker = Callable[[Order, CampaignFolder, Viewing, Callable[[str], None]], Course]
+
+
 def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
     """Removes what a killed run left, or what a run that is done kept, by its manifest; what that
     does not tell stays, and is told."""
@@ -262,13 +291,15 @@ def run_campaign(
     folder: CampaignFolder,
     view: Viewing,
     say: Callable[[str], None],
+    course: CourseMaker = Course,
 ) -> list[UnitDone]:
     """All that is not done, until one is interrupted; a run that fails does not keep the next from
     running. The campaign must be locked. Raises NoLauncherError where nothing may be started: on a
     login node, perhaps.
 
     `view` makes the live view of a run from its title and a line about the whole, `say` hears a
-    line when a run is over.
+    line when a run is over. While jobs of the campaign wait or run, it is neither set up again nor
+    cleaned up.
     """
     campaign = order.campaign
     outside = Names(campaign, campaign.step[0], {}, order.settings, None)
@@ -277,12 +308,14 @@ def run_campaign(
         words = [[outside.text(word) for word in command] for command in commands]
         return carry_out(words, folder.path, what, campaign.environment)
 
-    if fault := around("set-up", campaign.setup):
+    made = course(order, folder, view, say)
+    if not made.open and (fault := around("set-up", campaign.setup)):
         raise EffioError(fault, ExitCode.ENVIRONMENT)
     try:
-        return _Course(order, folder, view, say).run()
+        return made.run()
     finally:
-        if fault := around("clean-up", campaign.cleanup):
+        over = not campaign.cleanup or not folder.open_jobs()
+        if over and (fault := around("clean-up", campaign.cleanup)):
             say(fault)
 
 

@@ -115,6 +115,19 @@ class CampaignFolder:
             for key, those in found.items()
         }
 
+    def open_jobs(self) -> list[RunFolder]:
+        """Of this campaign's runs that were made as jobs, those of which nobody knows yet how they
+        ended."""
+        found = []
+        for attempts in self.attempts().values():
+            for attempt in attempts:
+                record = attempt.record()
+                if record is None or record.batch is None or record.outcome is not None:
+                    continue
+                if record.campaign is not None and record.campaign.name == self.name:
+                    found.append(attempt)
+        return found
+
     def states(self, units: Sequence[Unit]) -> dict[str, tuple[UnitState, RunFolder | None]]:
         """Of each label, with the attempt that counts."""
         attempts = self.attempts()

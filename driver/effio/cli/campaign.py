@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,8 +20,18 @@ from effio import text as fmt
 from effio.campaign import planned
 from effio.campaign.figures import FigureDone, figures_of
 from effio.campaign.file import Campaign, load
+from effio.campaign.jobs import JobsCourse, SideBySide, write_scripts
 from effio.campaign.order import Study, study_of
-from effio.campaign.run import Order, UnitDone, code_of, first_of, run_campaign
+from effio.campaign.run import (
+    Course,
+    CourseMaker,
+    Order,
+    UnitDone,
+    code_of,
+    first_of,
+    refuse_open_jobs,
+    run_campaign,
+)
 from effio.campaign.state import Called, CampaignFolder, changes
 from effio.cli.campaign_batch import offer_script, submit_and_wait, write_script
 from effio.cli.campaign_options import asked_of, campaign_options, option
@@ -65,7 +76,8 @@ def campaign_parameters(
         option("--print-command", is_flag=True, help="print the commands, and do nothing"),
         option(
             "--dry-run", is_flag=True,
-            help="write a script for each run that can be run by hand, and run nothing",
+            help="write a script for each run to be run by hand, with --batch to be submitted, "
+            "and run nothing",
         ),
         option(
             "--batch", group="Batch", is_flag=False, flag_value="auto", metavar="[SYSTEM]",
@@ -76,8 +88,12 @@ def campaign_parameters(
             "--submit", group="Batch", is_flag=True, help="submit that job and wait for it",
         ),
         option(
+            "--jobs", group="Batch", type=click.IntRange(1), metavar="N",
+            help="submit a job for each run instead, at most N of them at once, and wait for all",
+        ),
+        option(
             "--minutes", group="Batch", type=click.IntRange(1), metavar="N",
-            help="time limit of the job  [default: from the budget of time, with a reserve]",
+            help="time limit of a job  [default: from the budget or the plan, with a reserve]",
         ),
         option(
             "--batch-option", "batch_options", group="Batch", multiple=True, metavar="TEXT",
@@ -170,7 +186,8 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
         order,
         units=[u for u in order.units if u.point.step.ranks_at_least <= u.point.ranks.total],
     )
-    _look(study, runnable)
+    in_jobs = bool(values["batch"] or values["submit"] or values["jobs"])
+    _look(study, runnable, in_jobs)
     if values["print_command"]:
         for unit in runnable.units:
             if unit.repetition == 0:
@@ -179,9 +196,12 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
     _tell_changes(before, study, engine)
     if values["dry_run"]:
         with folder.locked(values["take_over"]):
-            _write_scripts(runnable, folder)
+            if in_jobs:
+                _told_scripts(*write_scripts(runnable, folder, _side_by_side(values)))
+            else:
+                _write_scripts(runnable, folder)
         return
-    if values["batch"] or values["submit"]:
+    if in_jobs and not values["jobs"]:
         _batch(study, order, folder, values)
     with folder.locked(values["take_over"]):
         folder.keep(study.called(engine), study.file.text)
@@ -196,10 +216,25 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
             return LiveView(title, quiet=values["quiet"], above=above)
 
         try:
-            done = run_campaign(order, folder, view, say)
+            done = run_campaign(order, folder, view, say, _course(values))
         except NoLauncherError as error:
             offer_script(study, order, folder, values, error.message)
         _conclude(study, done, folder, started, values["report"])
+
+
+def _side_by_side(values: Mapping[str, Any]) -> SideBySide:
+    site = load_site().batch
+    return SideBySide(
+        wanted_batch_system(values["batch"], site),
+        values["jobs"] or 1,
+        values["minutes"],
+        (*site.directives, *values["batch_options"]),
+        tuple(site.setup),
+    )
+
+
+def _course(values: Mapping[str, Any]) -> CourseMaker:
+    return partial(JobsCourse, _side_by_side(values)) if values["jobs"] else Course
 
 
 def _batch(
@@ -208,6 +243,7 @@ def _batch(
     """The lock is the job's: it is held where the points run."""
     system = wanted_batch_system(values["batch"], load_site().batch)
     with folder.locked(values["take_over"]):
+        refuse_open_jobs(folder, folder.open_jobs())
         script = write_script(study, order, folder, values, system)
     if not values["submit"]:
         redirect = ["<"] if system.reads_stdin else []
@@ -220,14 +256,16 @@ def _batch(
     _conclude(study, done, folder, started, values["report"], len(order.units) > len(done))
 
 
-def _look(study: Study, order: Order) -> None:
+def _look(study: Study, order: Order, in_jobs: bool) -> None:
     """Has the engine judge every point before the first one starts; looks at the budget and the
-    directories."""
+    directories, which jobs have where they run."""
     points = dict.fromkeys(unit.point.id for unit in order.units)
     wanted = [(point, n) for point, n in study.repetitions() if point.id in points]
     plans = planned.plan(wanted, study.engines)
     faults = {fault for p in plans for fault in not_here(p.plan)}
-    if faults and ranks_stay_here(order.model):
+    if faults and in_jobs:
+        say("; ".join(sorted(faults)) + " on this machine; the ranks need it where they run")
+    elif faults and ranks_stay_here(order.model):
         raise EffioError(
             "; ".join(sorted(faults)), ExitCode.IO_ERROR, "make it, or name another one with --dir"
         )
@@ -283,6 +321,10 @@ def _write_scripts(order: Order, folder: CampaignFolder) -> None:
         write_atomically(script, "\n".join([*lines, "exit $status"]) + "\n")
         script.chmod(0o755)
         written += 1
+    _told_scripts(place, written, late)
+
+
+def _told_scripts(place: Path, written: int, late: int) -> None:
     tell(f"scripts: {written} in {place}")
     if late:
         say(f"{fmt.count_of(late, 'run')} left out: options follow from results to come")

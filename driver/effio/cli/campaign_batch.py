@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from time import sleep
 from typing import Any, NoReturn
@@ -22,13 +22,12 @@ from effio.config.site import load_site
 from effio.errors import EffioError, ExitCode
 from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
+from effio.launch.queue import waits
 from effio.store.folder import JOB_SCRIPT, write_atomically
 
 _INSIDE = "if this is a login node, start effio inside a batch job"
 _MINUTES_WITHOUT_BUDGET = 60
 _TOLD = ("EFFIO_ENGINE", "EFFIO_MPIEXEC", "EFFIO_SITE", "EFFIO_DATA")
-_SHORTEST_WAIT = 2.0
-_LONGEST_WAIT = 60.0
 
 
 def write_script(
@@ -93,14 +92,6 @@ def offer_script(
     click.echo(script.read_text(encoding="utf-8"), nl=False)
     say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
     raise click.exceptions.Exit(ExitCode.ENVIRONMENT)
-
-
-def waits() -> Iterator[float]:
-    """Seconds between two questions to the batch system, which serves others too."""
-    seconds = _SHORTEST_WAIT
-    while True:
-        yield seconds
-        seconds = min(1.5 * seconds, _LONGEST_WAIT)
 
 
 def submit_and_wait(

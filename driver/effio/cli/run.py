@@ -21,7 +21,7 @@ from effio.engine.description import BenchmarkInfo
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
-from effio.launch import job
+from effio.launch import batch_run, job
 from effio.launch.batch import (
     BatchSystem,
     batch_names,
@@ -39,8 +39,6 @@ from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
 _LAUNCH = "Launch"
 _BATCH = "Batch"
 _KEEP = "Results"
-# Of a benchmark whose plan names no time.
-_UNPLANNED_SECONDS = 1800.0
 
 
 def _options() -> list[click.Option]:
@@ -338,18 +336,6 @@ def _show_plan(request: job.Request) -> None:
     raise click.exceptions.Exit(answer.code)
 
 
-def _expected_seconds(plan: object) -> float:
-    """The scheduled time, or where there is none, or it is longer, the time that the plan expects
-    at the rate it assumes."""
-    told = (
-        [plan.get(n) for n in ("scheduled_seconds", "expected_seconds")]
-        if isinstance(plan, dict)
-        else []
-    )
-    known = [float(v) for v in told if isinstance(v, (int, float)) and v >= 0]
-    return max(known, default=_UNPLANNED_SECONDS)
-
-
 def _here(
     request: job.Request, runs: Store, site: Site, values: dict[str, Any], plan: object
 ) -> None:
@@ -397,17 +383,13 @@ def _prepared(
     plan: object,
     system: BatchSystem,
 ) -> RunFolder:
-    expected = _expected_seconds(plan)
-    # Scheduled times are lower bounds: sync, slow first calls and removal come on top.
-    minutes = values["minutes"] or (15 + int(3 * expected / 60))
-    return job.prepare_batch(
-        request,
-        runs,
+    terms = batch_run.Terms(
         system,
-        minutes,
+        values["minutes"] or batch_run.minutes_of(plan),
         (*site.batch.directives, *values["batch_options"]),
         site.batch.setup,
     )
+    return batch_run.prepare(request, runs, terms)
 
 
 def _batch(
@@ -426,7 +408,7 @@ def _batch(
         say(f"then: effio show {folder.id}")
         return
     with LiveView(f"{request.benchmark} in a {system.name} job") as view:
-        finished = job.submit_and_wait(folder, system, view)
+        finished = batch_run.submit_and_wait(folder, system, view)
     log = folder.path / "stdout.log"
     if not request.quiet and log.is_file():
         sys.stdout.write(log.read_text(errors="replace"))

@@ -34,6 +34,16 @@ class BatchJob:
     launch: Launch
     directives: tuple[str, ...] = ()  # the site's and the user's: "--account=abc"
     setup: tuple[str, ...] = ()  # shell lines before the launch: "module load openmpi"
+    before: tuple[str, ...] = ()  # shell lines of the run itself, before its launch
+    after: tuple[str, ...] = ()  # and when the job ends, however that comes
+    once: bool = False  # a run that is sealed, or was given up, is not begun
+
+
+class QueueFullError(EffioError):
+    """The batch system takes no more jobs of this user now; later it may."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(f"the queue is full ({word})", ExitCode.ENVIRONMENT, "try again later")
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,13 @@ class BatchSystem:
     fate: re.Pattern[str] = re.compile("")
     # The job id follows; prints why a job does not run yet.
     reason_command: tuple[str, ...] = ()
+    # For many jobs at once: one line each, "id|state|why it waits|script", the last two if known.
+    queue_command: tuple[str, ...] = ()
+    over: frozenset[str] = frozenset()  # states of jobs that have ended
+    # "id|state" of jobs that the queue has forgotten; the ids follow, with commas.
+    past_command: tuple[str, ...] = ()
+    # What it says of a job that it does not take now, for there are too many.
+    full: re.Pattern[str] = re.compile(r"(?!)")
     template: Template | None = None  # the site's own
 
     @property
@@ -60,13 +77,18 @@ class BatchSystem:
         return (self.template or shipped(self.name)).filled(_values(job))
 
     def submit(self, script: Path) -> str:
-        """Returns the job's id."""
+        """Returns the job's id. In a session of its own: Ctrl-C must not end it half-way."""
         command = list(self.submit_command)
         try:
             if self.reads_stdin:
                 with script.open() as text:
                     done = subprocess.run(
-                        command, stdin=text, capture_output=True, text=True, timeout=120
+                        command,
+                        stdin=text,
+                        capture_output=True,
+                        text=True,
+                        timeout=120,
+                        start_new_session=True,
                     )
             else:
                 done = subprocess.run(
@@ -75,13 +97,17 @@ class BatchSystem:
                     capture_output=True,
                     text=True,
                     timeout=120,
+                    start_new_session=True,
                 )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise environment_error(f"{command[0]} did not work: {error}") from None
         found = self.job_id.search(done.stdout)
         if done.returncode != 0 or found is None:
+            told = (done.stderr or done.stdout).strip()
+            if limit := self.full.search(told):
+                raise QueueFullError(limit.group())
             raise environment_error(
-                f"{' '.join(command)} refused the job: {(done.stderr or done.stdout).strip()}",
+                f"{' '.join(command)} refused the job: {told}",
                 f"the script is {script}; directives of the site go with --batch-option",
             )
         return found.group(1)
@@ -125,6 +151,30 @@ def _told(command: Sequence[str], job_id: str) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
+# What a word for the end of a job means, and what helps.
+_MEANINGS = {
+    "TIMEOUT": "it reached its time limit; --minutes gives more",
+    "NODE_FAIL": "a node was lost",
+    "OUT_OF_MEMORY": "a node had no memory left",
+    "PREEMPTED": "another job took its place",
+}
+
+
+def explained(word: str) -> str:
+    """How a job ended, with what that means."""
+    return f"{word}: {_MEANINGS[word]}" if word in _MEANINGS else word
+
+
+_OVER_IN_SLURM = frozenset(
+    re.findall(
+        r"\w+",
+        "BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REVOKED "
+        "TIMEOUT",
+    )
+)
+_ACCOUNTING = ("sacct", "--noheader", "--allocations", "--parsable2")
+
+
 def _alive_in_slurm(code: int, text: str) -> bool | None:
     if code == 0:
         return bool(text.strip())
@@ -144,10 +194,15 @@ def _run_lines(job: BatchJob) -> list[str]:
         f"cd {shlex.quote(str(job.working_directory))} || exit 6",
         f"run={shlex.quote(str(job.directory))}",
     ]
+    if job.once:
+        lines.append('if [ ! -d "$run" ] || [ -e "$run/SHA256SUMS" ]; then exit 6; fi')
     lines += list(job.setup)
     lines += [f"export {k}={shlex.quote(v)}" for k, v in job.launch.environment.items()]
     lines.append(f"env | grep -E {shlex.quote(TELLING)} | grep -viE {shlex.quote(SECRET)} |")
     lines.append('    sort > "$run/environment.txt"')
+    if job.after:
+        lines += ["after() {", *(f"    {line}" for line in job.after), "}", "trap after EXIT"]
+    lines += list(job.before)
     # The batch system warns before it kills; the engine then stops in an orderly way and keeps
     # what was measured. The shell has to pass that on, and to go on waiting.
     lines += [
@@ -200,6 +255,10 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         fate_command=("scontrol", "--oneliner", "show", "job"),
         fate=re.compile(r"\bJobState=(\w+)"),
         reason_command=("squeue", "--noheader", "--states=PENDING", "--format=%r", "--jobs"),
+        queue_command=("squeue", "--noheader", "--me", "--states=all", "--format=%i|%T|%r|%o"),
+        over=_OVER_IN_SLURM,
+        past_command=(*_ACCOUNTING, "--format=JobID,State", "--jobs"),
+        full=re.compile(r"\b(QOS|Assoc)(Max|Grp)Submit\w+|temporarily unable to accept job"),
     ),
     BatchSystem(
         name="pbs",
@@ -209,6 +268,7 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("qstat",),
         alive=lambda code, _: code == 0,
         cancel_command=("qdel",),
+        full=re.compile(r"Maximum number of jobs already in queue|would exceed .* per-user limit"),
     ),
     BatchSystem(
         name="lsf",
@@ -218,6 +278,8 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("bjobs", "-noheader", "-o", "stat"),
         alive=lambda code, text: code == 0 and text.split()[:1] not in (["DONE"], ["EXIT"], []),
         cancel_command=("bkill",),
+        queue_command=("bjobs", "-noheader", "-a", "-o", "jobid stat delimiter='|'"),
+        over=frozenset(("DONE", "EXIT")),
     ),
     BatchSystem(
         name="flux",
@@ -227,6 +289,8 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("flux", "jobs", "--no-header", "--format={status_abbrev}"),
         alive=lambda code, text: code == 0 and text.strip() not in ("CD", "F", "CA", "TO", ""),
         cancel_command=("flux", "cancel"),
+        queue_command=("flux", "jobs", "-a", "--no-header", "--format={id}|{status_abbrev}"),
+        over=frozenset(("CD", "F", "CA", "TO")),
     ),
 )
 

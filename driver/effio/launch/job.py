@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run from request to sealed folder: here and now, or through a batch system."""
+"""A run from request to sealed folder, here and now. batch_run.py has it as a job."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import platform
 import shlex
 import sys
-import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,20 +18,11 @@ from effio import text as fmt
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import commands, watch
-from effio.launch.batch import BatchJob, BatchSystem
-from effio.launch.choose import NoLauncherError, choose_launcher
-from effio.launch.launchers import (
-    LAUNCHER_OF_FAMILY,
-    Hydra,
-    Launch,
-    Launcher,
-    OpenMpi,
-    Ranks,
-    Srun,
-    ranks_of,
-)
+from effio.launch.batch import explained
+from effio.launch.choose import choose_launcher
+from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
 from effio.launch.live import LiveView
-from effio.launch.machine import Allocation, Machine
+from effio.launch.machine import Machine
 from effio.store import folder as store
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
@@ -40,7 +30,6 @@ from effio.store.records import End
 from effio.store.run_record import CampaignPart, Outcome, RunRecord
 
 _DEFAULT_RANKS = 4
-_POLL_SECONDS = 2.0
 # The engine says so when its result file takes no more.
 _RESCUED = "; all results are kept in "
 
@@ -108,12 +97,12 @@ def plain_command(request: Request) -> str:
     launcher = choose_launcher(
         request.engine, request.machine, request.launcher, request.launcher_options
     )
-    launch = _launch(request, launcher, request.program(), request.machine)
+    launch = launch_of(request, launcher, request.program(), request.machine)
     settings = [f"{k}={shlex.quote(v)}" for k, v in launch.environment.items()]
     return " ".join([*settings, shlex.join(launch.command)])
 
 
-def _launch(
+def launch_of(
     request: Request, launcher: Launcher, program: Sequence[str], machine: Machine
 ) -> Launch:
     """With the variables that the request sets."""
@@ -122,7 +111,7 @@ def _launch(
     return replace(launch, environment={**launch.environment, **request.environment})
 
 
-def _record(request: Request, folder: RunFolder, launcher: Launcher, launch: Launch) -> RunRecord:
+def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: Launch) -> RunRecord:
     return RunRecord(
         id=folder.id,
         created=store.now_utc(),
@@ -160,8 +149,8 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
     )
     folder = runs.create(request.benchmark, request.label)
     program = request.program("--result", str(folder.result_path.absolute()), "--progress", "json")
-    launch = _launch(request, launcher, program, request.machine)
-    record = _record(request, folder, launcher, launch)
+    launch = launch_of(request, launcher, program, request.machine)
+    record = record_of(request, folder, launcher, launch)
     mark = f"{folder.id}-{uuid.uuid4().hex[:12]}"
     record.process["mark"] = mark
     try:
@@ -179,7 +168,7 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         outcome = judge(folder, watching.run())
     if fault := commands.carry_out(request.cleanup, folder.path, "clean-up", request.environment):
         view.message(fault)
-    return _seal(folder, record, outcome)
+    return seal(folder, record, outcome)
 
 
 def _not_prepared(fault: str) -> Outcome:
@@ -196,7 +185,12 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> None:
     live get the time to write their end, and the folder says how it ended. The seal comes last: a
     driver that is killed here as well leaves the rest of it to the next."""
     record = folder.record()
-    if record is None or folder.is_sealed or record.batch is not None:
+    if record is None or folder.is_sealed:
+        return
+    if record.batch is not None:
+        # A job that nobody took over is not ours to end; it goes on without a driver.
+        if record.outcome is not None:
+            seal(folder, record, record.outcome)
         return
     mark = record.process.get("mark")
     if isinstance(mark, str) and record.process.get("host") == os.uname().nodename:
@@ -206,7 +200,7 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> None:
     result, fault = _result(folder)
     if outcome is None and result is not None and result.end is not None:
         outcome = judge(folder, watch.Outcome())
-    _seal(
+    seal(
         folder,
         record,
         outcome
@@ -219,11 +213,13 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> None:
     )
 
 
-def _seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:
+def seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:
     """Writes down how it ended. Where that is impossible the outcome is told all the same."""
     code, reason = ExitCode(outcome.exit_code), outcome.reason
     try:
         record.outcome = outcome
+        # A job's script seals too; its sums end here, so that none is of a record that was.
+        (folder.path / store.SUMS).unlink(missing_ok=True)
         folder.write_record(record)
         folder.seal()
     except OSError as error:
@@ -242,7 +238,7 @@ def _result(folder: RunFolder) -> tuple[Result | None, str]:
         return None, error.message
 
 
-def _ending_of(path: Path) -> End | None:
+def ending_of(path: Path) -> End | None:
     """The `end` line of a result that the engine keeps there."""
     try:
         return read_result(path).end
@@ -266,7 +262,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
 
     if elsewhere := [w for w in (*outcome.last_words, *outcome.afterwords) if _RESCUED in w]:
         told = elsewhere[-1].removeprefix("effio-mpi: ")
-        kept = _ending_of(Path(told.partition(_RESCUED)[2]))
+        kept = ending_of(Path(told.partition(_RESCUED)[2]))
         if kept is not None and kept.status != "done":
             # Where the results lie says less than how the run ended.
             code = ExitCode.of_status(kept.status)
@@ -290,7 +286,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     if fault:
         return ended("died", ExitCode.IO_ERROR, fault)
     if outcome.job_ended:
-        how = f"the job ended as {outcome.job_ended}"
+        how = f"the job ended as {explained(outcome.job_ended)}"
     else:
         how = f"signal {-outcome.code}" if outcome.code < 0 else f"exit code {outcome.code}"
     if outcome.code == ExitCode.RESULTS and result is not None:
@@ -314,137 +310,3 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     return ended(
         "not started", ExitCode.ENVIRONMENT, f"the launcher ended before the engine started ({how})"
     )
-
-
-# Batch jobs ------------------------------------------------------------------------------------
-
-
-def _inside(machine: Machine, system: BatchSystem) -> Machine:
-    """This machine as it is seen from within a job."""
-    return Machine(machine.cores, machine.is_root, Allocation(system.name, "job"))
-
-
-def _batch_launcher(request: Request, system: BatchSystem) -> Launcher:
-    """What starts the ranks inside the job: srun, else the launcher of the engine's MPI."""
-    mpi = request.engine.mpi
-    kind = LAUNCHER_OF_FAMILY[mpi.family] if mpi is not None else Hydra
-    # Whether Slurm has a pmix plugin that works is only known inside; Open MPI's own mpiexec needs
-    # none.
-    if request.launcher is None and system.name == "slurm" and kind is not OpenMpi:
-        return Srun("srun", mpi, request.launcher_options)
-    outside = Machine(request.machine.cores, request.machine.is_root, None)
-    try:
-        return choose_launcher(request.engine, outside, request.launcher, request.launcher_options)
-    except NoLauncherError:
-        # A login node without one; compute nodes have it.
-        return kind("mpiexec", mpi, request.launcher_options)
-
-
-def prepare_batch(
-    request: Request,
-    runs: Store,
-    system: BatchSystem,
-    minutes: int,
-    directives: Sequence[str] = (),
-    setup: Sequence[str] = (),
-) -> RunFolder:
-    """Makes the run's folder with a script that is ready to submit."""
-    launcher = _batch_launcher(request, system)
-    folder = runs.create(request.benchmark, request.label)
-    program = request.program("--result", str(folder.result_path.absolute()), "--progress", "log")
-    launch = _launch(request, launcher, program, _inside(request.machine, system))
-    record = _record(request, folder, launcher, launch)
-    record.batch = {"system": system.name, "script": store.JOB_SCRIPT}
-    folder.write_record(record)
-    script = system.script(
-        BatchJob(
-            name=f"effio-{request.benchmark}",
-            directory=folder.path.absolute(),
-            working_directory=Path.cwd(),
-            ranks=request.ranks,
-            minutes=minutes,
-            launch=launch,
-            directives=tuple(directives),
-            setup=tuple(setup),
-        )
-    )
-    path = folder.path / store.JOB_SCRIPT
-    store.write_atomically(path, script)
-    path.chmod(0o755)
-    return folder
-
-
-def submit_and_wait(
-    folder: RunFolder,
-    system: BatchSystem,
-    view: LiveView,
-) -> Finished:
-    """Submits a prepared job and follows its log until it has ended. Ctrl-C asks the job to stop;
-    a second one cancels it."""
-    job_id = system.submit((folder.path / store.JOB_SCRIPT).absolute())
-    record = folder.record()
-    assert record is not None
-    record.batch = {**(record.batch or {}), "job_id": job_id, "submitted": store.now_utc()}
-    folder.write_record(record)
-    view.message(f"submitted as {system.name} job {job_id}; waiting for it")
-    started = time.monotonic()
-    follower = _Follower(folder.path / "stderr.log", view)
-    wishes = 0
-    granted = 0
-
-    def wish() -> None:
-        nonlocal wishes
-        wishes += 1
-
-    with watch.stop_signals(wish):
-        while system.is_alive(job_id) is not False:
-            follower.follow()
-            view.tick()
-            if view.reader_gone and not wishes:
-                wishes = 1
-            if wishes > granted:
-                granted = wishes
-                view.message("cancelling the job" if granted > 1 else "asking the job to stop")
-                system.stop(job_id, at_once=granted > 1)
-            time.sleep(_POLL_SECONDS)
-    _wait_for_files(folder)
-    follower.follow()
-    seconds = time.monotonic() - started
-    outcome = watch.Outcome(
-        seconds=seconds,
-        interrupted=wishes > 0,
-        engine_spoke=True,
-        job_ended=system.end_of(job_id),
-    )
-    return _seal(folder, folder.record() or record, judge(folder, outcome))
-
-
-def _wait_for_files(folder: RunFolder, seconds: float = 15.0) -> None:
-    """Network file systems show a job's last writes late."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if (folder.path / store.SUMS).exists():
-            return
-        time.sleep(0.5)
-
-
-class _Follower:
-    """New lines of a log, as they come."""
-
-    def __init__(self, path: Path, view: LiveView) -> None:
-        self._path = path
-        self._view = view
-        self._offset = 0
-
-    def follow(self) -> None:
-        try:
-            with self._path.open("rb") as stream:
-                stream.seek(self._offset)
-                data = stream.read(1 << 20)
-        except OSError:
-            return
-        whole = data.rpartition(b"\n")[0]
-        if whole:
-            self._offset += len(whole) + 1
-            for line in whole.decode(errors="replace").splitlines():
-                self._view.message(line)

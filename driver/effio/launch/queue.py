@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many jobs of a batch system asked for at once, and not more often than it takes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from effio.launch.batch import BatchSystem
+
+_SHORTEST_WAIT = 2.0
+_LONGEST_WAIT = 60.0
+
+
+def waits() -> Iterator[float]:
+    """Seconds between two questions to the batch system, which serves others too."""
+    seconds = _SHORTEST_WAIT
+    while True:
+        yield seconds
+        seconds = min(1.5 * seconds, _LONGEST_WAIT)
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A job as the batch system tells of it, in its own words."""
+
+    job_id: str
+    state: str
+    reason: str = ""  # why it waits
+    script: str = ""
+    over: bool = False
+
+    @property
+    def waits(self) -> bool:
+        return self.state in ("PENDING", "PEND", "PD")
+
+
+def jobs_in(system: BatchSystem, ids: Sequence[str]) -> list[Queued] | None:
+    """The jobs of this user that the batch system knows, those that ended a while ago perhaps
+    not among them; None if it does not answer now. One question for all, where it can be asked so;
+    `ids` are those to ask for one by one where it cannot."""
+    if not system.queue_command:
+        alive = {job_id: system.is_alive(job_id) for job_id in ids}
+        if None in alive.values():
+            return None
+        return [Queued(job_id, "", over=not there) for job_id, there in alive.items()]
+    told = _told(system.queue_command)
+    return None if told is None else _read(told, system)
+
+
+def ends_of(system: BatchSystem, ids: Sequence[str]) -> dict[str, str]:
+    """How jobs ended that the queue knows no more, as far as the accounts tell."""
+    if not ids or not system.past_command:
+        return {}
+    told = _told((*system.past_command, ",".join(ids)))
+    return {job.job_id: job.state for job in _read(told or "", system)}
+
+
+def _told(command: Sequence[str]) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _read(text: str, system: BatchSystem) -> list[Queued]:
+    found = []
+    for line in text.splitlines():
+        job_id, *rest = line.strip().split("|", 3)
+        # "CANCELLED by 1000" in the accounts.
+        state = rest[0].split()[0] if rest and rest[0].strip() else ""
+        if not job_id or not state:
+            continue
+        reason, script = (*rest[1:], "", "")[:2]
+        reason = "" if reason == "None" else reason
+        found.append(Queued(job_id, state, reason, script, state in system.over))
+    return found

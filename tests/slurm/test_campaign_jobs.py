@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of a campaign as jobs of their own of a real Slurm, several at once."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines import Engine
+from slurm_cluster import SlurmCluster
+
+pytestmark = pytest.mark.timeout(300)
+
+EFFIO = (sys.executable, "-m", "effio")
+CAMPAIGN = """
+title = "t"
+purpose = "p"
+
+[[step]]
+name = "a"
+benchmark = "ior"
+ranks_per_node = 1
+
+[step.options]
+block = "2MiB"
+
+[step.sweep]
+nodes = [1, 2]
+"""
+LONG = """
+title = "t"
+purpose = "p"
+
+[[step]]
+name = "a"
+benchmark = "b-eff-io"
+ranks = 1
+
+[step.options]
+time = "900s"
+memory-per-rank = "256MiB"
+max-bytes = "4GiB"
+"""
+WORDS = (*EFFIO, "run", "s.toml", "--nodes", "1", "--ranks-per-node", "1", "--minutes", "5")
+
+
+@pytest.fixture
+def mpich(engines: dict[str, Engine], tmp_path: Path) -> dict[str, str]:
+    if "mpich" not in engines:
+        pytest.skip("no engine of flavour mpich is built here")
+    engine = engines["mpich"]
+    (tmp_path / "s.toml").write_text(CAMPAIGN)
+    return {
+        "EFFIO_ENGINE": str(engine.program),
+        "EFFIO_MPIEXEC": engine.mpiexec,
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+    }
+
+
+def _runs(directory: Path) -> list[tuple[int, str]]:
+    """Of each run how many nodes it had, and its job, which is also that of its record."""
+    found = []
+    for file in (directory / "effio-runs").glob("2*/result.jsonl"):
+        system: dict[str, Any] = json.loads(file.read_text().splitlines()[0])["system"]
+        record = json.loads((file.parent / "run.json").read_text())
+        assert record["batch"]["job_id"] == system["batch"]["SLURM_JOB_ID"]
+        assert record["outcome"]["status"] == "done"
+        found.append((system["nodes"], record["batch"]["job_id"]))
+    return sorted(found)
+
+
+def test_jobs_that_a_killed_driver_left_are_gone_on_with_and_a_cancelled_one_is_done_again(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    """Both are held, so that none begins before the driver is dead; one is cancelled then. Each
+    has the nodes that it needs, and its files in a directory of its own."""
+    data = tmp_path / "data"
+    data.mkdir()
+    words = [*WORDS, "--jobs", "2", "--dir", str(data)]
+    with subprocess.Popen(
+        [*words, "--batch-option=--hold"],
+        cwd=tmp_path,
+        env={**slurm.environment, **mpich},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as driver:
+        assert driver.stderr is not None
+        said = ""
+        for line in driver.stderr:
+            said += line
+            if "jobs wait: JobHeldUser" in line:
+                break
+        driver.kill()
+        driver.communicate(timeout=200)
+    ids = re.findall(r"slurm job (\d+)", said)
+    assert len(ids) == 2, said
+    slurm.run(["scancel", ids[0]])
+    slurm.run(["scontrol", "release", ids[1]])
+    again = slurm.run(words, tmp_path, env=mpich)
+    # The cancelled one is told, with its folder, and is the next call's.
+    assert again.returncode == 6, again.stderr
+    assert "2 jobs of an earlier call" in again.stderr
+    assert "the job ended as CANCELLED" in again.stderr
+    assert _runs(tmp_path) == [(2, ids[1])]
+    last = slurm.run(words, tmp_path, env=mpich)
+    assert last.returncode == 0, last.stderr
+    first, second = _runs(tmp_path)
+    assert (first[0], second) == (1, (2, ids[1]))
+    assert first[1] not in ids
+    assert list(data.iterdir()) == []
+
+
+def test_a_time_limit_is_told_as_such_and_leaves_no_data(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    """Slurm warns a minute before the limit, here at once, and may do so before the engine has
+    begun, or the job may not get to its end in that minute."""
+    (tmp_path / "s.toml").write_text(LONG)
+    data = tmp_path / "data"
+    data.mkdir()
+    words = (*EFFIO, "run", "s.toml", "--jobs", "1", "--minutes", "1", "--dir", data)
+    done = slurm.run(words, tmp_path, env=mpich)
+    (run,) = (tmp_path / "effio-runs").glob("2*")
+    outcome = json.loads((run / "run.json").read_text())["outcome"]
+    told = f"{outcome['reason']}; see {run.relative_to(tmp_path)}"
+    assert told in done.stderr
+    if outcome["status"] == "interrupted":
+        assert done.returncode == 4, done.stderr
+        assert "as it does shortly before the time limit" in outcome["reason"]
+    else:
+        assert done.returncode == 6, done.stderr
+        assert "the job ended as " in outcome["reason"]
+    assert list(data.iterdir()) == []
+    assert "left:" not in done.stdout  # it was tried, and is the next call's
+    assert "0 of 1" in done.stdout
