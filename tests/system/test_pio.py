@@ -208,6 +208,7 @@ def test_a_configuration_file_with_faults(any_engine: Engine, tmp_path: Path, da
         (["--buffer", "3KiB"], "4MiB is no multiple of it"),
         (["--nested-count", "3"], "nested-strided with a buffer of 4KiB: --nested-count 3"),
         (["--spatial", "unstructured-mesh", "--size", "12B", "--buffer", "4B"], "8 bytes"),
+        (["--spatial", "unstructured-mesh", "--size", "1PiB", "--buffer", "1MiB"], "4194304 are"),
         (["--levels", "4KiB*2/1KiB"], "--levels '4KiB*2/1KiB': a stride of 1KiB is less"),
         (["--levels", "many"], "innermost first"),
         (["--levels", "4KiB", "--layout", "c-nc"], "--layout c-c or nc-c"),

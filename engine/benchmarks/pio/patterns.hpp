@@ -41,6 +41,8 @@ inline constexpr std::array<SpatialName, 9> spatial_names{
      {Spatial::unstructured_mesh, "unstructured-mesh"},
      {Spatial::flash_io, "flash-io"},
      {Spatial::own, "own"}}};
+/// Of a rank of an unstructured mesh, whose places are drawn and sorted before the calls.
+inline constexpr std::int64_t most_vertices = std::int64_t{1} << 22;
 const char* name_of(Spatial spatial);
 std::optional<Spatial> spatial_of(std::string_view name);
 
