@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/job/world.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "parallel/system.hpp"
+
+namespace effio {
+
+MpiRun::MpiRun() {
+    MPI_Init(nullptr, nullptr);
+}
+
+void MpiRun::finalize() {
+    if (!std::exchange(finalized_, true)) MPI_Finalize();
+}
+
+SetUpWatch::SetUpWatch(Progress& progress, std::atomic<bool>& stop,
+                       const Sentinel::Settings& settings)
+    : session_(clock_, nobody_, progress, results_, console_, stop) {
+    session_.world_rank = launcher_rank().value_or(0);
+    session_.host = find_uname().node;
+    Progress::Step step;
+    step.title = "set-up";
+    progress.begin(step);
+    progress.call("MPI_Init");
+    sentinel_.emplace(session_, stop, settings);
+}
+
+World::World(const Sentinel::Settings& settings)
+    : set_up_(progress_, stop_, settings), initialised_(Clock::monotonic_seconds()) {
+    progress_.call("find the other ranks");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+Status World::check() const {
+    const auto meant = launcher_size();
+    if (!meant || *meant <= 1 || size_ > 1) return {};
+    return environment_error(
+        "", fmt::format("the launcher started {} processes, but each believes to be alone: the "
+                        "launcher belongs to another MPI than this program ({})",
+                        *meant, mpi_library()));
+}
+
+void World::leave(Session& session, Comm& comm, ExitCode code) {
+    session.finished = code;
+    Progress::Step step;
+    step.title = "leave MPI";
+    session.progress.begin(step);
+    session.progress.call("MPI_Finalize");
+    // The root has written everything before it comes here.
+    if (comm.max(session.left_open ? std::int64_t{1} : std::int64_t{0}) > 0) effio::leave(code);
+    {
+        const Comm freed = std::move(comm);
+    }
+    mpi_.finalize();
+}
+
+}  // namespace effio
