@@ -114,7 +114,7 @@ def test_a_container_of_two_files(any_engine: Engine, tmp_path: Path, data: Path
     """Of two tasks each, whose chunks stand as in one of two; where all are stands in the first."""
     any_engine.needs_ranks(4)
     words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
-    words += ["--container-files", "2", "--dir", data]
+    words += ["--container-files", "2", "--dir", str(data)]
     run = any_engine.run([*words, "--keep", "--shift", "1"], tmp_path, ranks=4)
     assert run.code == 0, run
     file = data / "partest_sion_4_4000"
@@ -151,7 +151,7 @@ def test_collectors_move_for_the_others(any_engine: Engine, tmp_path: Path, data
     """The group's chunks, 4000 bytes each, fill two blocks: the second one has what is left. Tasks
     have four calls and five."""
     words = ["partest", "--ways", "sion", *STREAM, "--chunk", "4000B", "--block", "4KiB"]
-    words += ["--collective", "write,read", "--collector-tasks", "2", "--dir", data]
+    words += ["--collective", "write,read", "--collector-tasks", "2", "--dir", str(data)]
     run = any_engine.run([*words, "--keep", "--shift", "1"], tmp_path)
     assert run.code == 0, run
     (file,) = data.iterdir()
