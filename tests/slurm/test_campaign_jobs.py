@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from engines import Engine
 from slurm_cluster import SlurmCluster
 
 pytestmark = pytest.mark.timeout(300)
@@ -51,18 +50,9 @@ WORDS = (*EFFIO, "run", "s.toml", "--nodes", "1", "--ranks-per-node", "1", "--mi
 
 
 @pytest.fixture
-def mpich(engines: dict[str, Engine], tmp_path: Path) -> dict[str, str]:
-    if "mpich" not in engines:
-        pytest.skip("no engine of flavour mpich is built here")
-    engine = engines["mpich"]
+def mpich(mpich: dict[str, str], tmp_path: Path) -> dict[str, str]:
     (tmp_path / "s.toml").write_text(CAMPAIGN)
-    return {
-        "EFFIO_ENGINE": str(engine.program),
-        "EFFIO_MPIEXEC": engine.mpiexec,
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        "NO_COLOR": "1",
-        "COLUMNS": "100",
-    }
+    return mpich
 
 
 def _runs(directory: Path) -> list[tuple[int, str]]:
