@@ -38,13 +38,14 @@ purpose = "p"
 
 [[step]]
 name = "a"
-benchmark = "b-eff-io"
+benchmark = "ior"
 ranks = 1
 
 [step.options]
-time = "900s"
-memory-per-rank = "256MiB"
-max-bytes = "4GiB"
+block = "64KiB"
+transfer = "64KiB"
+segments = 1000
+think-time = "1s"
 """
 WORDS = (*EFFIO, "run", "s.toml", "--nodes", "1", "--ranks-per-node", "1", "--minutes", "5")
 
