@@ -284,9 +284,10 @@ Status Parameters::check_modules() const {
                 return wrong("records of a mesh are numbers of 8 bytes");
             }
             if (module.spatial == Spatial::unstructured_mesh && count > most_vertices) {
-                return wrong(fmt::format("a rank's list of {} records stands in memory; {} are the "
-                                         "most",
-                                         count, most_vertices));
+                return wrong(
+                    fmt::format("a rank's list of {} records stands in memory; {} are the "
+                                "most",
+                                count, most_vertices));
             }
             if (module.spatial == Spatial::own && (has(layouts, "c-nc") || has(layouts, "nc-nc"))) {
                 return wrong("--levels says itself what lies between pieces; --layout c-c or nc-c");
