@@ -51,22 +51,28 @@ def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
     done = with_engine.run("run", "io500-like", *SMALL, "--quiet")
     assert done.returncode == 0, done.stdout + done.stderr
     rates: dict[str, list[float]] = {"ior": [], "mdtest": []}
+    searches: list[tuple[int, float]] = []
     for file in (with_engine.cwd / "effio-runs").glob("2*/result.jsonl"):
         for line in map(json.loads, file.read_text().splitlines()):
             wanted = str(line.get("where", {}).get("phase", "File")).startswith("File")
-            if line["kind"] == "measurement" and wanted:
+            if line["kind"] == "measurement" and line["access"] == "find":
+                searches.append((line["operations"], line["seconds"]["total"]["max"]))
+            elif line["kind"] == "measurement" and wanted:
                 rates[line["benchmark"]].append(line["rate"]["value"])
     assert {name: len(some) for name, some in rates.items()} == {"ior": 4, "mdtest": 7}
     bandwidth = prod(rates["ior"]) ** (1 / 4) / 2**30
-    metadata = prod(rates["mdtest"]) ** (1 / 7) / 1e3
+    assert [operations for operations, _ in searches] == [20, 20]  # two ranks with ten files
+    find = 40 / sum(seconds for _, seconds in searches)
+    metadata = (prod(rates["mdtest"]) * find) ** (1 / 8) / 1e3
     told = {
         title: float(value.split()[0])
         for title, _, value in (line.partition(": ") for line in done.stdout.splitlines())
-        if title.startswith(("bandwidth,", "metadata,", "score"))
+        if title.startswith(("bandwidth,", "metadata,", "score", "entries"))
     }
     assert told == {
         "bandwidth, the geometric mean of four": pytest.approx(bandwidth, rel=1e-3),
-        "metadata, the geometric mean of seven": pytest.approx(metadata, rel=1e-3),
+        "entries searched for *01* of 3901 B": pytest.approx(find / 1e3, rel=1e-3),
+        "metadata, the geometric mean of eight": pytest.approx(metadata, rel=1e-3),
         "score by the formula of IO500": pytest.approx((bandwidth * metadata) ** 0.5, rel=1e-3),
     }
     assert "no official submission" in done.stdout

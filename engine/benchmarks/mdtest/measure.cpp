@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "benchmarks/mdtest/search.hpp"
 #include "parallel/shell.hpp"
 
 namespace effio::mdtest {
@@ -30,12 +31,14 @@ void add_series(TimeSeries& sum, const TimeSeries& one) {
 }
 
 void collect(const Workers& workers, LocalResult& local) {
+    const bool searched = local.phase->action == Action::find;
     for (const auto& worker : workers) {
         const Tally& d = worker->tally();
-        local.operations += d.done;
+        local.operations += searched ? d.entries : d.done;
         local.failed += d.failed;
         local.bytes += d.bytes;
         local.entries += d.entries;
+        local.found += d.found;
         local.calls.merge(d.calls);
         add_series(local.over_time, d.over_time);
         if (d.error && !local.outcome.error) local.outcome.error = d.error;
@@ -161,6 +164,25 @@ void verify_phase(const Iteration& iteration, const Phase& phase, Workers& worke
     refuse_foreign(iteration, workers, local);
 }
 
+void expect_finds(const Iteration& iteration, LocalResult& local) {
+    if (iteration.parameters.count == "off" || !iteration.names.capabilities().keeps) return;
+    local.expected = Search(iteration).wanted_of_own();
+}
+
+namespace {
+
+/// Sums over the ranks of what a search found, against what there was to find.
+Status check_finds(const Iteration& iteration, const PhaseResult& r) {
+    if (!r.expected || r.failed > 0 || r.found == *r.expected) return {};
+    Error error = io_error("search", iteration.paths.test_directory(0, 0),
+                           fmt::format("{} files found that are like \"{}\", where {} were made",
+                                       r.found, iteration.parameters.find_name, *r.expected));
+    error.exit_code = ExitCode::data_errors;
+    return error;
+}
+
+}  // namespace
+
 PhaseResult publish(const Iteration& iteration, const LocalResult& local, int nodes) {
     const Comm& comm = iteration.comm;
     PhaseResult r;
@@ -169,14 +191,21 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     r.ranks = comm.size();
     r.nodes = nodes;
     r.unique = iteration.parameters.unique;
-    std::array<std::int64_t, 5> sums{local.operations, local.failed, local.bytes, local.entries,
-                                     local.verified_bytes};
+    std::array<std::int64_t, 7> sums{local.operations,
+                                     local.failed,
+                                     local.bytes,
+                                     local.entries,
+                                     local.verified_bytes,
+                                     local.found,
+                                     local.expected.value_or(0)};
     comm.sum(std::span<std::int64_t>(sums));
     r.operations = sums[0];
     r.failed = sums[1];
     r.bytes = sums[2];
     r.entries = sums[3];
     r.verified_bytes = sums[4];
+    r.found = sums[5];
+    if (local.expected) r.expected = sums[6];
     const Parameters& p = iteration.parameters;
     const double ready = local.late + local.work;
     const double total = local.late + local.total;
@@ -201,6 +230,9 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     r.hook_failed = comm.max(local.hook_failed ? 1 : 0) > 0;
     Outcome mine = local.outcome;
     mine.interrupted = iteration.session.interrupted.load();
+    if (auto right = check_finds(iteration, r); !right && comm.is_root()) {
+        mine.fail(iteration.session.signed_error(right.error()));
+    }
     const Agreed agreed = agree(iteration.session, comm, mine);
     r.error_count = agreed.error_count;
     if (agreed.error) r.errors.push_back(*agreed.error);

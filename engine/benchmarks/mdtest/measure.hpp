@@ -29,6 +29,8 @@ struct LocalResult {
     std::int64_t failed = 0;
     std::int64_t bytes = 0;
     std::int64_t entries = 0;
+    std::int64_t found = 0;
+    std::optional<std::int64_t> expected;  ///< of this rank's own files to be found by somebody
     std::int64_t verified_bytes = 0;
     Histogram calls;
     TimeSeries over_time;
@@ -52,6 +54,9 @@ Status save_calls(const Iteration& iteration, const Phase& phase, const Workers&
 /// Untimed: every rank reads the files of its phase and compares; adds to `local`.
 void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers, Crew& crew,
                   LocalResult& local);
+
+/// Untimed: what the ranks together must have found; adds to `local`.
+void expect_finds(const Iteration& iteration, LocalResult& local);
 
 /// Collective.
 PhaseResult publish(const Iteration& iteration, const LocalResult& local, int nodes);

@@ -76,8 +76,16 @@ void Parameters::declare(OptionTable& table) {
         .choices(phase_words());
     auto further = further_words();
     further.emplace_back("all");
-    table.add("also", also, "further operations on files, and the listing of directories")
+    table.add("also", also, "further operations on files, the listing of directories, and a search")
         .choices(further);
+    table
+        .add("find-name", find_name,
+             "with --also find: what the names are like of the files to search for, as in the "
+             "shell")
+        .metavar("PATTERN");
+    table.add("find-bytes", find_bytes, "with --also find: how long the files to search for are")
+        .range(0, 1e12)
+        .automatic("of any length");
     table.add("iterations", iterations, "how often all of it").letter('i').range(1, 1e9);
     table.add("ranks", ranks, "numbers of ranks to measure with, one after the other")
         .range(1, 2147483647)
@@ -207,6 +215,11 @@ Status Parameters::check_combinations() const {
         return refuse("--compare-trees: not with both --items and --items-per-directory");
     }
     if (time_entry && !unique) return refuse("--time-entry: only with --unique");
+    if (find_name.empty()) return refuse("--find-name: no pattern is given");
+    if (no_barriers && !unique && has("find")) {
+        return refuse(
+            "--no-barriers: a search in a shared tree meets what others make; give --unique");
+    }
     if (shared_files) {
         if (things != "files") return refuse("--shared-files: needs --things=files");
         if (!also.empty()) return refuse("--shared-files: not with --also");

@@ -31,6 +31,8 @@ struct Parameters {
     std::int64_t rank_shift = 0;
     bool random_order = false;
     std::int64_t seed = 1;
+    std::string find_name = "*01*";
+    std::optional<Bytes> find_bytes;
     Bytes write_bytes{0};
     std::optional<Bytes> read_bytes;
     bool verify = false;

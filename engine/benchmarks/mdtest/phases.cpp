@@ -19,6 +19,7 @@ std::span<const Phase> all_phases() {
         Phase{file, stat, "stat", "File stat", "stat", 1, true},
         Phase{file, read, "read", "File read", "read", 2, true},
         Phase{file, list, "list", "Directory listing", "list", 1},
+        Phase{file, find, "find", "File search", "find", 1},
         Phase{file, set_mode, "chmod", "File chmod", "chmod", 1},
         Phase{file, set_attribute, "setxattr", "File setxattr", "xattr", 1},
         Phase{file, get_attribute, "getxattr", "File getxattr", "xattr", 2},
@@ -42,7 +43,8 @@ std::vector<std::string> phase_words() {
 }
 
 std::vector<std::string> further_words() {
-    return {"list", "chmod", "xattr", "truncate", "link", "symlink", "rename-files", "move-files"};
+    return {"list", "find",    "chmod",        "xattr",     "truncate",
+            "link", "symlink", "rename-files", "move-files"};
 }
 
 }  // namespace effio::mdtest

@@ -17,6 +17,7 @@ enum class Action {
     stat,
     read,  ///< open for reading, read what was written, close
     list,  ///< readdir of each directory of the tree
+    find,  ///< each entry of the tree looked up, those with a name and a size counted
     set_mode,
     set_attribute,
     get_attribute,

@@ -26,6 +26,10 @@ Json detail_of(const PhaseResult& r) {
                 {"rate_over_time", Json{{"slice_seconds", r.over_time.width()},
                                         {"operations", r.over_time.slices()}}}};
     if (r.phase->action == Action::list) detail["entries"] = r.entries;
+    if (r.phase->action == Action::find) {
+        detail["found"] = r.found;
+        detail["expected"] = r.expected ? Json(*r.expected) : Json(nullptr);
+    }
     if (!r.rank_details.empty()) {
         Json ranks = Json::array();
         for (const auto& rank : r.rank_details) {

@@ -49,7 +49,9 @@ struct PhaseResult {
     std::int64_t operations = 0;  ///< without an error
     std::int64_t failed = 0;
     std::int64_t bytes = 0;
-    std::int64_t entries = 0;  ///< listed
+    std::int64_t entries = 0;              ///< listed
+    std::int64_t found = 0;                ///< by a search
+    std::optional<std::int64_t> expected;  ///< to be found, if that was counted
     /// Over ranks: "total" from the agreed start to after the closing barrier, "work" to the end of
     /// the rank's own last call, "sync" of the file system, "hook" of the command after the phase
     /// if there is one, "barrier" the wait for the others.

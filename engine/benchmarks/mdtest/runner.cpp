@@ -257,6 +257,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     if (verifies_here(p, phase)) {
         verify_phase(iteration, phase, running.workers, group.crew, local);
     }
+    if (phase.action == Action::find) expect_finds(iteration, local);
     if (p.no_barriers) {
         if (phase.thing == Thing::tree && !p.unique) group.comm.barrier();
         running.unpublished.push_back(std::move(local));

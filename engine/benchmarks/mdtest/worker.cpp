@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/mdtest/search.hpp"
+
 namespace effio::mdtest {
 namespace {
 
@@ -90,7 +92,7 @@ void Worker::prepare(const Phase& phase) {
         share_ = {mine ? w.loops * w.tree.directories() : 0, 1, 0};
     } else if (works_for_all()) {
         share_.items = root ? share_.items * iteration_.comm.size() : 0;
-    } else if (phase.action == Action::list) {
+    } else if (phase.action == Action::list || phase.action == Action::find) {
         share_.items = w.loops * w.tree.directories();
     } else if (phase.action == Action::populate || phase.action == Action::depopulate) {
         const int ranks = w.unique ? 1 : iteration_.comm.size();
@@ -180,7 +182,7 @@ void Worker::tick_if_due(double now) {
 }
 
 void Worker::tick(double now) {
-    const std::int64_t done = pace_->done();
+    const std::int64_t done = phase_->action == Action::find ? tally_.entries : pace_->done();
     tally_.over_time.add(ticked_at_ - start_, now - start_,
                          static_cast<double>(done - ticked_done_));
     ticked_at_ = now;
@@ -209,11 +211,12 @@ void Worker::aim_by_action(std::int64_t step) {
         case Action::depopulate: {
             const int owner = iteration_.comm.rank();
             if (step == 0) second_text_ = iteration_.paths.directory(owner, 0, w.first_holder());
-            text_ = second_text_ + "/" + iteration_.paths.name("file.populate.", share_.item(step));
+            text_ = second_text_ + "/" + iteration_.paths.name(populated_stem, share_.item(step));
             path_ = &text_;
             return;
         }
-        case Action::list: {
+        case Action::list:
+        case Action::find: {
             const std::int64_t number = share_.item(step);
             text_ = iteration_.paths.directory(*owner_, number / w.tree.directories(),
                                                number % w.tree.directories());
@@ -321,6 +324,8 @@ void Worker::as_act(const Use& use) {
             return use([this] {
                 return names_.visit(*path_, [this](std::string_view) { ++tally_.entries; });
             });
+        case Action::find:
+            return use([search = Search(iteration_), this] { return look_into(search); });
         case Action::set_mode:
             return use([this] { return names_.change_mode(*path_, new_mode); });
         case Action::set_attribute:
@@ -352,6 +357,25 @@ void Worker::as_act(const Use& use) {
             break;
     }
     use([this] { return names_.unlink(*path_); });
+}
+
+/// A directory of a search; the first error, after which the other entries are looked at all the
+/// same.
+Status Worker::look_into(const Search& search) {
+    Status outcome;
+    auto read = names_.visit(*path_, [&](std::string_view name) {
+        if (!search.is_mine(name)) return;
+        second_text_.assign(*path_).append("/").append(name);
+        auto seen = names_.stat(second_text_);
+        iteration_.session.progress.beat();
+        if (!seen) {
+            if (outcome) outcome = std::move(seen.error());
+            return;
+        }
+        ++tally_.entries;
+        if (search.is_wanted(second_text_.substr(path_->size() + 1), *seen)) ++tally_.found;
+    });
+    return read ? std::move(outcome) : std::move(read);
 }
 
 void Worker::verify(const Phase& phase) {

@@ -23,6 +23,8 @@
 
 namespace effio::mdtest {
 
+class Search;
+
 /// What all phases of an iteration have in common on this rank.
 struct Iteration {
     Session& session;
@@ -48,7 +50,8 @@ struct Tally {
     std::int64_t failed = 0;  ///< steps with one
     std::int64_t bytes = 0;
     std::int64_t foreign = 0;    ///< files compared that hold other data as a whole
-    std::int64_t entries = 0;    ///< listed
+    std::int64_t entries = 0;    ///< listed, or looked at
+    std::int64_t found = 0;      ///< of them those that a search is for
     std::optional<Error> error;  ///< the first
     Histogram calls;
     std::vector<CallTime> kept;  ///< every call, if asked for
@@ -92,6 +95,7 @@ class Worker {
     void aim_by_action(std::int64_t step);
     void aim_at_tree(std::int64_t step);
     void aim_at_item(std::int64_t step);
+    Status look_into(const Search& search);
     double log_call(double begin);
     void note(Error error);
     void tick(double now);

@@ -121,6 +121,9 @@ inline constexpr const char* hard_suffix = ".link";
 inline constexpr const char* symbolic_suffix = ".symlink";
 inline constexpr const char* spare_suffix = ".spare";
 
+/// Of the files that lie in a directory before anything is measured.
+inline constexpr const char* populated_stem = "file.populate.";
+
 /// "{file,dir}.mdtest.<owner>." or "{file,dir}.mdtest.shared."
 std::string item_stem(Thing thing, std::optional<int> owner);
 /// "file.mdtest." or "dir.mdtest.": what the names of all items of a kind begin with.

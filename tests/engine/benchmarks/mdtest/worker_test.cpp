@@ -35,7 +35,8 @@ class Witness : public Names {
     Result<Attributes> stat(const std::string& p) override {
         (void)saw("stat", p);
         if (fails_at == p) return system_error("stat", p, 2);
-        return Attributes{};
+        const auto known = there.find(p.substr(p.rfind('/') + 1));
+        return known == there.end() ? Attributes{} : known->second;
     }
     Status unlink(const std::string& p) override { return saw("unlink", p); }
     Status make_directory(const std::string& p) override { return saw("mkdir", p); }
@@ -43,6 +44,7 @@ class Witness : public Names {
     Status visit(const std::string& p,
                  const std::function<void(std::string_view)>& visit) override {
         visit("one");
+        for (const auto& [name, attributes] : there) visit(name);
         return saw("list", p);
     }
     Status rename(const std::string& a, const std::string& b) override {
@@ -75,6 +77,7 @@ class Witness : public Names {
     std::vector<std::string> calls;
     std::vector<std::byte> written;
     std::string fails_at;
+    std::map<std::string, Attributes> there;
 
   private:
     Status saw(const std::string& call, const std::string& path) {
@@ -277,6 +280,39 @@ TEST_F(MdtestWorkers, further_operations_are_the_calls_that_their_names_say) {
     const auto listed = run(Thing::file, Action::list);
     EXPECT_EQ(witness_.calls, (std::vector<std::string>{"list ./test-dir.0-0/mdtest_tree.0"}));
     EXPECT_EQ(listed.entries, 1);
+}
+
+TEST_F(MdtestWorkers, a_search_looks_at_each_entry_of_a_shared_directory_on_one_rank) {
+    parameters_.find_bytes = Bytes{7};
+    const auto of = [](std::int64_t bytes) { return Attributes{Attributes::Kind::file, bytes}; };
+    for (int i = 0; i < 100; ++i) witness_.there["file." + std::to_string(i)] = of(6);
+    witness_.there["a01"] = witness_.there["a010"] = of(7);
+    witness_.there["a02"] = of(7);                              // another name
+    witness_.there["a011"] = of(8);                             // another size
+    witness_.there["a012"] = {Attributes::Kind::directory, 7};  // no file
+    const auto local = run(Thing::file, Action::find);
+    EXPECT_EQ(witness_.calls.back(), "list ./test-dir.0-0/mdtest_tree.0");  // noted at its end
+    std::array sums{local.operations, local.entries, local.found};
+    s_.comm.sum(std::span<std::int64_t>(sums));
+    EXPECT_EQ(sums, (std::array<std::int64_t, 3>{106, 106, 2}));  // "one" is always there
+    // Each has its part, by names alone.
+    EXPECT_LT(local.entries, size() == 1 ? 107 : 106);
+    EXPECT_GT(local.entries, 0);
+}
+
+TEST_F(MdtestWorkers, a_search_goes_on_after_an_entry_that_is_gone) {
+    parameters_.unique = true;
+    parameters_.find_name = "?0?";
+    for (const char* name : {"a01", "b01", "c01"}) {
+        witness_.there[name] = {Attributes::Kind::file};
+    }
+    const std::string own = std::to_string(rank());
+    witness_.fails_at = "./test-dir.0-0/mdtest_tree." + own + ".0/b01";
+    const auto local = run(Thing::file, Action::find);
+    EXPECT_EQ(local.found, 2);
+    EXPECT_EQ(local.entries, 3);  // and "one"
+    EXPECT_EQ(local.failed, 1);
+    EXPECT_EQ(local.outcome.error->path, witness_.fails_at);
 }
 
 TEST_F(MdtestWorkers, what_failed_is_not_counted_as_done) {
