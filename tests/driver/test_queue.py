@@ -48,7 +48,7 @@ def _asked(program: Path) -> list[str]:
 def test_slurm_tells_of_all_jobs_in_one_answer(programs: Path) -> None:
     """Of waiting ones why, of each its script, whatever its name."""
     _answers(programs / "squeue", IN_SLURM)
-    found = jobs_in(batch_system("slurm"), ["12", "13"])
+    found = jobs_in(batch_system("slurm"))
     assert found == [
         Queued("12", "PENDING", "PartitionTimeLimit", "/home/me/effio-runs/a b|c/job.sh"),
         Queued("13", "RUNNING", "", "/home/me/effio-runs/d/job.sh"),
@@ -62,11 +62,11 @@ def test_slurm_tells_of_all_jobs_in_one_answer(programs: Path) -> None:
 
 def test_no_answer_is_not_an_empty_queue(programs: Path) -> None:
     system = batch_system("slurm")
-    assert jobs_in(system, []) is None  # there is no squeue
+    assert jobs_in(system) is None  # there is no squeue
     _answers(programs / "squeue", "", code=1)
-    assert jobs_in(system, []) is None
+    assert jobs_in(system) is None
     _answers(programs / "squeue", "")
-    assert jobs_in(system, []) == []
+    assert jobs_in(system) == []
 
 
 def test_the_accounts_say_how_forgotten_jobs_ended(programs: Path) -> None:
@@ -93,19 +93,23 @@ def test_other_systems_tell_of_all_too(
     name: str, program: str, text: str, over: dict[str, bool], programs: Path
 ) -> None:
     _answers(programs / program, text)
-    found = jobs_in(batch_system(name), [])
+    found = jobs_in(batch_system(name))
     assert found is not None
     assert {one.job_id: one.over for one in found} == over
     assert [one.job_id for one in found if one.waits] == ["8"]
 
 
-def test_pbs_is_asked_for_one_after_the_other(programs: Path) -> None:
-    _answers(programs / "qstat", "")
-    found = jobs_in(batch_system("pbs"), ["7.server", "8.server"])
-    assert found == [Queued("7.server", ""), Queued("8.server", "")]
-    assert _asked(programs / "qstat") == ["7.server", "8.server"]
-    _answers(programs / "qstat", "", code=153)
-    assert jobs_in(batch_system("pbs"), ["7.server"]) == [Queued("7.server", "", over=True)]
+def test_pbs_tells_of_the_jobs_that_there_are(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "somebody")
+    _answers(programs / "qselect", "7.server\n9.server\n")
+    assert jobs_in(batch_system("pbs")) == [Queued("7.server", ""), Queued("9.server", "")]
+    assert _asked(programs / "qselect") == ["-u somebody"]
+    _answers(programs / "qselect", "")
+    assert jobs_in(batch_system("pbs")) == []
+    _answers(programs / "qselect", "", code=1)
+    assert jobs_in(batch_system("pbs")) is None
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,7 @@ class JobsCourse(Course):
         if not self.jobs:
             return False
         system = self.batch.system
-        queued = jobs_in(system, [job.job_id for job in self.jobs if job.job_id])
+        queued = jobs_in(system)
         if queued is None:
             self._tell_once(live, f"{system.name} does not answer now; waiting")
             return False

@@ -60,7 +60,8 @@ class BatchSystem:
     fate: re.Pattern[str] = re.compile("")
     # The job id follows; prints why a job does not run yet.
     reason_command: tuple[str, ...] = ()
-    # For many jobs at once: one line each, "id|state|why it waits|script", the last two if known.
+    # For many jobs at once: one line each, "id|state|why it waits|script", as much as is known;
+    # @user@ stands for who asks.
     queue_command: tuple[str, ...] = ()
     over: frozenset[str] = frozenset()  # states of jobs that have ended
     # "id|state" of jobs that the queue has forgotten; the ids follow, with commas.
@@ -268,6 +269,8 @@ BATCH_SYSTEMS: tuple[BatchSystem, ...] = (
         alive_command=("qstat",),
         alive=lambda code, _: code == 0,
         cancel_command=("qdel",),
+        # Identifiers alone, but whole ones: the columns of qstat cut them off.
+        queue_command=("qselect", "-u", "@user@"),
         full=re.compile(r"Maximum number of jobs already in queue|would exceed .* per-user limit"),
     ),
     BatchSystem(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import getpass
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,16 +37,11 @@ class Queued:
         return self.state in ("PENDING", "PEND", "PD")
 
 
-def jobs_in(system: BatchSystem, ids: Sequence[str]) -> list[Queued] | None:
+def jobs_in(system: BatchSystem) -> list[Queued] | None:
     """The jobs of this user that the batch system knows, those that ended a while ago perhaps
-    not among them; None if it does not answer now. One question for all, where it can be asked so;
-    `ids` are those to ask for one by one where it cannot."""
-    if not system.queue_command:
-        alive = {job_id: system.is_alive(job_id) for job_id in ids}
-        if None in alive.values():
-            return None
-        return [Queued(job_id, "", over=not there) for job_id, there in alive.items()]
-    told = _told(system.queue_command)
+    not among them; None if it does not answer now. One question for all."""
+    command = [getpass.getuser() if word == "@user@" else word for word in system.queue_command]
+    told = _told(command)
     return None if told is None else _read(told, system)
 
 
@@ -71,7 +67,8 @@ def _read(text: str, system: BatchSystem) -> list[Queued]:
         job_id, *rest = line.strip().split("|", 3)
         # "CANCELLED by 1000" in the accounts.
         state = rest[0].split()[0] if rest and rest[0].strip() else ""
-        if not job_id or not state:
+        # A line without the states that the system tells is none of a job.
+        if not job_id or (system.over and not state):
             continue
         reason, script = (*rest[1:], "", "")[:2]
         reason = "" if reason == "None" else reason
