@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,30 @@ block = "64KiB"
 transfer = "64KiB"
 segments = 1000
 think-time = "1s"
+"""
+BESIDE = """
+title = "t"
+purpose = "p"
+
+[[step]]
+name = "long"
+benchmark = "ior"
+nodes = 2
+ranks_per_node = 1
+
+[step.options]
+block = "64KiB"
+transfer = "64KiB"
+segments = 1000
+think-time = "1s"
+
+[[step]]
+name = "short"
+benchmark = "ior"
+ranks = 1
+
+[step.options]
+block = "2MiB"
 """
 WORDS = (*EFFIO, "run", "s.toml", "--nodes", "1", "--ranks-per-node", "1", "--minutes", "5")
 
@@ -134,3 +159,53 @@ def test_a_time_limit_is_told_as_such_and_leaves_no_data(
     assert list(data.iterdir()) == []
     assert "left:" not in done.stdout  # it was tried, and is the next call's
     assert "0 of 1" in done.stdout
+
+
+def test_a_lost_node_ends_its_own_job_alone_and_leaves_no_data(
+    slurm: SlurmCluster, mpich: dict[str, str], tmp_path: Path
+) -> None:
+    """One run has two nodes for longer than the test lasts, the other one node and little to do."""
+    (tmp_path / "s.toml").write_text(BESIDE)
+    data = tmp_path / "data"
+    data.mkdir()
+    with subprocess.Popen(
+        [*EFFIO, "run", "s.toml", "--jobs", "2", "--minutes", "20", "--dir", str(data)],
+        cwd=tmp_path,
+        env={**slurm.environment, **mpich},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as driver:
+        try:
+            run = _run_on_two_nodes(tmp_path, driver)
+            job = json.loads((run / "run.json").read_text())["batch"]["job_id"]
+            lost = slurm.nodes_of(job)[1]
+            slurm.lose(lost)
+            slurm.notice_loss(lost)
+            said, _ = driver.communicate(timeout=200)
+        finally:
+            driver.kill()
+    assert driver.returncode == 6, said
+    assert "the job ended as NODE_FAIL: a node was lost" in said
+    assert f"see {run.relative_to(tmp_path)}" in said
+    outcomes = {
+        folder.name: json.loads((folder / "run.json").read_text())["outcome"]["status"]
+        for folder in (tmp_path / "effio-runs").glob("2*")
+    }
+    assert outcomes.pop(run.name) == "died"
+    assert list(outcomes.values()) == ["done"]
+    assert list(data.iterdir()) == []
+
+
+def _run_on_two_nodes(place: Path, driver: subprocess.Popen[str]) -> Path:
+    """The folder of the run that has begun on two nodes."""
+    deadline = time.monotonic() + 200
+    while time.monotonic() < deadline:
+        assert driver.poll() is None, driver.communicate()
+        for file in (place / "effio-runs").glob("2*/result.jsonl"):
+            begun = file.read_text().partition("\n")
+            if begun[1] and json.loads(begun[0])["system"]["nodes"] == 2:
+                return file.parent
+        time.sleep(0.1)
+    raise AssertionError("no run began on two nodes")
