@@ -31,9 +31,9 @@ backend = "null"
 block = "2MiB"
 
 [step.sweep]
-nodes = [1, 2]
+nodes = [1, 2, 4]
 """
-WHERE = ("--nodes", "2", "--ranks-per-node", "1")
+WHERE = ("--nodes", "4", "--ranks-per-node", "1")
 
 
 @pytest.fixture
@@ -60,14 +60,14 @@ def test_all_points_run_in_one_job(
     log = tmp_path / "effio-runs/campaigns/s/stderr.log"
     assert done.returncode == 0, said + (log.read_text() if log.exists() else "")
     nodes = _nodes(tmp_path)
-    assert [count for count, _ in nodes] == [1, 2]
+    assert [count for count, _ in nodes] == [1, 2, 4]
     assert len({job for _, job in nodes}) == 1
     assert "submitted as slurm job" in done.stderr
-    assert "runs:   2 runs in" in done.stdout
+    assert "runs:   3 runs in" in done.stdout
     # Nothing is left to do, in a job or here.
     again = slurm.run([*EFFIO, "run", "s.toml", "--submit"], tmp_path, env=mpich)
     assert again.returncode == 0, again.stderr
-    assert len(_nodes(tmp_path)) == 2
+    assert len(_nodes(tmp_path)) == 3
 
 
 def test_the_script_can_be_submitted_by_hand(
@@ -131,7 +131,7 @@ def test_a_cancelled_job_is_told_and_gone_on_with(
     said += rest
     assert driver.returncode == 4, said
     assert "ended as CANCELLED before all was done" in said
-    assert "left:   2 runs" in out
+    assert "left:   3 runs" in out
     again = slurm.run([*words, "--minutes", "5"], tmp_path, env=mpich)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert [count for count, _ in _nodes(tmp_path)] == [1, 2]
+    assert [count for count, _ in _nodes(tmp_path)] == [1, 2, 4]
