@@ -138,7 +138,7 @@ def main() -> int:
         )
     try:
         told = read(sys.argv[1])
-    except _DamagedError as error:
+    except (_DamagedError, RuntimeError) as error:  # of cffi: a name that is not there
         print(f"effio: {error}", file=sys.stderr)
         return 1
     json.dump(told, sys.stdout, allow_nan=False)
