@@ -68,7 +68,7 @@ int measure(effio::Session& session, const std::string& directory, long files, l
         return effio::mdtest::Paths({directory + side}, workload.value(), 0);
     };
     Engine engine{session, {}, paths("/e")};
-    engine.parameters.storage.call_times = "off";
+    engine.parameters.storage.call_times = false;
     leaf(session.comm, engine.paths);
     bare::Names bare(leaf(session.comm, paths("/b")), files);
     // The turn before the first warms up; who begins changes.

@@ -223,8 +223,8 @@ int random(effio::Session& session, const std::string& directory, long bytes, lo
 /// Detections: many files of 4624 bytes, flushed by none.
 int small(effio::Session& session, const std::string& directory, long bytes, long turns) {
     effio::ssca3::Parameters p;
-    p.pipelines = "private";
-    p.fsync = "off";
+    p.own_chains = true;
+    p.fsync = study::Sync::none;
     p.templates = bytes / p.amounts().template_size.count;
     // Its first cell writes the templates.
     const auto storage = effio::make_storage(session, p.storage.backend, nullptr);

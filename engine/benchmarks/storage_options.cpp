@@ -33,8 +33,8 @@ void StorageOptions::declare(OptionTable& table) {
             "whichever is least");
     table.flag("keep", keep, "keep the data files");
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
-    table.add("call-times", call_times, "time each call into a histogram (costs some 30 ns a call)")
-        .choices({"on", "off"});
+    table.on_off("call-times", call_times,
+                 "time each call into a histogram (costs some 30 ns a call)");
 }
 
 Status StorageOptions::check() {

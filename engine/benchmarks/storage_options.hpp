@@ -17,6 +17,9 @@ namespace effio {
 /// What slow storage may still be doing without being hung: it gets at least this rate (B/s).
 inline constexpr double slowest_storage = 10e6;
 
+/// Whose data a rank reads back: its own, or those of a rank on the next node.
+enum class Readers : char { same, shifted };
+
 struct StorageOptions {
     Serves needs;
     std::string directory = ".";
@@ -25,7 +28,7 @@ struct StorageOptions {
     std::optional<Bytes> max_bytes;
     bool keep = false;
     bool overwrite = false;
-    std::string call_times = "on";
+    bool call_times = true;
 
     explicit StorageOptions(std::string default_backend, Serves what = Serves::bytes)
         : needs(what) {
@@ -37,7 +40,7 @@ struct StorageOptions {
     bool virtual_time() const { return backend.name == "sim"; }
     /// For Benchmark::needed_directories.
     std::vector<std::string> needed_directories() const;
-    bool times_calls() const { return call_times == "on"; }
+    bool times_calls() const { return call_times; }
 };
 
 /// Collective: the rules of the hints file, read by the root; none without a file.

@@ -69,7 +69,7 @@ std::vector<std::pair<std::string, Json>> ior_options_shown(const IorOptions& o,
     add("blocksize", ior_size(o.block));
     add("aggregate filesize", ior_size(ior_expected_bytes(o, s.ranks)));
     // Where they are not what the original would write.
-    if (s.parameters.data == "stamped") add("data", s.parameters.data);
+    if (s.parameters.data == ior::DataKind::stamped) add("data", "stamped");
     if (o.verbose > 0) add("verbose", o.verbose);
     if (o.deadline > 0) {
         add("stonewallingTime", o.deadline);

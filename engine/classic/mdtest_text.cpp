@@ -39,9 +39,15 @@ constexpr std::array summary_rows{
     SummaryRow{Thing::tree, Action::create, "Tree creation"},
     SummaryRow{Thing::tree, Action::remove, "Tree removal"}};
 
+const char* kinds_of(mdtest::Things things) {
+    if (things == mdtest::Things::both) return "files/directories";
+    return things == mdtest::Things::files ? "files" : "directories";
+}
+
 bool has_row(const mdtest::Parameters& p, const SummaryRow& row) {
-    if (row.thing == Thing::tree || p.things == "both") return true;
-    return p.things == (row.thing == Thing::file ? "files" : "directories");
+    if (row.thing == Thing::tree || p.things == mdtest::Things::both) return true;
+    return p.things ==
+           (row.thing == Thing::file ? mdtest::Things::files : mdtest::Things::directories);
 }
 
 std::string table(const RunResult& run, int ranks, const char* heading,
@@ -88,11 +94,9 @@ class TextView : public Observer {
                         now_text(), s.ranks, s.nodes, command));
         print(fmt::format("Path                : {}\n", fmt::join(s.parameters.bases(), "@")));
         if (s.file_system) print(space(*s.file_system));
-        const bool both = s.parameters.things == "both";
         for (const std::int64_t n : sizes(s)) {
             const std::int64_t all = s.files * (s.parameters.shared_files ? 1 : n);
-            print(fmt::format("{} tasks, {} {}\n", n, all,
-                              both ? "files/directories" : s.parameters.things));
+            print(fmt::format("{} tasks, {} {}\n", n, all, kinds_of(s.parameters.things)));
         }
         for (const auto& note : s.notes) print("note: " + note + "\n");
         print("\n");

@@ -109,6 +109,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
     return fmt::format("{}", fmt::join(parts, separator));
 }
 
+Error not_one_of(std::string_view text, const std::vector<std::string>& words) {
+    return usage_error(fmt::format("'{}' is not one of {}", text, join(words, ", ")));
+}
+
 }  // namespace
 
 Option& Option::letter(char c) {
@@ -198,8 +202,7 @@ Option& OptionTable::bind(std::string name, T& target, std::string help) {
             }
         } else if (!self.choices_.empty() && std::find(self.choices_.begin(), self.choices_.end(),
                                                        *value) == self.choices_.end()) {
-            return usage_error(
-                fmt::format("'{}' is not one of {}", text, join(self.choices_, ", ")));
+            return not_one_of(text, self.choices_);
         }
         if constexpr (IsVector<T>::value) {
             target.push_back(*value);
@@ -227,6 +230,31 @@ Option& OptionTable::bind(std::string name, T& target, std::string help) {
     } else if constexpr (!IsOptional<T>::value) {
         option.default_text_ = show(target);
     }
+    return option;
+}
+
+Option& OptionTable::choose(std::string name, std::string help, Choice choice) {
+    Option& option = insert(std::move(name), std::move(help));
+    option.choices(choice.words);
+    option.list_ = static_cast<bool>(choice.forget);
+    option.reset_ = choice.forget;
+    option.assign_ = [take = std::move(choice.take)](const Option& self,
+                                                     std::string_view text) -> Status {
+        const auto& words = self.choices_;
+        const auto found = std::find(words.begin(), words.end(), text);
+        if (found == words.end()) return not_one_of(text, words);
+        take(static_cast<std::size_t>(found - words.begin()));
+        return {};
+    };
+    const auto now = [words = std::move(choice.words), places = std::move(choice.now)] {
+        std::vector<std::string> all;
+        for (const std::size_t i : places()) all.push_back(words.at(i));
+        return all;
+    };
+    option.value_ = [now, list = option.list_]() -> Json {
+        return list ? Json(now()) : Json(now().front());
+    };
+    option.default_text_ = join(now(), ",");
     return option;
 }
 

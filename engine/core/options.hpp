@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -18,6 +20,10 @@
 #include "core/units.hpp"
 
 namespace effio {
+
+/// What an option that takes one of a few values calls them, in the order of the help text.
+template <class T>
+using Words = std::vector<std::pair<std::string, T>>;
 
 /// One row of the table; the builder functions return the row itself so that they can be chained.
 class Option {
@@ -81,6 +87,34 @@ class OptionTable {
     Option& add(std::string name, std::vector<Bytes>& target, std::string help);
     Option& add(std::string name, std::vector<std::string>& target, std::string help);
 
+    /// One of a few values by its word, or a list of them.
+    template <class T>
+    Option& choice(std::string name, T& target, std::type_identity_t<Words<T>> words,
+                   std::string help) {
+        return choose(std::move(name), std::move(help),
+                      {texts(words),
+                       [&target, words](std::size_t i) { target = words[i].second; },
+                       [&target, words] { return std::vector{index_of(words, target)}; },
+                       {}});
+    }
+    template <class T>
+    Option& choice(std::string name, std::vector<T>& target, std::type_identity_t<Words<T>> words,
+                   std::string help) {
+        return choose(
+            std::move(name), std::move(help),
+            {texts(words), [&target, words](std::size_t i) { target.push_back(words[i].second); },
+             [&target, words] {
+                 std::vector<std::size_t> now;
+                 for (const T& one : target) now.push_back(index_of(words, one));
+                 return now;
+             },
+             [&target] { target.clear(); }});
+    }
+    /// "on" or "off".
+    Option& on_off(std::string name, bool& target, std::string help) {
+        return choice(std::move(name), target, {{"on", true}, {"off", false}}, std::move(help));
+    }
+
     /// Accepts "--name value", "--name=value", "-x value" and flags. Every fault of the line is
     /// reported, one per line of the error's cause. A single value given twice is a fault.
     Status parse(std::span<const std::string> arguments);
@@ -102,6 +136,26 @@ class OptionTable {
         std::string unit;
         std::string metavar;
     };
+    /// An option of words; values are places in their list.
+    struct Choice {
+        std::vector<std::string> words;
+        std::function<void(std::size_t)> take;
+        std::function<std::vector<std::size_t>()> now;
+        std::function<void()> forget;  ///< of a list
+    };
+    Option& choose(std::string name, std::string help, Choice choice);
+    template <class T>
+    static std::vector<std::string> texts(const Words<T>& words) {
+        std::vector<std::string> all;
+        for (const auto& word : words) all.push_back(word.first);
+        return all;
+    }
+    template <class T>
+    static std::size_t index_of(const Words<T>& words, const T& value) {
+        std::size_t i = 0;
+        while (i + 1 < words.size() && words[i].second != value) ++i;
+        return i;
+    }
     template <class T>
     static Type type_of();
     template <class T>

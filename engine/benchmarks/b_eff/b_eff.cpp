@@ -58,7 +58,7 @@ Setup Beff::set_up(const Job& job) const {
     s.memory_mib = per_rank / MiB;
     s.lmax = lmax_bytes(s.memory_mib);
     s.lengths = MessageLengths(s.lmax);
-    s.patterns = pattern_table(s.ranks, parameters_.random_patterns(), parameters_.additional());
+    s.patterns = pattern_table(s.ranks, parameters_.random_patterns(), parameters_.additional);
     s.grid_2d = grid_extents(s.ranks, 2);
     s.grid_3d = grid_extents(s.ranks, 3);
     std::int64_t seed = parameters_.seed.value_or(std::time(nullptr));
@@ -105,7 +105,7 @@ void Beff::beyond(Job& job, const ExchangeMaker& exchanges, Runner& runner, cons
     if (parameters_.call_times) {
         stopped = !time_calls(job, runner.line(), exchanges, result, runner.messages());
     }
-    if (parameters_.pairs != "none" && !stopped) {
+    if (parameters_.pairs != Pairs::none && !stopped) {
         Outcome outcome;
         const PairsResult pairs =
             measure_pairs(job, exchanges, parameters_, result.setup.seed, outcome);

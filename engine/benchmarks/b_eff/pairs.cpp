@@ -133,7 +133,7 @@ PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parame
     result.pairs_in_all = ranks * (ranks - 1) / 2;
     const Tournament tournament(comm.size());
     result.rounds = tournament.rounds();
-    if (parameters.pairs == "sampled") {
+    if (parameters.pairs == Pairs::sampled) {
         const std::int64_t wanted = parameters.pairs_limit / tournament.pairs_per_round();
         result.rounds = static_cast<int>(std::clamp<std::int64_t>(wanted, 1, tournament.rounds()));
     }

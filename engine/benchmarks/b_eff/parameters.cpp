@@ -41,13 +41,14 @@ void Parameters::declare(OptionTable& table) {
              "of the random rings (srand48); the same seed and number of ranks give the same rings")
         .range(0, 4294967295.0)
         .automatic("the time of day, recorded in the result");
-    table.add("methods", methods, "ways to exchange messages")
-        .choices({"sendrecv", "alltoallv", "nonblocking"});
-    table
-        .add("patterns", patterns,
-             "all, or only the rings and random rings that count, without the 13 that are only "
-             "reported")
-        .choices({"all", "counting"});
+    table.choice("methods", methods,
+                 {{option_name(Method::sendrecv), Method::sendrecv},
+                  {option_name(Method::alltoallv), Method::alltoallv},
+                  {option_name(Method::nonblocking), Method::nonblocking}},
+                 "ways to exchange messages");
+    table.choice("patterns", additional, {{"all", true}, {"counting", false}},
+                 "all, or only the rings and random rings that count, without the 13 that are only "
+                 "reported");
     table
         .add("shorten-after", shorten_after,
              "measure the two longest sizes with the best method only when they are expected to "
@@ -58,12 +59,10 @@ void Parameters::declare(OptionTable& table) {
     table.flag("call-times", call_times,
                "afterwards, in a pass of its own, time every MPI_Sendrecv of the rings and random "
                "rings, within nodes and between nodes apart");
-    table
-        .add(
-            "pairs", pairs,
-            "afterwards measure latency and bandwidth of pairs of ranks, one pair at a time: every "
-            "pair, or a sample in which each rank is met equally often")
-        .choices({"none", "sampled", "all"});
+    table.choice(
+        "pairs", pairs, {{"none", Pairs::none}, {"sampled", Pairs::sampled}, {"all", Pairs::all}},
+        "afterwards measure latency and bandwidth of pairs of ranks, one pair at a time: every "
+        "pair, or a sample in which each rank is met equally often");
     table.add("pairs-size", pairs_bytes, "message for the bandwidth of pairs")
         .range(1, static_cast<double>(GiB));
     table.add("pairs-limit", pairs_limit, "pairs in a sample, at most (but each rank once)")
@@ -95,7 +94,7 @@ double Parameters::loop_seconds() const {
 }
 
 bool Parameters::uses(Method method) const {
-    return std::find(methods.begin(), methods.end(), option_name(method)) != methods.end();
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
 }
 
 const char* option_name(Method method) {

@@ -12,18 +12,21 @@
 
 namespace effio::b_eff {
 
+/// Which pairs of ranks are measured one by one.
+enum class Pairs : char { none, sampled, all };
+
 struct Parameters {
     std::optional<Bytes> memory_per_rank;
     std::optional<std::int64_t> repetitions_asked;
     std::optional<std::int64_t> random_asked;
     std::optional<Seconds> loop_time_asked;
     std::optional<std::int64_t> seed;
-    std::vector<std::string> methods{"sendrecv", "alltoallv", "nonblocking"};
-    std::string patterns = "all";
+    std::vector<Method> methods{Method::sendrecv, Method::alltoallv, Method::nonblocking};
+    bool additional = true;     ///< the patterns that are only reported, too
     Seconds shorten_after{60};  ///< the longest sizes, if their expected time is above; 0 = never
     bool quick = false;
     bool call_times = false;
-    std::string pairs = "none";
+    Pairs pairs = Pairs::none;
     Bytes pairs_bytes{1 << 20};
     std::int64_t pairs_limit = 2016;
     NetworkOptions network;
@@ -34,7 +37,6 @@ struct Parameters {
     int repetitions() const;
     int random_patterns() const;
     double loop_seconds() const;
-    bool additional() const { return patterns == "all"; }
     bool uses(Method method) const;
 };
 

@@ -36,7 +36,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         MiB;
     const MessageLengths lengths(lmax_bytes(memory_mib));
     const auto patterns =
-        pattern_table(input.ranks, parameters.random_patterns(), parameters.additional());
+        pattern_table(input.ranks, parameters.random_patterns(), parameters.additional);
 
     std::int64_t experiments = 0;
     std::int64_t communicators = 0;

@@ -113,7 +113,7 @@ class RecordView : public Observer {
         put("b_eff_at_lmax_rings", rate(s.at_lmax.rings));
         put("latency", time(s.latency));
         put("latency_rings", time(s.ring_latency));
-        if (run.setup.parameters.additional()) {
+        if (run.setup.parameters.additional) {
             put("ping_pong_latency", time(s.ping_pong_latency));
             Figure f = figure("ping_pong_bandwidth", rate(s.ping_pong_bandwidth));
             f.where["length_bytes"] = run.setup.lengths[last];

@@ -45,15 +45,14 @@ void Parameters::declare(OptionTable& table) {
              "messages about failed calls and wrong data per row and rank")
         .range(1, 1e9)
         .expert();
+    table.choice("verify", verify_all, {{"none", false}, {"full", true}},
+                 "full: also read everything once more, untimed, and compare every byte");
     table
-        .add("verify", verify,
-             "full: also read everything once more, untimed, and compare every byte")
-        .choices({"none", "full"});
-    table
-        .add("fill", fill,
-             "what the buffers hold: the definition's numbers, or data that neither compress nor "
-             "look alike on two ranks")
-        .choices({"definition", "random"})
+        .choice(
+            "fill", fill,
+            {{"definition", Buffers::Fill::definition}, {"random", Buffers::Fill::random}},
+            "what the buffers hold: the definition's numbers, or data that neither compress nor "
+            "look alike on two ranks")
         .expert();
     storage.declare(table);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/b_eff_io/buffers.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "core/options.hpp"
 
@@ -22,13 +23,12 @@ struct Parameters {
     bool adapt = false;
     bool drop_cache = false;
     std::int64_t max_messages = 1;
-    std::string fill = "definition";
-    std::string verify = "none";
+    Buffers::Fill fill = Buffers::Fill::definition;
+    bool verify_all = false;  ///< everything read once more after the run, untimed
     StorageOptions storage{"mpiio"};
 
     void declare(OptionTable& table);
     Status check();
-    bool verifies_all() const { return verify == "full"; }
 };
 
 }  // namespace effio::b_eff_io

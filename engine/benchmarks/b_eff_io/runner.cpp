@@ -84,10 +84,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       observers_(std::move(observers)),
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
-      buffers_(
-          setup.lmax,
-          setup.parameters.fill == "random" ? Buffers::Fill::random : Buffers::Fill::definition,
-          job.session.world_rank),
+      buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank),
       units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {
     const auto count = static_cast<std::int64_t>(setup.partitions.size());
     for (const std::int64_t ranks : setup.partitions) {
@@ -390,7 +387,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
         }
     }
     if (row.last) {
-        if (f.access == Access::read && setup_.parameters.verifies_all() && !m.call_failed) {
+        if (f.access == Access::read && setup_.parameters.verify_all && !m.call_failed) {
             verify(f);
         }
         close_file(f, m.outcome);

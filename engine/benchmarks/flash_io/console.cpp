@@ -26,18 +26,18 @@ class ConsoleView : public Observer {
     void start(const Setup& s) override {
         const auto& p = s.parameters;
         const std::string data =
-            p.writes() ? fmt::format("data in {} (at most {}: {})", p.storage.directory,
-                                     format_size(static_cast<double>(s.cap_bytes)), s.cap_reason)
-                       : fmt::format("reads what an earlier run of {} left in {}",
-                                     count_of(s.writers, "rank"), p.storage.directory);
-        console_.print(
-            fmt::format("FLASH I/O: {}, {} blocks of {} cells along each of {} edges, {} a dump\n"
-                        "through {}, {} calls, {} access\n"
-                        "{}\n"
-                        "results in {}\n\n",
-                        count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
-                        format_size(static_cast<double>(s.dump_bytes)), s.library,
-                        s.nonblocking ? "nonblocking" : "blocking", p.access, data, s.result_path));
+            p.write ? fmt::format("data in {} (at most {}: {})", p.storage.directory,
+                                  format_size(static_cast<double>(s.cap_bytes)), s.cap_reason)
+                    : fmt::format("reads what an earlier run of {} left in {}",
+                                  count_of(s.writers, "rank"), p.storage.directory);
+        console_.print(fmt::format(
+            "FLASH I/O: {}, {} blocks of {} cells along each of {} edges, {} a dump\n"
+            "through {}, {} calls, {} access\n"
+            "{}\n"
+            "results in {}\n\n",
+            count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
+            format_size(static_cast<double>(s.dump_bytes)), s.library,
+            s.nonblocking ? "nonblocking" : "blocking", name(p.access), data, s.result_path));
         console_.print(fmt::format(format, "access", "file", "rep", "dump", "size", "time",
                                    "on storage", "rate", ""));
     }

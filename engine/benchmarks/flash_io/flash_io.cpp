@@ -75,11 +75,12 @@ class FlashIo : public BenchmarkWith<Parameters> {
 
 Status FlashIo::check_library(const ArrayLibrary& library) const {
     const ArrayCapabilities can = library.capabilities();
-    return require(library.name(),
-                   {{can.nonblocking || parameters_.calls != "nonblocking", "nonblocking calls"},
-                    {can.memory_box || parameters_.memory != "in-place",
-                     "taking data out of a larger array (--memory=in-place)"},
-                    {can.stores_data || parameters_.read == "none", "reading back (--read)"}});
+    return require(
+        library.name(),
+        {{can.nonblocking || parameters_.calls != Calls::nonblocking, "nonblocking calls"},
+         {can.memory_box || parameters_.memory != Memory::in_place,
+          "taking data out of a larger array (--memory=in-place)"},
+         {can.stores_data || parameters_.read == ReadBack::none, "reading back (--read)"}});
 }
 
 Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
@@ -88,7 +89,7 @@ Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
     s.ranks = job.session.comm.size();
     s.nodes = job.topology.nodes;
     s.writers = parameters_.writers_of(s.ranks);
-    s.nonblocking = library.capabilities().nonblocking && parameters_.calls != "blocking";
+    s.nonblocking = library.capabilities().nonblocking && parameters_.calls != Calls::blocking;
     s.library = library.version().empty() ? std::string(library.name()) : library.version();
     const std::string& directory = parameters_.storage.directory;
     s.base_name = (directory == "." ? "" : directory + "/") + parameters_.prefix;
@@ -108,7 +109,8 @@ std::vector<FileSet> FlashIo::files(const ArrayLibrary& library, int writers) co
         for (const File file : parameters_.files_in_order()) {
             // A restart needs the last checkpoint only.
             const bool restart = file == File::checkpoint && dump == parameters_.dumps - 1;
-            if (!parameters_.writes() && parameters_.read == "checkpoint" && !restart) continue;
+            if (!parameters_.write && parameters_.read == ReadBack::checkpoint && !restart)
+                continue;
             sets.push_back(
                 library.files(file_name(parameters_.prefix, library.name(), file, dump), writers));
         }
@@ -139,9 +141,9 @@ Ending FlashIo::run(Job& job) {
     if (!rules) return Ending::from(rules.error());
 
     Target::Request request = request_of(parameters_.storage);
-    request.only_read = !parameters_.writes();
+    request.only_read = !parameters_.write;
     request.files = files(*library, setup.writers);
-    if (!parameters_.writes()) {
+    if (!parameters_.write) {
         if (auto all = check_number_of_files(session.comm, request); !all) {
             return Ending::from(all.error());
         }
@@ -150,7 +152,7 @@ Ending FlashIo::run(Job& job) {
     if (!target) return Ending::from(target.error());
     setup.cap_bytes = target->cap().bytes;
     setup.cap_reason = target->cap().why;
-    const std::int64_t needed = parameters_.writes() ? setup.dump_bytes * parameters_.dumps : 0;
+    const std::int64_t needed = parameters_.write ? setup.dump_bytes * parameters_.dumps : 0;
     if (auto fits = check_cap(job.session, *target, parameters_.storage.directory,
                               static_cast<double>(needed), "the dumps need",
                               "use fewer --dumps, --blocks or --cells, or another directory");

@@ -31,54 +31,48 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 1e6);
     table.add("files", files, "which of the three files of a dump are written")
         .choices({"checkpoint", "plot-centred", "plot-corner"});
-    table
-        .add("structure", structure,
-             "names and header of the files: of the PnetCDF port or of the HDF5 original; auto: "
-             "the original's for the backend hdf5, else the port's")
-        .choices({"auto", "netcdf", "hdf5"});
+    table.choice(
+        "structure", structure,
+        {{"auto", {}}, {"netcdf", Structure::netcdf}, {"hdf5", Structure::hdf5}},
+        "names and header of the files: of the PnetCDF port or of the HDF5 original; auto: "
+        "the original's for the backend hdf5, else the port's");
     table.add("prefix", prefix, "file names begin with this").metavar("NAME");
-    table.add("access", access, "whether ranks put and get together or each for itself")
-        .choices({"collective", "independent"});
-    table
-        .add("calls", calls,
-             "blocking: a call for each variable; nonblocking: all are posted, then waited for; "
-             "auto: nonblocking where the backend can")
-        .choices({"auto", "blocking", "nonblocking"});
-    table
-        .add("memory", memory,
-             "packed: the interior of a block is copied together before each call; in-place: the "
-             "library takes it out from between the guard cells (checkpoint, backend hdf5)")
-        .choices({"packed", "in-place"});
-    table
-        .add("kernel-hints", kernel_hints,
-             "the hints that the PnetCDF port sets (romio_no_indep_rw, romio_ds_write, "
-             "nc_var_align_size); backend pnetcdf")
-        .choices({"on", "off"});
-    table
-        .add("fill", fill,
-             "constant: every variable has one value everywhere, as in the original; index: "
-             "values tell variable, block and cell, so that misplaced data are found")
-        .choices({"constant", "index"});
-    table
-        .add("write", write,
-             "off: nothing is written; read the files that an earlier run of the same options left "
-             "with --keep, as a restart does")
-        .choices({"on", "off"});
-    table
-        .add("fsync", fsync,
-             "flush the file to storage before it is closed; a part of its own, not in the "
-             "bandwidth by the definition")
-        .choices({"on", "off"});
-    table
-        .add("read", read,
-             "restart: read the last checkpoint back, or all files of all dumps; every value is "
-             "checked, untimed")
-        .choices({"none", "checkpoint", "all"});
-    table
-        .add("reader", reader,
-             "a rank reads its own blocks, or those of a rank on the next node, which its own "
-             "node's cache does not hold")
-        .choices({"same", "shifted"});
+    table.choice(
+        "access", access,
+        {{"collective", ArrayAccess::collective}, {"independent", ArrayAccess::independent}},
+        "whether ranks put and get together or each for itself");
+    table.choice(
+        "calls", calls,
+        {{"auto", Calls::automatic},
+         {"blocking", Calls::blocking},
+         {"nonblocking", Calls::nonblocking}},
+        "blocking: a call for each variable; nonblocking: all are posted, then waited for; "
+        "auto: nonblocking where the backend can");
+    table.choice(
+        "memory", memory, {{"packed", Memory::packed}, {"in-place", Memory::in_place}},
+        "packed: the interior of a block is copied together before each call; in-place: the "
+        "library takes it out from between the guard cells (checkpoint, backend hdf5)");
+    table.on_off("kernel-hints", kernel_hints,
+                 "the hints that the PnetCDF port sets (romio_no_indep_rw, romio_ds_write, "
+                 "nc_var_align_size); backend pnetcdf");
+    table.choice("fill", fill, {{"constant", Fill::constant}, {"index", Fill::index}},
+                 "constant: every variable has one value everywhere, as in the original; index: "
+                 "values tell variable, block and cell, so that misplaced data are found");
+    table.on_off(
+        "write", write,
+        "off: nothing is written; read the files that an earlier run of the same options left "
+        "with --keep, as a restart does");
+    table.on_off("fsync", fsync,
+                 "flush the file to storage before it is closed; a part of its own, not in the "
+                 "bandwidth by the definition");
+    table.choice(
+        "read", read,
+        {{"none", ReadBack::none}, {"checkpoint", ReadBack::checkpoint}, {"all", ReadBack::all}},
+        "restart: read the last checkpoint back, or all files of all dumps; every value is "
+        "checked, untimed");
+    table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
+                 "a rank reads its own blocks, or those of a rank on the next node, which its own "
+                 "node's cache does not hold");
     table
         .add("writers", writers,
              "with --write=off: how many ranks wrote the files, if not as many as read them")
@@ -94,7 +88,7 @@ void Parameters::declare(OptionTable& table) {
 
 Status Parameters::check() {
     if (auto known = storage.check(); !known) return known;
-    if (structure == "hdf5" && storage.backend.name != "hdf5") {
+    if (structure == Structure::hdf5 && storage.backend.name != "hdf5") {
         return usage_error(
             fmt::format("--structure=hdf5 has datasets of text and records; the backend {} has not",
                         storage.backend.name));
@@ -103,13 +97,13 @@ Status Parameters::check() {
         return usage_error("--prefix is the begin of file names; --dir says where they stand");
     }
     if (files.empty()) return usage_error("--files: none is given");
-    if (!writes() && read == "none") {
+    if (!write && read == ReadBack::none) {
         return usage_error("--write=off leaves nothing to do: say what to --read");
     }
-    if (read == "checkpoint" && files_in_order().front() != File::checkpoint) {
+    if (read == ReadBack::checkpoint && files_in_order().front() != File::checkpoint) {
         return usage_error("--read=checkpoint, but --files has no checkpoint");
     }
-    if (writes() && writers) {
+    if (write && writers) {
         return usage_error("--writers tells of files of an earlier run: it needs --write=off");
     }
     return {};
@@ -130,9 +124,7 @@ std::vector<File> Parameters::files_in_order() const {
 }
 
 Structure Parameters::structure_in_force() const {
-    const bool hdf5 =
-        structure == "hdf5" || (structure == "auto" && storage.backend.name == "hdf5");
-    return hdf5 ? Structure::hdf5 : Structure::netcdf;
+    return structure.value_or(storage.backend.name == "hdf5" ? Structure::hdf5 : Structure::netcdf);
 }
 
 }  // namespace effio::flash_io

@@ -14,23 +14,29 @@
 
 namespace effio::flash_io {
 
+/// A call for each variable, or all posted and then waited for; automatic: as the backend can.
+enum class Calls : char { automatic, blocking, nonblocking };
+/// The interior of a block copied together before each call, or taken out by the library.
+enum class Memory : char { packed, in_place };
+enum class ReadBack : char { none, checkpoint, all };
+
 struct Parameters {
     std::int64_t cells = 8;
     std::int64_t dimensions = 3;
     std::int64_t guards = 4;
     std::int64_t blocks = 80;
     std::vector<std::string> files{"checkpoint", "plot-centred", "plot-corner"};
-    std::string structure = "auto";
+    std::optional<Structure> structure;  ///< without: as the backend has it
     std::string prefix = "flash_io_";
-    std::string access = "collective";
-    std::string calls = "auto";
-    std::string memory = "packed";
-    std::string kernel_hints = "on";
-    std::string fill = "constant";
-    std::string write = "on";
-    std::string fsync = "on";
-    std::string read = "none";
-    std::string reader = "same";
+    ArrayAccess access = ArrayAccess::collective;
+    Calls calls = Calls::automatic;
+    Memory memory = Memory::packed;
+    bool kernel_hints = true;
+    Fill fill = Fill::constant;
+    bool write = true;
+    bool fsync = true;
+    ReadBack read = ReadBack::none;
+    Readers reader = Readers::same;
     std::optional<std::int64_t> writers;
     bool drop_cache = false;
     std::int64_t dumps = 1;
@@ -44,12 +50,7 @@ struct Parameters {
     Geometry geometry() const;
     std::vector<File> files_in_order() const;
     Structure structure_in_force() const;
-    ArrayAccess array_access() const {
-        return access == "collective" ? ArrayAccess::collective : ArrayAccess::independent;
-    }
-    Fill fill_in_force() const { return fill == "index" ? Fill::index : Fill::constant; }
-    bool writes() const { return write == "on"; }
-    bool syncs() const { return writes() && fsync == "on"; }
+    bool syncs() const { return write && fsync; }
     /// How many ranks wrote the files that `ranks` ranks read, or write now.
     int writers_of(int ranks) const { return static_cast<int>(writers.value_or(ranks)); }
 

@@ -44,10 +44,10 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     table.row({"a dump", "", std::to_string(dump), in_mib(dump),
                fmt::format("{:.2f}", static_cast<double>(dump) / input.rate)});
     const std::int64_t on_storage = dump * parameters.dumps;
-    const std::int64_t written = parameters.writes() ? on_storage : 0;
-    const std::int64_t read = parameters.read == "all"    ? on_storage
-                              : parameters.read == "none" ? 0
-                                                          : checkpoint;
+    const std::int64_t written = parameters.write ? on_storage : 0;
+    const std::int64_t read = parameters.read == ReadBack::all    ? on_storage
+                              : parameters.read == ReadBack::none ? 0
+                                                                  : checkpoint;
     const double seconds = static_cast<double>(parameters.repetitions) *
                            (static_cast<double>(written + read) / input.rate +
                             parameters.compute.count * static_cast<double>(parameters.dumps - 1));

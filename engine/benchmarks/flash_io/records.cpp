@@ -18,12 +18,11 @@ class RecordView : public Observer {
             if (r.complete) repetition(r);
         }
         const Summary summary(repetitions);
-        const std::string none = setup_.parameters.writes() ? "no repetition is complete"
-                                                            : "nothing was written (--write=off)";
+        const std::string none = setup_.parameters.write ? "no repetition is complete"
+                                                         : "nothing was written (--write=off)";
         mean("flash_io", summary.rates, none);
-        mean("flash_io_synced", summary.synced_rates,
-             setup_.parameters.fsync == "on" ? none : unsynced());
-        if (setup_.parameters.read != "none") {
+        mean("flash_io_synced", summary.synced_rates, setup_.parameters.fsync ? none : unsynced());
+        if (setup_.parameters.read != ReadBack::none) {
             mean("flash_io_restart", summary.read_rates, "no repetition is complete");
         }
     }

@@ -52,20 +52,22 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
       geometry_(setup.parameters.geometry()),
       definitions_(definitions_of(setup)),
       mesh_(geometry_, geometry_.first_block(comm_.rank()),
-            setup.parameters.writes() ? geometry_.blocks_of(comm_.rank()) : 0),
+            setup.parameters.write ? geometry_.blocks_of(comm_.rank()) : 0),
       sources_(find_sources(job, setup)),
       memory_(memory_bytes()),
       scratch_(std::size_t{1} << 16, 1.0) {
     const auto& p = setup.parameters;
     const auto kinds = static_cast<std::int64_t>(p.files.size());
-    const std::int64_t read = p.read == "all" ? p.dumps * kinds : p.read == "none" ? 0 : 1;
-    files_total_ = p.repetitions * ((p.writes() ? p.dumps * kinds : 0) + read);
+    const std::int64_t read = p.read == ReadBack::all    ? p.dumps * kinds
+                              : p.read == ReadBack::none ? 0
+                                                         : 1;
+    files_total_ = p.repetitions * ((p.write ? p.dumps * kinds : 0) + read);
 }
 
 /// The writers are shared out evenly over those who read.
 Runner::Writers Runner::find_sources(const Job& job, const Setup& setup) {
     const Comm& comm = job.session.comm;
-    const std::int64_t rank = setup.parameters.reader == "same"
+    const std::int64_t rank = setup.parameters.reader == Readers::same
                                   ? comm.rank()
                                   : NodeOrder(comm, job.topology).partner(Partner::shifted, 1, 0);
     const auto begin = [&](std::int64_t reader) {
@@ -80,7 +82,7 @@ std::size_t Runner::memory_bytes() const {
     std::int64_t bytes =
         std::max({setup_.nonblocking ? variable_count * checkpoint : checkpoint,
                   mesh_.elements(File::centred) * 4, mesh_.elements(File::corner) * 4});
-    if (setup_.parameters.read != "none") {
+    if (setup_.parameters.read != ReadBack::none) {
         for (const File file : all_files) {
             const Task t = task(file, false, 0, 0);
             std::int64_t share = 0;
@@ -114,12 +116,12 @@ Ending Runner::run() {
 void Runner::run_repetition(std::int64_t number) {
     const auto& p = setup_.parameters;
     repetitions_.emplace_back().number = number;
-    if (p.writes()) write_dumps(number);
+    if (p.write) write_dumps(number);
     if (stopping_) return;
     for (std::int64_t dump = 0; dump < p.dumps; ++dump) {
         for (const File file : p.files_in_order()) {
             const bool restart = file == File::checkpoint && dump == p.dumps - 1;
-            if (p.read != "all" && !(p.read == "checkpoint" && restart)) continue;
+            if (p.read != ReadBack::all && !(p.read == ReadBack::checkpoint && restart)) continue;
             read_file(number, dump, file);
             if (stopping_) return;
         }
@@ -133,12 +135,12 @@ void Runner::write_dumps(std::int64_t repetition) {
     for (std::int64_t dump = 0; dump < p.dumps; ++dump) {
         if (dump > 0) compute();
         // Constant values are the same in every dump.
-        if (p.fill_in_force() == Fill::index || repetition + dump == 0) {
+        if (p.fill == Fill::index || repetition + dump == 0) {
             Progress::Step step;
             step.title = "fill the mesh";
             step.ranks = comm_.size();
             session_.progress.begin(step);
-            mesh_.fill(Values(geometry_, p.fill_in_force(), pass(repetition, dump)),
+            mesh_.fill(Values(geometry_, p.fill, pass(repetition, dump)),
                        [&] { session_.progress.beat(); });
         }
         for (const File file : p.files_in_order()) {
@@ -180,7 +182,7 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
     const Writers owners = write ? Writers{comm_.rank(), 1} : sources_;
     const FileSet files = library_.files(name, setup_.writers);
     const FileDefinition& definition = definitions_[index(file)];
-    ArrayTransfer transfer{library_, {target_.path(name), definition.schema, {}, p.array_access()}};
+    ArrayTransfer transfer{library_, {target_.path(name), definition.schema, {}, p.access}};
     transfer.write = write;
     transfer.sync = p.syncs();
     transfer.drop_cache = p.drop_cache;
@@ -193,8 +195,8 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
         transfer.own_paths = {target_.path(files, 0)};
     }
     Hints& hints = transfer.request.hints;
-    if (library_.name() == "pnetcdf" && p.kernel_hints == "on") {
-        hints.set("romio_no_indep_rw", p.access == "collective" ? "true" : "false");
+    if (library_.name() == "pnetcdf" && p.kernel_hints) {
+        hints.set("romio_no_indep_rw", p.access == ArrayAccess::collective ? "true" : "false");
         hints.set("romio_ds_write", "disable");
         hints.set("nc_var_align_size", "1");
     }
@@ -345,7 +347,7 @@ std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     session_.progress.call("verify");
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
-    const Values right(geometry_, setup_.parameters.fill_in_force(), pass(t.repetition, t.dump));
+    const Values right(geometry_, setup_.parameters.fill, pass(t.repetition, t.dump));
     const std::int64_t first = geometry_.first_block(t.owners.first);
     std::int64_t verified = 0;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {

@@ -45,7 +45,7 @@ class Runner {
     /// kept, it is the dump's number, so that a later run knows what to expect.
     std::int64_t pass(std::int64_t repetition, std::int64_t dump) const {
         const auto& p = setup_.parameters;
-        if (!p.writes()) return dump;
+        if (!p.write) return dump;
         return (p.repetitions - 1 - repetition) * p.dumps + dump;
     }
     std::size_t memory_bytes() const;
@@ -65,7 +65,7 @@ class Runner {
     void carry_out(Task& t);
     bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
     bool in_place(const Task& t) const {
-        return setup_.parameters.memory == "in-place" && t.file == File::checkpoint;
+        return setup_.parameters.memory == Memory::in_place && t.file == File::checkpoint;
     }
     template <class Event>
     void notify(Event&& event) {

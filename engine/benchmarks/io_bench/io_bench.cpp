@@ -108,7 +108,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     Cell cell;
     cell.content = study::Content::stamped;
     cell.file_bytes = p.size.count;
-    cell.sync = p.sync();
+    cell.sync = p.fsync;
     const auto seed = static_cast<std::uint64_t>(p.seed);
     const auto add = [&](const char* pattern, Order order, std::int64_t block) {
         cell.pattern = pattern;

@@ -10,7 +10,7 @@
 namespace effio::io_bench {
 
 struct Parameters : study::Options {
-    Parameters() : Options("posix") { fsync = "inside"; }
+    Parameters() : Options("posix") { fsync = study::Sync::inside; }
 
     Bytes size{64 * MiB};
     std::vector<Bytes> blocks;

@@ -14,7 +14,7 @@ namespace effio::ior {
 /// The files hold what the read will ask for.
 Status Runner::check_readable(const Task& task) const {
     const auto& p = setup_.parameters;
-    if (!real_files_ || p.order_kind() != Order::sequential) return {};
+    if (!real_files_ || p.order != Order::sequential) return {};
     const Geometry g = geometry(task.transfer);
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
         if (task.transfers[i] == 0) continue;
@@ -24,7 +24,7 @@ Status Runner::check_readable(const Task& task) const {
         if (!size) return size.error();
         // Of several files none tells; opening them does.
         if (storage_.files_of(path).size() > 1) continue;
-        const bool strided = p.placement_kind() == Placement::strided;
+        const bool strided = p.placement == Placement::strided;
         const std::int64_t last = strided ? g.blocks().transfers() - 1 : task.transfers[i] - 1;
         const std::int64_t needed = g.blocks().offset(g.part_of(number), last) + task.transfer;
         if (*size >= needed) continue;
@@ -45,8 +45,8 @@ Status Runner::check_readable(const Task& task) const {
 std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
     const auto& p = setup_.parameters;
     if (!real_files_) return {};
-    const bool shared = p.file_kind() == Files::shared;
-    if (p.drop_cache && p.writes() && p.sync == "none") {
+    const bool shared = p.files == Files::shared;
+    if (p.drop_cache && p.writes() && p.sync == SyncWhen::never) {
         // Only clean pages can be dropped.
         for (std::size_t i = 0; i < task.transfers.size(); ++i) {
             session_.progress.call("flush before dropping");
@@ -102,7 +102,7 @@ void Runner::write_count(const Measured& m, Outcome& mine) const {
 void Runner::remove_own(std::int64_t repetition, Outcome& mine) {
     const auto& p = setup_.parameters;
     session_.progress.call("unlink");
-    const bool shared = p.file_kind() == Files::shared;
+    const bool shared = p.files == Files::shared;
     if (shared && !comm_.is_root()) return;
     const std::int64_t files = shared ? 1 : p.threads;
     for (std::int64_t i = 0; i < files; ++i) {

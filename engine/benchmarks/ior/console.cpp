@@ -20,18 +20,18 @@ class ConsoleView : public Observer {
     void start(const Setup& s) override {
         const auto& p = s.parameters;
         const std::int64_t workers = s.ranks * p.threads;
-        console_.print(fmt::format(
-            "ior: {} on {}{}, {}, {} of {} of {} each\n"
-            "{} in all in {} through {} (at most {}: {})\n"
-            "results in {}\n\n",
-            count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
-            p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
-            p.file_kind() == Files::shared ? "one shared file" : "a file for each process", p.order,
-            count_of(p.segments, "segment"), format_exact(p.block),
-            format_size(static_cast<double>(workers * p.segments) *
-                        static_cast<double>(p.block.count)),
-            s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,
-            result_path_));
+        console_.print(
+            fmt::format("ior: {} on {}{}, {}, {} of {} of {} each\n"
+                        "{} in all in {} through {} (at most {}: {})\n"
+                        "results in {}\n\n",
+                        count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
+                        p.threads > 1 ? fmt::format(" with {} threads each", p.threads) : "",
+                        p.files == Files::shared ? "one shared file" : "a file for each process",
+                        name(p.order), count_of(p.segments, "segment"), format_exact(p.block),
+                        format_size(static_cast<double>(workers * p.segments) *
+                                    static_cast<double>(p.block.count)),
+                        s.path, s.backend, format_size(static_cast<double>(s.cap_bytes)),
+                        s.cap_reason, result_path_));
         console_.print(fmt::format(live_format, "access", "rep", "transfer", "rate", "calls/s",
                                    "p99 call", "open", "calls", "sync", "close", ""));
     }

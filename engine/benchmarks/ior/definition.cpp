@@ -25,6 +25,20 @@ std::string_view name(Files files) {
     return files == Files::shared ? "shared" : "per-process";
 }
 
+std::string_view name(Order order) {
+    switch (order) {
+        case Order::backward:
+            return "backward";
+        case Order::shuffled:
+            return "shuffled";
+        case Order::random:
+            return "random";
+        case Order::sequential:
+            break;
+    }
+    return "sequential";
+}
+
 Walk Geometry::walk(std::int64_t worker, std::int64_t existing) const {
     // Workers with a file of their own must not all take the same way.
     const std::uint64_t own =

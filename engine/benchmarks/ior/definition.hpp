@@ -21,6 +21,8 @@ std::string_view name(Access access);
 
 enum class Files : char { shared, per_process };
 std::string_view name(Files files);
+/// Of the transfers of a worker.
+std::string_view name(Order order);
 
 /// How a call finds its place in the file.
 enum class Placement : char {

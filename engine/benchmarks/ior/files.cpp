@@ -7,7 +7,7 @@ namespace effio::ior {
 
 FileNames::FileNames(const Parameters& p, std::int64_t workers)
     : directories_(1 + static_cast<std::int64_t>(p.more_dirs.size())),
-      shared_(p.file_kind() == Files::shared),
+      shared_(p.files == Files::shared),
       each_repetition_(p.file_each_repetition) {
     const std::int64_t repetitions = each_repetition_ ? p.repetitions : 1;
     for (std::int64_t r = 0; r < repetitions; ++r) {

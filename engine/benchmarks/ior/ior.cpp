@@ -34,15 +34,15 @@ Result<HintRules> read_hints(const Session& session, const Parameters& p, int ra
 
 Status check_capabilities(const Parameters& p, const Storage& storage, int ranks) {
     const Capabilities can = storage.capabilities();
-    const bool shared = p.file_kind() == Files::shared;
-    const bool ordered = p.order_kind() == Order::sequential;
+    const bool shared = p.files == Files::shared;
+    const bool ordered = p.order == Order::sequential;
     // Where all sync together, all must make the same number of calls.
     const bool unequal = p.stonewall.count > 0 || p.steady || p.min_time.count > 0;
-    const bool syncs_alone = p.sync == "each" && !p.collective && shared && unequal;
+    const bool syncs_alone = p.sync == SyncWhen::each && !p.collective && shared && unequal;
     auto able = require(
         storage,
         {{can.collective || !p.collective, "collective calls"},
-         {can.views || p.placement_kind() == Placement::offset, "views"},
+         {can.views || p.placement == Placement::offset, "views"},
          {can.stores_data || p.verify.empty(), "reading back what was written"},
          {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
          {can.threads || p.threads == 1, "files of threads of their own"},

@@ -29,14 +29,16 @@ void Parameters::declare(OptionTable& table) {
              "many small blocks make a strided file; 0 = files are only made, opened and closed")
         .letter('s')
         .range(0, 1e15);
-    table.add("files", files, "one file for all ranks or one for each")
-        .letter('f')
-        .choices({"shared", "per-process"});
     table
-        .add("order", order,
-             "of the transfers: as in the file; each once in random order; or random blocks of "
-             "what exists, with repeats")
-        .choices({"sequential", "shuffled", "random"});
+        .choice("files", files, {{"shared", Files::shared}, {"per-process", Files::per_process}},
+                "one file for all ranks or one for each")
+        .letter('f');
+    table.choice("order", order,
+                 {{"sequential", Order::sequential},
+                  {"shuffled", Order::shuffled},
+                  {"random", Order::random}},
+                 "of the transfers: as in the file; each once in random order; or random blocks of "
+                 "what exists, with repeats");
     table.add("order-seed", order_seed, "of the random orders").range(0, most).expert();
     table.add("repetitions", repetitions, "how often all phases are done")
         .letter('i')
@@ -56,20 +58,24 @@ void Parameters::declare(OptionTable& table) {
 
     table.group("Calls");
     table.flag("collective", collective, "all ranks make each call together");
-    table
-        .add("placement", placement,
-             "by an offset in each call, by a view of the worker's blocks, or all its blocks in "
-             "one call through that view")
-        .choices({"offset", "view", "strided"});
+    table.choice(
+        "placement", placement,
+        {{"offset", Placement::offset}, {"view", Placement::view}, {"strided", Placement::strided}},
+        "by an offset in each call, by a view of the worker's blocks, or all its blocks in "
+        "one call through that view");
     table.flag("preallocate", preallocate, "reserve the whole file before writing (timed as open)");
-    table.add("sync", sync, "when writing: flush to storage before the close, after each call")
-        .choices({"none", "end", "each"});
+    table.choice("sync", sync,
+                 {{"none", SyncWhen::never}, {"end", SyncWhen::end}, {"each", SyncWhen::each}},
+                 "when writing: flush to storage before the close, after each call");
     table.flag("barriers", barriers, "the ranks wait for each other between open, calls and close");
-    table
-        .add("read-from", read_from,
-             "whose data a rank reads: its own, those of a rank some nodes further on, of a random "
-             "other node, or of any rank")
-        .choices({"same", "shifted", "random", "shuffled"});
+    table.choice(
+        "read-from", read_from,
+        {{"same", Partner::same},
+         {"shifted", Partner::shifted},
+         {"random", Partner::random},
+         {"shuffled", Partner::shuffled}},
+        "whose data a rank reads: its own, those of a rank some nodes further on, of a random "
+        "other node, or of any rank");
     table.add("distance", distance, "nodes between reader and writer").range(1, 2147483647);
     table.add("partner-seed", partner_seed, "of the random readers").range(0, most).expert();
     table.flag("drop-cache", drop_cache,
@@ -115,11 +121,13 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e9);
 
     table.group("Data");
-    table
-        .add("data", data,
-             "what the files hold: bytes bound to file and place that do not compress, or those of "
-             "IOR (timestamp cannot tell blocks that changed places)")
-        .choices({"stamped", "timestamp", "offset"});
+    table.choice(
+        "data", data,
+        {{"stamped", DataKind::stamped},
+         {"timestamp", DataKind::timestamp},
+         {"offset", DataKind::offset}},
+        "what the files hold: bytes bound to file and place that do not compress, or those of "
+        "IOR (timestamp cannot tell blocks that changed places)");
     table.add("seed", seed, "of the data; needed to verify the files of an earlier run")
         .range(0, most)
         .automatic("a new one for each repetition");
@@ -158,33 +166,8 @@ bool Parameters::has_phase(std::string_view phase) const {
     return std::find(phases.begin(), phases.end(), phase) != phases.end();
 }
 
-Files Parameters::file_kind() const {
-    return files == "shared" ? Files::shared : Files::per_process;
-}
-
-Order Parameters::order_kind() const {
-    if (order == "shuffled") return Order::shuffled;
-    return order == "random" ? Order::random : Order::sequential;
-}
-
-Placement Parameters::placement_kind() const {
-    if (placement == "view") return Placement::view;
-    return placement == "strided" ? Placement::strided : Placement::offset;
-}
-
-DataKind Parameters::data_kind() const {
-    if (data == "timestamp") return DataKind::timestamp;
-    return data == "offset" ? DataKind::offset : DataKind::stamped;
-}
-
 bool Parameters::verifies(std::string_view when) const {
     return std::find(verify.begin(), verify.end(), when) != verify.end();
-}
-
-Partner Parameters::partner_kind() const {
-    if (read_from == "shifted") return Partner::shifted;
-    if (read_from == "random") return Partner::random;
-    return read_from == "shuffled" ? Partner::shuffled : Partner::same;
 }
 
 std::int64_t Parameters::largest_transfer() const {
@@ -224,15 +207,15 @@ Status Parameters::check_phases() const {
         return usage_error(
             fmt::format("--name '{}' must be a name without '/'; --dir is the directory", stem));
     }
-    if ((!more_dirs.empty() || rank_dirs) && file_kind() == Files::shared) {
+    if ((!more_dirs.empty() || rank_dirs) && files == Files::shared) {
         return usage_error("--more-dirs and --rank-dirs need --files per-process");
     }
     return {};
 }
 
 Status Parameters::check_modes() const {
-    const bool ordered = order_kind() == Order::sequential;
-    const bool viewed = placement_kind() != Placement::offset;
+    const bool ordered = order == Order::sequential;
+    const bool viewed = placement != Placement::offset;
     if (save_rank_details && save_rank_details->empty()) {
         return usage_error("--save-rank-details: no file is given");
     }
@@ -242,10 +225,10 @@ Status Parameters::check_modes() const {
     if (!ordered && viewed) {
         return usage_error("--order: random orders need --placement offset");
     }
-    if (placement_kind() == Placement::strided && transfers.size() > 1) {
+    if (placement == Placement::strided && transfers.size() > 1) {
         return usage_error("--placement strided: all blocks are one transfer; give one --transfer");
     }
-    if (placement_kind() == Placement::strided && (min_time.count > 0 || max_transfers > 0)) {
+    if (placement == Placement::strided && (min_time.count > 0 || max_transfers > 0)) {
         return usage_error(
             "--placement strided: there is one call, which neither --min-time nor --max-transfers "
             "can divide");
@@ -258,7 +241,7 @@ Status Parameters::check_modes() const {
             return usage_error(fmt::format("--verify: '{}' is none of write, read, inside", when));
         }
     }
-    if (order_kind() == Order::random && data_kind() != DataKind::stamped && !verify.empty()) {
+    if (order == Order::random && data != DataKind::stamped && !verify.empty()) {
         return usage_error(
             "--verify: at random places with repeats only --data stamped can be verified");
     }
@@ -267,7 +250,7 @@ Status Parameters::check_modes() const {
             "--verify: files of an earlier run need the --seed that it was given (or names in its "
             "result)");
     }
-    if (data_kind() != DataKind::stamped && seed.value_or(0) > 2147483647) {
+    if (data != DataKind::stamped && seed.value_or(0) > 2147483647) {
         return usage_error("--seed: IOR's data take at most 2147483647");
     }
     return {};

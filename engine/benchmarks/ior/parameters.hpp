@@ -13,14 +13,17 @@
 
 namespace effio::ior {
 
+/// When what is written is flushed to storage.
+enum class SyncWhen : char { never, end, each };
+
 struct Parameters {
     // What is done.
     std::vector<std::string> phases{"write", "read"};
     std::vector<Bytes> transfers{Bytes{MiB}};
     Bytes block{16 * MiB};
     std::int64_t segments = 1;
-    std::string files = "shared";
-    std::string order = "sequential";
+    Files files = Files::shared;
+    Order order = Order::sequential;
     std::int64_t order_seed = 1;
     std::int64_t repetitions = 1;
     bool file_each_repetition = false;
@@ -31,11 +34,11 @@ struct Parameters {
     std::int64_t threads = 1;
     // How.
     bool collective = false;
-    std::string placement = "offset";
+    Placement placement = Placement::offset;
     bool preallocate = false;
-    std::string sync = "end";
+    SyncWhen sync = SyncWhen::end;
     bool barriers = false;
-    std::string read_from = "shifted";
+    Partner read_from = Partner::shifted;
     std::int64_t distance = 1;
     std::int64_t partner_seed = 0;
     bool drop_cache = false;
@@ -56,7 +59,7 @@ struct Parameters {
     std::optional<std::string> count_file;
     Seconds time_limit{0};
     // What is in the files.
-    std::string data = "stamped";
+    DataKind data = DataKind::stamped;
     std::optional<std::int64_t> seed;
     std::vector<std::string> verify;
     bool use_existing = false;
@@ -74,15 +77,10 @@ struct Parameters {
 
     bool writes() const { return has_phase("write"); }
     bool reads() const { return has_phase("read"); }
-    Files file_kind() const;
-    Order order_kind() const;
-    Placement placement_kind() const;
-    DataKind data_kind() const;
     /// In a pass of its own after the phase, not timed.
     bool verifies_after(Access access) const { return verifies(name(access)); }
     /// While reading, inside the timed interval but as a part of its own.
     bool verifies_inside() const { return verifies("inside"); }
-    Partner partner_kind() const;
     /// The largest of the transfer sizes; bytes.
     std::int64_t largest_transfer() const;
 

@@ -44,10 +44,10 @@ Calls Runner::calls_of(const Task& task) const {
     Calls calls;
     calls.access = task.access;
     calls.collective = p.collective;
-    calls.placement = p.placement_kind();
+    calls.placement = p.placement;
     calls.geometry = geometry(task.transfer);
     calls.compare = task.compare;
-    calls.sync_each = task.access == Access::write && p.sync == "each";
+    calls.sync_each = task.access == Access::write && p.sync == SyncWhen::each;
     calls.think_seconds = task.timed ? p.think_time.count : 0;
     calls.time_calls = task.timed && p.storage.times_calls();
     calls.keep_calls = task.timed && p.save_calls;
@@ -75,7 +75,7 @@ Until Runner::until_of(const Task& task) const {
 Hints Runner::hints_of(const Task& task) const {
     const auto& p = setup_.parameters;
     const HintRules::Cell cell{comm_.size(), std::string(name(task.access)),
-                               std::string(name(p.file_kind()))};
+                               std::string(name(p.files))};
     Hints all = hints_.for_open(cell);
     for (const auto& [key, value] : hints_.for_row(cell, task.transfer, false)) all.set(key, value);
     for (const auto& hint : p.hints) {
@@ -123,7 +123,7 @@ void Runner::begin_step(const Task& task, const char* what) {
 bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
                         Outcome& mine) {
     const auto& p = setup_.parameters;
-    const bool shared = p.file_kind() == Files::shared;
+    const bool shared = p.files == Files::shared;
     OpenMode mode = task.access == Access::read ? OpenMode::reading() : OpenMode::creating();
     for (std::size_t thread = 0; thread < task.transfers.size(); ++thread) {
         const std::int64_t number = worker(task.owner, thread);
@@ -152,7 +152,7 @@ Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worke
     if (p.preallocate && task.access == Access::write) {
         if (auto done = file.preallocate(g.blocks().file_bytes()); !done) return done;
     }
-    if (p.placement_kind() == Placement::offset) return {};
+    if (p.placement == Placement::offset) return {};
     return file.set_view(g.view(worker), hints_of(task));
 }
 
@@ -197,7 +197,7 @@ Runner::Measured Runner::measure(const Task& task) {
         const std::int64_t owner = worker(task.owner, i);
         if (task.access == Access::write || task.compare) {
             Data::Source source;
-            source.kind = p.data_kind();
+            source.kind = p.data;
             source.seed = task.seed;
             source.file = static_cast<std::uint64_t>(
                 calls.geometry.file_of(owner) +
@@ -248,13 +248,13 @@ Runner::Measured Runner::measure(const Task& task) {
                             static_cast<double>(m.pass.transfers() * task.transfer) * comm_.size() /
                                 slowest_storage);
     failed = together() || failed;
-    if (!failed && task.access == Access::write && p.sync != "none") {
+    if (!failed && task.access == Access::write && p.sync != SyncWhen::never) {
         for (auto& file : files) {
             if (auto synced = file->sync(); !synced) m.outcome.fail(synced.error());
         }
     }
     t.sync_end = now();
-    if (in_step() && p.sync != "none" && task.access == Access::write)
+    if (in_step() && p.sync != SyncWhen::never && task.access == Access::write)
         failed = together() || failed;
     t.close_begin = now();
     for (auto& file : files) {
@@ -284,9 +284,8 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     r.ranks = comm_.size();
     r.nodes = setup_.nodes;
     r.file = path_of(task, 0);
-    const std::int64_t call_bytes = p.placement_kind() == Placement::strided
-                                        ? r.geometry.segments * r.geometry.block
-                                        : task.transfer;
+    const std::int64_t call_bytes =
+        p.placement == Placement::strided ? r.geometry.segments * r.geometry.block : task.transfer;
     const std::int64_t own = m.pass.transfers();
     std::array<std::int64_t, 4> sums{own * call_bytes, own, m.detours, m.pass.verified()};
     comm_.sum(std::span<std::int64_t>(sums));
@@ -308,8 +307,8 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
         {"open", t.open_end - t.open_begin},
         {"transfer", t.transfer_end - t.transfer_begin - compare - think - sync_calls},
         {"close", t.close_end - t.close_begin}};
-    if (writing && p.sync != "none") {
-        const double flush = p.sync == "each" ? sync_calls : 0.0;
+    if (writing && p.sync != SyncWhen::never) {
+        const double flush = p.sync == SyncWhen::each ? sync_calls : 0.0;
         parts.insert(parts.begin() + 3, {"sync", flush + t.sync_end - t.transfer_end});
     }
     parts.emplace_back("late", t.late);

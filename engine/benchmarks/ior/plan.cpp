@@ -22,7 +22,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         for (const Access access : {Access::write, Access::read}) {
             if (access == Access::write ? !p.writes() : !p.reads()) continue;
             const double each =
-                p.placement_kind() == Placement::strided && p.segments > 0
+                p.placement == Placement::strided && p.segments > 0
                     ? static_cast<double>(p.segments) * static_cast<double>(p.block.count)
                     : static_cast<double>(transfer.count);
             double calls = all / each;

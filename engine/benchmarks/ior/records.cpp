@@ -16,20 +16,6 @@ Json place(const Geometry& g) {
                 {"workers", g.workers}};
 }
 
-std::string_view name(Order order) {
-    switch (order) {
-        case Order::backward:
-            return "backward";
-        case Order::shuffled:
-            return "shuffled";
-        case Order::random:
-            return "random";
-        case Order::sequential:
-            break;
-    }
-    return "sequential";
-}
-
 Json to_json(const StonewallResult& s) {
     return Json{{"first_done_seconds", s.wall.first_seconds},
                 {"last_done_seconds", s.wall.last_seconds},

@@ -29,7 +29,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       real_files_(storage.capabilities().real_files),
       // Where threads may have files of their own, opening and closing is each rank's own affair.
       in_step_(setup.parameters.collective ||
-               (setup.parameters.file_kind() == Files::shared && comm.size() > 1 &&
+               (setup.parameters.files == Files::shared && comm.size() > 1 &&
                 !storage.capabilities().threads)) {
     if (comm.is_root())
         base_seed_ = (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}();
@@ -109,7 +109,7 @@ std::uint64_t Runner::seed_of(std::int64_t repetition, std::size_t size) {
     // New data each time: what an earlier repetition left must not pass for what was written.
     const auto number = static_cast<std::uint64_t>(repetition) * p.transfers.size() + size;
     const std::uint64_t seed = mix64(base_seed_ + number);
-    return p.data_kind() == DataKind::stamped ? seed : seed & 0x7fffffff;
+    return p.data == DataKind::stamped ? seed : seed & 0x7fffffff;
 }
 
 bool Runner::note(const Agreed& agreed) {
@@ -127,19 +127,19 @@ bool Runner::note(const Agreed& agreed) {
 Geometry Runner::geometry(std::int64_t transfer) const {
     const auto& p = setup_.parameters;
     Geometry g;
-    g.files = p.file_kind();
+    g.files = p.files;
     g.workers = comm_.size() * p.threads;
     g.transfer = transfer;
     g.block = p.block.count;
     g.segments = p.segments;
-    g.order = p.order_kind();
+    g.order = p.order;
     g.seed = static_cast<std::uint64_t>(p.order_seed);
     return g;
 }
 
 std::vector<std::int64_t> Runner::planned(std::int64_t transfer) const {
     const auto& p = setup_.parameters;
-    std::int64_t count = p.placement_kind() == Placement::strided && p.segments > 0
+    std::int64_t count = p.placement == Placement::strided && p.segments > 0
                              ? 1
                              : geometry(transfer).blocks().transfers();
     if (p.max_transfers > 0) count = std::min(count, p.max_transfers);
@@ -181,7 +181,7 @@ void Runner::write_phase(Task task) {
 
 void Runner::read_phase(Task task) {
     const auto& p = setup_.parameters;
-    task.owner = order_.partner(p.partner_kind(), static_cast<int>(p.distance),
+    task.owner = order_.partner(p.read_from, static_cast<int>(p.distance),
                                 mix64(static_cast<std::uint64_t>(p.partner_seed) +
                                       static_cast<std::uint64_t>(task.repetition)));
     task.transfers = transfers_of(task.owner, task.transfer);
@@ -228,8 +228,8 @@ Runner::Task Runner::verification_of(const Task& phase, int distance) const {
     task.timed = false;
     task.compare = true;
     const auto& p = setup_.parameters;
-    task.owner = order_.partner(p.partner_kind(), distance,
-                                mix64(~static_cast<std::uint64_t>(p.partner_seed)));
+    task.owner =
+        order_.partner(p.read_from, distance, mix64(~static_cast<std::uint64_t>(p.partner_seed)));
     task.transfers = transfers_of(task.owner, task.transfer);
     return task;
 }
@@ -237,7 +237,7 @@ Runner::Task Runner::verification_of(const Task& phase, int distance) const {
 /// On a classic command line files may come from the original, whose random data are others.
 void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
     const auto& p = setup_.parameters;
-    if (!session_.classic || p.writes() || p.data_kind() != DataKind::stamped) return;
+    if (!session_.classic || p.writes() || p.data != DataKind::stamped) return;
     if (mine.error && mine.error->exit_code != ExitCode::data_errors) return;
     mine.error.reset();
     mine.fail(session_.signed_error(usage_error(

@@ -31,8 +31,8 @@ class ConsoleView : public Observer {
             const std::string version = c.made->version();
             names += (names.empty() ? "" : ", ") + (version.empty() ? c.library : version);
         }
-        console_.print(fmt::format("Libraries, {} scaling: {}\nresults in {}\n", parameters.scaling,
-                                   names, result_path));
+        console_.print(fmt::format("Libraries, {} scaling: {}\nresults in {}\n",
+                                   name(parameters.scaling), names, result_path));
         for (const auto& why : selection.left_out) console_.print("left out: " + why + "\n");
         console_.print("\n" + fmt::format(format, "access", "library", "hints", "edge", "processes",
                                           "size", "time", "on storage", "rate", ""));

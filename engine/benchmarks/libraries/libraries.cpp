@@ -107,8 +107,8 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
                                   {"bytes", v.bytes()}});
         }
     }
-    const double passes = static_cast<double>(parameters_.repetitions * contenders()) *
-                          (parameters_.read == "on" ? 2 : 1);
+    const double passes =
+        static_cast<double>(parameters_.repetitions * contenders()) * (parameters_.read ? 2 : 1);
     const double seconds = passes * static_cast<double>(moved) / input.rate;
     const std::int64_t most = most_bytes(input.ranks, static_cast<std::size_t>(contenders()));
     Plan plan;
@@ -117,8 +117,8 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
         "storage at a time: {}\n"
         "expected duration: {}\n\n{}",
-        count_of(input.ranks, "rank"), parameters_.scaling, format_rate(input.rate), contenders(),
-        parameters_.repetitions, format_size(static_cast<double>(per_process)),
+        count_of(input.ranks, "rank"), libraries::name(parameters_.scaling), format_rate(input.rate),
+        contenders(), parameters_.repetitions, format_size(static_cast<double>(per_process)),
         format_size(static_cast<double>(most)), format_duration(seconds), table.text(2));
     plan.data = Json{{"benchmark", "libraries"},
                      {"ranks", input.ranks},

@@ -39,11 +39,9 @@ void Parameters::declare(OptionTable& table) {
              "(64 MB a process) and 200 (576 MB)")
         .letter('n')
         .range(1, 100000);
-    table
-        .add("scaling", scaling,
-             "weak: a cube for each process; strong: as many cubes as the largest number of "
-             "processes has, shared out")
-        .choices({"weak", "strong"});
+    table.choice("scaling", scaling, {{"weak", Scaling::weak}, {"strong", Scaling::strong}},
+                 "weak: a cube for each process; strong: as many cubes as the largest number of "
+                 "processes has, shared out");
     table.add("processes", processes, "numbers of processes to measure with")
         .letter('N')
         .range(1, 2147483647)
@@ -59,17 +57,12 @@ void Parameters::declare(OptionTable& table) {
              "one more set: NAME:KEY=VALUE,… with hints of MPI-IO, <library>.<setting>, or access; "
              "write a set with several pairs as NAME:KEY=VALUE+KEY=VALUE")
         .metavar("NAME:K=V");
-    table
-        .add("fsync", fsync,
-             "flush to storage before the close; a part of its own, not in the rates by the "
-             "definition")
-        .choices({"on", "off"});
-    table.add("read", read, "read every file back; every value is checked, untimed")
-        .choices({"on", "off"});
-    table
-        .add("reader", reader,
-             "a rank reads what it wrote itself, or what a rank on the next node wrote")
-        .choices({"same", "shifted"});
+    table.on_off("fsync", fsync,
+                 "flush to storage before the close; a part of its own, not in the rates by the "
+                 "definition");
+    table.on_off("read", read, "read every file back; every value is checked, untimed");
+    table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
+                 "a rank reads what it wrote itself, or what a rank on the next node wrote");
     table.flag("drop-cache", drop_cache,
                "ask the system to drop a file from the page cache before it is read");
     table
@@ -91,8 +84,8 @@ void Parameters::declare(OptionTable& table) {
         .automatic("80 % of the free space, the quota, or half of the memory on tmpfs");
     table.flag("keep", keep, "keep the files of the last repetition");
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
-    table.add("call-times", call_times, "time each call into a histogram (costs some 30 ns a call)")
-        .choices({"on", "off"});
+    table.on_off("call-times", call_times,
+                 "time each call into a histogram (costs some 30 ns a call)");
 }
 
 Status Parameters::check() {
@@ -114,7 +107,7 @@ Status Parameters::check() {
     if (prefix.find('/') != std::string::npos) {
         return usage_error("--prefix is the begin of file names; --dir says where they stand");
     }
-    if (read == "on" && has(libraries, "null")) {
+    if (read && has(libraries, "null")) {
         return usage_error("--libraries=null keeps nothing to read: use --read=off");
     }
     sets.clear();
@@ -174,7 +167,7 @@ std::vector<std::int64_t> Parameters::processes_in_force(int ranks) const {
 Volume Parameters::volume(std::int64_t edge, std::int64_t count, int ranks) const {
     const auto list = processes_in_force(ranks);
     const std::int64_t most = *std::max_element(list.begin(), list.end());
-    return {edge, scaling == "weak" ? count : most, static_cast<int>(count),
+    return {edge, scaling == Scaling::weak ? count : most, static_cast<int>(count),
             static_cast<int>(variables)};
 }
 

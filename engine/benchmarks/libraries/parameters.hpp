@@ -11,17 +11,23 @@
 
 namespace effio::libraries {
 
+/// As many cells for each process, or in all.
+enum class Scaling : char { weak, strong };
+inline const char* name(Scaling scaling) {
+    return scaling == Scaling::weak ? "weak" : "strong";
+}
+
 struct Parameters {
     std::vector<std::int64_t> edges{96};
-    std::string scaling = "weak";
+    Scaling scaling = Scaling::weak;
     std::vector<std::int64_t> processes;
     std::int64_t variables = default_variables;
     std::vector<std::string> libraries;
     std::vector<std::string> hint_sets{"none", "largeblock"};
     std::vector<std::string> own_sets;
-    std::string fsync = "on";
-    std::string read = "on";
-    std::string reader = "same";
+    bool fsync = true;
+    bool read = true;
+    Readers reader = Readers::same;
     bool drop_cache = false;
     std::int64_t repetitions = 1;
     std::string directory = ".";
@@ -30,7 +36,7 @@ struct Parameters {
     std::optional<Bytes> max_bytes;
     bool keep = false;
     bool overwrite = false;
-    std::string call_times = "on";
+    bool call_times = true;
 
     void declare(OptionTable& table);
     Status check();

@@ -74,7 +74,7 @@ class RecordView : public Observer {
         Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)),
                            samples_of(s.rates), "no repetition is valid");
         f.detail = Json{{"mean_seconds", s.mean_seconds()}};
-        if (s.write && parameters_.fsync == "on") {
+        if (s.write && parameters_.fsync) {
             f.detail["synced_bandwidth_bytes_per_second"] = s.synced_rate();
         }
         recorder_.figure(f);
@@ -101,7 +101,7 @@ class RecordView : public Observer {
 Measurement to_measurement(const Cell& cell, const Parameters& parameters, int nodes) {
     Measurement m = cell.run.to_measurement();
     m.benchmark = "libraries";
-    m.pattern = parameters.scaling;
+    m.pattern = name(parameters.scaling);
     m.where = Json{{"library", cell.point.library},
                    {"hints", cell.point.hints},
                    {"edge", cell.point.edge},
@@ -121,7 +121,7 @@ Json describe(const Parameters& parameters, const Selection& selection, const By
                                   {"hints_asked", c.set->hints.to_json()},
                                   {"settings", c.made->describe()}});
     }
-    return Json{{"scaling", parameters.scaling},
+    return Json{{"scaling", name(parameters.scaling)},
                 {"warm_up_edge", Volume::warm_up_edge},
                 {"contenders", std::move(contenders)},
                 {"left_out", selection.left_out},

@@ -107,7 +107,7 @@ void Runner::all_points(const Pass& pass) {
 
 void Runner::measure(const Pass& pass, const Volume& volume, const Comm& comm) {
     int partner = comm.rank();
-    if (parameters_.reader == "shifted") {
+    if (parameters_.reader == Readers::shifted) {
         partner = NodeOrder(comm, find_topology(comm)).partner(Partner::shifted, 1, 0);
     }
     // What comes first, or after a certain other, meets other caches.
@@ -151,8 +151,8 @@ void Runner::measure_one(const Pass& pass, const Volume& volume, const Comm& com
     ArrayTransfer transfer{*contender.made,
                            {target_.path(contender.file), schema_of(volume), contender.set->hints,
                             contender.set->access.value_or(ArrayAccess::collective)}};
-    transfer.time_calls = parameters_.call_times == "on";
-    transfer.sync = parameters_.fsync == "on";
+    transfer.time_calls = parameters_.call_times;
+    transfer.sync = parameters_.fsync;
     transfer.drop_cache = parameters_.drop_cache;
     const auto move_all = [&](int owner, auto&& call) {
         auto memory = memory_.bytes();
@@ -177,7 +177,7 @@ void Runner::measure_one(const Pass& pass, const Volume& volume, const Comm& com
     };
     carry_out(pass, {point, pass.repetition, {}}, comm, transfer);
 
-    if (!stopping_ && parameters_.read == "on") {
+    if (!stopping_ && parameters_.read) {
         // What is not read must not look right.
         std::memset(memory_.bytes().data(), 0, memory_.size());
         transfer.write = false;

@@ -165,7 +165,7 @@ void verify_phase(const Iteration& iteration, const Phase& phase, Workers& worke
 }
 
 void expect_finds(const Iteration& iteration, LocalResult& local) {
-    if (iteration.parameters.count == "off" || !iteration.names.capabilities().keeps) return;
+    if (!iteration.parameters.count || !iteration.names.capabilities().keeps) return;
     local.expected = Search(iteration).wanted_of_own();
 }
 

@@ -39,8 +39,10 @@ void Parameters::declare(OptionTable& table) {
     table.flag("unique", unique, "each rank has a tree of its own, else all share one").letter('u');
     table.flag("compare-trees", compare_trees,
                "measure in one tree for all ranks, then in a tree for each rank");
-    table.add("things", things, "what is created and so on: files, directories, or both in turn")
-        .choices({"both", "files", "directories"});
+    table.choice(
+        "things", things,
+        {{"both", Things::both}, {"files", Things::files}, {"directories", Things::directories}},
+        "what is created and so on: files, directories, or both in turn");
     table
         .add("name-length", name_length,
              "bytes of each item's name, its number filled up with zeros: long names make large "
@@ -99,8 +101,8 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e6);
     table.flag("random-order", random_order, "stat and read in random order").letter('R');
     table.add("seed", seed, "of data and random order").range(0, most).expert();
-    table.add("create", create_with, "files are created by open, or by mknod without opening them")
-        .choices({"open", "mknod"});
+    table.choice("create", create_with, {{"open", CreateWith::open}, {"mknod", CreateWith::mknod}},
+                 "files are created by open, or by mknod without opening them");
     table.flag("by-root", by_root, "rank 0 creates and removes the items of all ranks").letter('c');
     table.flag("sync-files", sync_files, "fsync each file that is written").letter('y');
     table.flag("sync-phases", sync_phases,
@@ -129,9 +131,8 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e6)
         .expert();
     table
-        .add("count", count,
-             "count what is on disk before and after the removal, untimed, and compare")
-        .choices({"on", "off"})
+        .on_off("count", count,
+                "count what is on disk before and after the removal, untimed, and compare")
         .expert();
     table
         .add("run-before-phase", before_phase,
@@ -179,9 +180,9 @@ bool Parameters::runs(const Phase& phase) const {
     if (phase.action == Action::populate) return populate > 0 && has("create");
     if (phase.action == Action::depopulate) return populate > 0 && has("remove");
     if (!has(phase.word)) return false;
-    if (phase.thing == Thing::directory) return things != "files";
+    if (phase.thing == Thing::directory) return things != Things::files;
     if (phase.thing == Thing::tree || phase.action == Action::list) return true;
-    return things != "directories";
+    return things != Things::directories;
 }
 
 Workload::Wish Parameters::wish() const {
@@ -197,10 +198,10 @@ Status Parameters::check_combinations() const {
     if (bytes_to_read() > write_bytes.count && has("create")) {
         return refuse("--read-bytes: more than --write-bytes");
     }
-    if (create_with == "mknod" && write_bytes.count > 0) {
+    if (create_with == CreateWith::mknod && write_bytes.count > 0) {
         return refuse("--create=mknod: opens no file, so --write-bytes has nothing to write to");
     }
-    if (create_with == "mknod" && (sync_files || shared_files)) {
+    if (create_with == CreateWith::mknod && (sync_files || shared_files)) {
         return refuse("--create=mknod: opens no file, and fails where another rank was first");
     }
     if (!unique && !more_directories.empty()) {
@@ -221,7 +222,7 @@ Status Parameters::check_combinations() const {
             "--no-barriers: a search in a shared tree meets what others make; give --unique");
     }
     if (shared_files) {
-        if (things != "files") return refuse("--shared-files: needs --things=files");
+        if (things != Things::files) return refuse("--shared-files: needs --things=files");
         if (!also.empty()) return refuse("--shared-files: not with --also");
         if (unique || by_root) return refuse("--shared-files: not with --unique or --by-root");
     }
@@ -235,7 +236,7 @@ Status Parameters::check_combinations() const {
             "--no-barriers: a shared tree cannot be removed while others work in it; "
             "give --unique");
     }
-    if (stonewall.count > 0 && (branching > 1 || things == "directories" || by_root)) {
+    if (stonewall.count > 0 && (branching > 1 || things == Things::directories || by_root)) {
         return refuse(
             "--stonewall: bounds the creation of files, by all ranks, with --branching=1");
     }

@@ -13,6 +13,11 @@
 
 namespace effio::mdtest {
 
+/// What is created, looked at and removed.
+enum class Things : char { both, files, directories };
+/// The call that creates a file.
+enum class CreateWith : char { open, mknod };
+
 struct Parameters {
     std::int64_t branching = 1;
     std::int64_t depth = 0;
@@ -21,7 +26,7 @@ struct Parameters {
     bool compare_trees = false;
     std::optional<std::int64_t> items;
     std::optional<std::int64_t> per_directory;
-    std::string things = "both";
+    Things things = Things::both;
     std::int64_t name_length = 0;
     std::vector<std::string> phases{phase_words()};
     std::vector<std::string> also;
@@ -38,7 +43,7 @@ struct Parameters {
     bool verify = false;
     bool sync_files = false;
     bool sync_phases = false;
-    std::string create_with = "open";
+    CreateWith create_with = CreateWith::open;
     bool shared_files = false;
     bool by_root = false;
     bool no_barriers = false;
@@ -47,7 +52,7 @@ struct Parameters {
     std::optional<std::string> stonewall_file;
     std::int64_t populate = 0;
     Seconds delay{0};
-    std::string count = "on";
+    bool count = true;
     std::vector<std::string> more_directories;
     bool make_directories = false;
     std::optional<std::string> before_phase;

@@ -301,8 +301,8 @@ void Runner::tell(Group& group, Running& running, const LocalResult& local) {
 void Runner::count(Group& group, Running& running, Thing thing, bool after_removal) {
     const Parameters& p = setup_.parameters;
     const std::size_t i = index(thing);
-    const bool absent = p.things == (thing == Thing::file ? "directories" : "files");
-    if (absent || p.count == "off" || p.no_barriers || !names_.capabilities().keeps ||
+    const bool absent = p.things == (thing == Thing::file ? Things::directories : Things::files);
+    if (absent || !p.count || p.no_barriers || !names_.capabilities().keeps ||
         !running.count_holds[i]) {
         return;
     }

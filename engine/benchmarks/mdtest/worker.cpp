@@ -307,7 +307,7 @@ void Worker::as_act(const Use& use) {
             if (p.shared_files) {
                 return use([&] { return names_.write(*path_, data_, p.sync_files); });
             }
-            if (p.create_with == "mknod") {
+            if (p.create_with == CreateWith::mknod) {
                 return use([this] { return names_.make_node(*path_); });
             }
             if (bytes_per_step_ > 0 || p.sync_files) {

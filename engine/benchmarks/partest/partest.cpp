@@ -56,7 +56,7 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
     Cell cell;
     cell.ranks = static_cast<int>(tasks);
     cell.content = study::Content::stamped;
-    cell.sync = p.sync();
+    cell.sync = p.fsync;
     cell.waits = true;
     cell.at_a_time = static_cast<int>(std::min(p.at_a_time, tasks));
     if (p.shift) cell.shift = static_cast<int>(*p.shift % tasks);
@@ -113,7 +113,7 @@ void add(study::Definition& study, const Parameters& p, Cell cell,
         }
         cell.passes = {writes ? study::write_pass() : study::read_pass()};
         if (writes && p.double_write) cell.passes.push_back(study::write_pass("re-write"));
-        cell.opens_alone = !writes && cell.pattern == "sion" && p.container_open == "each";
+        cell.opens_alone = !writes && cell.pattern == "sion" && p.opens_alone;
         study.cells.push_back(cell);
     }
     study.cells.back().unlinks = p.unlink;
@@ -167,10 +167,8 @@ void Parameters::declare(OptionTable& table) {
     table.add("collector-tasks", collector_tasks, "tasks that have one collector")
         .range(1, 2147483647)
         .automatic("all below 16 tasks of a file; then 4 to 32 collectors, as SIONlib");
-    table
-        .add("container-open", container_open,
-             "a container is opened for reading by all tasks together, or by each for itself")
-        .choices({"together", "each"});
+    table.choice("container-open", opens_alone, {{"together", false}, {"each", true}},
+                 "a container is opened for reading by all tasks together, or by each for itself");
     table
         .add(
             "shift", shift,
@@ -222,7 +220,7 @@ Status Parameters::check() {
     if (!collective.empty() && at_a_time > 0) {
         return usage_error("--at-a-time: all tasks make --collective calls together");
     }
-    if (collects("read") && container_open == "each") {
+    if (collects("read") && opens_alone) {
         return usage_error("--collective=read: the container is opened by all tasks together");
     }
     for (const auto& hint : hints) {
@@ -302,7 +300,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                         {"first_access_bytes", p.first_access.count},
                         {"shift", p.shift ? Json(*p.shift) : Json()},
                         {"at_a_time", p.at_a_time},
-                        {"container_open", p.container_open},
+                        {"container_open", p.opens_alone ? "each" : "together"},
                         {"container_files", p.container_files},
                         {"collective", p.collective}};
     return study;

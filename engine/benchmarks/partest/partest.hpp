@@ -23,7 +23,7 @@ struct Parameters : study::Options {
     std::vector<Bytes> chunks;
     std::optional<Bytes> block;
     std::vector<std::int64_t> tasks;
-    std::string container_open = "together";
+    bool opens_alone = false;  ///< --container-open=each
     std::int64_t container_files = 1;
     std::vector<std::string> collective;  ///< phases
     std::optional<std::int64_t> collector_tasks;

@@ -153,7 +153,7 @@ Cell cell_of(const Parameters& p, Spatial spatial, const Shape& shape, const Var
     cell.memory_spacing = variant.layout.starts_with("nc") ? p.spacing.count : 0;
     cell.through = variant.by == "type" ? study::Through::view : study::Through::offsets;
     cell.collective = variant.calls == "collective";
-    cell.sync = p.sync();
+    cell.sync = p.fsync;
     cell.counts = study::Counts::calls;
     set_hints(cell.hints, "ds", variant.sieving);
     set_hints(cell.hints, "cb", variant.two_phase);

@@ -94,7 +94,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.scales_over = "tasks";
     study::Cell cell;
     cell.content = study::Content::stamped;
-    cell.sync = p.sync();
+    cell.sync = p.fsync;
     for (const auto tasks : p.tasks_in_force(ranks)) {
         if (tasks > ranks) {
             return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,

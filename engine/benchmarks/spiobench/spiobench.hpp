@@ -11,8 +11,8 @@ namespace effio::spiobench {
 
 struct Parameters : study::Options {
     Parameters() : Options("posix") {
-        fsync = "inside";
-        reader = "shifted";
+        fsync = study::Sync::inside;
+        reader = Readers::shifted;
     }
 
     Bytes size{128 * MiB};           ///< of all files together

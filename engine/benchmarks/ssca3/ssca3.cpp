@@ -139,11 +139,10 @@ void Parameters::declare(OptionTable& table) {
              "sizes of a call, each is measured; 4B as in the inner loop of the reference")
         .range(1, 1e12)
         .automatic("whole files");
-    table
-        .add("pipelines", pipelines,
-             "one chain whose work is dealt out to the ranks, or one for each rank, with files of "
-             "its own")
-        .choices({"shared", "private"});
+    table.choice(
+        "pipelines", own_chains, {{"shared", false}, {"private", true}},
+        "one chain whose work is dealt out to the ranks, or one for each rank, with files of "
+        "its own");
     table.add("seed", seed, "of random places").range(0, 9e18).expert();
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);
@@ -153,7 +152,7 @@ Status Parameters::check() {
     if (prefix.empty() || prefix.find('/') != std::string::npos) {
         return usage_error("--prefix is the begin of file names; --dir says where they stand");
     }
-    if (fsync == "beside") {
+    if (fsync == study::Sync::beside) {
         return usage_error(
             "--fsync beside: each file is closed before the next; the flush is inside or off");
     }
@@ -181,7 +180,7 @@ bool Parameters::is_preset() const {
 Result<study::Definition> define(const Parameters& p, int ranks) {
     const Amounts a = p.amounts();
     Dealing deal;
-    (p.pipelines == "shared" ? deal.ranks : deal.chains) = ranks;
+    (p.own_chains ? deal.chains : deal.ranks) = ranks;
     const Kind templates{"templates", a.templates, a.template_size.count};
     const Kind raw{"raw", a.images(), a.raw_size.count};
     const Kind images{"images", a.images(), a.image_size.count};
@@ -241,7 +240,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.items->set = number;
             cell.items->request = std::min(request.count, kind.bytes);
             cell.content = study::Content::stamped;
-            cell.sync = p.sync();
+            cell.sync = p.fsync;
             study.cells.push_back(std::move(cell));
         };
         // Data that the generator leaves, then the chain.
@@ -283,7 +282,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                       : "");
     study.detail = Json{{"preset", p.is_preset() ? Json(p.preset_name) : Json()},
                         {"calibrated", p.is_preset()},
-                        {"pipelines", p.pipelines},
+                        {"pipelines", p.own_chains ? "private" : "shared"},
                         {"chains", deal.chains},
                         {"files", a.files()},
                         {"images", a.images()},

@@ -35,7 +35,7 @@ struct Amounts {
 Amounts preset(const std::string& name);
 
 struct Parameters : study::Options {
-    Parameters() : Options("posix") { fsync = "inside"; }
+    Parameters() : Options("posix") { fsync = study::Sync::inside; }
 
     std::string preset_name = "test0";
     std::optional<std::int64_t> grid;
@@ -47,7 +47,7 @@ struct Parameters : study::Options {
     std::optional<Bytes> image_size;
     std::optional<Bytes> template_size;
     std::vector<Bytes> requests;
-    std::string pipelines = "shared";
+    bool own_chains = false;  ///< --pipelines=private
     std::int64_t seed = 1;
     std::string prefix = "ssca3";
 

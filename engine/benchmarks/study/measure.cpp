@@ -40,7 +40,7 @@ Hints hints_of(const Stage& stage, const Cell& cell) {
 /// Whose data a rank of the cell moves.
 int owner_of(const Stage& stage, const Crew& crew, const Cell& cell) {
     if (cell.shift && !cell.writes()) return (crew.comm.rank() + *cell.shift) % cell.ranks;
-    if (stage.options.reader == "same" || cell.writes()) return crew.comm.rank();
+    if (stage.options.reader == Readers::same || cell.writes()) return crew.comm.rank();
     return crew.order.partner(Partner::shifted, 1, 0);
 }
 
@@ -99,7 +99,7 @@ std::unique_ptr<Mover> Measure::make_mover() const {
 }
 
 bool Measure::verifies() const {
-    return stage_.options.verify == "on" && storage_.capabilities().stores_data;
+    return stage_.options.verify && storage_.capabilities().stores_data;
 }
 
 std::vector<PassResult> Measure::run() {
@@ -154,7 +154,7 @@ void Measure::for_own_files(Look&& look) const {
 std::optional<double> Measure::drop_and_look() {
     const Capabilities can = storage_.capabilities();
     if (!can.real_files || visit_.create) return {};
-    const bool drops = stage_.options.drop_cache == "on" || visit_.cell.is_peak;
+    const bool drops = stage_.options.drop_cache || visit_.cell.is_peak;
     const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1;
     if (drops && can.cached && mine) {
         for_own_files([](const std::string& path) { drop_from_cache(path); });

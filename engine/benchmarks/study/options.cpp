@@ -13,23 +13,17 @@ void Options::declare_common(OptionTable& table) {
     table.add("repetitions", repetitions, "of everything; the order rotates")
         .letter('r')
         .range(1, 1e6);
-    table
-        .add(
-            "fsync", fsync,
-            "flush to storage after writing: as a part that the rate does not count, inside it, or "
-            "not at all")
-        .choices({"beside", "inside", "off"});
-    table
-        .add("drop-cache", drop_cache,
-             "ask the system to forget our files before each opening, so that reads are not from "
-             "memory")
-        .choices({"on", "off"});
-    table
-        .add("reader", reader,
-             "a rank reads what it wrote itself, or what a rank on the next node wrote")
-        .choices({"same", "shifted"});
-    table.add("verify", verify, "check every byte that is read back, untimed")
-        .choices({"on", "off"});
+    table.choice(
+        "fsync", fsync, {{"beside", Sync::beside}, {"inside", Sync::inside}, {"off", Sync::none}},
+        "flush to storage after writing: as a part that the rate does not count, inside it, or "
+        "not at all");
+    table.on_off(
+        "drop-cache", drop_cache,
+        "ask the system to forget our files before each opening, so that reads are not from "
+        "memory");
+    table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
+                 "a rank reads what it wrote itself, or what a rank on the next node wrote");
+    table.on_off("verify", verify, "check every byte that is read back, untimed");
     table
         .add("save-calls", save_calls,
              "every call of every rank as PREFIX-<cell>-<access>-<repetition>-<rank>.csv")
@@ -85,11 +79,6 @@ void Options::add_peak(Definition& study, Cell like, std::int64_t bytes,
         like.file = file + (past ? "_direct" : "");
         study.add(like, phases);
     }
-}
-
-Sync Options::sync() const {
-    if (fsync == "off") return Sync::none;
-    return fsync == "inside" ? Sync::inside : Sync::beside;
 }
 
 Status Options::check_common() {

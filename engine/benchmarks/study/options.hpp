@@ -14,10 +14,10 @@ namespace effio::study {
 struct Options {
     StorageOptions storage;
     std::int64_t repetitions = 1;
-    std::string verify = "on";
-    std::string reader = "same";
-    std::string drop_cache = "on";
-    std::string fsync = "beside";
+    bool verify = true;
+    Readers reader = Readers::same;
+    bool drop_cache = true;
+    Sync fsync = Sync::beside;
     std::optional<std::string> save_calls;
     std::optional<std::string> save_ranks;
     std::vector<std::string> phases{"write", "read"};
@@ -40,7 +40,6 @@ struct Options {
     void add_peak(Definition& study, Cell like, std::int64_t bytes, const std::string& file) const;
     static std::int64_t peak_block(std::int64_t bytes);
 
-    Sync sync() const;
     bool measures_peak() const { return peak_text == "measured"; }
     /// The rate that was given; filled by check_common().
     std::optional<BytesPerSecond> peak;

@@ -370,9 +370,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
 
     Json extra;
     extra["study"] = describe(definition);
-    extra["study"]["verified"] = options.verify == "on" && storage->capabilities().stores_data
-                                     ? "every byte read"
-                                     : "nothing";
+    extra["study"]["verified"] =
+        options.verify && storage->capabilities().stores_data ? "every byte read" : "nothing";
     extra["backend"] = describe_backend(*storage);
     announce(job, *target, std::move(extra));
     const CleanUp clean_up(session, *target);

@@ -193,7 +193,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.addresses = [g](int rank) { return g.addresses(rank); };
             cell.through = p.by == "tile" ? study::Through::view : study::Through::offsets;
             cell.collective = calls == "collective";
-            cell.sync = p.sync();
+            cell.sync = p.fsync;
             cell.counts = study::Counts::calls;
             if (p.coll_buffer) {
                 cell.hints.set("cb_buffer_size", std::to_string(p.coll_buffer->count));

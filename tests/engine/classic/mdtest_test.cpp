@@ -140,7 +140,7 @@ mdtest::PhaseResult result_of(mdtest::Thing thing, mdtest::Action action, double
 
 TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
     mdtest::RunResult run;
-    run.setup.parameters.things = "files";
+    run.setup.parameters.things = mdtest::Things::files;
     run.setup.parameters.iterations = 2;
     using enum mdtest::Thing;
     using enum mdtest::Action;

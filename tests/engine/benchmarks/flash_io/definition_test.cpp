@@ -262,7 +262,7 @@ TEST(FlashIoPlan, a_hundred_thousand_ranks_at_once) {
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->data["total_blocks"], 100000 * 80 + 99999);
     input.ranks = 64;
-    p.read = "checkpoint";
+    p.read = ReadBack::checkpoint;
     p.dumps = 2;
     const auto small = make_plan(p, input);
     EXPECT_EQ(small->data["dump_bytes"], 4825233420);

@@ -101,7 +101,7 @@ TEST(IorData, stamped_data_differ_by_place_file_and_seed) {
 TEST(IorFiles, names_and_directories) {
     Parameters p;
     p.stem = "out";
-    p.files = "per-process";
+    p.files = Files::per_process;
     p.more_dirs = {"/b"};
     const FileNames names(p, 3);
     ASSERT_EQ(names.sets().size(), 2U);
@@ -151,8 +151,8 @@ TEST(IorParameters, what_does_not_go_together_is_refused) {
     EXPECT_NE(fault([](Parameters& p) { p.phases = {"read", "read"}; }), "");
     EXPECT_NE(fault([](Parameters& p) { p.verify = {"always"}; }), "");
     EXPECT_NE(fault([](Parameters& p) {
-                  p.order = "shuffled";
-                  p.placement = "view";
+                  p.order = Order::shuffled;
+                  p.placement = Placement::view;
               }),
               "");
     EXPECT_NE(fault([](Parameters& p) {

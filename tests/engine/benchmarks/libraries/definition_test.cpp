@@ -27,7 +27,7 @@ TEST(Libraries, sizes_are_those_of_the_study) {
 
 TEST(Libraries, strong_scaling_shares_out_the_same_cubes) {
     Parameters p;
-    p.scaling = "strong";
+    p.scaling = Scaling::strong;
     p.processes = {2, 3, 8};
     EXPECT_EQ(p.volume(10, 2, 8).bytes(), p.volume(10, 8, 8).bytes());
     const Volume v = p.volume(10, 3, 8);
@@ -37,7 +37,7 @@ TEST(Libraries, strong_scaling_shares_out_the_same_cubes) {
     EXPECT_EQ(v.first_cube(2), 5);
     EXPECT_EQ(v.first_cube(3), 8);
     EXPECT_EQ(schema_of(v).share_bytes(1), 3 * 1000 * 8 * 9);
-    p.scaling = "weak";
+    p.scaling = Scaling::weak;
     EXPECT_EQ(p.volume(10, 3, 8).cubes, 3);
 }
 

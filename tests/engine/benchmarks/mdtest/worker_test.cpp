@@ -96,7 +96,7 @@ class MdtestWorkers : public testing::Test {
   protected:
     MdtestWorkers() {
         parameters_.per_directory = 4;
-        parameters_.storage.call_times = "on";
+        parameters_.storage.call_times = true;
     }
     int rank() const { return s_.comm.rank(); }
     int size() const { return s_.comm.size(); }
@@ -218,7 +218,7 @@ TEST_F(MdtestWorkers, by_root_one_rank_creates_and_removes_for_all) {
 
 TEST_F(MdtestWorkers, shared_files_are_written_by_all_and_removed_by_one) {
     parameters_.shared_files = true;
-    parameters_.things = "files";
+    parameters_.things = Things::files;
     EXPECT_EQ(run(Thing::file, Action::create).operations, 4);
     EXPECT_EQ(witness_.calls[3], "write ./test-dir.0-0/mdtest_tree.0/file.mdtest.shared.3");
     EXPECT_EQ(run(Thing::file, Action::read).operations, 4);

@@ -92,7 +92,7 @@ TEST(Partest, shift_turns_and_readers_by_themselves) {
     Parameters p;
     p.shift = 7;
     p.at_a_time = 9;
-    p.container_open = "each";
+    p.opens_alone = true;
     p.double_write = true;
     p.unlink = true;
     p.tasks = {2, 5};
