@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -40,22 +41,29 @@ Json run_header(const Task& task, const Session& session, const Topology& topolo
 }
 
 /// A directory that the group has to itself, so that the files of groups do not meet. The root
-/// makes it, and removes it at any end if nothing is left in it.
+/// makes it, and removes it if nothing is left in it; at an end that is not orderly, whoever ends
+/// the job does.
 class OwnDirectory {
   public:
+    /// Collective.
     OwnDirectory(Session& session, std::string path)
-        : path_(session.comm.is_root() ? std::move(path) : ""),
+        : path_(std::move(path)),
+          is_root_(session.comm.is_root()),
           at_abrupt_end_(session, [this] { remove(); }) {
-        if (path_.empty()) return;
-        if (mkdir(path_.c_str(), 0777) == 0) {
-            made_ = true;
-        } else if (errno != EEXIST) {
+        int made = 0;
+        if (is_root_ && mkdir(path_.c_str(), 0777) == 0) {
+            made = 1;
+        } else if (is_root_ && errno != EEXIST) {
             mine_.fail(system_error("create the directory of this group", path_, errno));
         }
+        session.comm.broadcast(made);
+        made_ = made != 0;
     }
     OwnDirectory(const OwnDirectory&) = delete;
     OwnDirectory& operator=(const OwnDirectory&) = delete;
-    ~OwnDirectory() { remove(); }
+    ~OwnDirectory() {
+        if (is_root_) remove();
+    }
     const Outcome& outcome() const { return mine_; }
 
   private:
@@ -63,7 +71,8 @@ class OwnDirectory {
         if (made_) (void)rmdir(path_.c_str());  // what was kept keeps it
     }
     std::string path_;
-    bool made_ = false;
+    bool is_root_;
+    std::atomic<bool> made_{false};
     Outcome mine_;
     AtAbruptEnd at_abrupt_end_;
 };
