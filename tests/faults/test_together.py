@@ -9,12 +9,10 @@ import signal
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from engines import Engine, Job
 from together_runs import log_of, start, together
 
-ENDLESS = "--items 100 --iterations 1000000"
+ENDLESS = "--items 1000 --iterations 5000"
 
 
 def measured(where: Path, group: int, count: int) -> bool:
@@ -28,13 +26,13 @@ def wait_for_measurements(job: Job, where: Path, *of_groups: int) -> None:
 
 
 def test_an_error_of_one_group_lets_the_other_finish(
-    engine: Engine, tmp_path: Path, data: Path
+    mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
     """A full disk in the midst of the second one's writes."""
-    shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
+    shim = mpi.build / "tests" / "faults" / "effio_faulty_calls.so"
     assert shim.exists(), f"{shim} is not built"
     run = together(
-        engine,
+        mpi,
         tmp_path,
         f"1: mdtest --dir {data} --items 50 --iterations 3",
         f"1: ior --backend posix --dir {data} --block 1MiB --transfer 64KiB",
@@ -57,7 +55,7 @@ def test_an_error_of_one_group_lets_the_other_finish(
 
 def test_a_group_without_its_directory_never_starts(any_engine: Engine, tmp_path: Path) -> None:
     run = together(
-        any_engine, tmp_path, "1: ior --backend null", f"1: mdtest --dir {tmp_path}/none"
+        any_engine, tmp_path, "1: ior --backend null", f"1: mdtest --items 1 --dir {tmp_path}/none"
     )
     assert run.code == 3, run
     well, failed = run.results
@@ -84,7 +82,7 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
     frozen = job.ranks()[3]
     os.kill(frozen, signal.SIGSTOP)
     try:
-        run = job.finish()
+        run = job.finish(300)
     finally:
         if frozen in job.members():
             os.kill(frozen, signal.SIGKILL)
@@ -104,10 +102,10 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
 
 
 def test_a_signal_to_one_group_lets_the_other_finish(
-    engine: Engine, tmp_path: Path, data: Path
+    mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
     job = start(
-        engine,
+        mpi,
         tmp_path,
         f"1: mdtest --dir {data} --items 50 --iterations 3",
         f"1: mdtest --dir {data} {ENDLESS}",
@@ -135,18 +133,15 @@ def test_a_signal_to_all_stops_all_in_order(any_engine: Engine, tmp_path: Path, 
     assert list(data.iterdir()) == [], run
 
 
-@pytest.mark.parametrize("victim", [0, 1])
-def test_a_killed_rank_leaves_readable_results(
-    engine: Engine, tmp_path: Path, data: Path, victim: int
-) -> None:
+def test_a_killed_rank_leaves_readable_results(mpi: Engine, tmp_path: Path, data: Path) -> None:
     """The launcher ends the others: at once, or after a SIGTERM that they may have the time to
     heed. results.load has held every line against the schema."""
-    job = start(engine, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
+    job = start(mpi, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
     wait_for_measurements(job, tmp_path, 1, 2)
-    os.kill(job.ranks()[victim], signal.SIGKILL)
+    os.kill(job.ranks()[1], signal.SIGKILL)
     run = job.finish()
     assert run.code != 0, run
-    assert len(run.results) == 2
-    assert run.results[victim].status is None
-    assert run.results[1 - victim].status in (None, "interrupted"), run
+    left, killed = run.results
+    assert killed.status is None
+    assert left.status in (None, "interrupted"), run
     assert all(len(r.measurements) >= 2 for r in run.results)
