@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/job/lookup.hpp"
 #include "benchmarks/run_job.hpp"
+#include "benchmarks/together/command.hpp"
 #include "classic/classic.hpp"
-#include "core/nearest.hpp"
 #include "core/table.hpp"
 #include "parallel/sentinel.hpp"
 #include "parallel/system.hpp"
@@ -40,32 +41,6 @@ void say(std::FILE* where, const std::string& text) {
     if (speaks()) std::fputs(text.c_str(), where);
 }
 
-std::unique_ptr<Benchmark> find_benchmark(const std::string& name) {
-    for (const auto make : benchmark_registry()) {
-        auto benchmark = make();
-        if (benchmark->name() == name) return benchmark;
-    }
-    return nullptr;
-}
-
-std::string no_benchmark(const char* what, const std::string& word) {
-    std::vector<std::string> known;
-    for (const auto make : benchmark_registry()) known.emplace_back(make()->name());
-    std::string text = fmt::format("effio-mpi: no {} '{}'", what, word);
-    if (const auto meant = nearest(word, known); !meant.empty()) {
-        text += fmt::format("; did you mean {}?", meant);
-    }
-    return text + "; see effio-mpi --help\n";
-}
-
-OptionTable table_of(Benchmark& benchmark, JobOptions& options) {
-    OptionTable table(fmt::format("effio-mpi {}", benchmark.name()),
-                      std::string(benchmark.purpose()), benchmark.examples());
-    benchmark.declare(table);
-    options.declare(table);
-    return table;
-}
-
 std::string overview() {
     std::string text =
         "Usage: mpiexec -n RANKS effio-mpi BENCHMARK [options]\n\n"
@@ -84,6 +59,7 @@ std::string overview() {
         "  list            names of the benchmarks, one a line\n"
         "  classic-names   names of the classic programs, one a line\n"
         "  describe [NAME] options of a benchmark (or all, or `backends`) as JSON\n"
+        "  together        several benchmarks at once, each on its own ranks of one job\n"
         "  sion            looks into containers in the format of SIONlib: ls, cat, split, check\n"
         "  version         version, build and exit codes\n"
         "  BENCHMARK --help, BENCHMARK --plan\n\nExit codes:\n";
@@ -125,7 +101,8 @@ ExitCode describe(const Words& words) {
     }
     const auto benchmark = find_benchmark(words[0]);
     if (!benchmark) {
-        say(stderr, no_benchmark("benchmark", words[0]));
+        say(stderr, fmt::format("effio-mpi: {}; see effio-mpi --help\n",
+                                no_benchmark("benchmark", words[0])));
         return ExitCode::usage;
     }
     say(stdout, describe_benchmark(*benchmark).dump(2) + "\n");
@@ -263,6 +240,7 @@ ExitCode dispatch(const std::string& called_as, Words words) {
         return ExitCode::done;
     }
     if (command == "describe") return describe(words);
+    if (command == "together") return together::run_command(words);
     if (command == "sion") return speaks() ? sion::run_command(words) : ExitCode::done;
     if (command == "classic") {
         const auto* program = words.empty() ? nullptr : find_classic(words.front());
@@ -277,7 +255,8 @@ ExitCode dispatch(const std::string& called_as, Words words) {
     }
     const auto benchmark = find_benchmark(command);
     if (!benchmark) {
-        say(stderr, no_benchmark("benchmark or command", command));
+        say(stderr, fmt::format("effio-mpi: {}; see effio-mpi --help\n",
+                                no_benchmark("benchmark or command", command)));
         return ExitCode::usage;
     }
     return run_benchmark(*benchmark, words, {all, {}, {}});

@@ -52,6 +52,12 @@ def engine(request: pytest.FixtureRequest, engines: dict[str, Engine]) -> Engine
     return _need(engines, request.param)
 
 
+@pytest.fixture(scope="session", params=("openmpi-ompio", "mpich"))
+def mpi(request: pytest.FixtureRequest, engines: dict[str, Engine]) -> Engine:
+    """An engine of each MPI library in turn, for what has nothing to do with files."""
+    return _need(engines, request.param)
+
+
 @pytest.fixture(scope="session")
 def any_engine(engines: dict[str, Engine]) -> Engine:
     """One engine, for what does not depend on the MPI library; takes up to 8 ranks if it can."""

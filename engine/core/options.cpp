@@ -143,6 +143,11 @@ Option& Option::automatic(std::string words) {
     return *this;
 }
 
+Option& Option::whole() {
+    whole_ = true;
+    return *this;
+}
+
 Option& Option::expert() {
     expert_ = true;
     return *this;
@@ -343,7 +348,7 @@ Status OptionTable::set(std::string_view name, std::string_view text) {
     if (option->list_ && text.empty()) return fault(needs_value(*option));
     if (!option->given_ && option->reset_) option->reset_();
     option->given_ = true;
-    if (!option->list_) return assign(text);
+    if (!option->list_ || option->whole_) return assign(text);
     // A trailing comma is harmless; an empty element in between is not.
     while (!text.empty()) {
         const auto comma = text.find(',');

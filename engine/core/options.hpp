@@ -34,6 +34,8 @@ class Option {
     Option& metavar(std::string name);
     /// What an optional value is when it is not given, in words ("detected").
     Option& automatic(std::string words);
+    /// Of a list: commas belong to the value; each use of the option gives one.
+    Option& whole();
     /// Rare options, shown by `--help-all` only.
     Option& expert();
 
@@ -52,6 +54,7 @@ class Option {
     double high_ = std::numeric_limits<double>::infinity();
     bool flag_ = false;
     bool list_ = false;
+    bool whole_ = false;
     bool expert_ = false;
     bool given_ = false;
     std::function<Status(const Option&, std::string_view)> assign_;

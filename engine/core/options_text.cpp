@@ -50,7 +50,8 @@ std::string OptionTable::help(bool with_expert) const {
         std::string left = option.letter_ != 0 ? fmt::format("  -{}, ", option.letter_) : "      ";
         left += "--" + option.name_;
         if (!option.flag_) {
-            left += fmt::format(" {}{}", option.metavar_, option.list_ ? "[,…]" : "");
+            const char* more = option.whole_ ? " …" : "[,…]";
+            left += fmt::format(" {}{}", option.metavar_, option.list_ ? more : "");
         }
         std::string right = option.help_;
         const std::string range = range_text(option);

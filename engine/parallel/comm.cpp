@@ -75,6 +75,13 @@ std::optional<Comm> Comm::split(std::optional<int> color) const {
     return Comm(part, *clock_, true);
 }
 
+Comm Comm::split(int color, Clock& clock) const {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, color, rank_, &part);
+    join();
+    return {part, clock, true};
+}
+
 Comm Comm::split_by_shared_memory() const {
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &part);

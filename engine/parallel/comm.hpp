@@ -66,6 +66,8 @@ class Comm {
 
     /// Ranks of equal color form a new communicator in the order of this one; none without a color.
     std::optional<Comm> split(std::optional<int> color) const;
+    /// The same with a clock for the new communicators that is not this one's; colors for all.
+    Comm split(int color, Clock& clock) const;
     /// The ranks that share a node as MPI sees it (MPI_COMM_TYPE_SHARED).
     Comm split_by_shared_memory() const;
     /// The ranks listed, in that order; none on the others. Collective over all ranks, each with

@@ -72,13 +72,29 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     end_job(session_, end);
 }
 
+void Sentinel::heed_neighbours(double now) {
+    if (!session_.neighbours->look()) return;
+    if (called_off_ == 0) called_off_ = now;
+    stop_.store(true);
+    // A finished group has nothing to lose: its main thread leaves (World::leave).
+    if (session_.finished.load() || now - called_off_ < session_.neighbours->grace_seconds()) {
+        return;
+    }
+    End end;
+    end.status = ExitCode::interrupted;
+    end.reason = session_.neighbours->cause();
+    end_job(session_, end);
+}
+
 void Sentinel::watch(const std::stop_token& token) {
     const sigset_t set = stop_signals();
-    // Rank 0 speaks first where several ranks hang together.
-    const double patience = session_.world_rank == 0 ? 0 : 2;
+    // One speaks first where several ranks hang together.
+    const double patience = settings_.speaks_first ? 0 : 2;
     std::uint64_t beats = 0;
     double last_sign = Clock::monotonic_seconds();
     double last_shown = last_sign;
+    double last_heeded = last_sign;
+    const bool heeds = session_.neighbours != nullptr && session_.comm.is_root();
     bool asked = false;
     while (!token.stop_requested()) {
         constexpr timespec tick{0, 100'000'000};
@@ -102,6 +118,10 @@ void Sentinel::watch(const std::stop_token& token) {
         const double limit = settings_.hang_limit_seconds + state.step.allowance_seconds + patience;
         if (settings_.hang_limit_seconds > 0 && now - last_sign > limit) {
             end_hung(state, now - last_sign);
+        }
+        if (heeds && now - last_heeded >= 1.0) {
+            last_heeded = now;
+            heed_neighbours(now);
         }
         if (settings_.show && now - last_shown >= 1.0) {
             last_shown = now;

@@ -22,6 +22,8 @@ class Sentinel {
     struct Settings {
         /// Seconds without a sign of life after which the job is ended; 0 switches that off.
         double hang_limit_seconds = 60;
+        /// This rank need not leave the word to another one that hangs as well.
+        bool speaks_first = false;
         /// How the user sets it.
         std::string hang_limit_name = "--watchdog";
         /// Called on the showing rank about once a second with what happens now.
@@ -34,11 +36,15 @@ class Sentinel {
   private:
     void watch(const std::stop_token& token);
     void end_hung(const Progress::Snapshot& now, double silent_seconds);
+    /// On one rank of a group, about once a second: stops the group when another one has ended the
+    /// job, in order if it can.
+    void heed_neighbours(double now);
 
     Session& session_;
     std::atomic<bool>& stop_;
     Settings settings_;
-    std::jthread thread_;  ///< last member: it must stop before the others go
+    double called_off_ = 0;  ///< when another group was found to have ended the job
+    std::jthread thread_;    ///< last member: it must stop before the others go
 };
 
 }  // namespace effio

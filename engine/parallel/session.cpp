@@ -46,19 +46,30 @@ AtAbruptEnd::~AtAbruptEnd() {
 void end_job(Session& session, const End& end) {
     // Two threads of a rank may find the same trouble; the first one speaks.
     const std::lock_guard lock(session.ending_);
-    std::string message = fmt::format("effio: {}: {}\n", name(end.status), end.reason);
-    for (const auto& error : end.errors) message += fmt::format("effio: {}\n", error.text());
+    const Neighbours* others = session.neighbours;
+    const std::string speaker = session.speaker();
+    std::string message = fmt::format("effio: {}{}: {}\n", speaker, name(end.status), end.reason);
+    for (const auto& error : end.errors) {
+        message += fmt::format("effio: {}{}\n", speaker, error.text());
+    }
     std::fputs(message.c_str(), stderr);
     if (const auto code = session.finished.load()) {
         std::fputs("effio: the run was complete, and so is its result\n", stderr);
-        leave(*code);
+        leave(others == nullptr ? *code : others->wait_for_all(session.progress, *code));
     }
     session.results.end_from_any_rank(end);
+    if (others != nullptr) {
+        others->call_off(end.status, end.reason);
+        others->wait_for_others(session.progress);
+    }
     // Removing files on broken storage may itself hang: leave then by SIGALRM.
     std::signal(SIGALRM, SIG_DFL);
     alarm(5);
     for (auto act = session.clean_up_.rbegin(); act != session.clean_up_.rend(); ++act) (*act)();
-    leave(end.status);
+    alarm(0);
+    if (others == nullptr) leave(end.status);
+    others->end(end.status, end.reason);
+    leave(others->wait_for_all(session.progress, end.status));
 }
 
 void leave(ExitCode code) {

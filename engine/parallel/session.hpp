@@ -12,6 +12,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/neighbours.hpp"
 #include "parallel/progress.hpp"
 #include "parallel/results.hpp"
 
@@ -36,8 +37,9 @@ class Console {
 struct Session;
 
 /// Ends the whole job from any thread of any rank: writes the `end` line, removes what was created
-/// (AtAbruptEnd), and leaves with the status' exit code; the launcher ends the other ranks. Of a
-/// run that has finished only the process is ended.
+/// (AtAbruptEnd), and leaves with the status' exit code; the launcher ends the other ranks. Other
+/// groups of the job are told, and get the time to write their last lines and to remove their
+/// files; all leave with the gravest code. Of a run that has finished only the process is ended.
 [[noreturn]] void end_job(Session& session, const End& end);
 
 struct Session {
@@ -59,6 +61,8 @@ struct Session {
     int world_rank = 0;
     std::string host;
     double agree_deadline_seconds = 10;
+    Neighbours* neighbours = nullptr;  ///< the groups of the job, if there are several
+    double cap_share = 1;  ///< of what may be filled of a file system, if nobody said how much
     bool classic = false;  ///< the command line is that of an original, and so is what it allows
     /// The run's exit code, once its last line is written: whatever ends the process from then on,
     /// it leaves with this.
@@ -66,6 +70,9 @@ struct Session {
     /// After a failure this rank left a file open that its library would close, together with the
     /// other ranks, in MPI_Finalize, where it may hang or crash.
     bool left_open = false;
+
+    /// Before what is said on stderr: whose words they are, where there are several groups.
+    std::string speaker() const { return neighbours == nullptr ? "" : neighbours->name() + ": "; }
 
     /// The error with this rank and host in it.
     Error signed_error(Error error) const {

@@ -195,7 +195,11 @@ Status Target::check_directories() {
         auto fs = find_file_system(all[i]);
         if (!fs) return fs.error();
         // What the run makes is dealt out over the directories; the fullest of them sets the limit.
-        const ByteCap cap = find_cap(*fs, find_memory().available_bytes, request_.max_bytes);
+        ByteCap cap = find_cap(*fs, find_memory().available_bytes, request_.max_bytes);
+        if (!request_.max_bytes && cap_share_ < 1) {
+            cap.bytes = static_cast<std::int64_t>(cap_share_ * static_cast<double>(cap.bytes));
+            cap.why += ", of which this group has its share";
+        }
         if (i == 0 || cap.bytes < cap_.bytes) cap_ = cap;
         if (i == 0) file_system_ = std::move(*fs);
     }
@@ -242,6 +246,7 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     session.comm.broadcast(target.token_);
     target.host_ = session.host;
     target.prepared_ = std::time(nullptr) - 5;
+    target.cap_share_ = session.cap_share;
     target.rank_ = session.comm.rank();
     target.ranks_ = session.comm.size();
     const auto& r = target.request_;

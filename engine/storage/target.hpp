@@ -149,6 +149,7 @@ class Target {
     std::vector<std::string> made_;  ///< directories that were missing; on the root
     ByteCap cap_;
     std::optional<FileSystem> file_system_;
+    double cap_share_ = 1;
     bool real_ = true;
     std::int64_t existing_ = 0;
     std::int64_t replaced_ = 0;

@@ -64,6 +64,7 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
         (("b-eff-io", "-n", "9", "--nodes", "2", "--ranks-per-node", "4"), 2, "does not fit"),
         (("b-eff-io", "--engine", "nothing"), 6, "no engine 'nothing'"),
         (("b-eff-io", "--batch", "cron"), 2, "cron"),
+        (("together", "-g", "1: ior"), 2, "effio run starts one benchmark"),
         (("no-such-benchmark",), 2, "no benchmark 'no-such-benchmark'"),
     ],
 )

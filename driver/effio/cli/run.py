@@ -226,6 +226,12 @@ class _Targets(click.Group):
         found = self.get_command(ctx, args[0]) if args and not args[0].startswith("-") else None
         if found is not None:
             return found.name, found, args[1:]
+        if args and args[0] == "together":
+            raise EffioError(
+                "effio run starts one benchmark; together starts several in one job",
+                hint="mpiexec -n RANKS effio-mpi together --help; effio show DIR/group-1 reads the "
+                "results of each",
+            )
         if args and not args[0].startswith("-"):
             known = self.list_commands(ctx)
             meant = fmt.closest(args[0].replace("_", "-"), known)

@@ -38,6 +38,7 @@ from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
 
 RESULT = "result.jsonl"
+TOGETHER = "together.log"  # of a job of several benchmarks, beside their folders
 RECORD = "run.json"
 ENVIRONMENT = "environment.json"
 SUMS = "SHA256SUMS"
@@ -321,6 +322,12 @@ class Store:
         path = Path(name).expanduser()
         if path.is_dir() and ((path / RECORD).is_file() or (path / RESULT).is_file()):
             return RunFolder(path)
+        if (path / TOGETHER).is_file():
+            groups = sorted(group.parent for group in path.glob(f"*/{RESULT}"))
+            raise EffioError(
+                f"'{name}' holds the results of {len(groups)} groups of one job, not of one run",
+                hint=f"name one of them: {', '.join(map(str, groups))}",
+            )
         if path.is_file():
             beside = path.parent / RECORD
             return RunFolder(path.parent) if path.name == RESULT and beside.is_file() else path

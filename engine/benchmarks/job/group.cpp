@@ -2,7 +2,11 @@
 #include "benchmarks/job/group.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -11,6 +15,7 @@
 
 #include "benchmarks/job/live_view.hpp"
 #include "benchmarks/job/results.hpp"
+#include "parallel/agree.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
@@ -28,7 +33,56 @@ Json run_header(const Task& task, const Session& session, const Topology& topolo
     header["clock"] = Json{{"virtual", session.clock.is_virtual()},
                            {"resolution_seconds", session.clock.resolution()}};
     header["system"] = describe_system(session.comm, topology);
+    if (const auto* others = session.neighbours; others != nullptr) {
+        header["group"] = Json{
+            {"number", others->number()}, {"of", others->count()}, {"first_rank", task.first_rank}};
+    }
     return header;
+}
+
+/// A directory that the group has to itself, so that the files of groups do not meet. The root
+/// makes it, and removes it if nothing is left in it; at an end that is not orderly, whoever ends
+/// the job does.
+class OwnDirectory {
+  public:
+    /// Collective.
+    OwnDirectory(Session& session, std::string path)
+        : path_(std::move(path)),
+          is_root_(session.comm.is_root()),
+          at_abrupt_end_(session, [this] { remove(); }) {
+        int made = 0;
+        if (is_root_ && mkdir(path_.c_str(), 0777) == 0) {
+            made = 1;
+        } else if (is_root_ && errno != EEXIST) {
+            mine_.fail(system_error("create the directory of this group", path_, errno));
+        }
+        session.comm.broadcast(made);
+        made_ = made != 0;
+    }
+    OwnDirectory(const OwnDirectory&) = delete;
+    OwnDirectory& operator=(const OwnDirectory&) = delete;
+    ~OwnDirectory() {
+        if (is_root_) remove();
+    }
+    const Outcome& outcome() const { return mine_; }
+
+  private:
+    void remove() const {
+        if (made_) (void)rmdir(path_.c_str());  // what was kept keeps it
+    }
+    std::string path_;
+    bool is_root_;
+    std::atomic<bool> made_{false};
+    Outcome mine_;
+    AtAbruptEnd at_abrupt_end_;
+};
+
+Ending run_in_place(const Task& task, Job& job) {
+    if (task.own_directory.empty()) return task.benchmark.run(job);
+    Session& session = job.session;
+    const OwnDirectory own(session, task.own_directory);
+    const auto agreed = agree(session, session.comm, own.outcome());
+    return agreed.failed() ? Ending::from(*agreed.error) : task.benchmark.run(job);
 }
 
 /// `initialised`: Clock::monotonic_seconds just after MPI was.
@@ -52,18 +106,23 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
         header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
         session.results.recorder().run(std::move(header));
+        if (task.gathering != nullptr && !announced) task.gathering->start(session);
         announced = true;
     };
     Job job{session, topology, room.get(), announce};
     Ending ending;
     try {
-        ending = task.benchmark.run(job);
+        ending = run_in_place(task, job);
     } catch (const std::bad_alloc&) {
         Error error = session.signed_error(
             environment_error("allocate memory", "not enough memory for the buffers of this run"));
         end_job(session, {ExitCode::environment, error.text(), {error}, {}});
     }
     if (!announced) announce(Json::object());
+    if (session.neighbours != nullptr && ending.status == ExitCode::interrupted) {
+        std::string cause = session.comm.is_root() ? session.neighbours->cause() : "";
+        if (!cause.empty()) ending.reason = std::move(cause);
+    }
     if (session.results.failed()) {
         ending.status = graver(ending.status, ExitCode::results);
         if (ending.reason.empty()) ending.reason = "the result file could not be written";
@@ -80,7 +139,7 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
     session.results.recorder().end(end);
     if (session.comm.is_root() && end.status != ExitCode::done) {
         session.console.print("");  // clears a status line
-        fmt::print(stderr, "effio-mpi: {}: {}\n", name(end.status),
+        fmt::print(stderr, "effio-mpi: {}{}: {}\n", session.speaker(), name(end.status),
                    task.invocation.worded(end.reason));
     }
     // The `end` line says how the measurement ended; that it lies elsewhere, or nowhere, is said
@@ -89,6 +148,9 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
         code = static_cast<int>(graver(end.status, ExitCode::results));
     }
     session.comm.broadcast(code);
+    if (session.neighbours != nullptr && session.comm.is_root()) {
+        session.neighbours->end(static_cast<ExitCode>(code), end.reason);
+    }
     return static_cast<ExitCode>(code);
 }
 
@@ -102,11 +164,21 @@ Sentinel::Settings sentinel_settings(const Task& task) {
 }
 
 ExitCode run_group(World& world, Comm& comm, const Task& task) {
+    Gathering* const gathering = task.gathering;
     world.progress().call("create the result file");
     auto results = open_results(comm, task.benchmark, task.options, task.invocation);
     if (!results) {
         if (comm.is_root()) fmt::print(stderr, "effio-mpi: {}\n", results.error().text());
-        return results.error().exit_code;
+        if (gathering == nullptr) return results.error().exit_code;
+    }
+    if (gathering != nullptr) {
+        const ExitCode code =
+            gathering->gravest(results ? ExitCode::done : results.error().exit_code);
+        if (code != ExitCode::done) {
+            // Nothing is started, so nothing is left of the result files of the others.
+            if (results && comm.is_root()) unlink((*results)->path().c_str());
+            return code;
+        }
     }
     const std::string mode = progress_mode(task.options);
     Console console(comm.is_root() && !task.options.quiet, mode == "line");
@@ -115,14 +187,16 @@ ExitCode run_group(World& world, Comm& comm, const Task& task) {
     session.host = find_uname().node;
     session.agree_deadline_seconds = task.options.agree_deadline.count;
     session.classic = !task.invocation.classic.empty();
+    session.neighbours = gathering == nullptr ? nullptr : &gathering->neighbours();
+    session.cap_share = task.cap_share;
 
     world.set_up_done();
     Sentinel::Settings settings = sentinel_settings(task);
+    settings.speaks_first = comm.is_root();
     if (comm.is_root()) settings.show = make_show(mode, console);
     const Sentinel sentinel(session, world.stop(), std::move(settings));
     const ExitCode code = run_in_session(task, session, world.initialised());
-    world.leave(session, comm, code);
-    return code;
+    return world.leave(session, comm, code, gathering);
 }
 
 }  // namespace effio

@@ -9,12 +9,16 @@
 
 namespace effio {
 
-/// What a group is to run.
+/// What a group is to run. The members from `gathering` on belong to one of several groups.
 struct Task {
     Benchmark& benchmark;
     const JobOptions& options;
     const OptionTable& table;
     const Invocation& invocation;
+    Gathering* gathering = nullptr;
+    int first_rank = 0;         ///< of the job
+    std::string own_directory{};  ///< made for the run and removed after it if empty; none if empty
+    double cap_share = 1;       ///< see Session
 };
 
 /// Of the sentinels that stand beside the task.

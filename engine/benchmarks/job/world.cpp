@@ -28,7 +28,9 @@ SetUpWatch::SetUpWatch(Progress& progress, std::atomic<bool>& stop,
     step.title = "set-up";
     progress.begin(step);
     progress.call("MPI_Init");
-    sentinel_.emplace(session_, stop, settings);
+    Sentinel::Settings alone = settings;
+    alone.speaks_first = session_.world_rank == 0;
+    sentinel_.emplace(session_, stop, std::move(alone));
 }
 
 World::World(const Sentinel::Settings& settings)
@@ -47,18 +49,27 @@ Status World::check() const {
                         *meant, mpi_library()));
 }
 
-void World::leave(Session& session, Comm& comm, ExitCode code) {
+ExitCode World::leave(Session& session, Comm& comm, ExitCode code, Gathering* gathering) {
     session.finished = code;
+    bool left_open = session.left_open;
+    if (gathering != nullptr) {
+        const auto whole = gathering->finish(session, code);
+        code = whole.code;
+        left_open = whole.left_open;
+        session.finished = code;
+        gathering->release();
+    }
     Progress::Step step;
     step.title = "leave MPI";
     session.progress.begin(step);
     session.progress.call("MPI_Finalize");
     // The root has written everything before it comes here.
-    if (comm.max(session.left_open ? std::int64_t{1} : std::int64_t{0}) > 0) effio::leave(code);
+    if (comm.max(left_open ? std::int64_t{1} : std::int64_t{0}) > 0) effio::leave(code);
     {
         const Comm freed = std::move(comm);
     }
     mpi_.finalize();
+    return code;
 }
 
 }  // namespace effio

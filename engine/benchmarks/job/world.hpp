@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 
+#include "benchmarks/job/gathering.hpp"
 #include "parallel/sentinel.hpp"
 #include "parallel/session.hpp"
 
@@ -50,6 +51,7 @@ class World {
     World& operator=(const World&) = delete;
 
     int rank() const { return rank_; }
+    int size() const { return size_; }
     /// Clock::monotonic_seconds just after MPI was started.
     double initialised() const { return initialised_; }
     /// Set when a signal asks the job to stop.
@@ -61,8 +63,9 @@ class World {
     Status check() const;
     /// A session with a sentinel of its own takes over.
     void set_up_done() { set_up_.end(); }
-    /// Collective. The end of the process, beside which the session's sentinel still stands.
-    void leave(Session& session, Comm& comm, ExitCode code);
+    /// Collective. The end of the process, beside which the session's sentinel still stands. Where
+    /// several groups gather, all leave together. Returns the code that all ranks agreed on.
+    ExitCode leave(Session& session, Comm& comm, ExitCode code, Gathering* gathering);
 
   private:
     Progress progress_;

@@ -107,6 +107,15 @@ TEST(Options, a_list_replaces_its_default_once_and_then_grows) {
     EXPECT_EQ(e.sizes, (std::vector<std::int64_t>{4, 8, 16}));
 }
 
+TEST(Options, commas_may_belong_to_the_values_of_a_list) {
+    std::vector<std::string> lines;
+    OptionTable table("x", "");
+    table.add("line", lines, "one a time").metavar("LINE").whole();
+    ASSERT_TRUE(table.parse(std::vector<std::string>{"--line", "a,b", "--line=c,"}));
+    EXPECT_EQ(lines, (std::vector<std::string>{"a,b", "c,"}));
+    EXPECT_NE(table.help(false).find("--line LINE …"), std::string::npos);
+}
+
 TEST(Options, a_list_element_that_is_missing_is_a_fault) {
     EXPECT_EQ(Every().fault({"--sizes", "4,,8"}), "--sizes: an element of the list is empty");
     EXPECT_EQ(Every().fault({"--names", "a,,b"}), "--names: an element of the list is empty");

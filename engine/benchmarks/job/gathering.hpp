@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the groups of a job that runs several benchmarks meet: before they measure and at the end.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "parallel/comm.hpp"
+#include "parallel/neighbours.hpp"
+#include "parallel/session.hpp"
+
+namespace effio {
+
+class Gathering {
+  public:
+    /// `all`: the ranks of the job. `at_the_end` is called on its root when all groups have ended
+    /// in order.
+    Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end)
+        : all_(std::move(all)), neighbours_(neighbours), at_the_end_(std::move(at_the_end)) {}
+
+    Neighbours& neighbours() { return neighbours_; }
+
+    /// Collective over the job, before sessions.
+    ExitCode gravest(ExitCode mine) const;
+
+    /// Collective over the job: waits until all groups are ready to measure, or until one of them
+    /// has ended the job.
+    void start(Session& session);
+
+    struct Whole {
+        ExitCode code = ExitCode::done;
+        bool left_open = false;  ///< on any rank, see Session
+    };
+    /// Collective over the job: waits until all groups are done, however long that takes: each has
+    /// a sentinel of its own. Leaves the process if one of them has ended the job.
+    Whole finish(Session& session, ExitCode mine);
+
+    /// Before MPI ends.
+    void release() { all_.reset(); }
+
+  private:
+    /// A reduction that stays open if the others never come.
+    struct Meeting {
+        std::int64_t bits = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
+
+    /// Waits for all groups. If one of them has ended the job instead: what `then` gives on the
+    /// group's root.
+    std::optional<int> meet(Session& session, std::int64_t& bits, const std::function<int()>& then);
+
+    std::optional<Comm> all_;
+    Neighbours& neighbours_;
+    std::function<void()> at_the_end_;
+    std::deque<Meeting> meetings_;
+};
+
+}  // namespace effio

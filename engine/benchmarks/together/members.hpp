@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The groups of a job as its command line gives them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/job/options.hpp"
+#include "core/options.hpp"
+
+namespace effio::together {
+
+/// The command's own options beside those of any job.
+struct Options {
+    std::vector<std::string> groups;
+    std::int64_t show = 1;
+    std::optional<Bytes> max_bytes;
+    JobOptions job;
+
+    void declare(OptionTable& table);
+};
+
+/// One group: a benchmark with its options set.
+struct Member {
+    Member(int the_number, std::unique_ptr<Benchmark> what);
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+
+    int number;  ///< from 1
+    int ranks = 1;
+    int first_rank = 0;
+    std::unique_ptr<Benchmark> benchmark;
+    JobOptions job;
+    OptionTable table;  ///< refers to the two above
+    Invocation invocation;
+    std::string own_directory;  ///< where its files go; empty if it has no files
+    double cap_share = 1;
+
+    std::string name() const;  ///< "group 2 (mdtest)"
+};
+
+using Members = std::deque<Member>;
+
+/// Fills `members`. Every fault of all groups is reported, each with the group's name.
+Status make_members(const Options& options, Members& members);
+
+int ranks_of(const Members& members);
+
+/// Refuses a job that has not as many ranks as the groups ask for.
+Status check_ranks(const Members& members, std::int64_t ranks);
+
+}  // namespace effio::together

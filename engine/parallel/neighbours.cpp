@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/neighbours.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "core/clock.hpp"
+
+namespace effio {
+
+void Neighbours::write(const Json& line) const {
+    const int fd = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd < 0) return;  // another node's file system: stderr has the message
+    flock(fd, LOCK_EX);  // network file systems append at an end that they remember
+    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (::write(fd, text.data(), text.size()) < 0) {
+        fmt::print(stderr, "effio: {}\n", system_error("write", path_, errno).text());
+    }
+    ::close(fd);
+}
+
+void Neighbours::tell(const char* event, ExitCode status, const std::string& reason) const {
+    write(Json{{"event", event},
+               {"group", number()},
+               {"status", effio::name(status)},
+               {"exit_code", static_cast<int>(status)},
+               {"reason", reason}});
+}
+
+std::vector<Neighbours::Told> Neighbours::told() const {
+    std::vector<Told> all(names_.size());
+    std::ifstream file(path_);
+    for (std::string text; std::getline(file, text);) {
+        const Json line = Json::parse(text, nullptr, false);
+        if (!line.is_object()) continue;  // half of a line that is being written
+        const std::string event = line.value("event", "");
+        const std::size_t number = line.value("group", std::size_t{0});
+        if (number < 1 || number > all.size()) continue;
+        Told& group = all[number - 1];
+        const auto status = static_cast<ExitCode>(line.value("exit_code", 0));
+        if (event == "end") group.ended = status;
+        if (event == "call_off" && !group.called_off) group.called_off = status;
+        if (group.reason.empty()) group.reason = line.value("reason", "");
+    }
+    return all;
+}
+
+bool Neighbours::look() {
+    if (called_off_.load()) return true;
+    const auto all = told();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i != mine_ && all[i].called_off) called_off_.store(true);
+    }
+    return called_off_.load();
+}
+
+std::string Neighbours::cause() const {
+    const auto all = told();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i == mine_ || !all[i].called_off) continue;
+        return fmt::format("{} ended the job: {}", names_[i], all[i].reason);
+    }
+    return {};
+}
+
+template <class True>
+void Neighbours::wait_until(Progress& progress, True&& come) const {
+    constexpr double removal_seconds = 8;  // end_job gives it 5
+    const double deadline = Clock::monotonic_seconds() + grace_seconds_ + removal_seconds;
+    // Nobody waits for what cannot be seen from this node.
+    while (access(path_.c_str(), R_OK) == 0 && !come() && Clock::monotonic_seconds() < deadline) {
+        progress.beat();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+void Neighbours::wait_for_others(Progress& progress) const {
+    wait_until(progress, [this] {
+        const auto all = told();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (i != mine_ && !all[i].ended && !all[i].called_off) return false;
+        }
+        return true;
+    });
+}
+
+ExitCode Neighbours::wait_for_all(Progress& progress, ExitCode mine) const {
+    ExitCode gravest = mine;
+    wait_until(progress, [&] {
+        bool all_ended = true;
+        for (const auto& group : told()) {
+            all_ended = all_ended && group.ended.has_value();
+            gravest = graver(gravest, group.ended.value_or(ExitCode::done));
+            gravest = graver(gravest, group.called_off.value_or(ExitCode::done));
+        }
+        return all_ended;
+    });
+    return gravest;
+}
+
+}  // namespace effio

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several benchmarks in one job, one of which fails, hangs or is killed: what the others do, and
+what all of them leave. The group that goes wrong is the last one: its code is the job's."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+from engines import Engine, Job
+from together_runs import log_of, start, together
+
+ENDLESS = "--items 100 --iterations 50000"
+
+
+def measured(where: Path, group: int, count: int) -> bool:
+    file = where / f"both/group-{group}/result.jsonl"
+    return file.exists() and file.read_bytes().count(b'"kind":"measurement"') >= count
+
+
+def wait_for_measurements(job: Job, where: Path, *of_groups: int) -> None:
+    for group in of_groups:
+        job.wait_until(f"measurements of group {group}", partial(measured, where, group, 2))
+
+
+def test_an_error_of_one_group_lets_the_other_finish(
+    mpi: Engine, tmp_path: Path, data: Path
+) -> None:
+    """A full disk in the midst of the second one's writes."""
+    shim = mpi.build / "tests" / "faults" / "effio_faulty_calls.so"
+    assert shim.exists(), f"{shim} is not built"
+    run = together(
+        mpi,
+        tmp_path,
+        f"1: mdtest --dir {data} --items 50 --iterations 3",
+        f"1: ior --backend posix --dir {data} --block 1MiB --transfer 64KiB",
+        words=["--quiet"],
+        prefix=["env", f"LD_PRELOAD={shim}", "EFFIO_FAULT=write,error=28,file=ior,nth=3"],
+    )
+    assert run.code == 3, run
+    well, failed = run.results
+    assert well.status == "done"
+    assert [m["operations"] for m in well.rows(phase="File creation")] == [50] * 3
+    assert failed.status == "io_error"
+    assert failed.end is not None
+    (error,) = failed.end["errors"]
+    assert error["errno"] == 28
+    assert error["rank"] == 1
+    assert error["path"].startswith(f"{data}/group-2/")
+    assert "effio-mpi: group 2 (ior): io_error: " in run.stderr
+    assert list(data.iterdir()) == [], run
+
+
+def test_a_group_without_its_directory_never_starts(any_engine: Engine, tmp_path: Path) -> None:
+    run = together(
+        any_engine, tmp_path, "1: ior --backend null", f"1: mdtest --items 1 --dir {tmp_path}/none"
+    )
+    assert run.code == 3, run
+    well, failed = run.results
+    assert well.status == "done"
+    assert failed.status == "io_error"
+    assert failed.measurements == []
+    assert f"{tmp_path}/none/group-2: No such file or directory" in run.stderr
+
+
+def test_a_hang_of_one_group_stops_the_other_in_order(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """One rank of the second group stands still, and the watchdog of the other one ends the job."""
+    any_engine.needs_ranks(4)
+    job = start(
+        any_engine,
+        tmp_path,
+        f"2: mdtest --dir {data} {ENDLESS}",
+        f"2: mdtest --dir {data} {ENDLESS} --watchdog 4s",
+        ranks=4,
+        words=["--quiet", "--agree-deadline", "60s"],
+    )
+    wait_for_measurements(job, tmp_path, 1, 2)
+    frozen = job.ranks()[3]
+    os.kill(frozen, signal.SIGSTOP)
+    try:
+        run = job.finish(300)
+    finally:
+        if frozen in job.members():
+            os.kill(frozen, signal.SIGKILL)
+    stopped, hung = run.results
+    assert hung.status == "hung", run
+    assert hung.end is not None
+    (error,) = hung.end["errors"]
+    assert error["rank"] == 2
+    assert "no progress for" in error["cause"]
+    assert stopped.status == "interrupted", run
+    assert stopped.end is not None
+    assert stopped.end["reason"] == f"group 2 (mdtest) ended the job: {hung.end['reason']}"
+    # Whoever ends a job removes files for five seconds at most: enough or not on a busy machine.
+    assert not (data / "group-1").exists(), run
+    events = [(line["event"], line["group"]) for line in log_of(tmp_path)]
+    assert events[2] == ("call_off", 2)
+    assert ("end", 1) in events
+
+
+def test_a_signal_to_one_group_lets_the_other_finish(
+    mpi: Engine, tmp_path: Path, data: Path
+) -> None:
+    job = start(
+        mpi,
+        tmp_path,
+        f"1: mdtest --dir {data} --items 50 --iterations 3",
+        f"1: mdtest --dir {data} {ENDLESS}",
+        words=["--quiet"],
+    )
+    wait_for_measurements(job, tmp_path, 2)
+    os.kill(job.ranks()[1], signal.SIGTERM)
+    run = job.finish()
+    assert run.code == 4, run
+    well, stopped = run.results
+    assert well.status == "done"
+    assert [m["operations"] for m in well.rows(phase="File creation")] == [50] * 3
+    assert stopped.status == "interrupted"
+    assert list(data.iterdir()) == [], run
+
+
+def test_a_signal_to_all_stops_all_in_order(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    job = start(any_engine, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
+    wait_for_measurements(job, tmp_path, 1, 2)
+    for rank in job.ranks():
+        os.kill(rank, signal.SIGUSR1)
+    run = job.finish()
+    assert run.code == 4, run
+    assert [r.status for r in run.results] == ["interrupted", "interrupted"]
+    assert list(data.iterdir()) == [], run
+
+
+def test_a_killed_rank_leaves_readable_results(mpi: Engine, tmp_path: Path, data: Path) -> None:
+    """The launcher ends the others: at once, or after a SIGTERM that they may have the time to
+    heed. results.load has held every line against the schema."""
+    job = start(mpi, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
+    wait_for_measurements(job, tmp_path, 1, 2)
+    os.kill(job.ranks()[1], signal.SIGKILL)
+    run = job.finish()
+    assert run.code != 0, run
+    left, killed = run.results
+    assert killed.status is None
+    assert left.status in (None, "interrupted"), run
+    assert all(len(r.measurements) >= 2 for r in run.results)
