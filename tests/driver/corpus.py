@@ -12,6 +12,7 @@ from driver import (
     test_report_ior,
     test_report_mdtest,
     test_report_rings,
+    test_report_saturation,
     test_report_study,
 )
 
@@ -25,4 +26,5 @@ CORPUS: Mapping[str, Callable[[], Sequence[made.Line]]] = {
     "libraries": test_report_arrays.libraries_lines,
     "mdtest": test_report_mdtest.made_lines,
     "rings": test_report_rings.made_lines,
+    "saturation": test_report_saturation.made_lines,
 }

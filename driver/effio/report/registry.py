@@ -28,6 +28,7 @@ TELLERS: Mapping[str, str] = {
     "io-bench": "study",
     "partest": "partest",
     "pio": "study",
+    "saturation": "saturation",
     "spiobench": "study",
     "ssca3": "study",
     "tile-io": "study",

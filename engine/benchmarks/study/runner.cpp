@@ -156,14 +156,32 @@ class Runner {
         }
     }
 
+    /// Of this rank in the row whose begin takes part; the root's is the first in each of them.
+    int place_of(Placing placing) const {
+        const Topology& at = stage_.job.topology;
+        switch (placing) {
+            case Placing::packed:
+                return at.node * at.max_ranks_on_node + at.rank_on_node;
+            case Placing::spread:
+                return at.rank_on_node * at.nodes + at.node;
+            case Placing::in_order:
+                break;
+        }
+        return session_.comm.rank();
+    }
+
     /// The communicator of a cell, kept as long as cells have the same ranks.
     Crew* crew_of(const Cell& cell) {
-        if (ranks_ == cell.ranks && grid_ == cell.grid) return crew_.get();
+        if (ranks_ == cell.ranks && grid_ == cell.grid && placing_ == cell.placing) {
+            return crew_.get();
+        }
         ranks_ = cell.ranks;
         grid_ = cell.grid;
+        placing_ = cell.placing;
         crew_.reset();
-        const bool member = session_.comm.rank() < cell.ranks;
-        auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+        const Comm row = session_.comm.reordered(place_of(cell.placing));
+        const bool member = row.rank() < cell.ranks;
+        auto comm = row.split(member ? std::optional<int>(0) : std::nullopt);
         if (!comm) return nullptr;
         if (cell.grid.empty()) {
             crew_ = std::make_unique<Crew>(std::move(*comm));
@@ -250,6 +268,7 @@ class Runner {
     std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
     int ranks_ = 0;
     std::vector<int> grid_;
+    Placing placing_ = Placing::in_order;
     std::size_t done_ = 0;
     std::int64_t wrong_ = 0;
     Outcome fatal_;
