@@ -9,6 +9,7 @@
 #include "benchmarks/mdtest/mdtest.hpp"
 #include "benchmarks/partest/partest.hpp"
 #include "benchmarks/pio/pio.hpp"
+#include "benchmarks/probe/probe.hpp"
 #include "benchmarks/rings/rings.hpp"
 #include "benchmarks/saturation/saturation.hpp"
 #include "benchmarks/spiobench/spiobench.hpp"
@@ -35,6 +36,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         rows.emplace_back([] { return pio::make_benchmark(); });
         rows.emplace_back([] { return partest::make_benchmark(); });
         rows.emplace_back([] { return saturation::make_benchmark(); });
+        rows.emplace_back([] { return probe::make_benchmark(); });
         return rows;
     }();
     return all;

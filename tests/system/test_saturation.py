@@ -18,12 +18,12 @@ SMALL = ("--size", "256KiB", "--transfer", "64KiB")
     [(1000e6, 4, "linear"), (250e6, 4, "growing"), (205e6, 2, "level"), (100e6, 1, "flat")],
 )
 def test_the_answer_of_a_storage_that_is_shared(
-    engine: Engine, tmp_path: Path, data: Path, all_together: float, enough: int, shape: str
+    any_engine: Engine, tmp_path: Path, data: Path, all_together: float, enough: int, shape: str
 ) -> None:
     """A rank has 100 MB/s at most, all together what the parameter says."""
     model = f"rank-rate=100MB/s,shared-rate={all_together:.0f}B/s"
     words = ["saturation", "--backend", "sim", "--backend-options", model, *SMALL]
-    run = engine.run([*words, "--dir", data], tmp_path, ranks=4)
+    run = any_engine.run([*words, "--dir", data], tmp_path, ranks=4)
     assert run.code == 0, run
     for access in ("write", "read"):
         for processes in (1, 2, 4):
@@ -41,15 +41,15 @@ def test_the_answer_of_a_storage_that_is_shared(
 
 
 def test_ranks_are_spread_over_the_nodes_or_packed(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Ranks 0 to 3 are on the nodes a, b, b, a."""
-    engine.needs_ranks(4)
+    any_engine.needs_ranks(4)
     saved = tmp_path / "ranks.csv"
     words = ["saturation", *SMALL, "--placing", "packed,spread", "--repetitions", "1"]
     words += ["--processes", "2,3,4", "--files", "own,shared"]
     words += ["--dir", str(data), "--save-ranks", str(saved), "-o", "result.jsonl"]
-    run = Job(engine, two_nodes(engine, words), tmp_path, engine.environment()).finish()
+    run = Job(any_engine, two_nodes(any_engine, words), tmp_path, any_engine.environment()).finish()
     assert run.code == 0, run
     header, *lines = saved.read_text().splitlines()
     rows = [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
@@ -80,8 +80,8 @@ def test_ranks_are_spread_over_the_nodes_or_packed(
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_one_and_two_ranks(engine: Engine, ranks: int, tmp_path: Path, data: Path) -> None:
-    run = engine.run(["saturation", *SMALL, "--dir", data], tmp_path, ranks=ranks)
+def test_one_and_two_ranks(any_engine: Engine, ranks: int, tmp_path: Path, data: Path) -> None:
+    run = any_engine.run(["saturation", *SMALL, "--dir", data], tmp_path, ranks=ranks)
     assert run.code == 0, run
     assert len(run.result.measurements) == 3 * 2 * ranks
     answers = [f for f in run.result.figures if f["name"] == "enough_ranks"]
@@ -102,9 +102,9 @@ def test_one_and_two_ranks(engine: Engine, ranks: int, tmp_path: Path, data: Pat
     ],
 )
 def test_what_is_refused(
-    engine: Engine, words: list[str], message: str, tmp_path: Path, data: Path
+    any_engine: Engine, words: list[str], message: str, tmp_path: Path, data: Path
 ) -> None:
     plan = ["--plan", "--plan-ranks", "2"]
-    run = engine.alone(["saturation", *SMALL, *words, *plan, "--dir", data], tmp_path)
+    run = any_engine.alone(["saturation", *SMALL, *words, *plan, "--dir", data], tmp_path)
     assert run.code == 2, run
     assert message in run.stderr, run

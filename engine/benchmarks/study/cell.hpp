@@ -199,6 +199,8 @@ struct Cell {
     /// Files are reached by O_DIRECT, whatever the run's own way is; left out where the file system
     /// has none.
     bool past_cache = false;
+    /// Where there is none, it goes the run's own way instead.
+    bool or_own_way = false;
     double settle = 0;  ///< seconds of rest before it
 
     bool writes() const;

@@ -67,7 +67,8 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
     : stage_(stage),
       crew_(crew),
       visit_(visit),
-      storage_(visit.cell.past_cache ? *stage.direct : stage.ways.of(visit.cell)),
+      storage_(visit.cell.past_cache && stage.direct != nullptr ? *stage.direct
+                                                                : stage.ways.of(visit.cell)),
       owner_(owner_of(stage, crew, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,

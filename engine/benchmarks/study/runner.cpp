@@ -99,8 +99,8 @@ class Runner {
             for (std::size_t i = 0; i < groups_.size(); ++i) {
                 const auto turn = (i + static_cast<std::size_t>(repetition)) % groups_.size();
                 const Group& group = groups_[turn];
-                const bool past_cache = definition_.cells[group.begin].past_cache;
-                if (past_cache && stage_.direct == nullptr) continue;
+                const Cell& cell = definition_.cells[group.begin];
+                if (cell.past_cache && stage_.direct == nullptr && !cell.or_own_way) continue;
                 if (!run_group(group, repetition)) return end();
             }
         }
@@ -343,7 +343,8 @@ std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& st
 
 }  // namespace
 
-Ending run(Job& job, const Definition& definition, const Options& options, Observer* more) {
+Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
+           const Beside* beside) {
     Session& session = job.session;
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
@@ -380,6 +381,9 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
         request.only_read = false;
         lying = options.storage.keep ? lying + group.bytes() : std::max(lying, group.bytes());
     }
+    if (beside != nullptr) {
+        request.files.insert(request.files.end(), beside->files.begin(), beside->files.end());
+    }
     auto target = Target::prepare(session, *storage, std::move(request));
     if (!target) return Ending::from(target.error());
     const Status fits =
@@ -407,6 +411,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
     const Stage stage{job, options, *target, ways, direct.get(), arrays.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
+    const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
+    if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(*target);
     add(ending, target->remove_files(session, *storage));
     if (saved.error) add(ending, *saved.error);
     return ending;
