@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +114,21 @@ def test_what_is_refused(
     run = any_engine.alone(["probe", *words, "--plan", "--dir", data], tmp_path)
     assert run.code == 2, run
     assert message in run.stderr, run
+
+
+def test_a_file_system_without_a_way_past_the_cache(
+    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    place = mount("-t", "ramfs", "none")
+    try:
+        os.close(os.open(place / "try", os.O_CREAT | os.O_WRONLY | os.O_DIRECT))
+        pytest.skip("ramfs takes O_DIRECT here")
+    except OSError:
+        (place / "try").unlink(missing_ok=True)
+    run = any_engine.run(["probe", *SMALL, "--max-bytes", "1GiB", "--dir", place], tmp_path)
+    assert run.code == 0, run
+    limits = _limits(run.result)
+    for name in STORAGE:
+        assert limits[name]["metric"]["value"] > 0
+        assert limits[name]["detail"]["backend"] == "posix"
+    assert list(place.iterdir()) == []
