@@ -106,6 +106,7 @@ def test_what_is_in_the_way_is_not_touched(any_engine: Engine, tmp_path: Path, d
         (["--reads", "0"], "--reads"),
         (["--prefix", "a/b"], "--prefix"),
         (["--keep"], "--keep"),
+        (["--names", "1000000", "--plan-ranks", "3000"], "--names: 1000000 of each of 3000 ranks"),
     ],
 )
 def test_what_is_refused(

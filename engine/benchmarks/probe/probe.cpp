@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "benchmarks/probe/limits.hpp"
 #include "benchmarks/storage_run.hpp"
@@ -94,6 +95,10 @@ class Probe : public study::StudyBenchmark<Parameters> {
 
   protected:
     Result<study::Definition> define(int ranks) const override {
+        if (ranks * parameters_.names > std::numeric_limits<int>::max()) {
+            return usage_error(fmt::format("--names: {} of each of {} are too many",
+                                           parameters_.names, count_of(ranks, "rank")));
+        }
         return probe::define(parameters_, ranks);
     }
 };
@@ -101,6 +106,8 @@ class Probe : public study::StudyBenchmark<Parameters> {
 Ending Probe::run(Job& job) {
     Session& session = job.session;
     const int ranks = session.comm.size();
+    const auto definition = define(ranks);
+    if (!definition) return Ending::from(definition.error());
     StreamLimits streams(ranks);
     Outcome outcome;
     std::vector<Limit> limits;
@@ -117,8 +124,7 @@ Ending Probe::run(Job& job) {
                                  tell, outcome);
                              message_limits(job, parameters_, tell, outcome);
                          }};
-    Ending ending =
-        study::run(job, probe::define(parameters_, ranks), parameters_, &streams, &beside);
+    Ending ending = study::run(job, *definition, parameters_, &streams, &beside);
     const Agreed agreed = agree(session, session.comm, outcome);
     if (agreed.failed()) add(ending, *agreed.error);
     if (agreed.interrupted && ending.status == ExitCode::done) {

@@ -17,9 +17,12 @@ std::vector<double> rates(const std::vector<int>& ranks, double one, double all)
     return list;
 }
 
-const std::vector<int> doubled{1, 2, 4, 8, 16, 32, 64};
+std::vector<int> doubled_ranks() {
+    return {1, 2, 4, 8, 16, 32, 64};
+}
 
 TEST(Saturation, the_fewest_ranks_whose_rate_is_within_a_twentieth_of_the_best) {
+    const auto doubled = doubled_ranks();
     // 100 a rank, 1000 in all: 8 ranks have 800, 16 have all.
     auto s = find_saturation(doubled, {rates(doubled, 100, 1000)});
     EXPECT_EQ(doubled[s.point], 16);
@@ -59,6 +62,7 @@ TEST(Saturation, the_mean_over_the_rounds_decides) {
 }
 
 TEST(Saturation, rounds_that_agree_leave_nothing_open) {
+    const auto doubled = doubled_ranks();
     const auto round = rates(doubled, 100, 1000);
     for (const std::size_t count : {1U, 2U, 5U}) {
         const auto s = find_saturation(doubled, Rounds(count, round));
