@@ -9,7 +9,9 @@
 #include "benchmarks/mdtest/mdtest.hpp"
 #include "benchmarks/partest/partest.hpp"
 #include "benchmarks/pio/pio.hpp"
+#include "benchmarks/probe/probe.hpp"
 #include "benchmarks/rings/rings.hpp"
+#include "benchmarks/saturation/saturation.hpp"
 #include "benchmarks/spiobench/spiobench.hpp"
 #include "benchmarks/ssca3/ssca3.hpp"
 #include "benchmarks/tile_io/tile_io.hpp"
@@ -33,6 +35,8 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         rows.emplace_back([] { return tile_io::make_benchmark(); });
         rows.emplace_back([] { return pio::make_benchmark(); });
         rows.emplace_back([] { return partest::make_benchmark(); });
+        rows.emplace_back([] { return saturation::make_benchmark(); });
+        rows.emplace_back([] { return probe::make_benchmark(); });
         return rows;
     }();
     return all;

@@ -57,7 +57,7 @@ std::optional<double> mean_over(const Comm& comm, const std::optional<double>& m
 }
 
 std::vector<RankValue> largest_over(const Comm& comm, double mine, const std::string& host,
-                                    int limit) {
+                                    int limit, std::optional<int> called) {
     std::vector<RankValue> found;
     double bid = mine;
     for (int i = 0; i < std::min(limit, comm.size()); ++i) {
@@ -65,7 +65,9 @@ std::vector<RankValue> largest_over(const Comm& comm, double mine, const std::st
         const int winner = comm.min(bid == highest ? comm.rank() : std::numeric_limits<int>::max());
         std::string where = host;
         comm.broadcast(where, winner);
-        found.push_back({winner, std::move(where), highest});
+        int number = called.value_or(comm.rank());
+        comm.broadcast(number, winner);
+        found.push_back({number, std::move(where), highest});
         if (comm.rank() == winner) bid = -std::numeric_limits<double>::infinity();
     }
     return found;

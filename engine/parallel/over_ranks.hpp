@@ -54,8 +54,8 @@ struct RankValue {
     double value = 0;
 };
 /// The ranks with the largest values, largest first, at most `limit` of them; the same on all
-/// ranks. Costs two collective calls for each.
+/// ranks. A rank goes by the number `called`, if given. Costs three collective calls for each.
 std::vector<RankValue> largest_over(const Comm& comm, double mine, const std::string& host,
-                                    int limit);
+                                    int limit, std::optional<int> called = {});
 
 }  // namespace effio

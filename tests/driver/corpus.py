@@ -11,7 +11,9 @@ from driver import (
     test_report_b_eff,
     test_report_ior,
     test_report_mdtest,
+    test_report_probe,
     test_report_rings,
+    test_report_saturation,
     test_report_study,
 )
 
@@ -24,5 +26,7 @@ CORPUS: Mapping[str, Callable[[], Sequence[made.Line]]] = {
     "ior": test_report_ior.lines,
     "libraries": test_report_arrays.libraries_lines,
     "mdtest": test_report_mdtest.made_lines,
+    "probe": test_report_probe.made_lines,
     "rings": test_report_rings.made_lines,
+    "saturation": test_report_saturation.made_lines,
 }

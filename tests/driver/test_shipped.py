@@ -164,7 +164,7 @@ def test_ctrl_c_ends_a_campaign_and_the_next_call_goes_on(
 def test_saturation_halves_the_ranks(with_engine: Effio) -> None:
     def ranks(given: int) -> list[int]:
         words = ("--ranks", given, "--scale", "0.0001", "--only", "step == 'load'", "--json")
-        done = with_engine.call("plan", "saturation", *words)
+        done = with_engine.call("plan", "@saturation", *words)
         return sorted({point["ranks"] for point in json.loads(done.stdout)})
 
     assert ranks(64) == [1, 2, 4, 8, 16, 32, 64]

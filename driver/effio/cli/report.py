@@ -65,6 +65,11 @@ def _single_figures(
     metavar="NAME=RATE",
     help="a known limit for the roofline, as 'storage peak=12.5GB/s'",
 )
+@click.option(
+    "--probe",
+    metavar="RUN",
+    help="rates also in per cent of the limits that this run of probe found",
+)
 @click.option("--png", metavar="FIGURE", help="write one figure as FIGURE.png instead")
 @click.option("--pdf", metavar="FIGURE", help="write one figure as FIGURE.pdf instead")
 @click.option(
@@ -79,6 +84,7 @@ def command(
     runs: tuple[str, ...],
     output: str | None,
     ceilings: tuple[str, ...],
+    probe: str | None,
     png: str | None,
     pdf: str | None,
     variant: str | None,
@@ -90,12 +96,17 @@ def command(
     single figure for a paper (they need matplotlib), --variant and --linear are its switches; an
     unknown FIGURE or variant lists what there is.
     """
-    from effio.report.build import write_report
+    from effio.report.build import load_probe, write_report
 
     store = Store(runs_directory(ctx))
     found = [store.find(name) for name in runs]
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
     limits = _ceilings(ceilings)
+    of_probe = None
+    if probe is not None:
+        at = store.find(probe)
+        of_probe = load_probe(at.path if isinstance(at, RunFolder) else at)
+        limits = {**of_probe.ceilings(), **limits}
     wanted = [(name, kind) for name, kind in ((png, "png"), (pdf, "pdf")) if name]
     if wanted:
         _single_figures(paths, wanted, variant, linear, output, limits)
@@ -108,4 +119,4 @@ def command(
         target = found[0].path / REPORT
     else:
         target = Path("effio-report.html")
-    click.echo(f"report: {write_report(paths, target, limits)}")
+    click.echo(f"report: {write_report(paths, target, limits, of_probe)}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -15,7 +16,7 @@ from effio.cli.complete import run_argument
 from effio.cli.grid import Field, grid
 from effio.cli.main import runs_directory
 from effio.cli.terminal import Terminal
-from effio.report.build import load, tell
+from effio.report.build import load, load_probe, tell
 from effio.report.model import Cell, Figure, Headline, Report, Section, Table
 from effio.store.folder import RunFolder, Store
 
@@ -122,6 +123,11 @@ def print_report(console: Console, report: Report, everything: bool = False) -> 
             print_section(console, section, everything)
 
 
+def _path_of(store: Store, name: str) -> Path:
+    found = store.find(name)
+    return found.path if isinstance(found, RunFolder) else found
+
+
 @click.command("show")
 @run_argument("run")
 @click.option("--all", "everything", is_flag=True, help="every table in full")
@@ -129,15 +135,23 @@ def print_report(console: Console, report: Report, everything: bool = False) -> 
     "--section", "sections", multiple=True, metavar="ID",
     help="only this section; may stand more than once (an unknown one lists them)",
 )  # fmt: skip
+@click.option(
+    "--probe",
+    metavar="RUN",
+    help="rates also in per cent of the limits that this run of probe found",
+)
 @click.pass_context
-def command(ctx: click.Context, run: str, everything: bool, sections: tuple[str, ...]) -> None:
+def command(
+    ctx: click.Context, run: str, everything: bool, sections: tuple[str, ...], probe: str | None
+) -> None:
     """Print what a run says: the figure, whether it counts, rates, percentiles, hints, caches.
 
     RUN is `last`, a name from `effio runs` or an unambiguous part of it, a folder, or a result
     file.
     """
-    found = Store(runs_directory(ctx)).find(run)
-    report = tell(*load(found.path if isinstance(found, RunFolder) else found))
+    store = Store(runs_directory(ctx))
+    limits = load_probe(_path_of(store, probe)) if probe else None
+    report = tell(*load(_path_of(store, run)), probe=limits)
     if sections:
         known = {s.id: s for s in report.sections}
         unknown = [s for s in sections if s not in known]

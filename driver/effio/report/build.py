@@ -12,6 +12,7 @@ from effio.errors import EffioError
 from effio.report import common, registry
 from effio.report.card import Card
 from effio.report.html import render, write_page
+from effio.report.limits import Probe, section_of
 from effio.report.model import Block, Figure, Finding, Report, Section
 from effio.report.together import across, overview
 from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder
@@ -55,8 +56,10 @@ def tell(
     result: Result,
     remarks: Sequence[str] = (),
     ceilings: Mapping[str, float] | None = None,
+    probe: Probe | None = None,
 ) -> Report:
-    """Everything that is to be said of one result."""
+    """Everything that is to be said of one result; in per cent of the limits of a probe, too, if
+    there is one."""
     teller = registry.teller_of(result.benchmark)
     headline = teller.headline(result)
     found: list[Finding | None] = [
@@ -67,6 +70,8 @@ def tell(
     ]
     findings = [f for f in found if f is not None]
     sections = list(teller.sections(result))
+    if probe is not None and (shares := section_of(probe, result)):
+        sections.append(shares)
     sections += _common_sections(result, sections, ceilings)
     system = result.run.system
     where = result.run.file_system
@@ -125,17 +130,29 @@ def write_card(card: Card, paths: Sequence[Path], target: Path) -> Path:
     return write_page(target, render(reports, [str(p) for p in paths], head=head))
 
 
-def page_of(paths: Sequence[Path], ceilings: Mapping[str, float] | None = None) -> str:
+def load_probe(path: Path) -> Probe:
+    name, result, _ = load(path)
+    return Probe.of(name, result)
+
+
+def page_of(
+    paths: Sequence[Path],
+    ceilings: Mapping[str, float] | None = None,
+    probe: Probe | None = None,
+) -> str:
     """One page about these runs (folders or result files)."""
     loaded = [load(path) for path in paths]
-    reports = [tell(*one, ceilings=ceilings) for one in loaded]
+    reports = [tell(*one, ceilings=ceilings, probe=probe) for one in loaded]
     results = [result for _, result, _ in loaded]
     together = [*overview(reports, results), *across(results)] if len(results) > 1 else []
     return render(reports, [str(p) for p in paths], together)
 
 
 def write_report(
-    paths: Sequence[Path], target: Path, ceilings: Mapping[str, float] | None = None
+    paths: Sequence[Path],
+    target: Path,
+    ceilings: Mapping[str, float] | None = None,
+    probe: Probe | None = None,
 ) -> Path:
     """Reads runs (folders or result files) and writes one page about them."""
-    return write_page(target, page_of(paths, ceilings))
+    return write_page(target, page_of(paths, ceilings, probe))

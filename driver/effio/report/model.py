@@ -192,6 +192,8 @@ class Headline:
     counts: str = ""  # what it counts: "writes until on storage"
 
     def shown(self) -> str:
+        if self.unit == "1" and isinstance(self.value, int):
+            return str(self.value)  # a count
         return fmt.quantity(self.value, self.unit)
 
 

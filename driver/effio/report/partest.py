@@ -24,6 +24,7 @@ from effio.report.study import (
     Coordinate,
     StudyTeller,
     coordinates,
+    enough_findings,
     peak_findings,
     rate_figure,
     rate_table,
@@ -211,6 +212,7 @@ class PartestTeller(StudyTeller):
             *opening_finding(result),
             *peak_findings(result, axes),
             *scaling_findings(result, axes),
+            *enough_findings(result, axes),
         ]
 
     def sections(self, result: Result) -> Sequence[Section]:

@@ -28,6 +28,8 @@ TELLERS: Mapping[str, str] = {
     "io-bench": "study",
     "partest": "partest",
     "pio": "study",
+    "probe": "probe",
+    "saturation": "saturation",
     "spiobench": "study",
     "ssca3": "study",
     "tile-io": "study",

@@ -44,6 +44,18 @@ class _SpeedUp(Detail):
     from_ranks: Number | None = None
 
 
+class _Enough(Detail):
+    """Of the fewest ranks that get nearly the best rate; bytes a second."""
+
+    of_ranks: Number | None = None
+    rate_bytes_per_second: Number | None = None
+    best_ranks: Number | None = None
+    best_rate_bytes_per_second: Number | None = None
+    fewest_ranks: Number | None = None
+    fewest_rate_bytes_per_second: Number | None = None
+    shape: str = ""
+
+
 class _Best(Detail):
     place: dict[str, Any] | None = None
 
@@ -284,6 +296,50 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
     return findings
 
 
+_SHAPES = {
+    "linear": "the rate grows with the processes, and more may get more",
+    "growing": "the rate still grows, by less than the processes",
+    "level": "the rate grows, then stays level",
+    "flat": "more are not faster",
+    "falling": "beyond the best number more are slower",
+}
+
+
+def enough_sentence(f: FigureRecord) -> str:
+    """ "use 12 of 64 processes for I/O", and what that stands on; empty if it is not known."""
+    told, ranks = _Enough.of(f), f.metric.value
+    rate, best, one = (
+        told.rate_bytes_per_second,
+        told.best_rate_bytes_per_second,
+        told.fewest_rate_bytes_per_second,
+    )
+    if ranks is None or told.of_ranks is None or rate is None:
+        return ""
+    text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
+    s = f.samples
+    if s is not None and s.low95 is not None and s.high95 is not None and s.low95 < s.high95:
+        text += f" (95 % interval: {s.low95:.0f} to {s.high95:.0f})"
+    text += f": {fmt.rate(rate)}"
+    if best is not None and told.best_ranks is not None and told.best_ranks != ranks:
+        text += f" of at most {fmt.rate(best)} ({told.best_ranks:.0f} processes)"
+    if one is not None and told.fewest_ranks is not None and told.fewest_ranks != ranks:
+        gets = "gets" if told.fewest_ranks == 1 else "get"
+        text += f"; {told.fewest_ranks:.0f} {gets} {fmt.rate(one)}"
+    words = _SHAPES.get(told.shape)
+    return f"{text}; {words}." if words else f"{text}."
+
+
+def enough_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
+    """A sentence for each curve over numbers of ranks."""
+    findings = []
+    for f in result.figures_named("enough_ranks")[:8]:
+        others = _of(f, [a for a in axes if a.name in f.where])
+        if sentence := enough_sentence(f):
+            where = f"{_operation(f)}{', ' if others else ''}{others}"
+            findings.append(Finding(f"{where}: {sentence}", "study-rates"))
+    return findings
+
+
 class StudyTeller:
     def headline(self, result: Result) -> Headline:
         figure = result.figure(result.benchmark.replace("-", "_"))
@@ -308,6 +364,7 @@ class StudyTeller:
             *([limit] if limit is not None else []),
             *peak_findings(result, coordinates(result)),
             *scaling_findings(result, coordinates(result)),
+            *enough_findings(result, coordinates(result)),
         ]
 
     def sections(self, result: Result) -> Sequence[Section]:

@@ -16,9 +16,9 @@ struct Task {
     const OptionTable& table;
     const Invocation& invocation;
     Gathering* gathering = nullptr;
-    int first_rank = 0;         ///< of the job
+    int first_rank = 0;           ///< of the job
     std::string own_directory{};  ///< made for the run and removed after it if empty; none if empty
-    double cap_share = 1;       ///< see Session
+    double cap_share = 1;         ///< see Session
 };
 
 /// Of the sentinels that stand beside the task.

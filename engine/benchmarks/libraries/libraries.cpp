@@ -117,9 +117,10 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
         "storage at a time: {}\n"
         "expected duration: {}\n\n{}",
-        count_of(input.ranks, "rank"), libraries::name(parameters_.scaling), format_rate(input.rate),
-        contenders(), parameters_.repetitions, format_size(static_cast<double>(per_process)),
-        format_size(static_cast<double>(most)), format_duration(seconds), table.text(2));
+        count_of(input.ranks, "rank"), libraries::name(parameters_.scaling),
+        format_rate(input.rate), contenders(), parameters_.repetitions,
+        format_size(static_cast<double>(per_process)), format_size(static_cast<double>(most)),
+        format_duration(seconds), table.text(2));
     plan.data = Json{{"benchmark", "libraries"},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},

@@ -74,14 +74,6 @@ Status Parameters::check() {
     return check_common();
 }
 
-std::vector<std::int64_t> Parameters::tasks_in_force(int ranks) const {
-    if (!tasks.empty()) return tasks;
-    std::vector<std::int64_t> list;
-    for (std::int64_t n = 1; n < ranks; n *= 2) list.push_back(n);
-    list.push_back(ranks);
-    return list;
-}
-
 std::int64_t Parameters::file_bytes(std::int64_t among, std::int64_t block) const {
     if (task_size) return task_size->count;
     return std::max<std::int64_t>(1, size.count / among / block) * block;
@@ -95,7 +87,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study::Cell cell;
     cell.content = study::Content::stamped;
     cell.sync = p.fsync;
-    for (const auto tasks : p.tasks_in_force(ranks)) {
+    for (const auto tasks : p.tasks.empty() ? study::doubled_up_to(ranks) : p.tasks) {
         if (tasks > ranks) {
             return usage_error(fmt::format("--tasks: {} are more than the {} of the run", tasks,
                                            count_of(ranks, "rank")));

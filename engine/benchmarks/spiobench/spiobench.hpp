@@ -23,8 +23,6 @@ struct Parameters : study::Options {
 
     void declare(OptionTable& table);
     Status check();
-    /// 1, 2, 4, … and all ranks, if no numbers are given.
-    std::vector<std::int64_t> tasks_in_force(int ranks) const;
     /// Whole blocks: as many as go into the share of one `among` so many tasks, one at least.
     std::int64_t file_bytes(std::int64_t among, std::int64_t block) const;
 };

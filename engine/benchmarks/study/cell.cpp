@@ -18,6 +18,13 @@ Axis word_axis(const std::string& title, const std::string& word) {
     return {title, title, "", word, word};
 }
 
+std::vector<std::int64_t> doubled_up_to(int ranks) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t n = 1; n < ranks; n *= 2) list.push_back(n);
+    list.push_back(ranks);
+    return list;
+}
+
 bool Cell::writes() const {
     return std::any_of(passes.begin(), passes.end(), [](const Pass& p) { return p.writes(); });
 }

@@ -67,6 +67,13 @@ enum class Through {
     view,     ///< one call for all pieces, through a view of the file
 };
 
+/// Which ranks of the run take part in a cell of fewer.
+enum class Placing {
+    in_order,  ///< the first ones
+    packed,    ///< those of the first node, then those of the next one, and so on
+    spread,    ///< the first one of each node, then the second one of each, and so on
+};
+
 /// What stands in a file, always a function of (pass that wrote it, file, offset). Bytes that
 /// several ranks write are therefore equal.
 enum class Content {
@@ -138,11 +145,12 @@ struct Streams {
 struct Cell {
     std::string pattern;
     std::vector<Axis> axes;
-    int ranks = 1;  ///< 0…ranks-1 of the run take part
+    int ranks = 1;  ///< so many of the run take part: 0…ranks-1, or as `placing` says
     /// Not empty: the ranks are those of a Cartesian communicator of these extents, which MPI may
     /// order anew to fit the machine.
     std::vector<int> grid = {};
     std::vector<Pass> passes;
+    Placing placing = Placing::in_order;
     /// Begin of the files' names. Cells of one name stand next to each other in the list; the first
     /// of them creates the files if it writes, after the last one they are removed.
     std::string file;
@@ -191,6 +199,8 @@ struct Cell {
     /// Files are reached by O_DIRECT, whatever the run's own way is; left out where the file system
     /// has none.
     bool past_cache = false;
+    /// Where there is none, it goes the run's own way instead.
+    bool or_own_way = false;
     double settle = 0;  ///< seconds of rest before it
 
     bool writes() const;
@@ -219,6 +229,9 @@ struct Throughput {
     std::vector<std::pair<std::string, std::string>> passes;  ///< pattern and access
 };
 
+/// 1, 2, 4, … and all of them.
+std::vector<std::int64_t> doubled_up_to(int ranks);
+
 /// A study in whole.
 struct Definition {
     std::string name;  ///< of the benchmark
@@ -227,7 +240,8 @@ struct Definition {
     Json detail = Json::object();  ///< for the run line
     /// Bytes per second that nothing can exceed, if given; else of cells that are the peak.
     std::optional<BytesPerSecond> peak = {};
-    /// Name of the axis that is a number of ranks: speed-up and efficiency over it are told.
+    /// Name of the axis that is a number of ranks: speed-up and efficiency over it are told, and
+    /// how many are enough.
     std::string scales_over = {};
     std::vector<Throughput> throughputs = {};
 

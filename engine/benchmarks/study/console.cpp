@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "benchmarks/study/enough.hpp"
 #include "benchmarks/study/views.hpp"
 #include "core/table.hpp"
 
@@ -16,7 +17,7 @@ constexpr std::size_t most_columns = 8;
 class ConsoleView : public Observer {
   public:
     ConsoleView(Console& console, const Definition& definition, const std::string& result_path)
-        : console_(console) {
+        : console_(console), definition_(definition) {
         for (const auto& cell : definition.cells) {
             pattern_width_ = std::max(pattern_width_, cell.pattern.size());
             for (const auto& pass : cell.passes) {
@@ -110,6 +111,10 @@ class ConsoleView : public Observer {
                        fmt::format("{:.0f} %", 100 * mean.efficiency())});
         }
         if (any) console_.print("\nScaling, against the fewest ranks\n" + table.text(2));
+        const auto curves = enough_of(definition_, means);
+        if (curves.empty()) return;
+        console_.print("\nHow many are enough\n");
+        for (const auto& curve : curves) console_.print("  " + curve.sentence() + "\n");
     }
 
     void table(const std::vector<const Mean*>& means, bool peak) {
@@ -171,6 +176,7 @@ class ConsoleView : public Observer {
     }
 
     Console& console_;
+    const Definition& definition_;
     // Of the lines of passes.
     std::size_t pattern_width_ = 12;
     std::size_t access_width_ = 8;

@@ -67,7 +67,8 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
     : stage_(stage),
       crew_(crew),
       visit_(visit),
-      storage_(visit.cell.past_cache ? *stage.direct : stage.ways.of(visit.cell)),
+      storage_(visit.cell.past_cache && stage.direct != nullptr ? *stage.direct
+                                                                : stage.ways.of(visit.cell)),
       owner_(owner_of(stage, crew, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
@@ -338,16 +339,19 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
                                    [](const Named& s) { return s.first == "transfer"; });
     const double seconds = part == done.seconds.end() ? 0 : part->second;
     r.rank_rates = spread_over(comm, rate_of(static_cast<double>(done.moved.bytes), seconds));
-    r.slowest = largest_over(comm, seconds, session().host, 1).front();
-    r.fastest = largest_over(comm, -seconds, session().host, 1).front();
+    const int called = session().comm.rank();
+    r.slowest = largest_over(comm, seconds, session().host, 1, called).front();
+    r.fastest = largest_over(comm, -seconds, session().host, 1, called).front();
     r.fastest.value = -r.fastest.value;
     if (!stage_.each_rank) return;
     const auto hosts = comm.gather(session().host);
-    const auto numbers = gathered_over(
-        comm, std::array{static_cast<double>(done.moved.bytes),
-                         done.seconds.empty() ? 0 : done.seconds.front().second, seconds});
+    const auto numbers =
+        gathered_over(comm, std::array{static_cast<double>(done.moved.bytes),
+                                       done.seconds.empty() ? 0 : done.seconds.front().second,
+                                       seconds, static_cast<double>(called)});
     for (std::size_t i = 0; i < hosts.size(); ++i) {
-        r.each.push_back({hosts[i], numbers[i][0], numbers[i][1], numbers[i][2]});
+        r.each.push_back({hosts[i], numbers[i][0], numbers[i][1], numbers[i][2],
+                          static_cast<int>(numbers[i][3])});
     }
 }
 

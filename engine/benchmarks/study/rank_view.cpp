@@ -18,10 +18,9 @@ class RankView : public Observer {
             axes += "," + (axis.value.is_string() ? axis.text : axis.value.dump());
         }
         std::string lines;
-        int rank = 0;
         for (const auto& one : r.each) {
             lines += fmt::format("{},{},{}{},{},{},{:.0f},{:.9f},{:.9f},{:.3f}\n", r.cell->pattern,
-                                 r.pass.name, r.repetition, axes, rank++, one.host, one.bytes,
+                                 r.pass.name, r.repetition, axes, one.rank, one.host, one.bytes,
                                  one.total, one.transfer, rate_of(one.bytes, one.transfer));
         }
         if (auto added = file_.add(lines); !added) outcome_.fail(std::move(added.error()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "benchmarks/study/enough.hpp"
 #include "benchmarks/study/views.hpp"
 
 namespace effio::study {
@@ -33,6 +34,9 @@ class RecordView : public Observer {
                 figure(flow.what->name, flow.where,
                        flow.value ? Metric{*flow.value, flow.what->unit, true, {}}
                                   : Metric::none(flow.what->unit, "a part was not measured")));
+        }
+        for (const auto& curve : enough_of(definition_, means)) {
+            recorder_.figure(curve.figure(definition_.name));
         }
         const Mean* best = Means::best(means);
         Figure f = figure(underscored(definition_.name), Json::object(),

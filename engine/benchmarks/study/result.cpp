@@ -140,6 +140,7 @@ void Means::add(const PassResult& result) {
         return;
     }
     mean.rates.add(result.rate());
+    mean.rounds[result.repetition] = result.rate();
     mean.transfer_rates.add(result.transfer_rate());
     mean.seconds.add(result.counted_seconds);
     if (result.files > 0 && result.counted_seconds > 0) {

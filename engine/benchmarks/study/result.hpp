@@ -24,6 +24,7 @@ struct RankLine {
     double bytes = 0;
     double total = 0;  ///< seconds
     double transfer = 0;
+    int rank = 0;  ///< of the run
 };
 
 /// What files take on storage, as the file system tells right after the close.
@@ -89,7 +90,8 @@ struct PassResult {
 struct Mean {
     const Cell* cell = nullptr;
     Pass pass;
-    Samples rates;  ///< of valid repetitions; bytes per second
+    Samples rates;                          ///< of valid repetitions; bytes per second
+    std::map<std::int64_t, double> rounds;  ///< the same by repetition
     Samples transfer_rates;
     Samples seconds;      ///< that the rate counts
     Samples file_rates;   ///< files per second, of items

@@ -99,8 +99,8 @@ class Runner {
             for (std::size_t i = 0; i < groups_.size(); ++i) {
                 const auto turn = (i + static_cast<std::size_t>(repetition)) % groups_.size();
                 const Group& group = groups_[turn];
-                const bool past_cache = definition_.cells[group.begin].past_cache;
-                if (past_cache && stage_.direct == nullptr) continue;
+                const Cell& cell = definition_.cells[group.begin];
+                if (cell.past_cache && stage_.direct == nullptr && !cell.or_own_way) continue;
                 if (!run_group(group, repetition)) return end();
             }
         }
@@ -156,14 +156,32 @@ class Runner {
         }
     }
 
+    /// Of this rank in the row whose begin takes part; the root's is the first in each of them.
+    int place_of(Placing placing) const {
+        const Topology& at = stage_.job.topology;
+        switch (placing) {
+            case Placing::packed:
+                return at.node * at.max_ranks_on_node + at.rank_on_node;
+            case Placing::spread:
+                return at.rank_on_node * at.nodes + at.node;
+            case Placing::in_order:
+                break;
+        }
+        return session_.comm.rank();
+    }
+
     /// The communicator of a cell, kept as long as cells have the same ranks.
     Crew* crew_of(const Cell& cell) {
-        if (ranks_ == cell.ranks && grid_ == cell.grid) return crew_.get();
+        if (ranks_ == cell.ranks && grid_ == cell.grid && placing_ == cell.placing) {
+            return crew_.get();
+        }
         ranks_ = cell.ranks;
         grid_ = cell.grid;
+        placing_ = cell.placing;
         crew_.reset();
-        const bool member = session_.comm.rank() < cell.ranks;
-        auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+        const Comm row = session_.comm.reordered(place_of(cell.placing));
+        const bool member = row.rank() < cell.ranks;
+        auto comm = row.split(member ? std::optional<int>(0) : std::nullopt);
         if (!comm) return nullptr;
         if (cell.grid.empty()) {
             crew_ = std::make_unique<Crew>(std::move(*comm));
@@ -250,6 +268,7 @@ class Runner {
     std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
     int ranks_ = 0;
     std::vector<int> grid_;
+    Placing placing_ = Placing::in_order;
     std::size_t done_ = 0;
     std::int64_t wrong_ = 0;
     Outcome fatal_;
@@ -324,7 +343,8 @@ std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& st
 
 }  // namespace
 
-Ending run(Job& job, const Definition& definition, const Options& options, Observer* more) {
+Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
+           const Beside* beside) {
     Session& session = job.session;
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
@@ -361,6 +381,9 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
         request.only_read = false;
         lying = options.storage.keep ? lying + group.bytes() : std::max(lying, group.bytes());
     }
+    if (beside != nullptr) {
+        request.files.insert(request.files.end(), beside->files.begin(), beside->files.end());
+    }
     auto target = Target::prepare(session, *storage, std::move(request));
     if (!target) return Ending::from(target.error());
     const Status fits =
@@ -387,6 +410,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
     const Stage stage{job, options, *target, ways, direct.get(), arrays.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
+    const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
+    if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(*target);
     add(ending, target->remove_files(session, *storage));
     if (saved.error) add(ending, *saved.error);
     return ending;

@@ -3,21 +3,31 @@
 // StudyBenchmark and gives name, purpose, and `define`: the cells for a number of ranks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/study/cell.hpp"
 #include "benchmarks/study/options.hpp"
 #include "benchmarks/study/result.hpp"
+#include "storage/target.hpp"
 
 namespace effio::study {
 
 /// What all cells would do, by arithmetic.
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input);
 
-/// Collective. `more` sees the run beside records and console; may be null.
-Ending run(Job& job, const Definition& definition, const Options& options, Observer* more);
+/// What is done after the cells and is none. Its files are declared and removed with theirs.
+struct Beside {
+    std::vector<FileSet> files;
+    std::function<void(const Target&)> work;  ///< collective
+};
+
+/// Collective. `more` sees the run beside records and console; may be null, and so may `beside`.
+Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
+           const Beside* beside = nullptr);
 
 /// `Parameters` derive from Options.
 template <class Parameters>

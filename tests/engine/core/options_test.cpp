@@ -116,6 +116,55 @@ TEST(Options, commas_may_belong_to_the_values_of_a_list) {
     EXPECT_NE(table.help(false).find("--line LINE …"), std::string::npos);
 }
 
+enum class Colour { red, green, blue };
+
+struct Colours {
+    Colour one = Colour::green;
+    std::vector<Colour> some{Colour::blue, Colour::red};
+    bool light = true;
+    OptionTable table{"effio-mpi colours", "Has words for values."};
+
+    Colours() {
+        const Words<Colour> words{
+            {"red", Colour::red}, {"green", Colour::green}, {"blue", Colour::blue}};
+        table.choice("one", one, words, "which").letter('o');
+        table.choice("some", some, words, "which ones");
+        table.on_off("light", light, "whether there is some");
+    }
+};
+
+TEST(Options, words_are_values_of_an_enumeration_and_back) {
+    Colours c;
+    EXPECT_EQ(c.table.values(),
+              Json::parse(R"({"one": "green", "some": ["blue", "red"], "light": "on"})"));
+    const std::vector<std::string> words{"-o", "red", "--some", "green,green", "--light=off"};
+    ASSERT_TRUE(c.table.parse(words));
+    EXPECT_EQ(c.one, Colour::red);
+    EXPECT_EQ(c.some, (std::vector{Colour::green, Colour::green}));
+    EXPECT_FALSE(c.light);
+    EXPECT_EQ(c.table.values(),
+              Json::parse(R"({"one": "red", "some": ["green", "green"], "light": "off"})"));
+}
+
+TEST(Options, words_tell_their_choices_and_default) {
+    const Json d = Colours().table.describe()["options"];
+    EXPECT_EQ(d[0]["type"], "choice");
+    EXPECT_EQ(d[0]["choices"], Json::parse(R"(["red", "green", "blue"])"));
+    EXPECT_EQ(d[0]["default"], "green");
+    EXPECT_EQ(d[0]["metavar"], "red|green|blue");
+    EXPECT_EQ(d[1]["default"], "blue,red");
+    EXPECT_EQ(d[1]["list"], true);
+    EXPECT_EQ(d[2]["choices"], Json::parse(R"(["on", "off"])"));
+    Colours c;
+    const std::vector<std::string> wrong{"--one=yellow", "--some=red,,blue", "--light"};
+    const auto status = c.table.parse(wrong);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().cause,
+              "--one: 'yellow' is not one of red, green, blue\n"
+              "--some: an element of the list is empty\n"
+              "--light needs a value (on|off)");
+}
+
 TEST(Options, a_list_element_that_is_missing_is_a_fault) {
     EXPECT_EQ(Every().fault({"--sizes", "4,,8"}), "--sizes: an element of the list is empty");
     EXPECT_EQ(Every().fault({"--names", "a,,b"}), "--names: an element of the list is empty");

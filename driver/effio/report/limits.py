@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The limits that a probe has found, and another run in per cent of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from effio import text as fmt
+from effio.errors import EffioError
+from effio.report import common
+from effio.report.model import Cell, Column, Quantity, Section, Table
+from effio.store.details import Detail
+from effio.store.reader import Result
+from effio.store.records import Figure, Measurement, Number
+
+SMALL_READS = "random reads of 4 KiB"
+_SMALL = 4096
+# mdtest's accesses.
+_NAMES = {"create": "files created", "stat": "files looked up", "remove": "files removed"}
+
+
+class Told(Detail):
+    """What a limit adds: who took part, and by which way."""
+
+    processes: Number | None = None
+    backend: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probe run: where it ran, and its limits by name."""
+
+    name: str
+    result: Result
+    limits: Mapping[str, Figure]
+
+    @classmethod
+    def of(cls, name: str, result: Result) -> Probe:
+        limits = {
+            fmt.plain(f.where.get("limit", ""), 60): f
+            for f in result.figures_named("limit")
+            if f.metric.value is not None and f.metric.value > 0
+        }
+        if result.benchmark != "probe" or not limits:
+            raise EffioError(f"{name} is no run of probe, or one without limits")
+        return cls(name, result, limits)
+
+    def ceilings(self) -> dict[str, float]:
+        """For the roofline: what all processes reach."""
+        found = {}
+        for access in ("write", "read"):
+            f = self.limits.get(f"stream {access}, all processes")
+            if f is not None and f.metric.value is not None:
+                found[f"probe: {access} by all"] = f.metric.value
+        return found
+
+    def limit_of(self, m: Measurement) -> tuple[str, float] | None:
+        """The limit that holds for a measurement, in its unit."""
+        if common.is_message(m):
+            return None
+        if m.rate.unit == "1/s":
+            name = _NAMES.get(m.access, "") if m.pattern == "file" else ""
+            return self._value(name)
+        if m.rate.unit != "B/s":
+            return None
+        access = "read" if "read" in m.access else "write"
+        each = common.operation_bytes(m)
+        if access == "read" and 0 < each <= _SMALL:
+            found = self._value(SMALL_READS)
+            return (found[0], found[1] * each) if found is not None else None
+        who = "one process" if m.ranks == 1 else "all processes"
+        return self._value(f"stream {access}, {who}")
+
+    def _value(self, name: str) -> tuple[str, float] | None:
+        f = self.limits.get(name)
+        return (name, f.metric.value) if f is not None and f.metric.value else None
+
+    def differences(self, result: Result) -> list[str]:
+        """In what the probe's place is not that of the run."""
+        mine, its = self.result.run, result.run
+        found = []
+        if mine.system.node_names != its.system.node_names:
+            found.append("other nodes")
+        if mine.system.ranks != its.system.ranks:
+            ranks = fmt.count_of(mine.system.ranks, "rank")
+            found.append(f"{ranks}, not {its.system.ranks}")
+        a, b = mine.file_system, its.file_system
+        if a and b and (a.source, a.mount_point, a.type) != (b.source, b.mount_point, b.type):
+            found.append("another file system")
+        return found
+
+
+def _rows(probe: Probe, cells: Sequence[Measurement]) -> list[list[Cell]]:
+    keys = common.keys_of(cells)
+    rows: list[list[Cell]] = []
+    for m in cells:
+        limit = probe.limit_of(m)
+        if limit is None or m.rate.value is None:
+            continue
+        name, value = limit
+        unit = m.rate.unit
+        share = m.rate.value / value
+        rows.append(
+            [
+                *(k.of(m) for k in keys),
+                Quantity(m.rate.value, unit),
+                share,
+                name,
+                Quantity(value, unit),
+            ]
+        )
+    return rows
+
+
+def section_of(probe: Probe, result: Result) -> Section | None:
+    """Every rate of the run in per cent of the limit that holds for it; none where none does."""
+    cells = [m for m in result.measurements if m.valid and (m.rate.value or 0) > 0]
+    rows = _rows(probe, cells)
+    if not rows:
+        return None
+    columns = [
+        *(k.column for k in common.keys_of(cells)),
+        Column("rate"),
+        Column("of the limit", "1", "%", 3),
+        Column("limit"),
+        Column("which is"),
+    ]
+    run = probe.result.run
+    where = f"Limits of {probe.name}: {common.context_of(probe.result)}, {run.started}."
+    differences = probe.differences(result)
+    if differences:
+        where += f" NOT THE SAME PLACE: the probe ran with {', '.join(differences)}."
+    where += " More than 100 % came out of a cache, or the probe met a busy system."
+    return Section(
+        "probe",
+        "Per cent of the probe's limits",
+        [Table(columns, rows, "Per cent of the probe's limits", where)],
+    )

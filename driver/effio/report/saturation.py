@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells of saturation: how many processes are enough, then the rate over their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.report import common
+from effio.report.model import Finding, Headline
+from effio.report.study import StudyTeller, coordinates, enough_findings
+from effio.store.reader import Result
+from effio.store.records import Figure
+
+
+def _most(result: Result) -> Figure | None:
+    """Of the curve that takes the most processes."""
+    known = [f for f in result.figures_named("enough_ranks") if f.metric.value is not None]
+    return max(known, key=lambda f: f.metric.value or 0.0, default=None)
+
+
+class SaturationTeller(StudyTeller):
+    def headline(self, result: Result) -> Headline:
+        most = _most(result)
+        if most is None or most.metric.value is None:
+            return super().headline(result)
+        where = " ".join(fmt.plain(most.where.get(name, ""), 40) for name in ("pattern", "access"))
+        return Headline(
+            "processes that saturate the storage",
+            round(most.metric.value),
+            "1",
+            f"{where}, {common.context_of(result)}",
+            anchor="study-rates",
+        )
+
+    def findings(self, result: Result) -> Sequence[Finding]:
+        enough = enough_findings(result, coordinates(result))
+        told = {f.text for f in enough}
+        return [*enough, *(f for f in super().findings(result) if f.text not in told)]
+
+
+TELLER = SaturationTeller()

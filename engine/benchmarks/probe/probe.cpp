@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/probe/probe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "benchmarks/probe/limits.hpp"
+#include "benchmarks/storage_run.hpp"
+#include "core/pattern.hpp"
+#include "core/table.hpp"
+
+namespace effio::probe {
+namespace {
+
+using study::Cell;
+
+const char* const one = "one process";
+const char* const all = "all processes";
+const char* const small_reads = "small reads";
+
+/// A page of each of `reads` equal stretches of a file, in no order.
+Addresses small_pages(std::int64_t bytes, std::int64_t reads, std::uint64_t seed) {
+    const std::int64_t stretch = bytes / reads;
+    auto places = std::make_shared<std::vector<std::int64_t>>();
+    for (std::int64_t i = 0; i < reads; ++i) {
+        const auto pages = static_cast<std::uint64_t>(stretch / small_read);
+        const std::uint64_t page = mix64(seed + static_cast<std::uint64_t>(i)) % pages;
+        places->push_back(i * stretch / small_read * small_read +
+                          static_cast<std::int64_t>(page) * small_read);
+    }
+    return Addresses(0, Listed{small_read, std::move(places)}).in(Order::shuffled, seed);
+}
+
+/// Takes the best repetition of each cell as its limit.
+class StreamLimits : public study::Observer {
+  public:
+    explicit StreamLimits(int ranks) : ranks_(ranks) {}
+
+    void end(const std::vector<study::Mean>& means, const std::vector<study::Flow>&) override {
+        for (const auto& mean : means) {
+            const bool small = mean.cell->pattern == small_reads;
+            const double best = mean.rates.count() > 0 ? mean.rates.max() : 0;
+            Limit limit;
+            limit.metric = small ? Metric{best / small_read, "1/s", true, {}} : Metric::rate(best);
+            if (mean.rates.count() == 0) {
+                limit.metric = Metric::none(limit.metric.unit, "no valid repetition");
+            }
+            limit.detail = Json{
+                {"processes", mean.cell->ranks}, {"backend", mean.backend}, {"cache", mean.cache}};
+            if (small) {
+                limit.name = "random reads of 4 KiB";
+            } else {
+                limit.name = fmt::format("stream {}, {}", mean.pass.name, mean.cell->pattern);
+            }
+            found_.push_back(std::move(limit));
+        }
+        // One process is all of them.
+        for (std::size_t i = 0; ranks_ == 1 && i < 2 && i < found_.size(); ++i) {
+            Limit same = found_[i];
+            same.name = same.name.substr(0, same.name.find(',')) + ", " + one;
+            found_.push_back(std::move(same));
+        }
+    }
+    const std::vector<Limit>& found() const { return found_; }
+
+  private:
+    int ranks_;
+    std::vector<Limit> found_;
+};
+
+std::string shown(const Metric& metric) {
+    if (!metric.reason.empty()) return metric.reason;
+    if (metric.unit == "B/s") return format_rate(metric.value);
+    if (metric.unit == "s") return format_duration(metric.value);
+    return fmt::format("{:.4g} {}", metric.value, metric.unit);
+}
+
+class Probe : public study::StudyBenchmark<Parameters> {
+  public:
+    std::string_view name() const override { return "probe"; }
+    std::string_view purpose() const override {
+        return "The limits of this system in a few seconds: memory, streams past the cache, small "
+               "reads, names, messages; other runs are told in per cent of them";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 64 effio-mpi probe --dir /scratch/me\n"
+               "      all limits\n"
+               "  mpiexec -n 64 effio-mpi probe --dir /scratch/me --size 1GiB --reads 10000\n"
+               "      where storage is fast";
+    }
+    Ending run(Job& job) override;
+
+  protected:
+    Result<study::Definition> define(int ranks) const override {
+        if (ranks * parameters_.names > std::numeric_limits<int>::max()) {
+            return usage_error(fmt::format("--names: {} of each of {} are too many",
+                                           parameters_.names, count_of(ranks, "rank")));
+        }
+        return probe::define(parameters_, ranks);
+    }
+};
+
+Ending Probe::run(Job& job) {
+    Session& session = job.session;
+    const int ranks = session.comm.size();
+    const auto definition = define(ranks);
+    if (!definition) return Ending::from(definition.error());
+    StreamLimits streams(ranks);
+    Outcome outcome;
+    std::vector<Limit> limits;
+    const Tell tell = [&](Limit limit) { limits.push_back(std::move(limit)); };
+
+    FileSet names{parameters_.prefix + "_name."};
+    names.count = static_cast<int>(ranks * parameters_.names);
+    names.indexed = true;
+    names.digits = 6;
+    study::Beside beside{{names}, [&](const Target& target) {
+                             memory_limits(job, parameters_, tell, outcome);
+                             name_limits(
+                                 job, parameters_, [&](int i) { return target.path(names, i); },
+                                 tell, outcome);
+                             message_limits(job, parameters_, tell, outcome);
+                         }};
+    Ending ending = study::run(job, *definition, parameters_, &streams, &beside);
+    const Agreed agreed = agree(session, session.comm, outcome);
+    if (agreed.failed()) add(ending, *agreed.error);
+    if (agreed.interrupted && ending.status == ExitCode::done) {
+        ending.status = ExitCode::interrupted;
+        ending.reason = "stopped by a signal; what was measured before is complete";
+    }
+    if (!session.comm.is_root()) return ending;
+    limits.insert(limits.begin(), streams.found().begin(), streams.found().end());
+    Table table({{"limit", Table::Align::left}, {"value", Table::Align::left}});
+    for (const Limit& limit : limits) {
+        Figure f;
+        f.benchmark = "probe";
+        f.name = "limit";
+        f.where = Json{{"limit", limit.name}};
+        f.metric = limit.metric;
+        f.detail = limit.detail;
+        session.results.recorder().figure(f);
+        table.row({limit.name, shown(limit.metric)});
+    }
+    session.console.print("\nLimits\n" + table.text(2));
+    return ending;
+}
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table.add("size", size, "of each process' stream, in calls of 16 MiB if it is a multiple")
+        .letter('s')
+        .range(4096, 9e15);
+    table.add("reads", reads, "of 4 KiB at random places, by each process").range(1, 1e9);
+    table.add("names", names, "files that each process creates, looks up and removes, at most")
+        .range(1, 1e6);
+    table.add("memory", memory, "copied at a time; more than the caches hold").range(4096, 9e15);
+    table
+        .add("time", time,
+             "for each limit of memory and of pairs, and at most for the creation of files")
+        .range(1e-3, 1e4);
+    table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
+    declare_common(table);
+}
+
+Status Parameters::check() {
+    if (prefix.empty() || prefix.find('/') != std::string::npos) {
+        return usage_error("--prefix is the begin of file names; --dir says where they stand");
+    }
+    if (size.count % StampedPattern::page != 0) {
+        return usage_error(fmt::format("--size: {} is no multiple of 4KiB", format_exact(size)));
+    }
+    if (reads > size.count / small_read) {
+        return usage_error(fmt::format("--reads: {} of 4KiB are more than the {} of --size", reads,
+                                       format_exact(size)));
+    }
+    if (storage.keep) return usage_error("--keep: probe removes its files as a part of it");
+    return check_common();
+}
+
+study::Definition define(const Parameters& p, int ranks) {
+    study::Definition study;
+    study.name = "probe";
+    Cell cell;
+    cell.content = study::Content::stamped;
+    cell.sync = p.fsync;
+    cell.past_cache = p.storage.backend.name != "direct" && !is_model(p.storage.backend.name);
+    cell.or_own_way = true;
+    cell.file_bytes = p.size.count;
+    const std::int64_t bytes = p.size.count;
+    const std::int64_t call = Parameters::peak_block(bytes);
+    for (const char* who : {all, one}) {
+        if (who == one && ranks == 1) continue;
+        cell.pattern = who;
+        cell.ranks = cell.files = who == one ? 1 : ranks;
+        cell.axes = {study::count_axis("processes", cell.ranks), study::size_axis("call", call)};
+        cell.file = fmt::format("{}_{}", p.prefix, who == one ? "one" : "all");
+        cell.addresses = [=](int /*rank*/) {
+            return Addresses(0, Strides{call, {{bytes / call, call}}});
+        };
+        study.add(cell, {"write", "read"});
+        if (who == one) continue;
+        cell.pattern = small_reads;
+        cell.axes.back() = study::size_axis("call", small_read);
+        cell.counts = study::Counts::calls;
+        cell.addresses = [=, reads = p.reads](int rank) {
+            return small_pages(bytes, reads, mix64(static_cast<std::uint64_t>(rank)));
+        };
+        study.add(cell, {"read"});
+        cell.counts = study::Counts::visit;
+    }
+    study.title = fmt::format("Probe: streams of {}, {} small reads, up to {} names a process",
+                              format_exact(p.size), p.reads, p.names);
+    study.detail = Json{{"size_bytes", bytes}};
+    return study;
+}
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<Probe>();
+}
+
+}  // namespace effio::probe

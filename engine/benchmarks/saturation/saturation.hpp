@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many processes saturate the storage (docs/definitions/saturation.md), on the frame for
+// studies.
+#pragma once
+
+#include <memory>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/study/study.hpp"
+
+namespace effio::saturation {
+
+struct Parameters : study::Options {
+    Parameters() : Options("posix") {
+        fsync = study::Sync::inside;
+        reader = Readers::shifted;
+        repetitions = 3;
+    }
+
+    Bytes size{64 * MiB};  ///< of each process
+    std::vector<Bytes> transfers{{1 * MiB}};
+    std::vector<std::int64_t> processes;
+    std::vector<std::string> files{"own"};
+    std::vector<std::string> placings{"spread"};
+    std::string prefix = "saturation";
+
+    void declare(OptionTable& table);
+    Status check();
+};
+
+/// Streams of each number of processes, for each size of a call, kind of file and placing.
+Result<study::Definition> define(const Parameters& parameters, int ranks);
+
+std::unique_ptr<Benchmark> make_benchmark();
+
+}  // namespace effio::saturation

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Of a study over numbers of ranks: how many are enough for each of its curves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "benchmarks/study/result.hpp"
+#include "core/saturation.hpp"
+
+namespace effio::study {
+
+/// One curve: all that is alike but for the number of ranks.
+struct Enough {
+    Json where = Json::object();  ///< coordinates without that of the ranks
+    std::string where_text;
+    std::vector<int> ranks;
+    std::int64_t rounds = 0;  ///< that measured all of them
+    Saturation found;
+
+    int of_point() const { return ranks[found.point]; }
+    /// The fewest ranks that are enough, of the most that were measured.
+    Figure figure(const std::string& benchmark) const;
+    /// "use 12 of 64 processes for I/O …".
+    std::string sentence() const;
+};
+
+/// Curves of two numbers of ranks at least, by the repetitions that measured all of them.
+std::vector<Enough> enough_of(const Definition& definition, const std::vector<Mean>& means);
+
+}  // namespace effio::study

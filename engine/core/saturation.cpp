@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/saturation.hpp"
+
+#include <algorithm>
+
+#include "core/pattern.hpp"
+
+namespace effio {
+namespace {
+
+constexpr std::size_t draws = 2000;
+
+std::vector<double> mean_rates(const std::vector<std::vector<double>>& rounds,
+                               const std::vector<std::size_t>& drawn) {
+    std::vector<double> means(rounds.front().size());
+    for (const std::size_t round : drawn) {
+        for (std::size_t i = 0; i < means.size(); ++i) means[i] += rounds[round][i];
+    }
+    for (double& mean : means) mean /= static_cast<double>(drawn.size());
+    return means;
+}
+
+/// The first number of ranks whose rate is enough.
+std::size_t point_of(const std::vector<double>& rates) {
+    const double least = Saturation::enough * *std::max_element(rates.begin(), rates.end());
+    const auto found =
+        std::find_if(rates.begin(), rates.end(), [&](double rate) { return rate >= least; });
+    return static_cast<std::size_t>(found - rates.begin());
+}
+
+Shape shape_of(const std::vector<int>& ranks, const Saturation& s) {
+    const double growth = static_cast<double>(ranks.back()) / ranks.front();
+    if (s.rates.back() < Saturation::enough * s.rates[s.best]) return Shape::falling;
+    if (s.point == 0) return Shape::flat;
+    if (s.rates.back() >= Saturation::linear * growth * s.rates.front()) return Shape::linear;
+    return s.point + 1 == ranks.size() ? Shape::growing : Shape::level;
+}
+
+}  // namespace
+
+std::string_view name(Shape shape) {
+    switch (shape) {
+        case Shape::linear:
+            return "linear";
+        case Shape::growing:
+            return "growing";
+        case Shape::level:
+            return "level";
+        case Shape::flat:
+            return "flat";
+        case Shape::falling:
+            break;
+    }
+    return "falling";
+}
+
+Saturation find_saturation(const std::vector<int>& ranks,
+                           const std::vector<std::vector<double>>& rounds) {
+    std::vector<std::size_t> drawn(rounds.size());
+    for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] = i;
+    Saturation s;
+    s.rates = mean_rates(rounds, drawn);
+    s.point = point_of(s.rates);
+    s.best = static_cast<std::size_t>(std::max_element(s.rates.begin(), s.rates.end()) -
+                                      s.rates.begin());
+    s.shape = shape_of(ranks, s);
+
+    std::vector<std::size_t> points;
+    std::uint64_t seed = 0;
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+        for (std::size_t& round : drawn) round = mix64(seed++) % rounds.size();
+        points.push_back(point_of(mean_rates(rounds, drawn)));
+    }
+    std::sort(points.begin(), points.end());
+    s.low = points[draws / 40];
+    s.high = points[draws - 1 - draws / 40];
+    return s;
+}
+
+}  // namespace effio
