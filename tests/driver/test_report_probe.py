@@ -112,7 +112,7 @@ def test_rates_in_per_cent_of_the_limit_that_holds(tmp_path: Path) -> None:
     report = _told(tmp_path, _run_lines())
     table = _shares(report)
     at = [c.name for c in table.columns].index("of the limit")
-    found = [(row[0], row[at + 1], row[at]) for row in table.rows]
+    found: list[tuple[object, ...]] = [(row[0], row[at + 1], row[at]) for row in table.rows]
     assert found == [
         ("write", "stream write, all processes", pytest.approx(0.75)),
         ("write", "stream write, one process", pytest.approx(0.8)),

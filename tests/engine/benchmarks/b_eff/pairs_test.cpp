@@ -76,7 +76,7 @@ TEST(Pairs, have_the_latency_and_bandwidth_of_the_model) {
     p.pairs_bytes = {1000};
     const Topology topology = find_topology(session.comm);
     Job job{session.session, topology, nullptr, {}};
-    for (const std::string kind : {"all", "sampled"}) {
+    for (const Pairs kind : {Pairs::all, Pairs::sampled}) {
         p.pairs = kind;
         p.pairs_limit = 1;
         Outcome outcome;
@@ -86,7 +86,7 @@ TEST(Pairs, have_the_latency_and_bandwidth_of_the_model) {
         if (!session.comm.is_root()) continue;
         // A sample is at least one round: each rank at most once.
         EXPECT_EQ(static_cast<int>(r.pairs.size()),
-                  kind == "all" ? ranks * (ranks - 1) / 2 : ranks / 2);
+                  kind == Pairs::all ? ranks * (ranks - 1) / 2 : ranks / 2);
         for (const PairValue& pair : r.pairs) {
             EXPECT_NEAR(pair.latency, 1e-3 + 1e-6, 1e-12);
             EXPECT_NEAR(pair.bandwidth, 1000 / 2e-3, 1e-3);  // 1 ms on the way, 1 ms to send

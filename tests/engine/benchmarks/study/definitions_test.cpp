@@ -213,7 +213,7 @@ TEST(Ssca3, every_file_is_visited_as_often_as_the_chain_says) {
     p.detections = 5;
     p.templates = 7;
     for (const bool shared : {true, false}) {
-        p.pipelines = shared ? "shared" : "private";
+        p.own_chains = !shared;
         const int ranks = 5;
         const std::int64_t chains = shared ? 1 : ranks;
         const auto study = ssca3::define(p, ranks);
