@@ -17,6 +17,19 @@ void NetworkOptions::declare(OptionTable& table) {
 }
 
 Status NetworkOptions::check() {
+    if (auto set = read_settings(); !set) return set;
+    // Loops are made longer until time passes, which here it never would.
+    const bool free = model.message_latency.count <= 0 && model.message_rate.count <= 0 &&
+                      model.link_rate.count <= 0;
+    if (virtual_time() && free) {
+        return usage_error(
+            "--backend sim: messages take no time; give --backend-options message-latency=TIME, "
+            "message-rate=RATE or link-rate=RATE");
+    }
+    return {};
+}
+
+Status NetworkOptions::read_settings() {
     if (settings.empty()) return {};
     if (!virtual_time()) {
         return usage_error(fmt::format("--backend-options: {} takes no settings", backend));

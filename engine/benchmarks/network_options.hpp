@@ -22,11 +22,15 @@ struct NetworkOptions {
     SimModel model;
 
     void declare(OptionTable& table);
-    /// Reads the settings; call from Benchmark::check.
+    /// Reads the settings; call from Benchmark::check. A model in which messages take no time is
+    /// refused.
     Status check();
     bool virtual_time() const { return backend == "sim"; }
     Json describe() const;
     ExchangeMaker maker() const;
+
+  private:
+    Status read_settings();
 };
 
 }  // namespace effio

@@ -74,7 +74,7 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
         any_engine,
         tmp_path,
         f"2: mdtest --dir {data} {ENDLESS}",
-        f"2: mdtest --dir {data} {ENDLESS} --watchdog 4s",
+        f"2: mdtest --dir {data} {ENDLESS} --watchdog 8s",
         ranks=4,
         words=["--quiet", "--agree-deadline", "60s"],
     )

@@ -318,3 +318,13 @@ def test_a_link_of_known_rate(
     times = [m for m in result.measurements if m["access"] == "call times"]
     assert {m["where"]["steps"] for m in times} == {"between nodes"}
     assert len(times) == 21
+
+
+@pytest.mark.parametrize("benchmark", ["b-eff", "rings"])
+def test_messages_that_take_no_time_have_no_rate(
+    any_engine: Engine, tmp_path: Path, benchmark: str
+) -> None:
+    """Loops of rings would be made longer for ever."""
+    run = any_engine.alone([benchmark, "--backend", "sim"], tmp_path)
+    assert run.code == 2, run
+    assert "messages take no time; give --backend-options message-latency=TIME" in run.stderr
