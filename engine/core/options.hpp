@@ -92,7 +92,7 @@ class OptionTable {
 
     /// One of a few values by its word, or a list of them.
     template <class T>
-    Option& choice(std::string name, T& target, std::type_identity_t<Words<T>> words,
+    Option& choice(std::string name, T& target, const std::type_identity_t<Words<T>>& words,
                    std::string help) {
         return choose(std::move(name), std::move(help),
                       {texts(words),
@@ -101,8 +101,8 @@ class OptionTable {
                        {}});
     }
     template <class T>
-    Option& choice(std::string name, std::vector<T>& target, std::type_identity_t<Words<T>> words,
-                   std::string help) {
+    Option& choice(std::string name, std::vector<T>& target,
+                   const std::type_identity_t<Words<T>>& words, std::string help) {
         return choose(
             std::move(name), std::move(help),
             {texts(words), [&target, words](std::size_t i) { target.push_back(words[i].second); },

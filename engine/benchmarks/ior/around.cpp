@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "benchmarks/count_file.hpp"
 #include "benchmarks/ior/runner.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/posix_calls.hpp"
@@ -91,11 +91,9 @@ void Runner::write_count(const Measured& m, Outcome& mine) const {
     for (const auto& lane : m.pass.lanes) most = std::max(most, lane.transfers);
     most = comm_.max(most);
     if (!comm_.is_root()) return;
-    const std::string& path = *setup_.parameters.count_file;
-    std::ofstream out(path);
-    out << most << "\n";
-    out.close();
-    if (!out) mine.fail(session_.signed_error(io_error("write", path, "the count of calls")));
+    if (auto done = effio::write_count(*setup_.parameters.count_file, most); !done) {
+        mine.fail(session_.signed_error(std::move(done.error())));
+    }
 }
 
 /// Removes what this rank would write, so that it is written anew.

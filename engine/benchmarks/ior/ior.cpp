@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/count_file.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/plan.hpp"
 #include "benchmarks/ior/runner.hpp"
@@ -146,21 +146,6 @@ Ending Ior::run(Job& job) {
     return all;
 }
 
-/// Calls of each rank, as an earlier run wrote it down.
-Result<std::int64_t> read_count_file(const std::string& path) {
-    std::ifstream in(path);
-    std::string word;
-    std::string more;
-    in >> word;
-    const auto number = parse_integer(word);
-    if (!number || *number < 1 || (in >> more)) {
-        return usage_error(
-            fmt::format("--count-file {}: {}", path,
-                        in.is_open() ? "holds no number of calls" : "cannot be read"));
-    }
-    return *number;
-}
-
 /// Collective: what the root knows from files and its environment becomes known to all.
 Status Ior::agree_on_input(const Session& session, Parameters& p) const {
     std::string hints = fmt::format("{}", fmt::join(p.hints, "\n"));
@@ -169,8 +154,8 @@ Status Ior::agree_on_input(const Session& session, Parameters& p) const {
     std::istringstream lines(hints);
     for (std::string line; std::getline(lines, line);) p.hints.push_back(line);
     if (!p.count_file || p.writes()) return {};
-    const auto count = from_root(session.comm, [&] { return read_count_file(*p.count_file); });
-    if (!count) return count.error();
+    const auto count = from_root(session.comm, [&] { return read_count(*p.count_file, "calls"); });
+    if (!count) return usage_error("--count-file: " + count.error().text());
     p.max_transfers = *count;
     return {};
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <numeric>
 
 #include "benchmarks/ior/runner.hpp"
@@ -13,9 +12,6 @@
 
 namespace effio::ior {
 namespace {
-
-/// No storage is expected to be slower than this, in all: how long a silent flush may take.
-constexpr double slowest_storage = 10e6;  // bytes per second
 
 constexpr int slowest_shown = 5;
 

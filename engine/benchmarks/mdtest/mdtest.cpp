@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/count_file.hpp"
 #include "benchmarks/mdtest/account.hpp"
 #include "benchmarks/mdtest/runner.hpp"
 #include "benchmarks/storage_run.hpp"
@@ -55,7 +56,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
 Result<std::int64_t> Mdtest::files(const Session& session, const Workload& workload) const {
     if (!parameters_.stonewall_file || !parameters_.adopts()) return workload.items;
     auto count =
-        from_root(session.comm, [&] { return read_stonewall_file(*parameters_.stonewall_file); });
+        from_root(session.comm, [&] { return read_count(*parameters_.stonewall_file, "items"); });
     if (count && *count > workload.items) {
         return usage_error(fmt::format("{}: says {} files of each rank, but the options say {}",
                                        *parameters_.stonewall_file, *count, workload.items));
@@ -167,7 +168,7 @@ Ending Mdtest::run(Job& job) {
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
     std::vector<Observer*> observers{records.get(), tables.get()};
-    if (view_ && session.comm.is_root()) observers.push_back(view_.get());
+    if (view_) observers.push_back(view_.get());
     Ending ending;
     auto rank_csv = make_rank_csv(session.comm, parameters_.save_rank_details, rank_csv_header);
     if (!rank_csv) {

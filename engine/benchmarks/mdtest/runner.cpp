@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "benchmarks/count_file.hpp"
 #include "parallel/wait.hpp"
 
 namespace effio::mdtest {
@@ -31,26 +31,6 @@ double allowance(std::int64_t names) {
 }
 
 }  // namespace
-
-Result<std::int64_t> read_stonewall_file(const std::string& path) {
-    std::ifstream file(path);
-    std::string word;
-    std::string more;
-    if (!(file >> word)) return system_error("read the stonewall file", path, errno);
-    const auto number = parse_integer(word);
-    if (!number || *number < 1 || file >> more) {
-        return usage_error(fmt::format("{}: holds no number of items", path));
-    }
-    return *number;
-}
-
-Status write_stonewall_file(const std::string& path, std::int64_t items) {
-    std::ofstream file(path);
-    file << items << '\n';
-    file.close();
-    if (!file) return system_error("write the stonewall file", path, errno);
-    return {};
-}
 
 Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
                std::vector<Observer*> observers, std::optional<RankCsv> rank_csv)
@@ -245,8 +225,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
             std::min(local.wall->max_done * p.threads, running.iteration.files);
         running.iteration.files = local.wall->timed_out > 0 ? each : running.iteration.files;
         if (p.stonewall_file && group.comm.is_root()) {
-            if (auto done = write_stonewall_file(*p.stonewall_file, running.iteration.files);
-                !done) {
+            if (auto done = write_count(*p.stonewall_file, running.iteration.files); !done) {
                 local.outcome.fail(done.error());
             }
         }

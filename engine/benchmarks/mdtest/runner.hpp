@@ -60,6 +60,7 @@ class Runner {
     void note(const Error& error);
     template <class Tell>
     void notify(Tell&& tell) {
+        if (!session_.comm.is_root()) return;
         for (Observer* observer : observers_) tell(*observer);
     }
 
@@ -79,9 +80,5 @@ class Runner {
     int phases_done_ = 0;
     int phases_planned_ = 1;
 };
-
-/// The number in a stonewall status file: items of each rank.
-Result<std::int64_t> read_stonewall_file(const std::string& path);
-Status write_stonewall_file(const std::string& path, std::int64_t items);
 
 }  // namespace effio::mdtest

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/count_file.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace effio {
+namespace {
+
+struct CountFile : testing::Test {
+    std::string path = testing::TempDir() + "effio-count-" + std::to_string(getpid());
+
+    ~CountFile() override { std::filesystem::remove(path); }
+    std::string refused(const std::string& text) const {
+        std::ofstream(path) << text;
+        const auto read = read_count(path, "calls");
+        return read ? "(accepted)" : read.error().text();
+    }
+};
+
+TEST_F(CountFile, what_was_written_is_read_back) {
+    ASSERT_TRUE(write_count(path, std::int64_t{1} << 40));
+    const auto read = read_count(path, "calls");
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, std::int64_t{1} << 40);
+    ASSERT_TRUE(write_count(path, 7));  // over a longer one
+    EXPECT_EQ(*read_count(path, "calls"), 7);
+}
+
+TEST_F(CountFile, anything_but_one_number_from_1_on_is_refused) {
+    for (const char* text : {"", "\n", "0", "-3", "4 5", "4x", "4.0", "9223372036854775808"}) {
+        EXPECT_EQ(refused(text), path + ": holds no number of calls") << text;
+    }
+    EXPECT_EQ(refused(" 4\n\n"), "(accepted)");
+}
+
+TEST_F(CountFile, a_failure_names_the_file_and_the_cause) {
+    EXPECT_EQ(read_count("/nowhere/n", "calls").error().text(),
+              "read the count /nowhere/n: No such file or directory");
+    EXPECT_EQ(write_count("/nowhere/n", 1).error().text(),
+              "write the count /nowhere/n: No such file or directory");
+    EXPECT_EQ(write_count("/dev/full", 1).error().text(),
+              "write the count /dev/full: No space left on device");
+}
+
+}  // namespace
+}  // namespace effio
