@@ -11,8 +11,7 @@
 namespace effio {
 namespace {
 
-class NeighboursTest : public testing::Test {
-  protected:
+struct NeighboursTest : testing::Test {
     NeighboursTest() { std::ofstream(path_).flush(); }
     ~NeighboursTest() override { std::filesystem::remove(path_); }
 
