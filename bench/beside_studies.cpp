@@ -224,7 +224,7 @@ int random(effio::Session& session, const std::string& directory, long bytes, lo
 int small(effio::Session& session, const std::string& directory, long bytes, long turns) {
     effio::ssca3::Parameters p;
     p.own_chains = true;
-    p.fsync = study::Sync::none;
+    p.fsync = effio::study::Sync::none;
     p.templates = bytes / p.amounts().template_size.count;
     // Its first cell writes the templates.
     const auto storage = effio::make_storage(session, p.storage.backend, nullptr);
