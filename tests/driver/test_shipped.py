@@ -61,8 +61,9 @@ def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
                 rates[line["benchmark"]].append(line["rate"]["value"])
     assert {name: len(some) for name, some in rates.items()} == {"ior": 4, "mdtest": 7}
     bandwidth = prod(rates["ior"]) ** (1 / 4) / 2**30
-    assert [operations for operations, _ in searches] == [20, 20]  # two ranks with ten files
-    find = 40 / sum(seconds for _, seconds in searches)
+    # Two ranks with ten files, or as many as were made before the stonewall of some milliseconds.
+    assert [0 < operations <= 20 for operations, _ in searches] == [True, True]
+    find = sum(found for found, _ in searches) / sum(seconds for _, seconds in searches)
     metadata = (prod(rates["mdtest"]) * find) ** (1 / 8) / 1e3
     told = {
         title: float(value.split()[0])
