@@ -27,6 +27,9 @@ Result<Seconds> read_value(std::string_view text, Seconds) {
 Result<BytesPerSecond> read_value(std::string_view text, BytesPerSecond) {
     return parse_rate(text);
 }
+Result<Share> read_value(std::string_view text, Share) {
+    return parse_share(text);
+}
 Result<std::string> read_value(std::string_view text, const std::string&) {
     return std::string(text);
 }
@@ -46,6 +49,9 @@ double magnitude(Seconds v) {
 double magnitude(BytesPerSecond v) {
     return v.count;
 }
+double magnitude(Share v) {
+    return v.count;
+}
 
 Json to_json(std::int64_t v) {
     return v;
@@ -60,6 +66,9 @@ Json to_json(Seconds v) {
     return v.count;
 }
 Json to_json(BytesPerSecond v) {
+    return v.count;
+}
+Json to_json(Share v) {
     return v.count;
 }
 Json to_json(const std::string& v) {
@@ -148,6 +157,11 @@ Option& Option::whole() {
     return *this;
 }
 
+Option& Option::notes(bool& given) {
+    noted_ = &given;
+    return *this;
+}
+
 Option& Option::expert() {
     expert_ = true;
     return *this;
@@ -184,6 +198,7 @@ OptionTable::Type OptionTable::type_of() {
     if constexpr (std::is_same_v<T, Bytes>) return {"size", "B", "SIZE"};
     if constexpr (std::is_same_v<T, Seconds>) return {"duration", "s", "TIME"};
     if constexpr (std::is_same_v<T, BytesPerSecond>) return {"rate", "B/s", "RATE"};
+    if constexpr (std::is_same_v<T, Share>) return {"share", "", "SHARE"};
     return {"text", "", "TEXT"};
 }
 
@@ -296,6 +311,9 @@ Option& OptionTable::add(std::string n, std::optional<Seconds>& t, std::string h
 Option& OptionTable::add(std::string n, std::optional<BytesPerSecond>& t, std::string h) {
     return bind(std::move(n), t, std::move(h));
 }
+Option& OptionTable::add(std::string n, std::optional<Share>& t, std::string h) {
+    return bind(std::move(n), t, std::move(h));
+}
 Option& OptionTable::add(std::string n, std::optional<std::string>& t, std::string h) {
     return bind(std::move(n), t, std::move(h));
 }
@@ -348,6 +366,7 @@ Status OptionTable::set(std::string_view name, std::string_view text) {
     if (option->list_ && text.empty()) return fault(needs_value(*option));
     if (!option->given_ && option->reset_) option->reset_();
     option->given_ = true;
+    if (option->noted_ != nullptr) *option->noted_ = true;
     if (!option->list_ || option->whole_) return assign(text);
     // A trailing comma is harmless; an empty element in between is not.
     while (!text.empty()) {

@@ -36,6 +36,8 @@ class Option {
     Option& automatic(std::string words);
     /// Of a list: commas belong to the value; each use of the option gives one.
     Option& whole();
+    /// `given` becomes true where the option is given, be it with the value it has anyway.
+    Option& notes(bool& given);
     /// Rare options, shown by `--help-all` only.
     Option& expert();
 
@@ -57,6 +59,7 @@ class Option {
     bool whole_ = false;
     bool expert_ = false;
     bool given_ = false;
+    bool* noted_ = nullptr;
     std::function<Status(const Option&, std::string_view)> assign_;
     std::function<void()> reset_;  ///< lists: forget the default when a value is given
     std::function<Json()> value_;
@@ -84,6 +87,7 @@ class OptionTable {
     Option& add(std::string name, std::optional<Bytes>& target, std::string help);
     Option& add(std::string name, std::optional<Seconds>& target, std::string help);
     Option& add(std::string name, std::optional<BytesPerSecond>& target, std::string help);
+    Option& add(std::string name, std::optional<Share>& target, std::string help);
     Option& add(std::string name, std::optional<std::string>& target, std::string help);
     /// Lists: comma-separated, and every further use of the option appends.
     Option& add(std::string name, std::vector<std::int64_t>& target, std::string help);

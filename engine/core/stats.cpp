@@ -53,6 +53,43 @@ double student_t_975(std::int64_t freedom) {
     return z + g1 / n + g2 / (n * n) + g3 / (n * n * n);
 }
 
+double student_t_chance(double t, double freedom) {
+    constexpr double normal_from = 1000;  // degrees of freedom
+    if (freedom > normal_from) return std::erfc(std::abs(t) / std::sqrt(2.0));
+    // With t = sqrt(freedom) tan(angle) the density is cos^(freedom-1), on an interval that ends.
+    const auto integral = [freedom](double begin) {
+        constexpr int steps = 2000;  // Simpson's rule
+        const double end = std::acos(0.0);
+        const double width = (end - begin) / steps;
+        double sum = 0;
+        for (int i = 0; i <= steps; ++i) {
+            const double at = std::max(0.0, std::cos(begin + i * width));
+            const double weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+            sum += weight * std::pow(at, freedom - 1);
+        }
+        return sum * width / 3;
+    };
+    return integral(std::atan(std::abs(t) / std::sqrt(freedom))) / integral(0);
+}
+
+double chance_of_difference(const Samples& a, const Samples& b) {
+    if (a.count() < 2 || b.count() < 2) return 1;
+    const auto of_mean = [](const Samples& s) {
+        return s.deviation() * s.deviation() / static_cast<double>(s.count());
+    };
+    const double both = of_mean(a) + of_mean(b);
+    const double distance = std::abs(a.mean() - b.mean());
+    // Equal values, as a model gives them, differ by what arithmetic rounds off.
+    constexpr double rounding = 1e-9;
+    if (distance <= rounding * std::max(std::abs(a.mean()), std::abs(b.mean()))) return 1;
+    if (both == 0) return 0;
+    const auto share = [&](const Samples& s) {
+        return of_mean(s) * of_mean(s) / static_cast<double>(s.count() - 1);
+    };
+    const double freedom = both * both / (share(a) + share(b));
+    return student_t_chance(distance / std::sqrt(both), freedom);
+}
+
 double arithmetic_mean(std::span<const double> values) {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

@@ -43,6 +43,14 @@ Samples samples_of(std::span<const double> values);
 /// (exact values up to 2 degrees, Cornish-Fisher expansion above, Abramowitz & Stegun 26.7.5).
 double student_t_975(std::int64_t freedom);
 
+/// How probable it is that Student's t with `freedom` >= 1 degrees of freedom, which need not be a
+/// whole number, is by chance at least as far from 0 as `t`; within 0.001.
+double student_t_chance(double t, double freedom);
+
+/// How probable it is that two means differ this much by chance: Welch's t, both tails, variances
+/// that need not be equal. 1 below two samples on either side.
+double chance_of_difference(const Samples& a, const Samples& b);
+
 double arithmetic_mean(std::span<const double> values);
 /// exp(mean(log)); NaN if a value is not positive.
 double geometric_mean(std::span<const double> values);

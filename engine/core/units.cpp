@@ -40,6 +40,8 @@ constexpr std::array<Unit, 6> time_units{{
     {"h", 3600.0},
 }};
 
+constexpr std::array<Unit, 1> share_units{{{"%", 1.0}}};
+
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) return {};
@@ -150,6 +152,20 @@ Result<BytesPerSecond> parse_rate(std::string_view text) {
     return BytesPerSecond{*rate};
 }
 
+Result<Share> parse_share(std::string_view text) {
+    const auto number = number_with_unit(text, share_units, "5% or 0.05");
+    if (!number) return number.error();
+    const bool in_per_cent = trimmed(text).ends_with('%');
+    const double share = in_per_cent ? *number / 100 : *number;
+    if (share > 0 && share < 1) return Share{share};
+    if (!in_per_cent && share >= 1 && share < 100) {
+        return usage_error(
+            fmt::format("'{}' is {:g} %; did you mean {:g}%?", text, 100 * share, share));
+    }
+    return usage_error(
+        fmt::format("'{}' is not above 0 and below 100 %; write for example 5% or 0.05", text));
+}
+
 std::string format_exact(Bytes size) {
     std::int64_t rest = size.count;
     if (rest == 0) return "0B";
@@ -200,6 +216,11 @@ std::string format_rate(double bytes_per_second) {
         ++step;
     }
     return fmt::format("{:.4g} {}", bytes_per_second, names[step]);
+}
+
+std::string format_share(double share) {
+    constexpr double rounding = 1e-9;  // what arithmetic leaves of equal values is nothing
+    return fmt::format("{:.3g} %", std::abs(share) < rounding ? 0.0 : 100 * share);
 }
 
 std::string count_of(std::int64_t number, std::string_view noun) {

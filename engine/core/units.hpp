@@ -31,6 +31,13 @@ struct BytesPerSecond {
     friend auto operator<=>(BytesPerSecond, BytesPerSecond) = default;
 };
 
+/// A part of a whole, above 0 and below 1.
+struct Share {
+    double count = 0;
+    friend bool operator==(Share, Share) = default;
+    friend auto operator<=>(Share, Share) = default;
+};
+
 constexpr std::int64_t KiB = 1024;
 constexpr std::int64_t MiB = 1024 * KiB;
 constexpr std::int64_t GiB = 1024 * MiB;
@@ -47,6 +54,8 @@ Result<Bytes> parse_size(std::string_view text);
 Result<Seconds> parse_duration(std::string_view text);
 /// A size and "/s": "1GB/s", "100MiB/s"; a bare number is bytes per second.
 Result<BytesPerSecond> parse_rate(std::string_view text);
+/// "5%" or "0.05"; above 0 and below 100 %.
+Result<Share> parse_share(std::string_view text);
 
 /// Exact and parseable by parse_size: "1MiB", "1MiB+8B", "1500B"; binary prefixes only.
 std::string format_exact(Bytes size);
@@ -56,6 +65,8 @@ std::string format_size(double bytes);
 std::string format_duration(double seconds);
 /// Rounded for people, decimal prefix as the field quotes it: "59.9 MB/s".
 std::string format_rate(double bytes_per_second);
+/// Rounded for people, in per cent: "4.87 %".
+std::string format_share(double share);
 /// "1 rank", "2 ranks": the one place that knows of plurals.
 std::string count_of(std::int64_t number, std::string_view noun);
 

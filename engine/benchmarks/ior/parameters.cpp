@@ -42,7 +42,8 @@ void Parameters::declare(OptionTable& table) {
     table.add("order-seed", order_seed, "of the random orders").range(0, most).expert();
     table.add("repetitions", repetitions, "how often all phases are done")
         .letter('i')
-        .range(1, 1e9);
+        .range(1, 1e9)
+        .notes(until_ci.most_given);
     table.flag("file-each-repetition", file_each_repetition, "new files for every repetition");
     table.add("name", stem, "name of the shared file, begin of the others' names").metavar("NAME");
     table
@@ -117,6 +118,7 @@ void Parameters::declare(OptionTable& table) {
              "as many from it")
         .metavar("FILE")
         .automatic("none");
+    until_ci.declare(table);
     table.add("time-limit", time_limit, "no phase begins after this time of the run; 0 = no limit")
         .range(0, 1e9);
 
@@ -256,7 +258,11 @@ Status Parameters::check_modes() const {
     return {};
 }
 
-Status Parameters::check_limits() const {
+Status Parameters::check_limits() {
+    if (auto kept = until_ci.check(repetitions, "--repetitions"); !kept) return kept;
+    if (until_ci.on() && segments == 0) {
+        return usage_error("--until-ci: files of --segments 0 hold nothing that has a rate");
+    }
     if (wear_out && stonewall.count <= 0) return usage_error("--wear-out needs --stonewall");
     if (wear_out_limit.count > 0 && wear_out_limit <= stonewall) {
         return usage_error("--wear-out-limit must be longer than --stonewall");

@@ -8,6 +8,7 @@
 
 #include "benchmarks/ior/definition.hpp"
 #include "benchmarks/storage_options.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
 #include "parallel/topology.hpp"
 
@@ -26,6 +27,7 @@ struct Parameters {
     Order order = Order::sequential;
     std::int64_t order_seed = 1;
     std::int64_t repetitions = 1;
+    UntilCiOptions until_ci;
     bool file_each_repetition = false;
     std::string stem = "ior";
     std::vector<std::string> more_dirs;
@@ -90,7 +92,7 @@ struct Parameters {
     Status check_sizes() const;
     Status check_phases() const;
     Status check_modes() const;
-    Status check_limits() const;
+    Status check_limits();
     Status check_hints() const;
 };
 

@@ -36,7 +36,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                 calls = std::max(static_cast<double>(workers), seconds * input.rate / each);
             }
             seconds = std::max(seconds, p.min_time.count);
-            total += seconds * static_cast<double>(p.repetitions);
+            total += seconds;
             table.row({std::string(name(access)), format_exact(transfer),
                        fmt::format("{:.0f}", calls), format_size(calls * each),
                        format_duration(seconds)});
@@ -50,13 +50,14 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     const FileNames names(p, workers);
     std::int64_t files = 0;
     for (const auto& set : names.sets()) files += set.count;
+    const auto span = p.until_ci.foretell(p.repetitions, "repetition", total);
     Plan plan;
     plan.text = fmt::format(
         "Plan of ior with {}{}, at an assumed {} in all\n"
         "{} with {}; {}\nexpected duration: {}\n{}",
         count_of(ranks, "rank"), p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
-        format_rate(input.rate), count_of(files, "file"), format_size(all),
-        count_of(p.repetitions, "repetition"), format_duration(total), table.text(2));
+        format_rate(input.rate), count_of(files, "file"), format_size(all), span.repetitions,
+        span.duration, table.text(2));
     plan.data = Json{{"benchmark", "ior"},
                      {"ranks", ranks},
                      {"workers", workers},
@@ -64,8 +65,9 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                      {"bytes", all},
                      {"repetitions", p.repetitions},
                      {"assumed_rate_bytes_per_second", input.rate},
-                     {"expected_seconds", total},
+                     {"expected_seconds", span.most_seconds},
                      {"phases", std::move(phases)}};
+    if (p.until_ci.on()) plan.data["until_ci"] = span.data;
     return plan;
 }
 

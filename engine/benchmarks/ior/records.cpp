@@ -65,8 +65,9 @@ class RecordView : public Observer {
         const Samples rates = rates_of(run, access, transfer);
         Figure f;
         f.benchmark = "ior";
-        f.name = std::string(ior::name(access)) + "_bandwidth";
-        f.where = Json{{"access", ior::name(access)}, {"transfer_bytes", transfer}};
+        const auto subject = bandwidth_of(access, transfer);
+        f.name = subject.figure;
+        f.where = subject.where;
         f.metric = Metric::rate(0);
         recorder_.figure(mean_of(std::move(f), rates,
                                  run.setup.parameters.segments == 0 ? nothing_moved

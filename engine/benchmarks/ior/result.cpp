@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/ior/result.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace effio::ior {
@@ -24,6 +26,12 @@ double PhaseResult::transfer_rate() const {
 double PhaseResult::operation_rate() const {
     const double time = span("transfer").seconds();
     return time > 0 ? static_cast<double>(operations) / time : 0;
+}
+
+UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer) {
+    return {fmt::format("{}_bandwidth", name(access)),
+            Json{{"access", name(access)}, {"transfer_bytes", transfer}}, "B/s",
+            fmt::format("{}, transfer {}", name(access), format_exact(Bytes{transfer}))};
 }
 
 }  // namespace effio::ior

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/ior/parameters.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "parallel/file_system.hpp"
@@ -130,6 +131,9 @@ struct RunResult {
     bool interrupted = false;
     bool out_of_time = false;  ///< --time-limit left phases out
 };
+
+/// The mean rate of an access with a transfer size, as the records tell it.
+UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer);
 
 class Observer {
   public:

@@ -23,6 +23,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       names_(names),
       hints_(hints),
       observers_(std::move(observers)),
+      until_ci_(setup.parameters.until_ci, setup.parameters.repetitions, session.clock.now()),
       self_(Comm::self(session.clock)),
       order_(comm, topology),
       common_(comm, topology),
@@ -45,10 +46,12 @@ Outcome Runner::run() {
         for (std::size_t size = 0; size < p.transfers.size() && !stopping_; ++size) {
             repeat(repetition, size);
         }
+        if (!stopping_ && !until_ci_.another(comm_, session_.clock.now())) break;
     }
     result_.seconds = session_.clock.now() - begin_;
     result_.interrupted = fatal_.interrupted;
     notify([&](Observer& o) { o.end(result_); });
+    until_ci_.tell(session_, "ior");
     return fatal_;
 }
 
@@ -220,6 +223,9 @@ void Runner::tell(PhaseResult& result) {
     result_.errors += result.errors;
     if (setup_.parameters.stop_on_errors && result.errors > 0) stopping_ = true;
     notify([&](Observer& o) { o.phase(result); });
+    if (result.valid && result.bytes > 0) {
+        until_ci_.add(bandwidth_of(result.access, result.geometry.transfer), result.rate());
+    }
 }
 
 Runner::Task Runner::verification_of(const Task& phase, int distance) const {

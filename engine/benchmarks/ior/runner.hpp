@@ -12,6 +12,7 @@
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -123,6 +124,7 @@ class Runner {
     const FileNames& names_;
     const HintRules& hints_;
     std::vector<Observer*> observers_;
+    UntilCi until_ci_;
     Comm self_;
     NodeOrder order_;
     CommonClock common_;

@@ -88,7 +88,11 @@ void Parameters::declare(OptionTable& table) {
     table.add("find-bytes", find_bytes, "with --also find: how long the files to search for are")
         .range(0, 1e12)
         .automatic("of any length");
-    table.add("iterations", iterations, "how often all of it").letter('i').range(1, 1e9);
+    table.add("iterations", iterations, "how often all of it")
+        .letter('i')
+        .range(1, 1e9)
+        .notes(until_ci.most_given);
+    until_ci.declare(table);
     table.add("ranks", ranks, "numbers of ranks to measure with, one after the other")
         .range(1, 2147483647)
         .automatic("all");
@@ -243,6 +247,11 @@ Status Parameters::check_combinations() const {
     if (stonewall.count > 0 && !has("create")) {
         return refuse("--stonewall: bounds the creation of files, which is not among --phases");
     }
+    if (until_ci.on() && !(has("create") && has("remove"))) {
+        return refuse(
+            "--until-ci: how many trees there will be is not known before, so that each must be "
+            "made and removed; needs create and remove in --phases");
+    }
     if (ranks.size() > 1 && !(has("create") && has("remove"))) {
         return refuse("--ranks: several numbers need both create and remove in --phases");
     }
@@ -273,6 +282,7 @@ Status Parameters::check_combinations() const {
 
 Status Parameters::check() {
     if (auto met = storage.check(); !met) return met;
+    if (auto kept = until_ci.check(iterations, "--iterations"); !kept) return kept;
     if (adopts() && !has("remove")) storage.keep = true;
     auto work = Workload::of(wish());
     if (!work) return std::move(work.error());

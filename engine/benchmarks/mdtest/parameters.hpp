@@ -9,6 +9,7 @@
 #include "benchmarks/mdtest/phases.hpp"
 #include "benchmarks/mdtest/workload.hpp"
 #include "benchmarks/storage_options.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
 
 namespace effio::mdtest {
@@ -31,6 +32,7 @@ struct Parameters {
     std::vector<std::string> phases{phase_words()};
     std::vector<std::string> also;
     std::int64_t iterations = 1;
+    UntilCiOptions until_ci;
     std::vector<std::int64_t> ranks;
     std::int64_t threads = 1;
     std::int64_t rank_shift = 0;

@@ -67,15 +67,16 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                               {"operations", operations},
                               {"bytes", bytes}});
     }
-    total *= static_cast<double>(p.iterations);
     constexpr double assumed = 10'000;
+    const auto span = p.until_ci.foretell(p.iterations, "iteration", total / assumed);
+    total *= static_cast<double>(p.iterations);
     plan.text = fmt::format(
         "Plan of mdtest with {}: {} items for each, {} in each of {} directories of a tree "
-        "of {}, {} {}\n{} iterations of:\n{}on storage at a time: {}\n"
+        "of {}, {} {}\n{}; each is\n{}on storage at a time: {}\n"
         "expected duration at {} operations per second in all: {}\n",
         count_of(input.ranks, "rank"), w.items, w.per_directory, w.holders(), w.tree.directories(),
-        w.loops, w.unique ? "tree for each rank" : "trees for all ranks", p.iterations,
-        table.text(2), format_size(most_bytes), assumed, format_duration(total / assumed));
+        w.loops, w.unique ? "tree for each rank" : "trees for all ranks", span.repetitions,
+        table.text(2), format_size(most_bytes), assumed, span.duration);
     plan.data = Json{{"benchmark", "mdtest"},
                      {"ranks", input.ranks},
                      {"iterations", p.iterations},
@@ -86,8 +87,9 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                      {"bytes_on_storage", most_bytes},
                      {"operations", total},
                      {"assumed_operations_per_second", assumed},
-                     {"expected_seconds", total / assumed},
+                     {"expected_seconds", span.most_seconds},
                      {"phases", std::move(phases)}};
+    if (p.until_ci.on()) plan.data["until_ci"] = span.data;
     return plan;
 }
 

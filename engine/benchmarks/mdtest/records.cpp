@@ -78,9 +78,9 @@ class RecordView : public Observer {
         for (const PhaseSummary& s : run.phases) {
             Figure f;
             f.benchmark = "mdtest";
-            f.name = "rate";
-            f.where = place_of(*s.phase, s.ranks, s.unique);
-            f.where["access"] = s.phase->access;
+            const auto subject = subject_of(*s.phase, s.ranks, s.unique);
+            f.name = subject.figure;
+            f.where = subject.where;
             f.valid = s.invalid == 0;
             if (s.invalid > 0) {
                 f.reasons.push_back(std::to_string(s.invalid) + " iterations without a rate");
@@ -96,6 +96,14 @@ class RecordView : public Observer {
 };
 
 }  // namespace
+
+UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique) {
+    Json where = place_of(phase, ranks, unique);
+    where["access"] = phase.access;
+    return {"rate", std::move(where), per_second,
+            fmt::format("{}, {}{}", phase.title, count_of(ranks, "rank"),
+                        unique ? ", a tree for each" : "")};
+}
 
 const char* const rank_csv_header =
     "thing,operation,iteration,ranks,tree,rank,operations,failed,work(s),total(s),work-rate(1/s),"

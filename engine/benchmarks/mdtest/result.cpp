@@ -14,7 +14,7 @@ void RunResult::add(const PhaseResult& result) {
                            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, 0});
     }
     const double seconds = result.total_seconds();
-    if (!result.valid || seconds <= 0 || result.operations == 0) {
+    if (!result.has_rate()) {
         ++it->invalid;
         return;
     }

@@ -10,6 +10,7 @@
 
 #include "benchmarks/mdtest/parameters.hpp"
 #include "benchmarks/mdtest/phases.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
@@ -73,6 +74,7 @@ struct PhaseResult {
     double total_seconds() const { return seconds.front().second.max; }
     /// Operations per second: all of them over the time of the slowest rank.
     double rate() const { return static_cast<double>(operations) / total_seconds(); }
+    bool has_rate() const { return valid && total_seconds() > 0 && operations > 0; }
 };
 
 /// What lies on disk against what was made and removed without an error.
@@ -104,6 +106,9 @@ struct RunResult {
     std::vector<PhaseSummary> phases;  ///< in the order of all_phases() for each number of ranks
     void add(const PhaseResult& result);
 };
+
+/// The mean rate of a phase, as the records tell it.
+UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique);
 
 class Observer {
   public:

@@ -60,6 +60,7 @@ Ending Runner::run() {
         measure_sizes();
     }
     notify([&](Observer& o) { o.end(result_); });
+    for (const auto& [place, until_ci] : repeated_) until_ci.tell(session_, "mdtest", place);
     Ending ending;
     if (error_) {
         ending = Ending::from(*error_);
@@ -129,14 +130,22 @@ void Runner::tell_those_who_waited() {
 
 void Runner::measure(const Comm& comm) {
     const Topology topology = find_topology(comm);
-    Group group{comm, topology, CommonClock(comm, topology), nullptr,
-                Crew(static_cast<int>(setup_.parameters.threads))};
+    Group group{
+        comm,
+        topology,
+        CommonClock(comm, topology),
+        nullptr,
+        Crew(static_cast<int>(setup_.parameters.threads)),
+        UntilCi(setup_.parameters.until_ci, setup_.parameters.iterations, session_.clock.now())};
     if (setup_.parameters.rank_shift > 0) {
         group.order = std::make_unique<NodeOrder>(comm, group.topology);
     }
     for (std::int64_t i = 0; i < setup_.parameters.iterations && !stopping_; ++i) {
         iteration(group, i);
+        if (!stopping_ && !group.until_ci.another(comm, session_.clock.now())) break;
     }
+    repeated_.emplace_back(Json{{"ranks", comm.size()}, {"unique", setup_.workload.unique}},
+                           std::move(group.until_ci));
 }
 
 void Runner::iteration(Group& group, std::int64_t number) {
@@ -265,6 +274,7 @@ void Runner::tell(Group& group, Running& running, const LocalResult& local) {
     if (phase.action == Action::create && r.failed > 0) running.count_holds[thing] = false;
     result_.add(r);
     notify([&](Observer& o) { o.phase(r); });
+    if (r.has_rate()) group.until_ci.add(subject_of(phase, r.ranks, r.unique), r.rate());
     if (setup_.parameters.save_rank_details) {
         together(group.comm, rank_csv_ ? rank_csv_->add(rank_csv_lines(r)) : Status());
     }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
@@ -30,6 +31,7 @@ class Runner {
         CommonClock clock;
         std::unique_ptr<NodeOrder> order;
         Crew crew;
+        UntilCi until_ci;
     };
     /// An iteration in work.
     struct Running {
@@ -72,8 +74,9 @@ class Runner {
     std::vector<Observer*> observers_;
     std::optional<RankCsv> rank_csv_;  ///< on the root, if asked for
     RunResult result_;
-    std::optional<Error> error_;  ///< the gravest so far
-    std::optional<Error> left_;   ///< on the root: what a tree holds that is not of this run
+    std::vector<std::pair<Json, UntilCi>> repeated_;  ///< by numbers of ranks and kinds of trees
+    std::optional<Error> error_;                      ///< the gravest so far
+    std::optional<Error> left_;  ///< on the root: what a tree holds that is not of this run
     std::int64_t errors_ = 0;
     bool interrupted_ = false;
     bool stopping_ = false;

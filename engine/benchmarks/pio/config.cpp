@@ -177,6 +177,9 @@ class Reader {
                             "that the number is the same for all",
                             *count, *repetitions_));
         }
+        if (auto enough = p_.until_ci.check_most(*count, "ModuleReps"); !enough) {
+            return fault(enough.error().cause);
+        }
         repetitions_ = p_.repetitions = *count;
         return {};
     }

@@ -12,7 +12,9 @@ void Options::declare_common(OptionTable& table) {
     table.group("Measuring");
     table.add("repetitions", repetitions, "of everything; the order rotates")
         .letter('r')
-        .range(1, 1e6);
+        .range(1, 1e6)
+        .notes(until_ci.most_given);
+    until_ci.declare(table);
     table.choice(
         "fsync", fsync, {{"beside", Sync::beside}, {"inside", Sync::inside}, {"off", Sync::none}},
         "flush to storage after writing: as a part that the rate does not count, inside it, or "
@@ -90,6 +92,7 @@ Status Options::check_common() {
         }
         peak = *rate;
     }
+    if (auto kept = until_ci.check(repetitions, "--repetitions"); !kept) return kept;
     return storage.check();
 }
 

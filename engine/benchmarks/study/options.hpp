@@ -8,12 +8,14 @@
 
 #include "benchmarks/storage_options.hpp"
 #include "benchmarks/study/cell.hpp"
+#include "benchmarks/until_ci.hpp"
 
 namespace effio::study {
 
 struct Options {
     StorageOptions storage;
     std::int64_t repetitions = 1;
+    UntilCiOptions until_ci;
     bool verify = true;
     Readers reader = Readers::same;
     bool drop_cache = true;

@@ -58,7 +58,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
                                  {"expected_seconds", bytes / input.rate}});
         }
     }
-    seconds *= static_cast<double>(options.repetitions);
+    const auto span = options.until_ci.foretell(options.repetitions, "repetition", seconds);
     double most = 0;
     for (const auto& [keeper, files] : lying) {
         double bytes = 0;
@@ -70,16 +70,17 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
         "Plan of {} with {}, at an assumed {} in all\n{}\n{}; memory of a rank: {}; on storage "
         "at a time: {}\nexpected duration: {}\n\n{}",
         definition.name, count_of(input.ranks, "rank"), format_rate(input.rate), definition.title,
-        count_of(options.repetitions, "repetition"), format_size(static_cast<double>(memory)),
-        format_size(most), format_duration(seconds), table.text(2));
+        span.repetitions, format_size(static_cast<double>(memory)), format_size(most),
+        span.duration, table.text(2));
     plan.data = Json{{"benchmark", definition.name},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
                      {"repetitions", options.repetitions},
                      {"bytes_on_storage", most},
                      {"memory_per_rank_bytes", memory},
-                     {"expected_seconds", seconds},
+                     {"expected_seconds", span.most_seconds},
                      {"cells", std::move(cells)}};
+    if (options.until_ci.on()) plan.data["until_ci"] = span.data;
     return plan;
 }
 

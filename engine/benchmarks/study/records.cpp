@@ -62,9 +62,8 @@ class RecordView : public Observer {
     }
 
     Figure bandwidth(const Mean& mean) const {
-        Figure f = mean_of(
-            figure(mean.cell->is_peak ? "peak" : "bandwidth", mean.where(), Metric::rate(0)),
-            mean.rates, "no valid repetition");
+        Figure f = mean_of(figure(std::string(mean.figure_name()), mean.where(), Metric::rate(0)),
+                           mean.rates, "no valid repetition");
         f.detail =
             Json{{"ranks", mean.cell->ranks}, {"cache", mean.cache}, {"backend", mean.backend}};
         if (mean.rates.count() > 0) {

@@ -106,6 +106,8 @@ struct Mean {
     /// Speed-up over the growth of the ranks.
     double efficiency() const { return *speed_up * from_ranks / cell->ranks; }
 
+    /// Of the figure that is this rate.
+    std::string_view figure_name() const { return cell->is_peak ? "peak" : "bandwidth"; }
     /// Coordinates with pattern and access.
     Json where() const;
     std::string where_text() const;

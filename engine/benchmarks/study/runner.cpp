@@ -11,6 +11,7 @@
 #include "benchmarks/study/measure.hpp"
 #include "benchmarks/study/study.hpp"
 #include "benchmarks/study/views.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "parallel/wait.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -78,6 +79,14 @@ std::vector<Group> groups_of(const Definition& definition, const Ways& ways) {
     return groups;
 }
 
+/// The mean rate that a pass counts in, as the records tell it.
+UntilCi::Subject subject_of(const PassResult& result) {
+    Mean mean;
+    mean.cell = result.cell;
+    mean.pass = result.pass;
+    return {std::string(mean.figure_name()), mean.where(), "B/s", mean.where_text()};
+}
+
 class Runner {
   public:
     Runner(const Stage& stage, const Definition& definition, const std::vector<Group>& groups,
@@ -87,7 +96,8 @@ class Runner {
           definition_(definition),
           groups_(groups),
           observers_(std::move(observers)),
-          means_(definition) {}
+          means_(definition),
+          until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {}
 
     Ending run() {
         if (session_.comm.is_root()) {
@@ -103,6 +113,7 @@ class Runner {
                 if (cell.past_cache && stage_.direct == nullptr && !cell.or_own_way) continue;
                 if (!run_group(group, repetition)) return end();
             }
+            if (!until_ci_.another(session_.comm, session_.clock.now())) break;
         }
         return end();
     }
@@ -236,6 +247,7 @@ class Runner {
         if (!session_.comm.is_root()) return;
         for (const auto& result : results) {
             means_.add(result);
+            if (result.valid) until_ci_.add(subject_of(result), result.rate());
             for (Observer* observer : observers_) observer->pass(result);
         }
     }
@@ -246,6 +258,7 @@ class Runner {
             const auto flows = means_.flows(means);
             for (Observer* observer : observers_) observer->end(means, flows);
         }
+        until_ci_.tell(session_, definition_.name);
         const std::int64_t wrong = session_.comm.max(wrong_);
         if (fatal_.error) return Ending::from(*fatal_.error);
         Ending ending;
@@ -265,6 +278,7 @@ class Runner {
     const std::vector<Group>& groups_;
     std::vector<Observer*> observers_;
     Means means_;
+    UntilCi until_ci_;
     std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
     int ranks_ = 0;
     std::vector<int> grid_;

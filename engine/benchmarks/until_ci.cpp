@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/until_ci.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace effio {
+namespace {
+
+/// More figures than this are counted, not named, on the console.
+constexpr std::size_t most_named = 8;
+
+std::string rate_text(double rate, const std::string& unit) {
+    return unit == "B/s" ? format_rate(rate) : fmt::format("{:.1f} {}", rate, unit);
+}
+
+std::string line_of(const UntilCi::Series& series) {
+    const Samples samples = series.samples();
+    const auto width = series.half_width();
+    return fmt::format("{}: {} ± {} (of {})", series.subject.text,
+                       rate_text(samples.mean(), series.subject.unit),
+                       width ? format_share(*width) : "?", count_of(samples.count(), "value"));
+}
+
+std::string drift_of(const UntilCi::Series& series) {
+    const auto [first, second] = series.halves();
+    return fmt::format("{}: {} in the first half of the repetitions, {} in the second",
+                       series.subject.text, rate_text(first.mean(), series.subject.unit),
+                       rate_text(second.mean(), series.subject.unit));
+}
+
+std::string lines(const std::vector<const UntilCi::Series*>& some,
+                  std::string (*text)(const UntilCi::Series&)) {
+    std::string out;
+    for (std::size_t i = 0; i < some.size() && i < most_named; ++i) {
+        out += "  " + text(*some[i]) + "\n";
+    }
+    if (some.size() > most_named) out += fmt::format("  and {} more\n", some.size() - most_named);
+    return out;
+}
+
+std::string_view name(UntilCi::Stop stop) {
+    switch (stop) {
+        case UntilCi::Stop::precise:
+            return "precise";
+        case UntilCi::Stop::time:
+            return "time";
+        case UntilCi::Stop::repetitions:
+            return "repetitions";
+        case UntilCi::Stop::nothing:
+            return "nothing";
+        case UntilCi::Stop::none:
+            break;
+    }
+    return "ended";
+}
+
+}  // namespace
+
+void UntilCiOptions::declare(OptionTable& table) {
+    table
+        .add("until-ci", share,
+             "repeat until the 95 % interval of each mean rate is at most this share of it on "
+             "either side, as 5%; the number of repetitions is then the most there may be (100 "
+             "unless given), 3 the least")
+        .automatic("the number of repetitions is fixed");
+    table
+        .add("until-ci-limit", limit,
+             "with --until-ci: no repetition begins after this time; 0 = no limit")
+        .range(0, 1e9)
+        .automatic("10min");
+}
+
+Status UntilCiOptions::check(std::int64_t& most, std::string_view name) {
+    if (!on()) {
+        if (limit) return usage_error("--until-ci-limit needs --until-ci");
+        return {};
+    }
+    if (!most_given) most = most_unasked;
+    return check_most(most, name);
+}
+
+Status UntilCiOptions::check_most(std::int64_t most, std::string_view name) const {
+    if (!on() || most >= least) return {};
+    return usage_error(
+        fmt::format("{} {}: with --until-ci it is the most there may be, and an interval needs at "
+                    "least {}",
+                    name, most, least));
+}
+
+UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_view noun,
+                                              double one_seconds) const {
+    Span span;
+    span.repetitions = count_of(most, noun);
+    span.least_seconds = span.most_seconds = static_cast<double>(most) * one_seconds;
+    span.duration = format_duration(span.most_seconds);
+    if (!on()) return span;
+    // What has begun within the limit is finished.
+    double within_limit = static_cast<double>(most);
+    if (limit_seconds() > 0 && one_seconds > 0) {
+        within_limit =
+            std::min(within_limit, std::max(1.0, std::ceil(limit_seconds() / one_seconds)));
+    }
+    span.most_seconds = within_limit * one_seconds;
+    span.least_seconds = std::min(within_limit, static_cast<double>(least)) * one_seconds;
+    span.duration = fmt::format("{} to {}", format_duration(span.least_seconds),
+                                format_duration(span.most_seconds));
+    span.repetitions = fmt::format(
+        "at least {} and at most {}, until all 95 % intervals are within {}{}", least,
+        count_of(most, noun), format_share(share->count),
+        limit_seconds() > 0 ? fmt::format(" or {} are over", format_duration(limit_seconds()))
+                            : "");
+    span.data = Json{{"share", share->count},
+                     {"limit_seconds", limit_seconds()},
+                     {"least_repetitions", least},
+                     {"most_repetitions", most},
+                     {"least_seconds", span.least_seconds},
+                     {"most_seconds", span.most_seconds}};
+    return span;
+}
+
+std::optional<double> UntilCi::Series::half_width() const {
+    const Samples all = samples();
+    if (all.count() < 2 || all.mean() == 0) return {};
+    return all.confidence95() / std::abs(all.mean());
+}
+
+std::pair<Samples, Samples> UntilCi::Series::halves() const {
+    const std::size_t half = values.size() / 2;
+    const std::span<const double> all(values);
+    return {samples_of(all.first(half)), samples_of(all.last(half))};
+}
+
+double UntilCi::Series::chance() const {
+    const auto [first, second] = halves();
+    return chance_of_difference(first, second);
+}
+
+void UntilCi::add(const Subject& subject, double rate) {
+    if (!options_.on()) return;
+    auto it = std::find_if(series_.begin(), series_.end(), [&](const Series& s) {
+        return s.subject.figure == subject.figure && s.subject.where == subject.where;
+    });
+    if (it == series_.end()) it = series_.insert(it, Series{subject, {}});
+    it->values.push_back(rate);
+}
+
+double UntilCi::width_of(const Series& series) {
+    return series.half_width().value_or(std::numeric_limits<double>::infinity());
+}
+
+bool UntilCi::narrow(const Series& series) const {
+    return series.samples().count() >= UntilCiOptions::least &&
+           width_of(series) <= options_.share->count;
+}
+
+UntilCi::Stop UntilCi::decide(std::int64_t done, double seconds) const {
+    if (done >= UntilCiOptions::least) {
+        if (series_.empty()) return Stop::nothing;
+        if (wide().empty()) return Stop::precise;
+    }
+    if (done >= most_) return Stop::repetitions;
+    if (options_.limit_seconds() > 0 && seconds >= options_.limit_seconds()) return Stop::time;
+    return Stop::none;
+}
+
+bool UntilCi::another(const Comm& comm, double now) {
+    if (!options_.on()) return true;
+    ++done_;
+    seconds_ = now - begin_;
+    auto stop = static_cast<char>(decide(done_, seconds_));
+    comm.broadcast(stop);
+    stop_ = static_cast<Stop>(stop);
+    return stop_ == Stop::none;
+}
+
+std::vector<const UntilCi::Series*> UntilCi::wide() const {
+    std::vector<const Series*> some;
+    for (const Series& series : series_) {
+        if (!narrow(series)) some.push_back(&series);
+    }
+    std::stable_sort(some.begin(), some.end(),
+                     [](const Series* a, const Series* b) { return width_of(*a) > width_of(*b); });
+    return some;
+}
+
+std::vector<const UntilCi::Series*> UntilCi::drifting() const {
+    constexpr double by_chance = 0.05;
+    std::vector<const Series*> some;
+    for (const Series& series : series_) {
+        // Of many figures without a drift, one of twenty would be told; so the twentieth is theirs
+        // together (Bonferroni).
+        if (series.chance() * static_cast<double>(series_.size()) < by_chance) {
+            some.push_back(&series);
+        }
+    }
+    return some;
+}
+
+std::string UntilCi::why() const {
+    switch (stop_) {
+        case Stop::time:
+            return fmt::format("--until-ci-limit ({}) was over",
+                               format_duration(options_.limit_seconds()));
+        case Stop::repetitions:
+            return fmt::format("there may be no more than {}", count_of(most_, "repetition"));
+        case Stop::nothing:
+            return "no rate was measured";
+        default:
+            return "the run ended";
+    }
+}
+
+Figure UntilCi::figure(std::string_view benchmark) const {
+    const auto too_wide = wide();
+    const auto moving = drifting();
+    Figure f;
+    f.benchmark = benchmark;
+    f.name = "until_ci";
+    double widest = series_.empty() ? std::numeric_limits<double>::infinity() : 0;
+    for (const Series& series : series_) widest = std::max(widest, width_of(series));
+    f.metric = std::isfinite(widest) ? Metric{widest, "1", false, {}}
+                                     : Metric::none("1", "an interval needs two values", false);
+    f.valid = stop_ == Stop::precise && moving.empty();
+    if (stop_ != Stop::precise) {
+        f.reasons.push_back(fmt::format("{} before all intervals were within {}", why(),
+                                        format_share(options_.share->count)));
+    }
+    for (const Series* series : moving) {
+        f.reasons.push_back("the interval may be untrue, the rates drift: " + drift_of(*series));
+    }
+    Json figures = Json::array();
+    for (const Series& series : series_) {
+        const Samples samples = series.samples();
+        const auto [first, second] = series.halves();
+        const auto is = [&series](const std::vector<const Series*>& some) {
+            return std::find(some.begin(), some.end(), &series) != some.end();
+        };
+        const auto width = series.half_width();
+        figures.push_back(
+            Json{{"figure", series.subject.figure},
+                 {"where", series.subject.where},
+                 {"unit", series.subject.unit},
+                 {"count", samples.count()},
+                 {"mean", samples.mean()},
+                 {"half_width", width ? Json(samples.confidence95()) : Json(nullptr)},
+                 {"half_width_share", width ? Json(*width) : Json(nullptr)},
+                 {"within", !is(too_wide)},
+                 {"drift", is(moving)},
+                 {"first_half_mean", first.count() > 0 ? Json(first.mean()) : Json(nullptr)},
+                 {"second_half_mean", second.count() > 0 ? Json(second.mean()) : Json(nullptr)}});
+    }
+    f.detail = Json{{"asked_share", options_.share->count},
+                    {"stopped_by", name(stop_)},
+                    {"repetitions", done_},
+                    {"most_repetitions", most_},
+                    {"seconds", seconds_},
+                    {"limit_seconds", options_.limit_seconds()},
+                    {"figures", std::move(figures)}};
+    return f;
+}
+
+std::string UntilCi::text() const {
+    const auto too_wide = wide();
+    const auto moving = drifting();
+    const std::string asked = format_share(options_.share->count);
+    std::string out;
+    if (stop_ == Stop::precise) {
+        const auto widest = std::max_element(
+            series_.begin(), series_.end(),
+            [](const Series& a, const Series& b) { return width_of(a) < width_of(b); });
+        out =
+            fmt::format("--until-ci {}: kept after {}; the widest 95 % interval is that of\n  {}\n",
+                        asked, count_of(done_, "repetition"), line_of(*widest));
+    } else {
+        out = fmt::format("--until-ci {}: NOT KEPT after {}: {}{}\n", asked,
+                          count_of(done_, "repetition"), why(),
+                          too_wide.empty() ? "" : "; wider than asked:");
+        out += lines(too_wide, line_of);
+    }
+    if (!moving.empty()) {
+        out += "DRIFT, so that intervals may be untrue:\n" + lines(moving, drift_of);
+    }
+    return out;
+}
+
+void UntilCi::tell(Session& session, std::string_view benchmark, const Json& group) const {
+    if (!options_.on() || !session.comm.is_root()) return;
+    Figure f = figure(benchmark);
+    f.where = group;
+    session.results.recorder().figure(f);
+    session.console.print("\n" + text());
+}
+
+}  // namespace effio

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Repeats until the intervals of confidence are as narrow as asked (docs/reading.md, How many
+// repetitions).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/json.hpp"
+#include "core/options.hpp"
+#include "core/record.hpp"
+#include "core/stats.hpp"
+#include "parallel/session.hpp"
+
+namespace effio {
+
+/// --until-ci and --until-ci-limit. The number of repetitions that a benchmark has anyway is the
+/// most there may be: whatever is computed from it (files, cap, plan) counts the most.
+struct UntilCiOptions {
+    static constexpr std::int64_t least = 3;           ///< repetitions
+    static constexpr std::int64_t most_unasked = 100;  ///< where their number is not given
+    static constexpr double seconds_unasked = 600;     ///< where no limit is given
+
+    std::optional<Share> share;
+    std::optional<Seconds> limit;
+    bool most_given = false;  ///< the option of the repetitions was; let its Option note it
+
+    void declare(OptionTable& table);
+    /// `most` is the value of the option `name`; not given, it becomes the most there may be.
+    Status check(std::int64_t& most, std::string_view name);
+    Status check_most(std::int64_t most, std::string_view name) const;
+
+    bool on() const { return share.has_value(); }
+    double limit_seconds() const { return limit ? limit->count : seconds_unasked; }
+
+    /// What a plan foretells from the seconds of one repetition.
+    struct Span {
+        double least_seconds = 0;
+        double most_seconds = 0;
+        std::string repetitions;  ///< "3 repetitions", "3 to 100 repetitions, until …"
+        std::string duration;     ///< "12 s", "12 s to 7 min"
+        Json data;                ///< null without --until-ci
+    };
+    Span foretell(std::int64_t most, std::string_view noun, double one_seconds) const;
+};
+
+/// What is told the rates of each repetition and answers whether there is another. Without
+/// --until-ci there always is: the benchmark's own number ends the loop.
+class UntilCi {
+  public:
+    /// A figure that counts, by the name and place that it has in the result.
+    struct Subject {
+        std::string figure;
+        Json where = Json::object();
+        std::string unit;  ///< "B/s" or "op/s"
+        std::string text;  ///< for people
+    };
+    /// Why there is no other repetition.
+    enum class Stop : char {
+        none,         ///< there is, or the run itself ended: a signal, an error, a limit of its own
+        precise,      ///< every interval is as narrow as asked
+        time,         ///< --until-ci-limit is over
+        repetitions,  ///< the most there may be are done
+        nothing,      ///< no figure has a value, and more repetitions would give none
+    };
+    /// One figure over the repetitions.
+    struct Series {
+        Subject subject;
+        std::vector<double> values;
+
+        Samples samples() const { return samples_of(values); }
+        /// Half width of the interval over the mean; nothing below two values.
+        std::optional<double> half_width() const;
+        /// The first and the second half of the values; without the one in the middle.
+        std::pair<Samples, Samples> halves() const;
+        /// That the halves' means differ so by chance; 1 below four values.
+        double chance() const;
+    };
+
+    /// `begin` is a clock reading, `most` the greatest number of repetitions.
+    UntilCi(UntilCiOptions options, std::int64_t most, double begin)
+        : options_(options), most_(most), begin_(begin) {}
+
+    /// A valid rate; the root's alone count.
+    void add(const Subject& subject, double rate);
+    /// Collective, once after each complete repetition: the root decides by its samples and its
+    /// clock, so that no rank goes on alone.
+    bool another(const Comm& comm, double now);
+    /// What the root decides after `done` repetitions and `seconds`.
+    Stop decide(std::int64_t done, double seconds) const;
+
+    /// Wider than asked, or with too few values to say; the widest first.
+    std::vector<const Series*> wide() const;
+    /// Whose halves differ by more than chance: a twentieth is shared by all figures.
+    std::vector<const Series*> drifting() const;
+    /// The figure `until_ci` (docs/results.md).
+    Figure figure(std::string_view benchmark) const;
+    /// For people; lines.
+    std::string text() const;
+    /// On the root: the figure into the result, the text to the console. Nothing without
+    /// --until-ci. `group` is whose figures these are, if the run has several series.
+    void tell(Session& session, std::string_view benchmark,
+              const Json& group = Json::object()) const;
+
+  private:
+    static double width_of(const Series& series);
+    bool narrow(const Series& series) const;
+    std::string why() const;
+
+    UntilCiOptions options_;
+    std::int64_t most_;
+    double begin_;
+    std::int64_t done_ = 0;
+    double seconds_ = 0;
+    Stop stop_ = Stop::none;
+    std::vector<Series> series_;  ///< in the order of their first value
+};
+
+}  // namespace effio
