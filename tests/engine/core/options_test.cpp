@@ -101,6 +101,18 @@ TEST(Options, defaults_stay_unless_given) {
     EXPECT_EQ(e.sizes, (std::vector<std::int64_t>{1, 2}));
 }
 
+TEST(Options, an_option_notes_that_it_was_given_be_it_with_its_default) {
+    for (const bool given : {false, true}) {
+        std::int64_t count = 1;
+        bool noted = false;
+        OptionTable table("x", "");
+        table.add("count", count, "how many").notes(noted);
+        ASSERT_TRUE(table.parse(given ? std::vector<std::string>{"--count", "1"}
+                                      : std::vector<std::string>{}));
+        EXPECT_EQ(noted, given);
+    }
+}
+
 TEST(Options, a_list_replaces_its_default_once_and_then_grows) {
     Every e;
     ASSERT_TRUE(e.parse({"--sizes", "4,8,", "--sizes=16"}));

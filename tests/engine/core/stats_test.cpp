@@ -53,6 +53,36 @@ TEST(Stats, student_t_is_within_a_tenth_of_a_percent_of_the_tables) {
     }
 }
 
+TEST(Stats, the_chance_of_students_t_is_that_of_the_tables) {
+    for (const auto& [t, freedom] : {std::pair{12.7062, 1.0},
+                                     {4.30265, 2.0},
+                                     {2.57058, 5.0},
+                                     {2.04227, 30.0},
+                                     {1.96234, 1000.0},
+                                     {1.95997, 1e6}}) {
+        EXPECT_NEAR(student_t_chance(t, freedom), 0.05, 1e-3) << freedom;
+        EXPECT_NEAR(student_t_chance(-t, freedom), 0.05, 1e-3) << freedom;
+    }
+    // With one degree of freedom it is Cauchy's: 1 - 2/pi atan(t), with two 1 - t/sqrt(2 + t^2).
+    EXPECT_NEAR(student_t_chance(1, 1), 0.5, 1e-6);
+    EXPECT_NEAR(student_t_chance(2, 2), 1 - 2 / std::sqrt(6.0), 1e-6);
+    EXPECT_NEAR(student_t_chance(0, 3.5), 1, 1e-9);
+}
+
+TEST(Stats, the_chance_of_two_means) {
+    const auto of = [](std::initializer_list<double> values) {
+        return samples_of(std::vector<double>(values));
+    };
+    // Means 2 and 12, variances of the mean 1/3 each: t = 10 / sqrt(2/3) = 12.2474, 4 degrees;
+    // chance 1 - (1.5 x - 0.5 x^3) with x = t / sqrt(4 + t^2) = 0.98693.
+    EXPECT_NEAR(chance_of_difference(of({1, 2, 3}), of({11, 12, 13})), 2.55e-4, 1e-6);
+    EXPECT_EQ(chance_of_difference(of({5, 5}), of({5, 5})), 1);
+    EXPECT_EQ(chance_of_difference(of({5, 5}), of({6, 6})), 0);
+    EXPECT_EQ(chance_of_difference(of({5}), of({6, 6})), 1);
+    // What rounding leaves between equal values is no difference.
+    EXPECT_EQ(chance_of_difference(of({5, 5}), of({5 * (1 + 1e-15), 5 * (1 + 1e-15)})), 1);
+}
+
 TEST(Stats, means) {
     const std::vector<double> values{1, 10, 100};
     EXPECT_DOUBLE_EQ(arithmetic_mean(values), 37);

@@ -45,6 +45,20 @@ TEST(Units, durations_and_rates) {
     EXPECT_FALSE(parse_rate("1GB/min"));
 }
 
+TEST(Units, shares_are_above_0_and_below_100_per_cent) {
+    EXPECT_DOUBLE_EQ(parse_share("5%")->count, 0.05);
+    EXPECT_DOUBLE_EQ(parse_share("0.05")->count, 0.05);
+    EXPECT_DOUBLE_EQ(parse_share("0.5 %")->count, 0.005);
+    EXPECT_DOUBLE_EQ(parse_share("99.9%")->count, 0.999);
+    for (const char* text : {"", "0", "0%", "100%", "1", "500%", "-5%", "5%%", "%5", "%",
+                             "5 percent", "5p", "1e-2", "nan", "inf", "0x1"}) {
+        EXPECT_FALSE(parse_share(text)) << text;
+    }
+    EXPECT_EQ(parse_share("5").error().cause, "'5' is 500 %; did you mean 5%?");
+    EXPECT_EQ(parse_share("0%").error().cause,
+              "'0%' is not above 0 and below 100 %; write for example 5% or 0.05");
+}
+
 TEST(Units, exact_sizes_are_read_back_as_they_were) {
     for (const std::int64_t size : {0LL, 1LL, 1032LL, 1048584LL, 33562624LL, 999999999LL}) {
         EXPECT_EQ(parse_size(format_exact(Bytes{size}))->count, size);
@@ -57,6 +71,8 @@ TEST(Units, printed_for_people) {
     EXPECT_EQ(format_size(3.5 * 1073741824), "3.5 GiB");
     EXPECT_EQ(format_rate(59.876e6), "59.88 MB/s");
     EXPECT_EQ(format_duration(0.0125), "12.5 ms");
+    EXPECT_EQ(format_share(0.248414), "24.8 %");
+    EXPECT_EQ(format_share(7e-16), "0 %");
     EXPECT_EQ(format_duration(754), "12 min 34 s");
     EXPECT_EQ(format_duration(3900 * 3), "3 h 15 min");
     EXPECT_EQ(format_duration(3.6e20), "1e+17 h");
