@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that know different rates, or whose clocks differ, decide the same: what the root decides.
+#include <gtest/gtest.h>
+
+#include "benchmarks/until_ci.hpp"
+#include "parallel/comm.hpp"
+
+namespace effio {
+namespace {
+
+struct UntilCiRanks : testing::Test {
+    Clock clock{Clock::Kind::virtual_time};
+    Comm comm = Comm::world(clock);
+    UntilCiOptions options{Share{0.05}, Seconds{600}, false};
+    UntilCi::Subject subject{"bandwidth", Json::object(), "B/s", "write"};
+
+    /// How often this rank goes on, of at most `most` times. The root's rates are equal; the
+    /// others' scatter, and their clocks are `ahead` of the root's.
+    std::int64_t repetitions(double of_root, double of_others, double ahead) {
+        UntilCi until(options, 50, 0);
+        std::int64_t done = 0;
+        do {
+            ++done;
+            const double scatter = comm.is_root() ? of_root : of_others;
+            until.add(subject, 100 + (done % 2 == 0 ? scatter : -scatter));
+        } while (until.another(comm, comm.is_root() ? 1 : 1 + ahead));
+        return done;
+    }
+};
+
+TEST_F(UntilCiRanks, the_samples_of_the_root_decide) {
+    EXPECT_EQ(repetitions(0, 50, 0), 3);
+    // +-1 in turn: after three, mean 99.67, deviation 1.155, half width 2.87: within 5 %.
+    EXPECT_EQ(repetitions(1, 0, 0), 3);
+    EXPECT_EQ(repetitions(90, 0, 0), 50);
+}
+
+TEST_F(UntilCiRanks, the_clock_of_the_root_decides) {
+    EXPECT_EQ(repetitions(0, 50, 1000), 3);
+    EXPECT_EQ(repetitions(90, 90, 1000), 50);
+}
+
+TEST_F(UntilCiRanks, without_the_option_nobody_is_asked) {
+    options = {};
+    UntilCi until(options, 2, 0);
+    // No communication: only one rank calls.
+    if (comm.is_root()) {
+        for (int i = 0; i < 5; ++i) EXPECT_TRUE(until.another(comm, 1e9));
+    }
+}
+
+}  // namespace
+}  // namespace effio

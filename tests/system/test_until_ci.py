@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--until-ci of ior, mdtest and studies: as many repetitions as it takes, or a limit and words."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engines import Engine, Run
+
+# Programmed rates are equal in all repetitions: intervals without width.
+IOR = ("ior", "--block", "1MiB", "--backend", "sim", "--backend-options", "rank-rate=100MB/s")
+MDTEST = ("mdtest", "-n", "10", "--backend", "sim", "--backend-options", "metadata=2ms")
+TILES = ("tile-io", "--backend", "sim", "--backend-options", "rank-rate=100MB/s")
+# Real storage, and a width that no three measurements have.
+REAL_IOR = ("ior", "--block", "64KiB", "--transfer", "64KiB", "--until-ci", "0.0001%")
+REAL_MDTEST = ("mdtest", "-n", "10", "--things", "files", "--until-ci", "0.0001%")
+REAL_TILES = ("tile-io", "--until-ci", "0.0001%")
+
+MEAN = {"ior": "_bandwidth", "mdtest": "rate", "tile-io": "bandwidth"}
+REPETITIONS = {"ior": "--repetitions", "mdtest": "--iterations", "tile-io": "--repetitions"}
+
+
+def done(engine: Engine, where: Path, *words: object, ranks: int = 2) -> Run:
+    run = engine.run([*words, "--dir", where / "data"], where, ranks=ranks)
+    assert run.code == 0, run
+    return run
+
+
+def means(run: Run) -> list[dict[str, Any]]:
+    end = MEAN[run.result.run["benchmark"]]
+    return [f for f in run.result.figures if f["name"].endswith(end)]
+
+
+def check_figures(told: dict[str, Any], run: Run) -> None:
+    """What until_ci says of each figure is what the figure says of itself."""
+    found = told["detail"]["figures"]
+    by_place = {
+        (f["name"], json.dumps(f["where"], sort_keys=True)): f
+        for f in means(run)
+        if f["metric"]["value"] is not None
+    }
+    assert len(found) == len(by_place) > 0
+    for one in found:
+        mean = by_place[one["figure"], json.dumps(one["where"], sort_keys=True)]
+        assert one["count"] == mean["samples"]["count"]
+        assert one["mean"] == pytest.approx(mean["metric"]["value"])
+        half = (mean["samples"]["high95"] - mean["samples"]["low95"]) / 2
+        assert one["half_width"] == pytest.approx(half, rel=1e-6, abs=1e-3)
+        assert one["half_width_share"] == pytest.approx(half / one["mean"], rel=1e-6, abs=1e-9)
+        assert one["within"] == (one["half_width_share"] <= told["detail"]["asked_share"])
+
+
+@pytest.mark.parametrize("words", [IOR, MDTEST, TILES], ids=lambda words: words[0])
+def test_equal_rates_are_precise_after_three(
+    any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
+) -> None:
+    run = done(any_engine, tmp_path, *words, "--until-ci", "5%")
+    told = run.result.figure("until_ci")
+    assert told["valid"] is True
+    assert told["reasons"] == []
+    assert told["metric"]["value"] == pytest.approx(0, abs=1e-9)
+    detail = told["detail"]
+    assert (detail["stopped_by"], detail["repetitions"]) == ("precise", 3)
+    assert (detail["asked_share"], detail["most_repetitions"]) == (0.05, 100)
+    assert detail["limit_seconds"] == 600
+    check_figures(told, run)
+    assert {m["repetition"] for m in run.result.measurements} == {0, 1, 2}
+    assert "--until-ci 5 %: kept after 3 repetitions" in run.stdout
+    assert run.result.run["options"]["until-ci"] == 0.05
+    assert run.result.run["options"][REPETITIONS[words[0]].removeprefix("--")] == 100
+    assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [REAL_IOR, REAL_MDTEST, REAL_TILES], ids=lambda words: words[0])
+def test_stopped_by_the_most_repetitions(
+    any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
+) -> None:
+    run = done(any_engine, tmp_path, *words, REPETITIONS[words[0]], "4")
+    told = run.result.figure("until_ci")
+    assert told["valid"] is False
+    assert told["detail"]["stopped_by"] == "repetitions"
+    assert told["detail"]["repetitions"] == told["detail"]["most_repetitions"] == 4
+    assert told["reasons"][0].startswith("there may be no more than 4 repetitions before")
+    check_figures(told, run)
+    widest = max(f["half_width_share"] for f in told["detail"]["figures"])
+    assert told["metric"]["value"] == pytest.approx(widest)
+    assert "--until-ci 0.0001 %: NOT KEPT after 4 repetitions" in run.stdout
+    assert run.stdout.count("(of 4 values)") == min(8, len(told["detail"]["figures"]))
+    assert list(data.iterdir()) == []
+
+
+def test_stopped_by_the_time_limit(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """1 MiB is written and read in 10.5 ms each: the second repetition ends after 42 ms."""
+    run = done(any_engine, tmp_path, *IOR, "--until-ci", "5%", "--until-ci-limit", "30ms")
+    detail = run.result.figure("until_ci")["detail"]
+    assert (detail["stopped_by"], detail["repetitions"]) == ("time", 2)
+    assert detail["seconds"] == pytest.approx(4 * 2**20 / 100e6)
+    assert [f["within"] for f in detail["figures"]] == [False, False]  # two are too few
+    assert "NOT KEPT after 2 repetitions: --until-ci-limit (30 ms) was over" in run.stdout
+    assert len(run.result.measurements) == 4
+
+
+def test_each_number_of_ranks_has_its_repetitions(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = done(any_engine, tmp_path, *MDTEST, "--ranks", "1,2", "--until-ci", "5%")
+    for ranks in (1, 2):
+        told = run.result.figure("until_ci", ranks=ranks, unique=False)
+        assert told["detail"]["repetitions"] == 3
+        assert {f["where"]["ranks"] for f in told["detail"]["figures"]} == {ranks}
+
+
+def test_ranks_that_do_not_take_part_are_told(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    run = done(any_engine, tmp_path, *IOR, "--ranks", "1", "--until-ci", "5%")
+    assert run.result.figure("until_ci")["detail"]["repetitions"] == 3
+
+
+def test_with_a_stonewall_and_several_sizes(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """5 ms of 100 MB/s: the stonewall cuts off every phase at the same call."""
+    words = ["--stonewall", "5ms", "--transfer", "64KiB,256KiB", "--until-ci", "1%"]
+    run = done(any_engine, tmp_path, *IOR, *words)
+    told = run.result.figure("until_ci")
+    assert (told["detail"]["stopped_by"], told["detail"]["repetitions"]) == ("precise", 3)
+    sizes = {f["where"]["transfer_bytes"] for f in told["detail"]["figures"]}
+    assert sizes == {65536, 262144}
+    assert run.result.rows(access="write")[0]["stopped_by"] == "time"
+
+
+def test_a_signal_ends_it(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """The first signal; what is not kept is told as such, and nothing is left."""
+    endless = ["--until-ci-limit", "0", "--repetitions", "1000000"]
+    job = any_engine.start([*REAL_IOR, *endless, "--dir", data], tmp_path)
+    job.wait_for_measurements(4)
+    for pid in job.ranks():
+        os.kill(pid, signal.SIGUSR1)
+    run = job.finish()
+    assert run.code == 4, run
+    assert run.result.status == "interrupted"
+    told = run.result.figure("until_ci")
+    assert told["valid"] is False
+    assert told["detail"]["stopped_by"] == "ended"
+    assert told["detail"]["repetitions"] >= 1
+    assert list(data.iterdir()) == []
+
+
+def test_the_cap_counts_the_most_repetitions(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Files that are kept for each repetition: 2 MiB each."""
+    words = ["ior", "--block", "1MiB", "--file-each-repetition", "--keep", "--until-ci", "5%"]
+    cap = ["--max-bytes", "20MiB", "--dir", data]
+    run = any_engine.run([*words, *cap], tmp_path)
+    assert run.code == 3, run
+    assert "the files need 200 MiB" in run.stderr, run
+    assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["ior", "mdtest", "tile-io"])
+def test_the_plan_tells_the_least_and_the_most(
+    any_engine: Engine, tmp_path: Path, name: str
+) -> None:
+    def plan(*words: str) -> Run:
+        few = ["-n", "10"] if name == "mdtest" else []
+        run = any_engine.alone([name, *few, *words], tmp_path)
+        assert run.code == 0, run
+        return run
+
+    once = json.loads(plan("--plan-json").stdout)["expected_seconds"]
+    assert "until_ci" not in json.loads(plan("--plan-json").stdout)
+    many = json.loads(plan("--until-ci", "5%", REPETITIONS[name], "7", "--plan-json").stdout)
+    assert many["expected_seconds"] == pytest.approx(7 * once)
+    assert many["until_ci"]["least_seconds"] == pytest.approx(3 * once)
+    assert many["until_ci"]["most_repetitions"] == 7
+    text = plan("--until-ci", "5%", "--plan").stdout
+    noun = "iterations" if name == "mdtest" else "repetitions"
+    assert f"at least 3 and at most 100 {noun}" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("ior --until-ci 0%", "--until-ci: '0%' is not above 0 and below 100 %"),
+        ("ior --until-ci 100%", "--until-ci: '100%' is not above 0 and below 100 %"),
+        ("ior --until-ci 5", "--until-ci: '5' is 500 %; did you mean 5%?"),
+        ("tile-io --until-ci few", "--until-ci: 'few' is not a number"),
+        ("mdtest --until-ci=-5%", "--until-ci: '-5%' is negative"),
+        ("mdtest --until-ci 5%%", "--until-ci: '5%%' has the unknown unit '%%'"),
+        ("ior --until-ci 5% --repetitions 2", "--repetitions 2: with --until-ci it is the most"),
+        ("ior --until-ci 5% --repetitions 1", "an interval needs at least 3"),
+        ("tile-io --until-ci 5% -r 1", "--repetitions 1: with --until-ci"),
+        ("mdtest --until-ci 5% -i 2", "--iterations 2: with --until-ci"),
+        ("ior --until-ci-limit 3s", "--until-ci-limit needs --until-ci"),
+        ("ior --until-ci 5% --until-ci-limit soon", "--until-ci-limit: 'soon' is not a number"),
+        ("ior --until-ci 5% --segments 0", "files of --segments 0 hold nothing that has a rate"),
+        ("mdtest -n 5 --until-ci 5% --phases create --keep", "needs create and remove in --phases"),
+    ],
+)
+def test_what_is_refused(any_engine: Engine, tmp_path: Path, words: str, message: str) -> None:
+    run = any_engine.alone([*words.split(), "--plan"], tmp_path)
+    assert run.code == 2, run
+    assert message in run.stderr, run
+
+
+def test_repetitions_of_a_pio_configuration_are_the_most(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    for count, code in ((2, 2), (4, 0)):
+        config = tmp_path / f"{count}.conf"
+        config.write_text(
+            f"ModuleReps {count}\n<ap_module>\nModuleName Segmented\n"
+            "DataSize 64KiB\nBufferSize 16KiB\n</ap_module>\n"
+        )
+        words = ["pio", "--config", config, "--until-ci", "5%", "--plan"]
+        run = any_engine.alone(words, tmp_path)
+        assert run.code == code, run
+        if code == 2:
+            assert "ModuleReps 2: with --until-ci it is the most" in run.stderr, run
+        else:
+            assert "at most 4 repetitions" in run.stdout, run
