@@ -244,7 +244,8 @@ Figure UntilCi::figure(std::string_view benchmark) const {
         figures.push_back(
             Json{{"figure", series.subject.figure},
                  {"where", series.subject.where},
-                 {"unit", series.subject.unit},
+                 {"text", series.subject.text},
+            {"unit", series.subject.unit},
                  {"count", samples.count()},
                  {"mean", samples.mean()},
                  {"half_width", width ? Json(samples.confidence95()) : Json(nullptr)},

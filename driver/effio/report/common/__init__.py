@@ -20,6 +20,7 @@ from effio.report.common.names import (
     operation_bytes,
     unique,
 )
+from effio.report.common.precision import precision_findings
 from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.roofline import roofline
 from effio.report.common.system import (
@@ -70,6 +71,7 @@ __all__ = [
     "mpi_name",
     "operation_bytes",
     "part_name",
+    "precision_findings",
     "ranks_on_nodes",
     "roofline",
     "seconds_of",

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What --until-ci came to: whether the intervals are as narrow as asked, and whether to believe
+them (docs/reading.md, "How many repetitions")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import Field
+
+from effio import text as fmt
+from effio.report.model import Finding
+from effio.store.details import Detail, Rows
+from effio.store.reader import Result
+from effio.store.records import Number
+
+# More figures than these are counted, not named.
+_MOST_NAMED = 3
+
+
+class _Mean(Detail):
+    """A figure over the repetitions, in its unit; shares are of the mean."""
+
+    text: str = ""
+    unit: str = ""
+    mean: Number | None = None
+    half_width_share: Number | None = None
+    within: bool | None = None
+    drift: bool = False
+    first_half_mean: Number | None = None
+    second_half_mean: Number | None = None
+
+
+class _UntilCi(Detail):
+    asked_share: Number | None = None
+    stopped_by: str = ""
+    repetitions: int = 0
+    figures: Rows[_Mean] = Field(default_factory=Rows)
+
+
+_WHY = {
+    "time": "--until-ci-limit was over",
+    "repetitions": "there may be no more of them",
+    "nothing": "no rate was measured",
+}
+
+
+# What arithmetic leaves of equal values is nothing.
+_ROUNDING = 1e-9
+
+
+def _share(share: float | None) -> str:
+    if share is None:
+        return "?"
+    return f"{100 * share if share > _ROUNDING else 0:.3g} %"
+
+
+def _interval(one: _Mean) -> str:
+    mean = fmt.quantity(one.mean, one.unit)
+    return f"{fmt.plain(one.text, 120)} {mean} ± {_share(one.half_width_share)}"
+
+
+def _halves(one: _Mean) -> str:
+    return (
+        f"{fmt.plain(one.text, 120)} from {fmt.quantity(one.first_half_mean, one.unit)} to"
+        f" {fmt.quantity(one.second_half_mean, one.unit)}"
+    )
+
+
+def _named(some: Sequence[_Mean], text: Callable[[_Mean], str]) -> str:
+    more = f" and {len(some) - _MOST_NAMED} more" if len(some) > _MOST_NAMED else ""
+    return ", ".join(text(one) for one in some[:_MOST_NAMED]) + more
+
+
+def _width(one: _Mean) -> float:
+    return float("inf") if one.half_width_share is None else one.half_width_share
+
+
+def precision_findings(result: Result) -> list[Finding]:
+    findings = []
+    for record in result.figures_named("until_ci"):
+        told = _UntilCi.of(record)
+        figures = sorted(told.figures, key=_width, reverse=True)
+        done = fmt.count_of(told.repetitions, "repetition")
+        asked = _share(told.asked_share)
+        if told.stopped_by == "precise" and figures:
+            text = (
+                f"--until-ci {asked}: after {done} every mean's 95 % interval is as narrow; the"
+                f" widest is {_interval(figures[0])}."
+            )
+            findings.append(Finding(text))
+        else:
+            wide = [one for one in figures if one.within is not True]
+            text = f"--until-ci {asked} was NOT kept: after {done}"
+            text += f" {_WHY.get(told.stopped_by, 'the run ended')}"
+            text += f"; wider than asked: {_named(wide, _interval)}." if wide else "."
+            findings.append(Finding(text, level="warn"))
+        drifting = [one for one in told.figures if one.drift]
+        if drifting:
+            text = (
+                "From the first half of the repetitions to the second rates drift by more than"
+                f" chance: {_named(drifting, _halves)}. Intervals of such means may be untrue."
+            )
+            findings.append(Finding(text, level="warn"))
+    return findings

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of --until-ci, against figures whose numbers are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from driver import made
+from effio.report.build import tell
+from effio.store.reader import read_result
+
+MB = 1_000_000
+
+
+def mean(text: str, share: float | None, **more: Any) -> dict[str, Any]:
+    within = share is not None and share <= 0.05
+    told = {"text": text, "unit": "B/s", "mean": 100.0 * MB, "half_width_share": share}
+    return {**told, "within": within, "drift": False, **more}
+
+
+def found(tmp_path: Path, *figures: Any, **detail: Any) -> list[tuple[str, str]]:
+    """Sentences and levels of what is said of it."""
+    told = {"asked_share": 0.05, "stopped_by": "precise", "repetitions": 7, "figures": figures}
+    record = made.figure("until_ci", 0.04, "1", benchmark="ior", detail={**told, **detail})
+    run = made.run_line(benchmark="ior", ior={})
+    lines = made.numbered([run, record, made.end()])
+    report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
+    about = ("--until-ci", "first half")
+    return [(f.text, f.level) for f in report.findings if any(word in f.text for word in about)]
+
+
+def test_what_was_kept_names_the_widest(tmp_path: Path) -> None:
+    sentence = (
+        "--until-ci 5 %: after 7 repetitions every mean's 95 % interval is as narrow; the widest"
+        " is read 100.0 MB/s ± 4.1 %."
+    )
+    assert found(tmp_path, mean("write", 0.02), mean("read", 0.041)) == [(sentence, "info")]
+    ((text, _),) = found(tmp_path, mean("write", 7e-16))
+    assert text.endswith("write 100.0 MB/s ± 0 %.")
+
+
+@pytest.mark.parametrize(
+    ("stopped_by", "why"),
+    [
+        ("time", "--until-ci-limit was over"),
+        ("repetitions", "there may be no more of them"),
+        ("ended", "the run ended"),
+    ],
+)
+def test_what_was_not_kept_names_why_and_the_wide_ones(
+    tmp_path: Path, stopped_by: str, why: str
+) -> None:
+    some = [mean("write", 0.02), mean("read", 0.083), mean("stat", None)]
+    sentence = (
+        f"--until-ci 5 % was NOT kept: after 7 repetitions {why}; wider than asked: stat 100.0"
+        " MB/s ± ?, read 100.0 MB/s ± 8.3 %."
+    )
+    assert found(tmp_path, *some, stopped_by=stopped_by) == [(sentence, "warn")]
+
+
+def test_many_wide_ones_are_counted(tmp_path: Path) -> None:
+    ((text, _),) = found(tmp_path, *(mean(f"r{i}", 0.1) for i in range(5)), stopped_by="time")
+    assert text.endswith("and 2 more.")
+
+
+def test_a_drift_makes_the_interval_doubtful(tmp_path: Path) -> None:
+    moving = mean("write", 0.03, drift=True, first_half_mean=120.0 * MB, second_half_mean=80.0 * MB)
+    (_, (text, level)) = found(tmp_path, moving)
+    assert "write from 120.0 MB/s to 80.00 MB/s. Intervals of such means may be untrue." in text
+    assert level == "warn"
+
+
+@pytest.mark.parametrize("figures", ["none", [1, None, {"text": 3, "drift": "yes"}], [{}]])
+def test_strange_figures_are_borne(tmp_path: Path, figures: Any) -> None:
+    (first, *_) = found(tmp_path, figures=figures)
+    assert first[0].startswith("--until-ci 5 %")
