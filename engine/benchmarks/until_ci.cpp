@@ -183,8 +183,10 @@ std::vector<const UntilCi::Series*> UntilCi::wide() const {
     for (const Series& series : series_) {
         if (!narrow(series)) some.push_back(&series);
     }
-    std::stable_sort(some.begin(), some.end(),
-                     [](const Series* a, const Series* b) { return width_of(*a) > width_of(*b); });
+    // The widest first; equally wide ones in the order of the series.
+    std::sort(some.begin(), some.end(), [](const Series* a, const Series* b) {
+        return std::pair(-width_of(*a), a) < std::pair(-width_of(*b), b);
+    });
     return some;
 }
 
@@ -245,7 +247,7 @@ Figure UntilCi::figure(std::string_view benchmark) const {
             Json{{"figure", series.subject.figure},
                  {"where", series.subject.where},
                  {"text", series.subject.text},
-            {"unit", series.subject.unit},
+                 {"unit", series.subject.unit},
                  {"count", samples.count()},
                  {"mean", samples.mean()},
                  {"half_width", width ? Json(samples.confidence95()) : Json(nullptr)},
