@@ -40,5 +40,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         require(std::isfinite(rate->count) && rate->count >= 0);
         (void)format_rate(rate->count);
     }
+    if (const auto share = parse_share(text)) {
+        require(share->count > 0 && share->count < 1);
+        (void)format_share(share->count);
+    }
     return 0;
 }
