@@ -169,6 +169,10 @@ class Deadline {
         judge_at_ = count;
     }
     std::int64_t done() const { return done_; }
+    /// No more than so many operations are to be begun.
+    std::int64_t most() const {
+        return limits_.max_count > 0 && limits_.min_seconds <= 0 ? limits_.max_count : never;
+    }
     StopReason reason() const { return reason_; }
     /// Whether go_on() just read the clock, and its latest reading.
     bool ticked() const { return ticked_; }

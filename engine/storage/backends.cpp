@@ -94,6 +94,18 @@ constexpr const char* netcdf4_missing = EFFIO_WITHOUT_NETCDF4;
 constexpr decltype(ArrayBackend::make) make_netcdf4 = nullptr;
 #endif
 
+#ifdef EFFIO_HAVE_URING
+constexpr const char* uring_missing = "";
+std::unique_ptr<Storage> make_uring(Session& s, const BackendChoice& c, const SimRoom*) {
+    return make_uring_storage(s, c.uring);
+}
+#else
+constexpr const char* uring_missing =
+    "this program was built without it: no liburing was found; install its headers and library "
+    "(Debian: liburing-dev) and build again";
+constexpr decltype(ByteBackend::make) make_uring = nullptr;
+#endif
+
 Status read_settings(const BackendInfo& backend, BackendChoice& choice) {
     OptionTable table(choice.name, backend.purpose);
     backend.declare(choice, table);
@@ -129,6 +141,9 @@ const std::vector<ByteBackend>& byte_backends() {
          [](Session& s, const Choice& c, const SimRoom*) {
              return make_direct_storage(s, c.direct);
          }},
+        {{"uring", "io_uring: many transfers of a rank under way at the same time",
+          [](Choice& c, OptionTable& t) { c.uring.declare(t); }, uring_missing},
+         make_uring},
         {{"null", "keeps nothing and takes exactly the programmed time",
           [](Choice& c, OptionTable& t) { c.null_delays.declare(t); }},
          [](Session& s, const Choice& c, const SimRoom*) {

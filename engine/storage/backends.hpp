@@ -15,6 +15,7 @@
 #include "storage/null.hpp"
 #include "storage/sim.hpp"
 #include "storage/sion/storage.hpp"
+#include "storage/uring.hpp"
 
 namespace effio {
 
@@ -23,6 +24,7 @@ struct BackendChoice {
     std::string name;
     std::string settings;  ///< "key=value,key=value"
     DirectSettings direct;
+    UringSettings uring;
     NullDelays null_delays;
     NullNameDelays null_name_delays;
     SimModel sim_model;

@@ -15,6 +15,11 @@ Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::i
     return session_.signed_error(std::move(error));
 }
 
+Result<std::unique_ptr<TransferQueue>> ByteFile::queue(std::size_t /*depth*/) {
+    return session_.signed_error(
+        io_error("queue transfers", path_, "this way to storage has no transfers that are queued"));
+}
+
 Status ByteFile::move_spaced(CallForm form, bool write, const Spaced& data, std::int64_t offset) {
     if (data.is_contiguous()) {
         const auto all = data.memory.first(static_cast<std::size_t>(data.bytes()));

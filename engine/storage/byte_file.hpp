@@ -24,6 +24,7 @@
 #include "parallel/session.hpp"
 #include "storage/file_set.hpp"
 #include "storage/hints.hpp"
+#include "storage/transfer_queue.hpp"
 
 namespace effio {
 
@@ -92,6 +93,7 @@ struct Capabilities {
     bool sync_alone = true;       ///< a rank may sync a shared file without the others
     bool scattered = true;  ///< ranks may make a collective call at places far from each other
     bool plain = true;      ///< a file holds the bytes and nothing else
+    bool queues = false;    ///< a rank may have many transfers under way (ByteFile::queue)
 };
 
 struct OpenMode {
@@ -195,6 +197,9 @@ class ByteFile {
     Status sync();
     /// Collective. The file is not usable afterwards.
     Status close();
+    /// For at most `depth` transfers of this rank at the same time, which see no view; local. It
+    /// must be gone before the file is closed. An error of who has none (Capabilities::queues).
+    virtual Result<std::unique_ptr<TransferQueue>> queue(std::size_t depth);
     /// Bytes; local.
     virtual Result<std::int64_t> size() = 0;
     /// Transfers of this rank that did not go the way the backend stands for, e.g. through the page
@@ -265,10 +270,12 @@ class ByteFile {
         return not_moved(form, write, bytes, offset, moved);
     }
 
-  private:
-    Status move_spaced(CallForm form, bool write, const Spaced& data, std::int64_t offset);
+    /// The error of a transfer that failed or came short, signed.
     Status not_moved(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
                      Result<std::int64_t>& moved) const;
+
+  private:
+    Status move_spaced(CallForm form, bool write, const Spaced& data, std::int64_t offset);
     Status checked(Status status) const;
 
     Session& session_;

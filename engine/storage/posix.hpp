@@ -14,8 +14,9 @@ inline constexpr CallNames posix_calls{CallNames::plain("pwrite", "pread").trans
 /// What all files have that POSIX calls reach.
 class PosixFile : public RunFile {
   public:
-    PosixFile(Session& session, const Comm& comm, const OpenRequest& request, Descriptor fd)
-        : RunFile(session, comm, request, posix_calls),
+    PosixFile(Session& session, const Comm& comm, const OpenRequest& request, Descriptor fd,
+              const CallNames& names = posix_calls)
+        : RunFile(session, comm, request, names),
           fd_(std::move(fd)),
           unlink_(request.mode.delete_on_close && comm.is_root()) {}
 

@@ -46,6 +46,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
          {can.stores_data || p.verify.empty(), "reading back what was written"},
          {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
          {can.threads || p.threads == 1, "files of threads of their own"},
+         {can.queues || p.queue_depth == 1, "transfers that are queued (--queue-depth)"},
          {can.plain || p.segments > 0, "files that hold nothing (--segments 0)"},
          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
          {can.scattered || !p.collective || ordered,

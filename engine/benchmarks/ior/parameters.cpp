@@ -64,6 +64,11 @@ void Parameters::declare(OptionTable& table) {
         {{"offset", Placement::offset}, {"view", Placement::view}, {"strided", Placement::strided}},
         "by an offset in each call, by a view of the worker's blocks, or all its blocks in "
         "one call through that view");
+    table
+        .add("queue-depth", queue_depth,
+             "transfers that each worker has under way at the same time; more than 1 needs "
+             "--backend uring")
+        .range(1, 4096);
     table.flag("preallocate", preallocate, "reserve the whole file before writing (timed as open)");
     table.choice("sync", sync,
                  {{"none", SyncWhen::never}, {"end", SyncWhen::end}, {"each", SyncWhen::each}},
@@ -237,6 +242,16 @@ Status Parameters::check_modes() const {
     }
     if (threads > 1 && (collective || viewed)) {
         return usage_error("--threads: collective calls and views belong to whole ranks");
+    }
+    if (queue_depth > 1 && (collective || viewed)) {
+        return usage_error(
+            "--queue-depth: transfers that are under way together are each worker's own and at "
+            "offsets: not with --collective, --placement view or strided");
+    }
+    if (queue_depth > 1 && (sync == SyncWhen::each || think_time.count > 0 || save_calls)) {
+        return usage_error(
+            "--queue-depth: where several transfers are under way none stands alone: not with "
+            "--sync each, --think-time or --save-calls");
     }
     for (const auto& when : verify) {
         if (when != "write" && when != "read" && when != "inside") {

@@ -36,6 +36,7 @@ struct Parameters {
     std::int64_t threads = 1;
     // How.
     bool collective = false;
+    std::int64_t queue_depth = 1;
     Placement placement = Placement::offset;
     bool preallocate = false;
     SyncWhen sync = SyncWhen::end;

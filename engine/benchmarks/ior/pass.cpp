@@ -41,6 +41,14 @@ std::vector<Standing> PassDone::standings() const {
 
 void Lane::take_memory(const Calls& calls, std::int64_t worker) {
     const auto size = static_cast<std::size_t>(calls.bytes());
+    if (calls.queue_depth > 1) {
+        slots.resize(static_cast<std::size_t>(calls.queue_depth));
+        for (Slot& slot : slots) {
+            if (source) slot.data.emplace(*source, size);
+            if (calls.access == Access::read) slot.memory = Buffer(size);
+        }
+        return;
+    }
     if (calls.access == Access::read) memory = Buffer(size);
     if (calls.placement != Placement::strided || !data) return;
     strided = Buffer(size);
@@ -64,6 +72,7 @@ class Pass::Worker {
           bytes_(calls.bytes()),
           form_{Pointer::at, calls.collective} {
         // A call that is synced is over when its sync is.
+        // (Those that are queued never come by the file's calls.)
         const bool by_file = calls.time_calls && !calls.sync_each;
         lane.file->time_calls_into(by_file ? &done.calls : nullptr);
     }
@@ -82,7 +91,10 @@ class Pass::Worker {
     /// Calls until the pace says stop; `tick` hears the time whenever the clock was read.
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
-        if (!calls_.is_plain()) {
+        if (calls_.queue_depth > 1) {
+            // Collective calls, which another pace ends, are not queued.
+            if constexpr (requires { pace.most(); }) queued(pace, tick);
+        } else if (!calls_.is_plain()) {
             steps(pace, tick, [this](std::int64_t number) { return step(number); });
         } else if (calls_.access == Access::write) {
             as_itself(*lane_.file, [&](auto file) {
@@ -123,6 +135,59 @@ class Pass::Worker {
                 tick(pace.now());
             }
         }
+    }
+
+    /// As many calls under way as there are slots, in the walk's order as they are posted. What is
+    /// under way when the pace says stop is waited for and counts.
+    template <class Pace, class Tick>
+    void queued(Pace& pace, Tick& tick) {
+        auto queue = lane_.file->queue(lane_.slots.size());
+        if (!queue) {
+            refuse(std::move(queue.error()), 0);
+            pace.failed();
+            ++failed_;
+            pace.go_on();
+            return;
+        }
+        std::int64_t next = pace.done();
+        std::size_t under_way = 0;
+        const auto post = [&](std::size_t number) {
+            Slot& slot = lane_.slots[number];
+            slot.offset =
+                lane_.walk->offset(next < lane_.transfers ? next : next % lane_.transfers);
+            done_.highest = std::max(done_.highest, slot.offset + bytes_);
+            if (calls_.time_calls) slot.posted = session_.clock.now();
+            if (calls_.access == Access::write) {
+                (*queue)->post_write(number, expected_in(slot), slot.offset);
+            } else {
+                (*queue)->post_read(number, slot.memory.bytes(), slot.offset);
+            }
+            ++next;
+            ++under_way;
+        };
+        for (std::size_t i = 0; i < lane_.slots.size() && next < pace.most(); ++i) post(i);
+        bool more = true;
+        while (under_way > 0) {
+            Completion over = (*queue)->wait();
+            --under_way;
+            Slot& slot = lane_.slots[over.slot];
+            if (calls_.time_calls) done_.calls.add(session_.clock.now() - slot.posted);
+            if (!accept(std::move(over.status), slot.offset)) {
+                pace.failed();
+                ++failed_;
+            } else if (calls_.compare) {
+                verify(expected_in(slot), slot.memory.bytes(), slot.offset);
+            }
+            more = pace.go_on() && more;
+            if (pace.ticked()) {
+                note(pace.now(), pace.done() - failed_);
+                tick(pace.now());
+            }
+            if (more && next < pace.most()) post(over.slot);
+        }
+    }
+    std::span<const std::byte> expected_in(Slot& slot) const {
+        return slot.data->at(slot.offset, static_cast<std::size_t>(bytes_));
     }
 
     /// Notes what was moved since the clock was last read.
@@ -186,14 +251,18 @@ class Pass::Worker {
 
     bool read(std::int64_t offset, std::int64_t place) {
         if (!accept(lane_.file->read(form_, lane_.memory.bytes(), place), offset)) return false;
-        if (!calls_.compare) return true;
+        if (calls_.compare) verify(expected(offset), lane_.memory.bytes(), offset);
+        return true;
+    }
+
+    void verify(std::span<const std::byte> right, std::span<const std::byte> got,
+                std::int64_t offset) {
         const Lap lap(session_.clock, done_.compare_seconds);
         done_.verified += bytes_;
-        if (const auto bad = compare(expected(offset), lane_.memory.bytes(), 0); bad) {
-            if (is_foreign(expected(offset), lane_.memory.bytes())) done_.foreign += bytes_;
+        if (const auto bad = compare(right, got, 0); bad) {
+            if (is_foreign(right, got)) done_.foreign += bytes_;
             wrong(offset, *bad);
         }
-        return true;
     }
 
     [[gnu::always_inline]] bool accept(Status status, std::int64_t offset) {

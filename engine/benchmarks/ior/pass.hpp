@@ -32,12 +32,13 @@ struct Calls {
     bool sync_each = false;  ///< writing
     double think_seconds = 0;
     bool time_calls = false;
-    bool keep_calls = false;  ///< begin and length of every call
+    bool keep_calls = false;       ///< begin and length of every call
+    std::int64_t queue_depth = 1;  ///< transfers of a worker under way at the same time
 
     /// The calls alone, each at the place in the file that it moves and without the other ranks.
     bool is_plain() const {
         return !collective && placement == Placement::offset && !compare && !sync_each &&
-               think_seconds <= 0 && !keep_calls;
+               think_seconds <= 0 && !keep_calls && queue_depth == 1;
     }
     /// Bytes that one call moves.
     std::int64_t bytes() const {
@@ -46,14 +47,24 @@ struct Calls {
     }
 };
 
+/// One of the transfers that a worker has under way.
+struct Slot {
+    std::optional<Data> data;  ///< as written or expected
+    Buffer memory;             ///< for what is read
+    std::int64_t offset = 0;
+    double posted = 0;  ///< clock reading; where calls are timed
+};
+
 /// What one worker works on.
 struct Lane {
     ByteFile* file = nullptr;
-    std::optional<Data> data;  ///< as written or expected
+    std::optional<Data> data;            ///< as written or expected
+    std::optional<Data::Source> source;  ///< of `data`
     std::optional<Walk> walk;
     std::int64_t transfers = 0;  ///< to be done; after them the worker begins anew if it must
     Buffer memory;               ///< for what is read
     Buffer strided;              ///< the data of a strided call, all blocks one after the other
+    std::vector<Slot> slots;     ///< where more than one is under way
 
     /// Fills the memory before any time is measured; `data` is there, `worker` is the one of the
     /// geometry whose file or part this is.

@@ -47,6 +47,7 @@ Calls Runner::calls_of(const Task& task) const {
     calls.think_seconds = task.timed ? p.think_time.count : 0;
     calls.time_calls = task.timed && p.storage.times_calls();
     calls.keep_calls = task.timed && p.save_calls;
+    calls.queue_depth = p.queue_depth;
     return calls;
 }
 
@@ -201,6 +202,7 @@ Runner::Measured Runner::measure(const Task& task) {
             source.writer = owner;
             source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
             lanes[i].data.emplace(source, static_cast<std::size_t>(task.transfer));
+            lanes[i].source = source;
         }
         lanes[i].take_memory(calls, owner);
     }

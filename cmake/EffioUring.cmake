@@ -1,0 +1,16 @@
+# liburing, for the backend uring. The archive is taken where there is one: compute nodes need not have the
+# library then. EFFIO_WITH_URING=OFF leaves it out.
+option(EFFIO_WITH_URING "Build the backend uring where liburing is found" ON)
+find_path(EFFIO_URING_INCLUDES liburing.h)
+find_library(EFFIO_URING_LIBRARY NAMES liburing.a uring)
+mark_as_advanced(EFFIO_URING_INCLUDES EFFIO_URING_LIBRARY)
+set(effio_have_uring OFF)
+if(EFFIO_WITH_URING AND EFFIO_URING_INCLUDES AND EFFIO_URING_LIBRARY)
+  set(effio_have_uring ON)
+  add_library(effio_uring INTERFACE)
+  target_include_directories(effio_uring SYSTEM INTERFACE "${EFFIO_URING_INCLUDES}")
+  target_link_libraries(effio_uring INTERFACE "${EFFIO_URING_LIBRARY}")
+  message(STATUS "liburing: ${EFFIO_URING_LIBRARY}")
+else()
+  message(STATUS "liburing: none; the backend uring is left out")
+endif()

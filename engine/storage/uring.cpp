@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "storage/uring.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <liburing.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "storage/posix.hpp"
+
+namespace effio {
+namespace {
+
+constexpr CallNames uring_calls{CallNames::plain("io_uring write", "io_uring read").transfers,
+                                "set view", "set hints", "fsync", "close"};
+
+/// One transfer on its way.
+struct Request {
+    bool write = false;
+    std::byte* memory = nullptr;  ///< only read from if `write`
+    std::size_t bytes = 0;
+    std::int64_t offset = 0;  ///< of the file
+    std::size_t moved = 0;    ///< of `bytes`
+    bool under_way = false;
+};
+
+Request request_of(bool write, std::span<const std::byte> data, std::int64_t offset) {
+    // The kernel's structure has one pointer for both directions.
+    return {write, const_cast<std::byte*>(data.data()), data.size(), offset, 0, true};
+}
+
+/// The submission and completion queue of one file, which it has registered.
+class Ring {
+  public:
+    /// An error where the kernel refuses it, with what would help.
+    static Result<std::unique_ptr<Ring>> create(const std::string& path, int fd, std::size_t depth,
+                                                const UringSettings& settings) {
+        auto ring = std::make_unique<Ring>();
+        const unsigned flags = settings.poll ? IORING_SETUP_IOPOLL : 0U;
+        if (const int code = io_uring_queue_init(static_cast<unsigned>(depth), &ring->ring_, flags);
+            code < 0) {
+            return not_allowed(path, -code);
+        }
+        ring->is_open_ = true;
+        ring->requests_.resize(depth);
+        ring->direct_ = settings.direct;
+        if (const int code = io_uring_register_files(&ring->ring_, &fd, 1); code < 0) {
+            return system_error("io_uring_register_files", path, -code);
+        }
+        return ring;
+    }
+    Ring() = default;
+    Ring(const Ring&) = delete;
+    Ring& operator=(const Ring&) = delete;
+    ~Ring() {
+        if (is_open_) io_uring_queue_exit(&ring_);
+    }
+
+    const Request& request(std::size_t slot) const { return requests_[slot]; }
+
+    void post(std::size_t slot, const Request& request) {
+        requests_[slot] = request;
+        prepare(slot);
+    }
+
+    bool test() {
+        io_uring_submit(&ring_);
+        io_uring_cqe* over = nullptr;
+        return io_uring_peek_cqe(&ring_, &over) == 0;
+    }
+
+    struct Over {
+        std::size_t slot = 0;
+        int code = 0;  ///< errno, 0 where the transfer came to its end
+    };
+    /// What came short goes on from where it stopped, but at the end of the file.
+    Over wait() {
+        while (true) {
+            io_uring_cqe* over = nullptr;
+            // What is over already is taken first: one system call serves all that is posted then.
+            if (io_uring_peek_cqe(&ring_, &over) != 0) {
+                const int code = io_uring_submit_and_wait(&ring_, 1);
+                // Busy: completions must be taken before there is room for more.
+                if (code < 0 && code != -EINTR && code != -EAGAIN && code != -EBUSY) {
+                    return {first_posted(), -code};
+                }
+                continue;
+            }
+            const auto slot = static_cast<std::size_t>(over->user_data);
+            const int result = over->res;
+            io_uring_cqe_seen(&ring_, over);
+            if (result == -EINTR || result == -EAGAIN) {
+                prepare(slot);
+                continue;
+            }
+            if (result < 0) return done(slot, -result);
+            Request& request = requests_[slot];
+            request.moved += static_cast<std::size_t>(result);
+            // With O_DIRECT only the end of the file can be in the middle of a block.
+            const bool at_end = result == 0 || (direct_ && result % sector != 0);
+            if (request.moved == request.bytes || at_end) return done(slot, 0);
+            prepare(slot);
+        }
+    }
+
+  private:
+    static constexpr int sector = 512;
+
+    static Error not_allowed(const std::string& path, int code) {
+        Error error = system_error("io_uring_queue_init", path, code);
+        if (code == ENOSYS || code == EPERM || code == EACCES) {
+            error.exit_code = ExitCode::environment;
+            error.cause +=
+                ": this kernel, its sysctl kernel.io_uring_disabled, the container or a seccomp "
+                "profile does not allow io_uring; take --backend posix or direct";
+        } else if (code == ENOMEM) {
+            error.cause += ": the limit of locked memory (ulimit -l) may be too low";
+        }
+        return error;
+    }
+
+    void prepare(std::size_t slot) {
+        const Request& request = requests_[slot];
+        // There are as many entries as slots.
+        io_uring_sqe* entry = io_uring_get_sqe(&ring_);
+        const std::size_t left = request.bytes - request.moved;
+        // One request's length has 32 bits; the rest is posted when it is over.
+        const auto length = static_cast<unsigned>(std::min(left, longest));
+        const auto place =
+            static_cast<std::uint64_t>(request.offset) + static_cast<std::uint64_t>(request.moved);
+        if (request.write) {
+            io_uring_prep_write(entry, 0, request.memory + request.moved, length, place);
+        } else {
+            io_uring_prep_read(entry, 0, request.memory + request.moved, length, place);
+        }
+        // The descriptor is the first of those registered.
+        io_uring_sqe_set_flags(entry, IOSQE_FIXED_FILE);
+        entry->user_data = slot;
+    }
+
+    /// A slot that is under way, to tell an error of the ring itself.
+    std::size_t first_posted() {
+        for (std::size_t slot = 0; slot < requests_.size(); ++slot) {
+            if (requests_[slot].under_way) return done(slot, 0).slot;
+        }
+        return 0;
+    }
+    Over done(std::size_t slot, int code) {
+        requests_[slot].under_way = false;
+        return {slot, code};
+    }
+
+    static constexpr std::size_t longest = std::size_t{1} << 30;
+
+    io_uring ring_{};
+    bool is_open_ = false;
+    bool direct_ = false;
+    std::vector<Request> requests_;
+};
+
+class UringFile : public PosixFile {
+  public:
+    UringFile(Session& session, const Comm& comm, const OpenRequest& request, Descriptor fd,
+              std::unique_ptr<Ring> ring, UringSettings settings)
+        : PosixFile(session, comm, request, std::move(fd), uring_calls),
+          ring_(std::move(ring)),
+          settings_(settings) {}
+
+    Result<std::unique_ptr<TransferQueue>> queue(std::size_t depth) override {
+        auto ring = Ring::create(path(), descriptor().get(), depth, settings_);
+        if (!ring) return session().signed_error(ring.error());
+        return std::unique_ptr<TransferQueue>(std::make_unique<Queue>(*this, std::move(*ring)));
+    }
+
+  protected:
+    Result<std::int64_t> write_run(std::int64_t offset, std::span<const std::byte> data) override {
+        return move_alone(request_of(true, data, offset));
+    }
+    Result<std::int64_t> read_run(std::int64_t offset, std::span<std::byte> data) override {
+        return move_alone(request_of(false, data, offset));
+    }
+
+  private:
+    class Queue final : public TransferQueue {
+      public:
+        Queue(UringFile& file, std::unique_ptr<Ring> ring) : file_(file), ring_(std::move(ring)) {}
+
+        void post_write(std::size_t slot, std::span<const std::byte> data,
+                        std::int64_t offset) override {
+            ring_->post(slot, request_of(true, data, offset));
+        }
+        void post_read(std::size_t slot, std::span<std::byte> data, std::int64_t offset) override {
+            ring_->post(slot, request_of(false, data, offset));
+        }
+        bool test() override { return ring_->test(); }
+        Completion wait() override {
+            const Ring::Over over = ring_->wait();
+            return {over.slot, file_.status_of(over, ring_->request(over.slot))};
+        }
+
+      private:
+        UringFile& file_;
+        std::unique_ptr<Ring> ring_;
+    };
+
+    Result<std::int64_t> move_alone(const Request& request) {
+        if (request.bytes == 0) return 0;
+        ring_->post(0, request);
+        return moved_by(ring_->wait(), ring_->request(0));
+    }
+
+    Result<std::int64_t> moved_by(const Ring::Over& over, const Request& request) const {
+        if (over.code == 0) return static_cast<std::int64_t>(request.moved);
+        Error error = system_error(call_name({}, request.write), path(), over.code, request.offset);
+        if (over.code == EINVAL && settings_.direct) {
+            error.cause +=
+                ": O_DIRECT takes places, lengths and memory that are multiples of the "
+                "device's block";
+        } else if (over.code == EOPNOTSUPP && settings_.poll) {
+            error.cause += ": this device has no queues that can be polled (poll=no)";
+        }
+        return error;
+    }
+
+    /// Counts it as any transfer is.
+    Status status_of(const Ring::Over& over, const Request& request) {
+        auto moved = moved_by(over, request);
+        session().progress.moved(static_cast<std::int64_t>(request.bytes));
+        if (moved && *moved == static_cast<std::int64_t>(request.bytes)) [[likely]]
+            return {};
+        return not_moved({}, request.write, static_cast<std::int64_t>(request.bytes),
+                         request.offset, moved);
+    }
+
+    std::unique_ptr<Ring> ring_;
+    UringSettings settings_;
+};
+
+class UringStorage : public PosixStorage {
+  public:
+    UringStorage(Session& session, UringSettings settings)
+        : PosixStorage(session), settings_(settings) {}
+
+    std::string_view name() const override { return "uring"; }
+    Capabilities capabilities() const override {
+        Capabilities c = PosixStorage::capabilities();
+        c.cached = !settings_.direct;
+        c.queues = true;
+        return c;
+    }
+    Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
+        session().progress.call("open");
+        auto fd = open_together(comm, request.path, request.mode, settings_.direct ? O_DIRECT : 0);
+        session().progress.beat();
+        if (!fd) {
+            if (settings_.direct && fd.error().system_code == EINVAL) {
+                fd.error().cause += ": this file system takes no O_DIRECT";
+            }
+            return session().signed_error(fd.error());
+        }
+        auto ring = Ring::create(request.path, fd->get(), 1, settings_);
+        if (!ring) return session().signed_error(ring.error());
+        return std::unique_ptr<ByteFile>(std::make_unique<UringFile>(
+            session(), comm, request, std::move(*fd), std::move(*ring), settings_));
+    }
+    Json describe() const override {
+        return Json{{"direct", settings_.direct}, {"poll", settings_.poll}};
+    }
+
+  private:
+    UringSettings settings_;
+};
+
+}  // namespace
+
+std::unique_ptr<Storage> make_uring_storage(Session& session, const UringSettings& settings) {
+    return std::make_unique<UringStorage>(session, settings);
+}
+
+}  // namespace effio
