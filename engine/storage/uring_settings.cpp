@@ -5,10 +5,10 @@
 namespace effio {
 
 void UringSettings::declare(OptionTable& table) {
-    table.flag("direct", direct, "O_DIRECT: past the page cache");
-    table.flag("poll", poll,
-               "look for completions at the device instead of waiting for its interrupt (with "
-               "direct; the device must have queues for it)");
+    table.choice("direct", direct, {{"no", false}, {"yes", true}}, "O_DIRECT: past the page cache");
+    table.choice("poll", poll, {{"no", false}, {"yes", true}},
+                 "look for completions at the device instead of waiting for its interrupt (with "
+                 "direct; the device must have queues for it)");
 }
 
 }  // namespace effio

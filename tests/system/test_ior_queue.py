@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""ior with many transfers of a rank under way: all data arrive, failures are named, limits hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+from ior_runs import KIB, MIB, ior, left
+
+# Runs a command under which io_uring_setup, 425 on every architecture, fails with EPERM, as the
+# profiles of containers have it: load the number; if it is 425 return ERRNO|EPERM; else allow.
+FORBIDDEN = """
+import ctypes, os, struct, sys
+code = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)]
+words = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in code))
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+program = Program(len(code), ctypes.addressof(words))
+libc = ctypes.CDLL(None, use_errno=True)
+long = ctypes.c_ulong
+assert libc.prctl(38, long(1), long(0), long(0), long(0)) == 0
+assert libc.prctl(22, long(2), ctypes.byref(program)) == 0, os.strerror(ctypes.get_errno())
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.fixture(autouse=True)
+def _uring(any_engine: Engine, tmp_path: Path) -> None:
+    told = any_engine.alone(["describe", "backends"], tmp_path)
+    rows = json.loads(told.stdout)
+    rows = rows["backends"] if isinstance(rows, dict) else rows
+    (row,) = [r for r in rows if r["name"] == "uring" and r["serves"] == "bytes"]
+    if row["missing"]:
+        pytest.skip(row["missing"])
+    (tmp_path / "data").mkdir(exist_ok=True)
+
+
+@pytest.mark.parametrize(("depth", "ranks"), [(1, 2), (2, 1), (7, 3), (128, 2)])
+def test_all_data_arrive(any_engine: Engine, tmp_path: Path, depth: int, ranks: int) -> None:
+    """100 calls of 4 KiB a rank, also where there are fewer than the queue could hold."""
+    words = ["--backend=uring", f"--queue-depth={depth}", "--block=400KiB", "--transfer=4KiB"]
+    words += ["--order=shuffled", "--verify=write,read,inside"]
+    run = ior(any_engine, tmp_path, *words, ranks=ranks)
+    write, read = run.result.measurements
+    total = ranks * 400 * KIB
+    for phase in (write, read):
+        assert phase["valid"]
+        assert phase["bytes"] == total
+        assert phase["operations"] == ranks * 100
+        assert phase["call_times"]["count"] == ranks * 100
+    assert left(tmp_path / "data") == []
+
+
+def test_a_stonewall_waits_for_what_is_under_way(any_engine: Engine, tmp_path: Path) -> None:
+    """What was begun is counted: the reader, who takes the count, finds all of it."""
+    words = ["--backend=uring", "--queue-depth=16", "--block=4GiB", "--transfer=4KiB"]
+    words += ["--stonewall=100ms", "--sync=none", "--verify=inside", "--max-bytes=16GiB"]
+    run = ior(any_engine, tmp_path, *words)
+    write, read = run.result.measurements
+    assert write["valid"]
+    assert read["valid"]
+    assert 0 < write["bytes"] < 8 * 1024 * MIB
+    assert write["bytes"] == write["operations"] * 4 * KIB
+
+
+def test_a_full_disk_is_told_with_the_place(
+    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    place = mount("-t", "tmpfs", "-o", "size=1m", "none")
+    words = ["--backend=uring", "--queue-depth=8", "--block=1MiB", "--transfer=4KiB"]
+    run = any_engine.run(
+        ["ior", "--quiet", "--dir", place, *words, "--max-bytes=1GiB"], tmp_path
+    )
+    assert run.code == 3, run
+    (write,) = run.result.measurements
+    assert write["valid"] is False
+    (error,) = write["errors"]
+    assert error["operation"] == "io_uring write"
+    assert "No space left" in error["cause"]
+    assert 0 <= error["offset_bytes"] < 2 * MIB
+    assert list(place.iterdir()) == []
+
+
+def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path) -> None:
+    words = [any_engine.program, "ior", "--quiet", "--dir", tmp_path / "data", "--backend=uring"]
+    run = subprocess.run(
+        [sys.executable, "-c", FORBIDDEN, *words, "--queue-depth=4", "--block=64KiB"],
+        cwd=tmp_path, env=any_engine.environment(), capture_output=True, text=True, timeout=90,
+        check=False,
+    )
+    assert run.returncode == 6, run
+    assert "io_uring_queue_init" in run.stderr
+    assert "does not allow io_uring; take --backend posix or direct" in run.stderr
+    assert left(tmp_path / "data") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--queue-depth=4"], "backend posix lacks what this run needs: transfers that are queued"),
+        (["--backend=uring", "--queue-depth=0"], "--queue-depth"),
+        (["--backend=uring", "--queue-depth=5000"], "--queue-depth"),
+        (["--backend=uring", "--queue-depth=2", "--sync=each"], "not with --sync each"),
+        (["--backend=uring", "--queue-depth=2", "--placement=view"], "--placement view"),
+        (["--backend=uring", "--backend-options=direct=maybe"], "direct"),
+    ],
+)
+def test_what_is_refused(
+    any_engine: Engine, tmp_path: Path, words: list[str], told: str
+) -> None:
+    run = ior(any_engine, tmp_path, *words, "--transfer=64KiB", "--block=64KiB", code=2)
+    assert told in run.stderr
