@@ -87,7 +87,8 @@ def test_a_full_disk_is_told_with_the_place(
 
 
 def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path) -> None:
-    words = [any_engine.program, "ior", "--quiet", "--dir", tmp_path / "data", "--backend=uring"]
+    words = [str(any_engine.program), "ior", "--quiet", f"--dir={tmp_path / 'data'}"]
+    words += ["--backend=uring"]
     run = subprocess.run(
         [sys.executable, "-c", FORBIDDEN, *words, "--queue-depth=4", "--transfer=4KiB"],
         cwd=tmp_path,
