@@ -112,6 +112,29 @@ TEST_F(LargeCount, a_shorter_file_is_an_error) {
     ASSERT_TRUE(file->close());
 }
 
+/// The kernel moves less than 2 GiB by one request: the rest is posted when that is over.
+TEST_F(LargeCount, arrives_whole_by_io_uring_too) {
+    if (auto present = check_present(Serves::bytes, "uring"); !present) {
+        GTEST_SKIP() << present.error().text();
+    }
+    BackendChoice choice;
+    choice.name = "uring";
+    const auto uring = make_storage(at_.session, choice, nullptr);
+    auto file = uring->open(at_.comm, {path_, OpenMode::creating(), Element::byte, {}});
+    if (!file) GTEST_SKIP() << file.error().text();
+    for (const auto offset : marks) {  // between them are holes
+        const std::uint64_t word = mark(offset);
+        ASSERT_TRUE((*file)->write({}, std::as_bytes(std::span(&word, 1)), offset));
+    }
+    Buffer data(static_cast<std::size_t>(bytes));
+    std::memset(data.bytes().data(), 0xff, data.size());
+    const auto read = (*file)->read({}, data.bytes(), 0);
+    ASSERT_TRUE(read) << read.error().text();
+    expect_marks(data);
+    EXPECT_EQ(data.bytes()[static_cast<std::size_t>(int_limit) + 4096], std::byte{0});
+    ASSERT_TRUE((*file)->close());
+}
+
 TEST_F(LargeCount, a_chunk_that_MPI_cannot_count_is_refused) {
     auto file = open(OpenMode::creating(), Element::byte);
     ASSERT_TRUE(file);
