@@ -101,8 +101,9 @@ std::unique_ptr<Storage> make_uring(Session& s, const BackendChoice& c, const Si
 }
 #else
 constexpr const char* uring_missing =
-    "this program was built without it: no liburing was found; install its headers and library "
-    "(Debian: liburing-dev) and build again";
+    "this program was built without it: no liburing was found, or its build was told to leave it "
+    "out (-DEFFIO_WITH_URING=OFF); install the library's headers (Debian: liburing-dev) and build "
+    "again";
 constexpr decltype(ByteBackend::make) make_uring = nullptr;
 #endif
 
