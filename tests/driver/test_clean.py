@@ -63,6 +63,17 @@ def test_files_of_shared_pointers_go_with_theirs(effio: Effio, left: Path) -> No
     ]
 
 
+def test_files_of_a_test_of_locks_go_with_theirs(effio: Effio, left: Path) -> None:
+    """Each rank of OMPIO makes one while it opens; it was killed just then."""
+    other = ["i00.locktest.", "i001.locktest.0", "mine.txt.locktest.0"]
+    for name in ["i00.locktest.0", "i00.locktest.12", *other]:
+        (left / name).write_text("x")
+    result = _killed(effio.cwd / "effio-runs/killed", left)
+    done = effio.call("clean", result)
+    assert done.returncode == 0, done.stderr
+    assert sorted(p.name for p in left.glob("*.locktest.*")) == other
+
+
 def test_a_dry_run_removes_nothing(effio: Effio, left: Path) -> None:
     _killed(effio.cwd / "effio-runs/killed", left)
     done = effio.call("clean", "--dry-run")

@@ -28,8 +28,9 @@ from effio.store.records import FileSet, Manifest, NameSet, TreeSet
 _CONVERSION = re.compile(r"%%|%d|%0(\d{1,2})d")
 # In the root of each tree: the token of the run that made it (engine/storage/own_tree.hpp).
 OWNER_FILE = ".effio-owner"
-# What ROMIO keeps beside a file for its shared pointer.
-_SIDE_FILE = re.compile(r"\.(.+)\.shfp\.[\d.]+")
+# What ROMIO keeps beside a file for its shared pointer; what each rank of OMPIO makes for a moment
+# of an open to see whether locks work there.
+_SIDE_FILES = (re.compile(r"\.(.+)\.shfp\.[\d.]+"), re.compile(r"(.+)\.locktest\.\d+"))
 _MAX_NAMES = 50_000_000
 _ANY = 10**18
 # What mdtest makes in its trees, for results of engines that did not yet write it down.
@@ -110,8 +111,8 @@ def side_files(files: Iterable[FileSet], directory: Path) -> Iterator[str]:
     except OSError:
         return
     for name in names:
-        side = _SIDE_FILE.fullmatch(name)
-        if side is not None and ours.fullmatch(side.group(1)):
+        sides = (form.fullmatch(name) for form in _SIDE_FILES)
+        if any(side is not None and ours.fullmatch(side.group(1)) for side in sides):
             yield name
 
 
