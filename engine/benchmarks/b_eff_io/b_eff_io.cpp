@@ -129,6 +129,7 @@ Ending BeffIo::run(Job& job) {
     } else {
         Progress::Step step;
         step.title = "probe the shared file pointer";
+        step.path = target->path(probe_file);
         session.progress.begin(step);
         const auto probed = probe_shared_pointer(session, *storage, target->path(probe_file));
         setup->shared_pointer = probed.works;

@@ -297,6 +297,7 @@ void Runner::count(Group& group, Running& running, Thing thing, bool after_remov
     }
     Progress::Step step;
     step.title = "count what is on disk";
+    step.path = running.iteration.paths.test_directory(group.comm.rank(), 0);
     step.allowance_seconds = allowance(running.iteration.items(thing));
     session_.progress.begin(step);
     if (p.adopts() && !after_removal) {
