@@ -47,7 +47,7 @@ class ConsoleView : public Observer {
                                       format_duration(r.stonewall->tail_seconds()));
             }
             if (r.steady) remark += r.steady->steady ? "steady; " : "NOT steady; ";
-            if (r.access == Access::read && r.cache && r.cache->verdict == "cache") {
+            if (r.access != Access::write && r.cache && r.cache->verdict == "cache") {
                 remark += "from cache; ";
             }
             if (!r.remark.empty()) remark += r.remark + "; ";
@@ -76,8 +76,8 @@ class ConsoleView : public Observer {
                      {"min MB/s"},
                      {"+- 95 % MB/s"},
                      {"repetitions"}});
-        for (const Access access : {Access::write, Access::read}) {
-            if (access == Access::write ? !p.writes() : !p.reads()) continue;
+        for (const Access access : phases_in_order) {
+            if (!p.does(access)) continue;
             for (const Bytes transfer : p.transfers) {
                 const Samples rates = rates_of(run, access, transfer.count);
                 if (rates.count() == 0) {

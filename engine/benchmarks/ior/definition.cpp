@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "core/pattern.hpp"
+
 namespace effio::ior {
 namespace {
 
@@ -18,7 +20,22 @@ void put(std::span<std::byte> memory, std::size_t at, std::uint64_t value) {
 }  // namespace
 
 std::string_view name(Access access) {
-    return access == Access::write ? "write" : "read";
+    switch (access) {
+        case Access::mixed:
+            return "mixed";
+        case Access::read:
+            return "read";
+        case Access::write:
+            break;
+    }
+    return "write";
+}
+
+bool Mix::reads(std::int64_t worker, std::int64_t number) const {
+    const std::uint64_t draw = mix64(mix64(seed + static_cast<std::uint64_t>(worker)) +
+                                     static_cast<std::uint64_t>(number));
+    // The upper 53 bits: as many as a double holds exactly.
+    return static_cast<double>(draw >> 11U) < share * 0x1p53;
 }
 
 std::string_view name(Files files) {

@@ -5,6 +5,7 @@
 // A worker is a thread of a rank; worker number = rank * threads + thread. All sizes are bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -16,8 +17,20 @@
 
 namespace effio::ior {
 
-enum class Access : char { write, read };
+/// What a phase does: `mixed` writes some of its transfers and reads the others.
+enum class Access : char { write, mixed, read };
 std::string_view name(Access access);
+/// In the order in which a repetition does them.
+inline constexpr std::array phases_in_order{Access::write, Access::mixed, Access::read};
+
+/// Which transfers of a mixed phase read: each by itself with the probability `share`, the same in
+/// every run with this seed.
+struct Mix {
+    double share = 0;  ///< 0 to 1
+    std::uint64_t seed = 0;
+
+    bool reads(std::int64_t worker, std::int64_t number) const;
+};
 
 enum class Files : char { shared, per_process };
 std::string_view name(Files files);

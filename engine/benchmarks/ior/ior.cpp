@@ -26,7 +26,7 @@ namespace {
 Result<HintRules> read_hints(const Session& session, const Parameters& p, int ranks) {
     HintVocabulary words = vocabulary_of_mpi();
     words.processes = {ranks};
-    for (const Access a : {Access::write, Access::read}) words.accesses.emplace_back(name(a));
+    for (const Access a : phases_in_order) words.accesses.emplace_back(name(a));
     for (const Files f : {Files::shared, Files::per_process}) words.patterns.emplace_back(name(f));
     for (const Bytes transfer : p.transfers) words.chunks.push_back(transfer.count);
     return read_hint_rules(session, p.storage, words);

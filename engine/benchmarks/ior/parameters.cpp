@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/pattern.hpp"
+
 namespace effio::ior {
 namespace {
 
@@ -14,7 +16,16 @@ constexpr double most = 9e18;
 
 void Parameters::declare(OptionTable& table) {
     table.group("Workload");
-    table.add("phases", phases, "what is done in each repetition: write, read").metavar("PHASE");
+    table
+        .add("phases", phases,
+             "what is done in each repetition: write, mixed (both on files that are there), read")
+        .metavar("PHASE");
+    table
+        .add("mix-read", mix_read,
+             "per cent of the transfers of the phase mixed that read; the others write. Adds that "
+             "phase")
+        .range(0, 100)
+        .automatic("50");
     table
         .add("transfer", transfers,
              "bytes of one call; several sizes are measured one after the other")
@@ -89,6 +100,11 @@ void Parameters::declare(OptionTable& table) {
     table.add("delay", delay, "pause before each phase").range(0, 1e6);
     table.add("think-time", think_time, "pause after each call").range(0, 1e6).expert();
     table
+        .add("rate-limit", rate_limit,
+             "all workers together move no more than this, each its share at a steady pace")
+        .range(1, 1e15)
+        .automatic("none");
+    table
         .add("hold-memory", hold_memory,
              "memory of each node that is kept from the page cache during the run")
         .range(0, most)
@@ -140,8 +156,8 @@ void Parameters::declare(OptionTable& table) {
         .automatic("a new one for each repetition");
     table
         .add("verify", verify,
-             "compare every byte: after the write or the read phase in a pass of its own, or "
-             "inside the timed reads: write, read, inside")
+             "compare every byte: after a phase in a pass of its own, or inside the timed reads: "
+             "write, mixed, read, inside")
         .metavar("WHEN")
         .automatic("never");
     table.flag("use-existing", use_existing,
@@ -202,20 +218,44 @@ Status Parameters::check_sizes() const {
     return {};
 }
 
-Status Parameters::check_phases() const {
+Mix Parameters::mix() const {
+    return {mix_read.value_or(50) / 100, mix64(static_cast<std::uint64_t>(order_seed))};
+}
+
+Status Parameters::check_phases() {
     for (const auto& phase : phases) {
-        if (phase == "write" || phase == "read") continue;
-        return usage_error(fmt::format("--phases: '{}' is none of write, read", phase));
+        if (phase == "write" || phase == "mixed" || phase == "read") continue;
+        return usage_error(fmt::format("--phases: '{}' is none of write, mixed, read", phase));
     }
-    if (phases.size() > (writes() ? 1U : 0U) + (reads() ? 1U : 0U)) {
+    const auto different = std::count_if(phases_in_order.begin(), phases_in_order.end(),
+                                         [this](Access access) { return does(access); });
+    if (phases.size() > static_cast<std::size_t>(different)) {
         return usage_error("--phases: a phase is named twice");
     }
+    if (mix_read && !mixes()) phases.emplace_back(name(Access::mixed));
+    if (auto good = check_mix(); !good) return good;
     if (stem.empty() || stem.find('/') != std::string::npos) {
         return usage_error(
             fmt::format("--name '{}' must be a name without '/'; --dir is the directory", stem));
     }
     if ((!more_dirs.empty() || rank_dirs) && files == Files::shared) {
         return usage_error("--more-dirs and --rank-dirs need --files per-process");
+    }
+    return {};
+}
+
+Status Parameters::check_mix() const {
+    if (!mixes()) return {};
+    if (!writes() && !use_existing) {
+        return usage_error(
+            "--phases mixed writes into files that are there: have them written by the phase "
+            "write, or allow it with --use-existing");
+    }
+    if (segments == 0) {
+        return usage_error("--phases mixed: files of --segments 0 hold nothing to be read");
+    }
+    if (placement == Placement::strided) {
+        return usage_error("--phases mixed: --placement strided makes one call, which cannot mix");
     }
     return {};
 }
@@ -254,8 +294,9 @@ Status Parameters::check_modes() const {
             "--sync each, --think-time or --save-calls");
     }
     for (const auto& when : verify) {
-        if (when != "write" && when != "read" && when != "inside") {
-            return usage_error(fmt::format("--verify: '{}' is none of write, read, inside", when));
+        if (when != "write" && when != "mixed" && when != "read" && when != "inside") {
+            return usage_error(
+                fmt::format("--verify: '{}' is none of write, mixed, read, inside", when));
         }
     }
     if (order == Order::random && data != DataKind::stamped && !verify.empty()) {
@@ -284,6 +325,9 @@ Status Parameters::check_limits() {
     }
     if (wear_out_limit.count > 0 && !wear_out) {
         return usage_error("--wear-out-limit needs --wear-out");
+    }
+    if (rate_limit && segments == 0) {
+        return usage_error("--rate-limit: files of --segments 0 hold nothing that has a rate");
     }
     if (steady && wear_out) {
         return usage_error("--steady: a rate that is steady needs no --wear-out");

@@ -34,6 +34,7 @@ struct Parameters {
     bool rank_dirs = false;
     std::optional<std::int64_t> ranks;
     std::int64_t threads = 1;
+    std::optional<double> mix_read;  ///< per cent
     // How.
     bool collective = false;
     std::int64_t queue_depth = 1;
@@ -47,6 +48,7 @@ struct Parameters {
     bool drop_cache = false;
     Seconds delay{0};
     Seconds think_time{0};
+    std::optional<BytesPerSecond> rate_limit;
     std::optional<Bytes> hold_memory;
     std::vector<std::string> hints;
     // Until when.
@@ -78,8 +80,19 @@ struct Parameters {
     void declare(OptionTable& table);
     Status check();
 
-    bool writes() const { return has_phase("write"); }
-    bool reads() const { return has_phase("read"); }
+    bool does(Access access) const { return has_phase(name(access)); }
+    bool writes() const { return does(Access::write); }
+    bool reads() const { return does(Access::read); }
+    bool mixes() const { return does(Access::mixed); }
+    /// Which transfers of the mixed phase read; see core for the seed of an order.
+    Mix mix() const;
+    /// How long each worker's call lasts at least, so that all keep within --rate-limit; 0 = as
+    /// long as it takes.
+    double seconds_of_call(std::int64_t bytes, std::int64_t workers) const {
+        return rate_limit
+                   ? static_cast<double>(bytes) * static_cast<double>(workers) / rate_limit->count
+                   : 0;
+    }
     /// In a pass of its own after the phase, not timed.
     bool verifies_after(Access access) const { return verifies(name(access)); }
     /// While reading, inside the timed interval but as a part of its own.
@@ -91,7 +104,8 @@ struct Parameters {
     bool has_phase(std::string_view phase) const;
     bool verifies(std::string_view when) const;
     Status check_sizes() const;
-    Status check_phases() const;
+    Status check_phases();
+    Status check_mix() const;
     Status check_modes() const;
     Status check_limits();
     Status check_hints() const;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "parallel/crew.hpp"
@@ -39,17 +40,17 @@ std::vector<Standing> PassDone::standings() const {
     return all;
 }
 
-void Lane::take_memory(const Calls& calls, std::int64_t worker) {
+void Lane::take_memory(const Calls& calls) {
     const auto size = static_cast<std::size_t>(calls.bytes());
     if (calls.queue_depth > 1) {
         slots.resize(static_cast<std::size_t>(calls.queue_depth));
         for (Slot& slot : slots) {
             if (source) slot.data.emplace(*source, size);
-            if (calls.access == Access::read) slot.memory = Buffer(size);
+            if (calls.access != Access::write) slot.memory = Buffer(size);
         }
         return;
     }
-    if (calls.access == Access::read) memory = Buffer(size);
+    if (calls.access != Access::write) memory = Buffer(size);
     if (calls.placement != Placement::strided || !data) return;
     strided = Buffer(size);
     const auto transfer = static_cast<std::size_t>(calls.geometry.transfer);
@@ -64,17 +65,15 @@ void Lane::take_memory(const Calls& calls, std::int64_t worker) {
 /// Makes the calls of one lane.
 class Pass::Worker {
   public:
-    Worker(Session& session, const Calls& calls, Lane& lane, LaneDone& done)
+    Worker(Session& session, const Calls& calls, double latest, Lane& lane, LaneDone& done)
         : session_(session),
           calls_(calls),
+          latest_(latest),
           lane_(lane),
           done_(done),
           bytes_(calls.bytes()),
           form_{Pointer::at, calls.collective} {
-        // A call that is synced is over when its sync is.
-        // (Those that are queued never come by the file's calls.)
-        const bool by_file = calls.time_calls && !calls.sync_each;
-        lane.file->time_calls_into(by_file ? &done.calls : nullptr);
+        time_calls(calls.access == Access::read);
     }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -137,6 +136,39 @@ class Pass::Worker {
         }
     }
 
+    /// Whether call `number` reads. In collective calls all ranks do the same.
+    bool reads(std::int64_t number) const {
+        if (calls_.access != Access::mixed) return calls_.access == Access::read;
+        return calls_.mix.reads(calls_.collective ? 0 : lane_.worker, number);
+    }
+    /// Those that the file times: a call that is synced is over when its sync is, and what is
+    /// queued never comes by the file's calls.
+    void time_calls(bool reading) {
+        Histogram* const into = reading ? &reads_into() : &done_.calls;
+        const bool by_file = calls_.time_calls && (reading || !calls_.sync_each);
+        lane_.file->time_calls_into(by_file ? into : nullptr);
+    }
+    Histogram& reads_into() { return calls_.access == Access::mixed ? done_.reads : done_.calls; }
+    void count_if_read(bool was_read) {
+        if (was_read && calls_.access == Access::mixed) ++done_.read_calls;
+    }
+
+    /// When the call after `begun` others may begin, by the clock.
+    double due_after(std::int64_t begun) const {
+        const double due = start_ + static_cast<double>(begun) * calls_.call_seconds;
+        return latest_ > 0 ? std::min(due, start_ + latest_) : due;
+    }
+    bool is_held(std::int64_t begun) const {
+        return calls_.call_seconds > 0 && session_.clock.now() < due_after(begun) &&
+               !session_.interrupted.load(std::memory_order_relaxed);
+    }
+    /// Waits until the call after `begun` others is due, with nothing under way.
+    void hold(std::int64_t begun) {
+        const Lap lap(session_.clock, done_.held_seconds);
+        const double left = due_after(begun) - session_.clock.now();
+        if (left > 0) wait_as_asked(session_, left);
+    }
+
     /// As many calls under way as there are slots, in the walk's order as they are posted. What is
     /// under way when the pace says stop is waited for and counts.
     template <class Pace, class Tick>
@@ -150,41 +182,61 @@ class Pass::Worker {
             return;
         }
         std::int64_t next = pace.done();
-        std::size_t under_way = 0;
-        const auto post = [&](std::size_t number) {
-            Slot& slot = lane_.slots[number];
-            slot.offset =
-                lane_.walk->offset(next < lane_.transfers ? next : next % lane_.transfers);
-            done_.highest = std::max(done_.highest, slot.offset + bytes_);
-            if (calls_.time_calls) slot.posted = session_.clock.now();
-            if (calls_.access == Access::write) {
-                (*queue)->post_write(number, expected_in(slot), slot.offset);
-            } else {
-                (*queue)->post_read(number, slot.memory.bytes(), slot.offset);
-            }
-            ++next;
-            ++under_way;
-        };
-        for (std::size_t i = 0; i < lane_.slots.size() && next < pace.most(); ++i) post(i);
+        std::vector<std::size_t> free(lane_.slots.size());
+        std::iota(free.rbegin(), free.rend(), std::size_t{0});
         bool more = true;
-        while (under_way > 0) {
-            Completion over = (*queue)->wait();
-            --under_way;
-            Slot& slot = lane_.slots[over.slot];
-            if (calls_.time_calls) done_.calls.add(session_.clock.now() - slot.posted);
-            if (!accept(std::move(over.status), slot.offset)) {
-                pace.failed();
-                ++failed_;
-            } else if (calls_.compare) {
-                verify(expected_in(slot), slot.memory.bytes(), slot.offset);
+        while (true) {
+            const bool may_post = more && !free.empty() && next < pace.most();
+            const bool held = is_held(next);
+            if (may_post && !held) {
+                post(**queue, free.back(), next++);
+                free.pop_back();
+            } else if (free.size() < lane_.slots.size()) {
+                // What may be posted before the next one is over is not to wait for it.
+                if (may_post && !(*queue)->test()) continue;
+                free.push_back(take(**queue, pace));
+                more = pace.go_on() && more;
+                if (pace.ticked()) {
+                    note(pace.now(), pace.done() - failed_);
+                    tick(pace.now());
+                }
+            } else {
+                if (held) hold(next);
+                if (!may_post) break;
             }
-            more = pace.go_on() && more;
-            if (pace.ticked()) {
-                note(pace.now(), pace.done() - failed_);
-                tick(pace.now());
-            }
-            if (more && next < pace.most()) post(over.slot);
         }
+    }
+    void post(TransferQueue& queue, std::size_t number, std::int64_t call) {
+        const std::int64_t place = call < lane_.transfers ? call : call % lane_.transfers;
+        Slot& slot = lane_.slots[number];
+        slot.offset = lane_.walk->offset(place);
+        slot.reads = reads(place);
+        done_.highest = std::max(done_.highest, slot.offset + bytes_);
+        if (calls_.time_calls) slot.posted = session_.clock.now();
+        if (slot.reads) {
+            queue.post_read(number, slot.memory.bytes(), slot.offset);
+        } else {
+            queue.post_write(number, expected_in(slot), slot.offset);
+        }
+    }
+    /// Waits for one, and gives its slot.
+    template <class Pace>
+    std::size_t take(TransferQueue& queue, Pace& pace) {
+        Completion over = queue.wait();
+        Slot& slot = lane_.slots[over.slot];
+        if (calls_.time_calls) {
+            (slot.reads ? reads_into() : done_.calls).add(session_.clock.now() - slot.posted);
+        }
+        if (!accept(std::move(over.status), slot.offset)) {
+            pace.failed();
+            ++failed_;
+            return over.slot;
+        }
+        count_if_read(slot.reads);
+        if (slot.reads && calls_.compare) {
+            verify(expected_in(slot), slot.memory.bytes(), slot.offset);
+        }
+        return over.slot;
     }
     std::span<const std::byte> expected_in(Slot& slot) const {
         return slot.data->at(slot.offset, static_cast<std::size_t>(bytes_));
@@ -223,11 +275,14 @@ class Pass::Worker {
             calls_.placement == Placement::strided ? strided_end_ : offset + bytes_;
         done_.highest = std::max(done_.highest, end);
         const double before = calls_.keep_calls ? session_.clock.now() : 0.0;
-        const bool good =
-            calls_.access == Access::write ? write(offset, place) : read(offset, place);
+        const bool reading = reads(number);
+        if (calls_.access == Access::mixed) time_calls(reading);
+        const bool good = reading ? read(offset, place) : write(offset, place);
+        if (good) count_if_read(reading);
         if (calls_.keep_calls) {
             done_.kept.push_back({before - start_, session_.clock.now() - before});
         }
+        if (is_held(++begun_)) hold(begun_);
         if (calls_.think_seconds > 0) {
             const Lap lap(session_.clock, done_.think_seconds);
             wait_as_asked(session_, calls_.think_seconds);
@@ -303,6 +358,7 @@ class Pass::Worker {
 
     Session& session_;
     const Calls& calls_;
+    double latest_;  ///< seconds after the begin from which nothing is held back; 0 = never
     Lane& lane_;
     LaneDone& done_;
     std::int64_t bytes_;
@@ -313,6 +369,7 @@ class Pass::Worker {
     double start_ = 0;
     double noted_ = 0;
     std::int64_t failed_ = 0;
+    std::int64_t begun_ = 0;  ///< calls, where one is made after the other
     std::atomic<std::int64_t> moved_{0};
 };
 
@@ -321,7 +378,8 @@ PassDone Pass::run(std::vector<Lane>& lanes) {
     all.lanes.resize(lanes.size());
     std::vector<std::unique_ptr<Worker>> workers;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-        workers.push_back(std::make_unique<Worker>(session_, calls_, lanes[i], all.lanes[i]));
+        workers.push_back(
+            std::make_unique<Worker>(session_, calls_, until_.seconds, lanes[i], all.lanes[i]));
     }
     if (calls_.collective) {
         run_together(*workers.front(), all.lanes.front(), all);

@@ -31,14 +31,17 @@ struct Calls {
     bool compare = false;    ///< reading: with what should be there
     bool sync_each = false;  ///< writing
     double think_seconds = 0;
+    double call_seconds = 0;  ///< no call begins before those in front had so long each
+    Mix mix;                  ///< of `mixed`
     bool time_calls = false;
     bool keep_calls = false;       ///< begin and length of every call
     std::int64_t queue_depth = 1;  ///< transfers of a worker under way at the same time
 
     /// The calls alone, each at the place in the file that it moves and without the other ranks.
     bool is_plain() const {
-        return !collective && placement == Placement::offset && !compare && !sync_each &&
-               think_seconds <= 0 && !keep_calls && queue_depth == 1;
+        return access != Access::mixed && !collective && placement == Placement::offset &&
+               !compare && !sync_each && think_seconds <= 0 && call_seconds <= 0 && !keep_calls &&
+               queue_depth == 1;
     }
     /// Bytes that one call moves.
     std::int64_t bytes() const {
@@ -52,6 +55,7 @@ struct Slot {
     std::optional<Data> data;  ///< as written or expected
     Buffer memory;             ///< for what is read
     std::int64_t offset = 0;
+    bool reads = false;
     double posted = 0;  ///< clock reading; where calls are timed
 };
 
@@ -61,14 +65,14 @@ struct Lane {
     std::optional<Data> data;            ///< as written or expected
     std::optional<Data::Source> source;  ///< of `data`
     std::optional<Walk> walk;
+    std::int64_t worker = 0;     ///< of the geometry, whose file or part this is
     std::int64_t transfers = 0;  ///< to be done; after them the worker begins anew if it must
     Buffer memory;               ///< for what is read
     Buffer strided;              ///< the data of a strided call, all blocks one after the other
     std::vector<Slot> slots;     ///< where more than one is under way
 
-    /// Fills the memory before any time is measured; `data` is there, `worker` is the one of the
-    /// geometry whose file or part this is.
-    void take_memory(const Calls& calls, std::int64_t worker);
+    /// Fills the memory before any time is measured; `data` and `worker` are there.
+    void take_memory(const Calls& calls);
 };
 
 /// When a pass ends.
@@ -94,7 +98,10 @@ struct LaneDone {
     double compare_seconds = 0;
     double sync_seconds = 0;
     double think_seconds = 0;
+    double held_seconds = 0;  ///< back, so that calls keep their pace
     Histogram calls;
+    Histogram reads;              ///< of a mixed pass; `calls` holds its writes
+    std::int64_t read_calls = 0;  ///< of a mixed pass, without an error
     TimeSeries series;
     std::vector<CallTime> kept;  ///< every call, if asked for
     Outcome outcome;

@@ -25,11 +25,18 @@ std::string remark_on(const Json& library) {
                        done, asked);
 }
 
+/// What a reader must know of a rate that was not to be more than `limit`.
+std::string remark_on_pace(BytesPerSecond limit, double reached) {
+    constexpr double kept_up = 0.95;
+    const std::string asked = fmt::format("--rate-limit {}", format_rate(limit.count));
+    return reached < kept_up * limit.count ? "slower than " + asked : "held to " + asked;
+}
+
 /// Seconds that a rank may spend in pauses and delays which the user asked for.
 double wait_of_a_rank(const Parameters& p, const Geometry& g) {
     const std::int64_t each = g.segments * g.block;
     const std::int64_t calls = each / g.transfer;
-    return p.think_time.count * static_cast<double>(calls) +
+    return p.think_time.count * static_cast<double>(calls) + p.seconds_of_call(each, g.workers) +
            asked_wait(p.storage.backend, calls, each);
 }
 
@@ -43,8 +50,10 @@ Calls Runner::calls_of(const Task& task) const {
     calls.placement = p.placement;
     calls.geometry = geometry(task.transfer);
     calls.compare = task.compare;
-    calls.sync_each = task.access == Access::write && p.sync == SyncWhen::each;
+    calls.sync_each = task.access != Access::read && p.sync == SyncWhen::each;
     calls.think_seconds = task.timed ? p.think_time.count : 0;
+    calls.mix = p.mix();
+    if (task.timed) calls.call_seconds = p.seconds_of_call(calls.bytes(), calls.geometry.workers);
     calls.time_calls = task.timed && p.storage.times_calls();
     calls.keep_calls = task.timed && p.save_calls;
     calls.queue_depth = p.queue_depth;
@@ -121,7 +130,9 @@ bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>
                         Outcome& mine) {
     const auto& p = setup_.parameters;
     const bool shared = p.files == Files::shared;
-    OpenMode mode = task.access == Access::read ? OpenMode::reading() : OpenMode::creating();
+    const OpenMode mode = task.access == Access::write   ? OpenMode::creating()
+                          : task.access == Access::mixed ? OpenMode::updating()
+                                                         : OpenMode::reading();
     for (std::size_t thread = 0; thread < task.transfers.size(); ++thread) {
         const std::int64_t number = worker(task.owner, thread);
         // The further threads of a rank open for themselves.
@@ -192,7 +203,7 @@ Runner::Measured Runner::measure(const Task& task) {
     std::vector<Lane> lanes(task.transfers.size());
     for (std::size_t i = 0; i < lanes.size(); ++i) {
         const std::int64_t owner = worker(task.owner, i);
-        if (task.access == Access::write || task.compare) {
+        if (task.access != Access::read || task.compare) {
             Data::Source source;
             source.kind = p.data;
             source.seed = task.seed;
@@ -204,7 +215,8 @@ Runner::Measured Runner::measure(const Task& task) {
             lanes[i].data.emplace(source, static_cast<std::size_t>(task.transfer));
             lanes[i].source = source;
         }
-        lanes[i].take_memory(calls, owner);
+        lanes[i].worker = owner;
+        lanes[i].take_memory(calls);
     }
     begin_step(task, task.timed ? name(task.access).data() : "verify");
     session_.progress.call("barrier");
@@ -246,13 +258,13 @@ Runner::Measured Runner::measure(const Task& task) {
                             static_cast<double>(m.pass.transfers() * task.transfer) * comm_.size() /
                                 slowest_storage);
     failed = together() || failed;
-    if (!failed && task.access == Access::write && p.sync != SyncWhen::never) {
+    if (!failed && task.access != Access::read && p.sync != SyncWhen::never) {
         for (auto& file : files) {
             if (auto synced = file->sync(); !synced) m.outcome.fail(synced.error());
         }
     }
     t.sync_end = now();
-    if (in_step() && p.sync != SyncWhen::never && task.access == Access::write)
+    if (in_step() && p.sync != SyncWhen::never && task.access != Access::read)
         failed = together() || failed;
     t.close_begin = now();
     for (auto& file : files) {
@@ -274,7 +286,7 @@ Runner::Measured Runner::measure(const Task& task) {
 PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     const auto& p = setup_.parameters;
     const Times& t = m.times;
-    const bool writing = task.access == Access::write;
+    const bool writing = task.access != Access::read;
     PhaseResult r;
     r.repetition = task.repetition;
     r.access = task.access;
@@ -295,15 +307,17 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     double compare = 0;
     double sync_calls = 0;
     double think = 0;
+    double held = 0;
     for (const auto& lane : m.pass.lanes) {
         compare = std::max(compare, lane.compare_seconds);
         sync_calls = std::max(sync_calls, lane.sync_seconds);
         think = std::max(think, lane.think_seconds);
+        held = std::max(held, lane.held_seconds);
     }
     std::vector<Named> parts{
         {"total", t.close_end},
         {"open", t.open_end - t.open_begin},
-        {"transfer", t.transfer_end - t.transfer_begin - compare - think - sync_calls},
+        {"transfer", t.transfer_end - t.transfer_begin - compare - think - held - sync_calls},
         {"close", t.close_end - t.close_begin}};
     if (writing && p.sync != SyncWhen::never) {
         const double flush = p.sync == SyncWhen::each ? sync_calls : 0.0;
@@ -312,6 +326,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     parts.emplace_back("late", t.late);
     if (task.compare) parts.emplace_back("check", compare);
     if (think > 0 || p.think_time.count > 0) parts.emplace_back("think", think);
+    if (p.rate_limit) parts.emplace_back("held", held);
     if (in_step() || p.barriers) parts.emplace_back("wait", t.waited);
     if (p.collective || p.wear_out || p.steady) parts.emplace_back("vote", m.pass.vote_seconds);
     r.seconds = spread_over(comm_, parts);
@@ -331,9 +346,11 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     r.rank_rate = spread_over(comm_, own_seconds > 0 ? own_bytes / own_seconds : 0.0);
     int reason = 0;
     Histogram calls;
+    Histogram reads;
     for (const auto& lane : m.pass.lanes) {
         reason = std::max(reason, static_cast<int>(lane.reason));
         calls.merge(lane.calls);
+        reads.merge(lane.reads);
     }
     r.stopped = static_cast<StopReason>(comm_.max(reason));
     TimeSeries series;
@@ -348,6 +365,10 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
         }
     }
     r.series = summed_over(comm_, std::move(series), t.late);
+    if (task.access == Access::mixed) {
+        r.mix = mix_of(m.pass, r, reads, calls);
+        calls.merge(reads);
+    }
     if (p.storage.times_calls()) r.call_times = merged_over(comm_, calls);
     if (p.stonewall.count > 0 || p.steady) {
         if (!m.wall) m.wall = meet_at_wall(comm_, m.pass.standings());
@@ -361,7 +382,27 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     r.granted = m.granted;
     r.library = std::move(m.library);
     r.remark = remark_on(r.library);
+    if (p.rate_limit) {
+        if (!r.remark.empty()) r.remark += "; ";
+        r.remark += remark_on_pace(*p.rate_limit, r.transfer_rate());
+    }
     return r;
+}
+
+MixResult Runner::mix_of(const PassDone& pass, const PhaseResult& all, const Histogram& reads,
+                         const Histogram& writes) const {
+    std::int64_t own = 0;
+    for (const auto& lane : pass.lanes) own += lane.read_calls;
+    MixResult mix;
+    mix.asked_share = setup_.parameters.mix().share;
+    mix.read_operations = comm_.sum(own);
+    mix.write_operations = all.operations - mix.read_operations;
+    mix.call_bytes = all.geometry.transfer;
+    if (setup_.parameters.storage.times_calls()) {
+        mix.reads = merged_over(comm_, reads);
+        mix.writes = merged_over(comm_, writes);
+    }
+    return mix;
 }
 
 std::vector<RankDetail> Runner::details_over_ranks(double bytes, double total,

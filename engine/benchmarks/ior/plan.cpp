@@ -15,12 +15,13 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     const std::int64_t workers = ranks * p.threads;
     const double all = static_cast<double>(workers) * static_cast<double>(p.segments) *
                        static_cast<double>(p.block.count);
+    const double rate = p.rate_limit ? std::min(input.rate, p.rate_limit->count) : input.rate;
     Table table({{"phase", Table::Align::left}, {"transfer"}, {"calls"}, {"bytes"}, {"time"}});
     Json phases = Json::array();
     double total = 0;
     for (const Bytes transfer : p.transfers) {
-        for (const Access access : {Access::write, Access::read}) {
-            if (access == Access::write ? !p.writes() : !p.reads()) continue;
+        for (const Access access : phases_in_order) {
+            if (!p.does(access)) continue;
             const double each =
                 p.placement == Placement::strided && p.segments > 0
                     ? static_cast<double>(p.segments) * static_cast<double>(p.block.count)
@@ -30,10 +31,10 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                 calls = std::min(
                     calls, static_cast<double>(workers) * static_cast<double>(p.max_transfers));
             }
-            double seconds = calls * each / input.rate;
+            double seconds = calls * each / rate;
             if (p.stonewall.count > 0 && seconds > p.stonewall.count) {
                 seconds = p.stonewall.count;
-                calls = std::max(static_cast<double>(workers), seconds * input.rate / each);
+                calls = std::max(static_cast<double>(workers), seconds * rate / each);
             }
             seconds = std::max(seconds, p.min_time.count);
             total += seconds;
@@ -56,7 +57,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         "Plan of ior with {}{}, at an assumed {} in all\n"
         "{} with {}; {}\nexpected duration: {}\n{}",
         count_of(ranks, "rank"), p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
-        format_rate(input.rate), count_of(files, "file"), format_size(all), span.repetitions,
+        format_rate(rate), count_of(files, "file"), format_size(all), span.repetitions,
         span.duration, table.text(2));
     plan.data = Json{{"benchmark", "ior"},
                      {"ranks", ranks},
@@ -64,7 +65,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                      {"files", files},
                      {"bytes", all},
                      {"repetitions", p.repetitions},
-                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"assumed_rate_bytes_per_second", rate},
                      {"expected_seconds", span.most_seconds},
                      {"phases", std::move(phases)}};
     if (p.until_ci.on()) plan.data["until_ci"] = span.data;

@@ -37,6 +37,19 @@ Json to_json(const SteadyRule::Verdict& v) {
                 {"drift_bytes_per_second", v.drift}};
 }
 
+Json to_json(const MixResult& m) {
+    const auto times = [](const std::optional<Histogram>& calls) {
+        return calls ? effio::to_json(*calls) : Json(nullptr);
+    };
+    return Json{{"asked_read_percent", 100 * m.asked_share},
+                {"read_operations", m.read_operations},
+                {"write_operations", m.write_operations},
+                {"read_bytes", m.read_bytes()},
+                {"write_bytes", m.write_bytes()},
+                {"read_call_times", times(m.reads)},
+                {"write_call_times", times(m.writes)}};
+}
+
 class RecordView : public Observer {
   public:
     explicit RecordView(Recorder& recorder) : recorder_(recorder) {}
@@ -54,8 +67,8 @@ class RecordView : public Observer {
 
     void end(const RunResult& run) override {
         const auto& p = run.setup.parameters;
-        for (const Access access : {Access::write, Access::read}) {
-            if (access == Access::write ? !p.writes() : !p.reads()) continue;
+        for (const Access access : phases_in_order) {
+            if (!p.does(access)) continue;
             for (const Bytes transfer : p.transfers) bandwidth(run, access, transfer.count);
         }
     }
@@ -170,6 +183,7 @@ Measurement to_measurement(const PhaseResult& r) {
         {"stonewall", r.stonewall ? to_json(*r.stonewall) : Json(nullptr)},
         {"steady", r.steady ? to_json(*r.steady) : Json(nullptr)},
         {"time_series", r.series.to_json()},
+        {"mix", r.mix ? to_json(*r.mix) : Json(nullptr)},
         {"verify_seconds", r.verify_seconds},
         {"ranks_on_own_node", r.ranks_on_own_node},
         {"transfers_not_direct", r.detours},

@@ -61,6 +61,19 @@ struct RankDetail {
     double transfer = 0;  ///< seconds
 };
 
+/// The two sides of a mixed phase.
+struct MixResult {
+    double asked_share = 0;  ///< of reads, 0 to 1
+    std::int64_t read_operations = 0;
+    std::int64_t write_operations = 0;
+    std::int64_t call_bytes = 0;
+    std::optional<Histogram> reads;  ///< where calls are timed
+    std::optional<Histogram> writes;
+
+    std::int64_t read_bytes() const { return read_operations * call_bytes; }
+    std::int64_t write_bytes() const { return write_operations * call_bytes; }
+};
+
 struct PhaseResult {
     std::int64_t repetition = 0;
     Access access = Access::write;
@@ -86,6 +99,7 @@ struct PhaseResult {
     std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
     TimeSeries series;                          ///< since the begin of the transfers
     std::optional<Histogram> call_times;
+    std::optional<MixResult> mix;
     std::vector<RankValue> slowest;        ///< seconds in the transfer part
     std::vector<RankDetail> rank_details;  ///< on the root
 

@@ -69,6 +69,11 @@ void Runner::repeat(std::int64_t repetition, std::size_t size) {
         task.transfers = planned(task.transfer);
         write_phase(task);
     }
+    if (p.mixes() && !stopping_ && go_on()) {
+        task.access = Access::mixed;
+        task.compare = p.verifies_inside();
+        read_phase(task);
+    }
     if (p.reads() && !stopping_ && go_on()) {
         task.access = Access::read;
         task.compare = p.verifies_inside();
@@ -184,9 +189,13 @@ void Runner::write_phase(Task task) {
 
 void Runner::read_phase(Task task) {
     const auto& p = setup_.parameters;
-    task.owner = order_.partner(p.read_from, static_cast<int>(p.distance),
-                                mix64(static_cast<std::uint64_t>(p.partner_seed) +
-                                      static_cast<std::uint64_t>(task.repetition)));
+    // Who also writes does so in its own part.
+    const bool mixes = task.access == Access::mixed;
+    if (!mixes) {
+        task.owner = order_.partner(p.read_from, static_cast<int>(p.distance),
+                                    mix64(static_cast<std::uint64_t>(p.partner_seed) +
+                                          static_cast<std::uint64_t>(task.repetition)));
+    }
     task.transfers = transfers_of(task.owner, task.transfer);
     Outcome mine;
     const auto resident = before_reading(task, mine);
@@ -195,7 +204,8 @@ void Runner::read_phase(Task task) {
     watch.begin();
     Measured m = measure(task);
     PhaseResult result = sum_up(task, m);
-    result.cache = watch.end(result.bytes, true);
+    const std::int64_t read = result.mix ? result.mix->read_bytes() : result.bytes;
+    result.cache = watch.end(read > 0 ? read : result.bytes, read > 0);
     result.cache->resident_before = mean_over(comm_, resident);
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
@@ -207,7 +217,9 @@ void Runner::read_phase(Task task) {
                                            count_of(result.ranks_on_own_node, "rank"));
     }
     finish(task, m, result);
-    if (result.valid && !stopping_ && p.verifies_after(Access::read)) {
+    if (mixes && result.valid && !stopping_ && p.verifies_after(Access::mixed)) {
+        verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
+    } else if (!mixes && result.valid && !stopping_ && p.verifies_after(Access::read)) {
         Task again = task;
         again.timed = false;
         again.compare = true;

@@ -70,7 +70,7 @@ class Runner {
 
     void repeat(std::int64_t repetition, std::size_t size);
     void write_phase(Task task);
-    void read_phase(Task task);
+    void read_phase(Task task);  ///< or a mixed one
     Task verification_of(const Task& phase, int distance) const;
     void verify(const Task& task, PhaseResult& result);
     void refuse_foreign(const Task& task, Outcome& mine) const;
@@ -82,6 +82,9 @@ class Runner {
     Calls calls_of(const Task& task) const;
     Until until_of(const Task& task) const;
     PhaseResult sum_up(const Task& task, Measured& m);
+    /// `reads` and `writes` are this rank's.
+    MixResult mix_of(const PassDone& pass, const PhaseResult& all, const Histogram& reads,
+                     const Histogram& writes) const;
     std::vector<RankDetail> details_over_ranks(double bytes, double total, double transfer) const;
     void save_calls(const Task& task, const Measured& m, Outcome& mine) const;
     void finish(const Task& task, Measured& m, PhaseResult& result);
