@@ -103,3 +103,36 @@ def test_a_killed_or_strange_result_is_told(tmp_path: Path) -> None:
 def test_the_page_is_drawn(tmp_path: Path) -> None:
     path = made.write(tmp_path / "r.jsonl", lines())
     assert "Rate by transfer size" in render([tell(*load(path))], ["r"])
+
+
+def test_both_sides_of_a_mixed_phase(tmp_path: Path) -> None:
+    def times(p99: float) -> made.Line:
+        names = ("min", "mean", "max", "p50", "p90", "p99.9", "p99.99")
+        return {
+            "count": 3,
+            **dict.fromkeys(names, 0.001),
+            "p99": p99,
+            "buckets_begin_ns_count": [[999424, 3]],
+        }
+
+    mix = {
+        "asked_read_percent": 30,
+        "read_operations": 3,
+        "write_operations": 7,
+        "read_call_times": times(0.25),
+        "write_call_times": None,
+    }
+    given = lines()
+    given[3:3] = [phase("mixed", 4096, 300e6, mix=mix)]
+    given[-1:-1] = [made.figure("mixed_bandwidth", 300e6, benchmark="ior")]
+    report = told(tmp_path, given)
+    (table,) = [
+        b
+        for s in report.sections
+        for b in s.blocks
+        if isinstance(b, Table) and b.title == "The two sides of mixed phases"
+    ]
+    assert table.rows == [
+        [4096.0, 1, 30.0, "read", 3, 0.001, 0.25, 0.001],
+        [4096.0, 1, 30.0, "write", 7, None, None, None],
+    ]

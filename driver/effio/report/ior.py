@@ -26,11 +26,13 @@ from effio.report.model import (
 )
 from effio.store.details import Detail, Range
 from effio.store.reader import Result
-from effio.store.records import Measurement, Number
+from effio.store.records import CallTimes, Measurement, Number
 
 # A spread of the ranks' rates beyond this is worth a sentence.
 _UNEQUAL = 1.5
 _WIDE = 0.1
+# In the order in which a headline takes them.
+_BANDWIDTHS = ("write_bandwidth", "read_bandwidth", "mixed_bandwidth")
 
 
 class _Spans(Detail):
@@ -56,6 +58,16 @@ class _Steady(Detail):
     reached: bool | None = None
 
 
+class _Mix(Detail):
+    """The two sides of a mixed phase."""
+
+    asked_read_percent: Number | None = None
+    read_operations: int | None = None
+    write_operations: int | None = None
+    read_call_times: CallTimes | None = None
+    write_call_times: CallTimes | None = None
+
+
 class _Phase(Detail):
     """What ior adds to a measurement."""
 
@@ -66,6 +78,7 @@ class _Phase(Detail):
     time_series: _Slices = _Slices()
     steady: _Steady = _Steady()
     ranks_on_own_node: Number | None = None
+    mix: _Mix | None = None
 
 
 def _transfer(m: Measurement) -> float:
@@ -126,6 +139,51 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
         "Phases",
         "The rate is the data over the time from before the open to after the last close; the "
         "parts run from the first rank's begin to the last one's end.",
+        page_only=len(rows) > 80,
+    )
+
+
+def mix_table(measurements: Sequence[Measurement]) -> Table | None:
+    rows: list[list[Cell]] = []
+    for m in measurements:
+        mix = _Phase.of(m).mix
+        if mix is None:
+            continue
+        sides = (
+            ("read", mix.read_operations, mix.read_call_times),
+            ("write", mix.write_operations, mix.write_call_times),
+        )
+        for side, calls, times in sides:
+            told = times if times and times.count else None
+            rows.append(
+                [
+                    _transfer(m),
+                    m.repetition + 1,
+                    mix.asked_read_percent,
+                    side,
+                    calls,
+                    told.p50 if told else None,
+                    told.p99 if told else None,
+                    told.max if told else None,
+                ]
+            )
+    if not rows:
+        return None
+    return Table(
+        [
+            Column("transfer", "B"),
+            Column("repetition", "1"),
+            Column("reads asked for", "%"),
+            Column("side"),
+            Column("calls", "1"),
+            Column("p50", "s", digits=3),
+            Column("p99", "s", digits=3),
+            Column("max", "s", digits=3),
+        ],
+        rows,
+        "The two sides of mixed phases",
+        "How long calls took that read, and calls that wrote, while the others did both. Compare "
+        "with the phases that only write or only read.",
         page_only=len(rows) > 80,
     )
 
@@ -270,7 +328,7 @@ def _own_node_finding(valid: Sequence[Measurement]) -> Finding | None:
 
 def _spread_findings(result: Result) -> list[Finding]:
     wide = []
-    for name in ("write_bandwidth", "read_bandwidth"):
+    for name in _BANDWIDTHS:
         for figure in result.figures_named(name):
             mean = figure.metric.value
             half = figure.samples.half95 if figure.samples else None
@@ -293,7 +351,7 @@ def _spread_findings(result: Result) -> list[Finding]:
 class IorTeller:
     def headline(self, result: Result) -> Headline:
         context = common.context_of(result)
-        for name in ("write_bandwidth", "read_bandwidth"):
+        for name in _BANDWIDTHS:
             found = [f for f in result.figures_named(name) if f.metric.value is not None]
             if found:
                 best = max(found, key=lambda f: f.metric.value or 0.0)
@@ -318,6 +376,8 @@ class IorTeller:
         if not result.measurements:
             return []
         results: list[Block] = [results_table(result.measurements)]
+        if mixed := mix_table(result.measurements):
+            results.append(mixed)
         if by_size := rate_by_size(result.measurements):
             results.append(by_size)
         sections = [Section("results", "What was measured", results)]

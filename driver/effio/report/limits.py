@@ -62,7 +62,8 @@ class Probe:
         if m.rate.unit == "1/s":
             name = _NAMES.get(m.access, "") if m.pattern == "file" else ""
             return self._value(name)
-        if m.rate.unit != "B/s":
+        # No probe mixes reads and writes.
+        if m.rate.unit != "B/s" or m.access == "mixed":
             return None
         access = "read" if "read" in m.access else "write"
         each = common.operation_bytes(m)
