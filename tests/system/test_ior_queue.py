@@ -58,6 +58,36 @@ def test_all_data_arrive(any_engine: Engine, tmp_path: Path, depth: int, ranks: 
     assert left(tmp_path / "data") == []
 
 
+def test_reads_and_writes_under_way_together(any_engine: Engine, tmp_path: Path) -> None:
+    """400 calls of a worker, of which 30 % read (at most 20 % of all off, 5.2 sigma)."""
+    words = ["--backend=uring", "--queue-depth=16", "--block=1600KiB", "--transfer=4KiB"]
+    words += ["--order=shuffled", "--mix-read=30", "--verify=inside,mixed"]
+    run = ior(any_engine, tmp_path, *words)
+    mixed = run.result.measurements[1]
+    mix = mixed["detail"]["mix"]
+    assert mixed["valid"]
+    assert mix["read_operations"] + mix["write_operations"] == 800
+    assert 0.18 < mix["read_operations"] / 800 < 0.42
+    assert mix["read_call_times"]["count"] == mix["read_operations"]
+    assert mix["write_call_times"]["count"] == mix["write_operations"]
+    assert mixed["verified_bytes"] == mix["read_bytes"] + mixed["bytes"]
+
+
+@pytest.mark.parametrize("depth", [2, 64])
+def test_a_rate_is_held_also_with_many_under_way(
+    any_engine: Engine, tmp_path: Path, depth: int
+) -> None:
+    """4 MiB at 20 MB/s take 0.2 s at least; the wait is no part of a call's time: with all 32 calls
+    of a worker posted at once and waited for in turn they would take 0.1 s on the average."""
+    words = ["--backend=uring", f"--queue-depth={depth}", "--block=2MiB", "--transfer=64KiB"]
+    run = ior(any_engine, tmp_path, *words, "--rate-limit=20MB/s")
+    for m in run.result.measurements:
+        assert m["operations"] == 64
+        assert m["detail"]["span_seconds"]["transfer"] >= 4 * MIB / 20e6
+        assert m["call_times"]["count"] == 64
+        assert m["call_times"]["p50"] < 0.1
+
+
 def test_a_stonewall_waits_for_what_is_under_way(any_engine: Engine, tmp_path: Path) -> None:
     """What was begun is counted: one worker's file in order is as long as what it moved, and a
     reader, who takes the count, finds all of it."""

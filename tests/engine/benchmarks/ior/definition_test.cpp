@@ -57,6 +57,31 @@ TEST(IorGeometry, views_show_the_places_of_the_walk) {
     }
 }
 
+TEST(IorMix, each_transfer_is_drawn_by_itself_with_the_share) {
+    constexpr std::int64_t draws = 100000;
+    const auto reads = [](const Mix& mix, std::int64_t worker) {
+        std::int64_t count = 0;
+        for (std::int64_t i = 0; i < draws; ++i) count += mix.reads(worker, i) ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(reads({0.0, 1}, 0), 0);
+    EXPECT_EQ(reads({1.0, 1}, 0), draws);
+    // 5 sigma of a binomial distribution: 5 * sqrt(100000 * 0.3 * 0.7) = 725.
+    const Mix mix{0.3, 1};
+    for (std::int64_t worker = 0; worker < 4; ++worker) {
+        EXPECT_NEAR(static_cast<double>(reads(mix, worker)), 30000.0, 725.0) << worker;
+    }
+    // Two workers, two seeds: both read in 9 %, 5 * sqrt(100000 * 0.09 * 0.91) = 452.
+    std::int64_t workers = 0;
+    std::int64_t seeds = 0;
+    for (std::int64_t i = 0; i < draws; ++i) {
+        workers += mix.reads(0, i) && mix.reads(1, i) ? 1 : 0;
+        seeds += mix.reads(0, i) && Mix{0.3, 2}.reads(0, i) ? 1 : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(workers), 9000.0, 452.0);
+    EXPECT_NEAR(static_cast<double>(seeds), 9000.0, 452.0);
+}
+
 TEST(IorGeometry, workers_with_files_of_their_own_take_different_random_ways) {
     Geometry g{Files::per_process, 2, 1, 64, 1};
     g.order = Order::shuffled;
