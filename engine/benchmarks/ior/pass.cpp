@@ -173,14 +173,7 @@ class Pass::Worker {
     /// under way when the pace says stop is waited for and counts.
     template <class Pace, class Tick>
     void queued(Pace& pace, Tick& tick) {
-        auto queue = lane_.file->queue(lane_.slots.size());
-        if (!queue) {
-            refuse(std::move(queue.error()), 0);
-            pace.failed();
-            ++failed_;
-            pace.go_on();
-            return;
-        }
+        TransferQueue& queue = *lane_.queue;
         std::int64_t next = pace.done();
         std::vector<std::size_t> free(lane_.slots.size());
         std::iota(free.rbegin(), free.rend(), std::size_t{0});
@@ -189,12 +182,12 @@ class Pass::Worker {
             const bool may_post = more && !free.empty() && next < pace.most();
             const bool held = is_held(next);
             if (may_post && !held) {
-                post(**queue, free.back(), next++);
+                post(queue, free.back(), next++);
                 free.pop_back();
             } else if (free.size() < lane_.slots.size()) {
                 // What may be posted before the next one is over is not to wait for it.
-                if (may_post && !(*queue)->test()) continue;
-                free.push_back(take(**queue, pace));
+                if (may_post && !queue.test()) continue;
+                free.push_back(take(queue, pace));
                 more = pace.go_on() && more;
                 if (pace.ticked()) {
                     note(pace.now(), pace.done() - failed_);

@@ -70,6 +70,7 @@ struct Lane {
     Buffer memory;               ///< for what is read
     Buffer strided;              ///< the data of a strided call, all blocks one after the other
     std::vector<Slot> slots;     ///< where more than one is under way
+    std::unique_ptr<TransferQueue> queue;  ///< of `file`, for as many as there are slots
 
     /// Fills the memory before any time is measured; `data` and `worker` are there.
     void take_memory(const Calls& calls);

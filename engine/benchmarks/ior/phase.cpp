@@ -127,7 +127,7 @@ void Runner::begin_step(const Task& task, const char* what) {
 }
 
 bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
-                        Outcome& mine) {
+                        std::vector<Lane>& lanes, Outcome& mine) {
     const auto& p = setup_.parameters;
     const bool shared = p.files == Files::shared;
     const OpenMode mode = task.access == Access::write   ? OpenMode::creating()
@@ -149,6 +149,13 @@ bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>
             mine.fail(std::move(ready.error()));
             return false;
         }
+        if (lanes[thread].slots.empty()) continue;
+        auto queue = files.back()->queue(lanes[thread].slots.size());
+        if (!queue) {
+            mine.fail(std::move(queue.error()));
+            return false;
+        }
+        lanes[thread].queue = std::move(*queue);
     }
     return true;
 }
@@ -232,7 +239,7 @@ Runner::Measured Runner::measure(const Task& task) {
 
     std::vector<std::unique_ptr<ByteFile>> files;
     t.open_begin = now();
-    open_lanes(task, files, m.outcome);
+    open_lanes(task, files, lanes, m.outcome);
     t.open_end = now();
     bool failed = together();
     aim_lanes(task, files, lanes, m.outcome);
@@ -267,6 +274,7 @@ Runner::Measured Runner::measure(const Task& task) {
     if (in_step() && p.sync != SyncWhen::never && task.access != Access::read)
         failed = together() || failed;
     t.close_begin = now();
+    for (auto& lane : lanes) lane.queue.reset();
     for (auto& file : files) {
         m.detours += file->detours();
         if (file == files.front()) {

@@ -75,7 +75,8 @@ class Runner {
     void verify(const Task& task, PhaseResult& result);
     void refuse_foreign(const Task& task, Outcome& mine) const;
     Measured measure(const Task& task);
-    bool open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files, Outcome& mine);
+    bool open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
+                    std::vector<Lane>& lanes, Outcome& mine);
     Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
     void aim_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
                    std::vector<Lane>& lanes, Outcome& mine);
