@@ -235,6 +235,7 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path) -> N
     ("words", "told"),
     [
         (["--queue-depth=4"], "backend posix lacks what this run needs: transfers that are queued"),
+        (["--backend=mmap", "--queue-depth=4"], "backend mmap lacks what this run needs"),
         (["--backend=mpiio", "--queue-depth=4", "--collective"], "--collective"),
         (["--backend=uring", "--queue-depth=0"], "--queue-depth"),
         (["--backend=uring", "--queue-depth=5000"], "--queue-depth"),
