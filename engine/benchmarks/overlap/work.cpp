@@ -38,7 +38,7 @@ void Kernel::compute() {
         for (double& one : x) one = one * 0.999999 + 0.000001;
     }
     std::copy(x.begin(), x.end(), chains_.begin());
-    result_ = x[0];
+    result_ = x.back();
 }
 
 void Kernel::stream() {
