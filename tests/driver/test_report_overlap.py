@@ -153,6 +153,17 @@ def test_a_slow_down_that_may_be_none_is_not_told(tmp_path: Path) -> None:
     assert not [f for f in report.findings if f.anchor == "slow-down"]
 
 
+def test_a_rank_that_is_bound_to_one_processor_is_told(tmp_path: Path) -> None:
+    lines = made_lines()
+    told = "Rank 0 may use one processor only"
+    assert not any(told in f.text for f in _told(tmp_path, lines).findings)
+    lines[0]["system"]["cpu"]["usable_by_root_rank"] = 1
+    (finding,) = [f for f in _told(tmp_path, lines).findings if told in f.text]
+    assert (finding.anchor, finding.level) == ("system", "warn")
+    lines[0]["clock"]["virtual"] = True
+    assert not any(told in f.text for f in _told(tmp_path, lines).findings)
+
+
 def test_the_table_holds_every_cell(tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
     blocks = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]

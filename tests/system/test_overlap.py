@@ -221,7 +221,7 @@ def test_a_signal_waits_for_what_is_under_way(
         "--dir",
         data,
     ]
-    job = any_engine.start([*words, "--ways=blocking,thread"], tmp_path, ranks=2)
+    job = any_engine.start(words, tmp_path, ranks=2)
     job.wait_for_measurements(5)
     for pid in job.ranks():
         os.kill(pid, signal.SIGUSR1)

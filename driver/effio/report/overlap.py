@@ -246,6 +246,19 @@ def cost_finding(result: Result) -> Finding | None:
     return Finding(text, "slow-down", "warn")
 
 
+def binding_finding(result: Result) -> Finding | None:
+    """A rank that is bound to one processor shares it with whatever helps it."""
+    system = result.run.system
+    if as_count(system.cpu.get("usable_by_root_rank")) != 1 or result.run.clock.virtual:
+        return None
+    return Finding(
+        "Rank 0 may use one processor only, so a thread that helps it has none of its own: start"
+        " with --bind-to none, or with more processors a rank, to see what helpers can do.",
+        "system",
+        "warn",
+    )
+
+
 class OverlapTeller:
     def headline(self, result: Result) -> Headline:
         figure = result.figure("overlap")
@@ -273,8 +286,7 @@ class OverlapTeller:
     def findings(self, result: Result) -> Sequence[Finding]:
         findings = way_findings(result)
         cost = cost_finding(result)
-        if cost is not None:
-            findings.append(cost)
+        findings += [f for f in (cost, binding_finding(result)) if f is not None]
         figure = result.figure("overlap")
         left_out = (_Overlap.of(figure).left_out if figure is not None else None) or []
         findings += [Finding(f"Left out: {fmt.plain(why, 300)}.", "system") for why in left_out]
