@@ -288,8 +288,9 @@ class OverlapTeller:
         cost = cost_finding(result)
         findings += [f for f in (cost, binding_finding(result)) if f is not None]
         figure = result.figure("overlap")
-        left_out = (_Overlap.of(figure).left_out if figure is not None else None) or []
-        findings += [Finding(f"Left out: {fmt.plain(why, 300)}.", "system") for why in left_out]
+        left_out = _Overlap.of(figure).left_out if figure is not None else None
+        for why in left_out or ():
+            findings.append(Finding(f"Left out: {fmt.plain(why, 300)}.", "system"))
         return findings
 
     def sections(self, result: Result) -> Sequence[Section]:
