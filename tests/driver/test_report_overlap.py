@@ -153,6 +153,25 @@ def test_a_slow_down_that_may_be_none_is_not_told(tmp_path: Path) -> None:
     assert not [f for f in report.findings if f.anchor == "slow-down"]
 
 
+def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
+    """Of the nonblocking way that of 1 MiB alone is known, of the thread's none."""
+    lines = made_lines()
+    for line in lines:
+        if line.get("name") != "hidden_share":
+            continue
+        way, size = line["where"]["way"], line["where"]["transfer_bytes"]
+        if way == "thread" or (way, size) == ("nonblocking", 64 * KIB):
+            value = line["metric"]["value"]
+            line["samples"].update(low95=value - 0.21, high95=value + 0.21)
+    texts = [f.text for f in _told(tmp_path, lines).findings]
+    (nonblocking,) = [t for t in texts if t.startswith("nonblocking, ")]
+    assert "60 % of the time with 1 MiB" in nonblocking
+    assert "64 KiB" not in nonblocking
+    assert not [t for t in texts if t.startswith("thread, ")]
+    (thread,) = [t for t in texts if t.startswith("What thread, write beside compute work, hides")]
+    assert "is not known within ± 20 %" in thread
+
+
 def test_a_rank_that_is_bound_to_one_processor_is_told(tmp_path: Path) -> None:
     lines = made_lines()
     told = "Rank 0 may use one processor only"

@@ -34,6 +34,8 @@ from effio.store.records import Seconds, as_count
 _WHOLLY = 0.9
 # A computation that gets so much longer is worth a warning.
 _SLOWER = 1.1
+# A share whose interval is wider than this on either side is not explained.
+_KNOWN = 0.2
 # The order of the curves and the sentences.
 _WAYS = ("blocking", "nonblocking", "uring", "thread")
 
@@ -210,6 +212,14 @@ def _share(f: FigureRecord) -> float:
     return f.metric.value or 0.0
 
 
+def _is_known(f: FigureRecord) -> bool:
+    """One repetition has no interval, and cannot say."""
+    of = f.samples
+    if of is None or of.low95 is None or of.high95 is None:
+        return True
+    return of.high95 - of.low95 <= 2 * _KNOWN
+
+
 def way_findings(result: Result) -> list[Finding]:
     """For each case and way: where most and, if that differs, where least hides, and why."""
     slower = {_key(f): f.metric.value for f in result.figures_named("work_slowdown")}
@@ -220,7 +230,13 @@ def way_findings(result: Result) -> list[Finding]:
         return f"{text}: {_reason(f, slower.get(_key(f)))}"
 
     for case, of_case in grouped(_known(result, "hidden_share"), _case).items():
-        for way, some in grouped(of_case, lambda f: _word(f, "way")).items():
+        for way, all_sizes in grouped(of_case, lambda f: _word(f, "way")).items():
+            some = [f for f in all_sizes if _is_known(f)]
+            if not some:
+                text = f"What {way}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
+                text += " repetitions, or a machine that is quiet, would tell."
+                findings.append(Finding(text, "hidden", "warn"))
+                continue
             best, worst = max(some, key=_share), min(some, key=_share)
             text = f"{way}, {case}, hides {told(best)}"
             if _share(best) - _share(worst) > 1 - _WHOLLY:

@@ -60,6 +60,7 @@ class ConsoleView : public Observer {
                      {"work takes, times"},
                      {"limit", Table::Align::left}});
         std::string sentences;
+        std::size_t repetitions = 0;
         for (const Way way : parameters_.ways_in_force) {
             std::vector<const Series*> of_way;
             for (const Series& s : all) {
@@ -69,17 +70,18 @@ class ConsoleView : public Observer {
             for (const Series* s : of_way) {
                 const Times mean = s->mean();
                 const auto limit = limit_of(mean);
+                repetitions = std::max(repetitions, s->times.size());
                 table.row({std::string(name(way)), format_exact(Bytes{s->point.transfer}),
                            format_duration(mean.io), format_duration(mean.work),
-                           format_duration(mean.both), number(s->values(&Times::hidden)),
-                           number(s->values(&Times::slow_down)),
+                           format_duration(mean.both), number(s->hidden()), number(s->slow_downs()),
                            limit ? std::string(name(*limit)) : "-"});
             }
             const std::string told = sentence(of_way);
-            if (!told.empty()) sentences += wrapped("  " + told + "\n", 100, 4);
+            if (!told.empty()) sentences += "  " + wrapped(told, 98, 4) + "\n";
         }
         console_.print(fmt::format("\n{} beside {} work, {}\n{}\n{}", write ? "Write" : "Read",
-                                   name(work), count_of(parameters_.repetitions, "repetition"),
+                                   name(work),
+                                   count_of(static_cast<std::int64_t>(repetitions), "repetition"),
                                    table.text(2), sentences));
     }
 

@@ -124,10 +124,23 @@ std::int64_t Polls::due(std::int64_t units_done) const {
     return std::min(polls, units_done * (polls + 1) / units);
 }
 
-std::vector<double> Series::values(std::optional<double> (Times::*what)() const) const {
+std::vector<double> Series::hidden() const {
+    const double io = mean().io;
+    if (!(io > 0)) return {};
+    std::vector<double> all;
+    for (const Times& one : times) all.push_back((one.io + one.work - one.both) / io);
+    return all;
+}
+
+bool Series::is_known() const {
+    const Samples samples = samples_of(hidden());
+    return samples.count() > 0 && samples.confidence95() <= known_within;
+}
+
+std::vector<double> Series::slow_downs() const {
     std::vector<double> all;
     for (const Times& one : times) {
-        if (const auto value = (one.*what)()) all.push_back(*value);
+        if (const auto value = one.slow_down()) all.push_back(*value);
     }
     return all;
 }
@@ -138,25 +151,43 @@ std::vector<double> Series::values(double Times::*what) const {
     return all;
 }
 
+const Series* best_of(const std::vector<Series>& all) {
+    const Series* best = nullptr;
+    for (const Series& s : all) {
+        if (!s.is_known()) continue;
+        if (best == nullptr || *s.mean().hidden() > *best->mean().hidden()) best = &s;
+    }
+    return best;
+}
+
 std::string sentence(std::span<const Series* const> of_a_way) {
     const Series* best = nullptr;
     const Series* worst = nullptr;
+    const Series* any = nullptr;
     const auto share = [](const Series& s) { return *s.mean().hidden(); };
     for (const Series* s : of_a_way) {
-        if (s->times.empty() || !s->mean().hidden()) continue;
+        if (s->hidden().empty()) continue;
+        any = s;
+        if (!s->is_known()) continue;
         if (best == nullptr || share(*s) > share(*best)) best = s;
         if (worst == nullptr || share(*s) < share(*worst)) worst = s;
     }
-    if (best == nullptr) return {};
+    if (any == nullptr) return {};
     const auto tell = [&](const Series& s) {
         const Times mean = s.mean();
         return fmt::format("{:.0f} % of {} hides ({})", 100 * share(s),
                            format_exact(Bytes{s.point.transfer}),
                            why(s.point, *limit_of(mean), mean));
     };
-    std::string text =
-        fmt::format("{} {} beside {} work: {}", name(best->point.way),
-                    best->point.write ? "write" : "read", name(best->point.work), tell(*best));
+    std::string text = fmt::format("{} {} beside {} work: ", name(any->point.way),
+                                   any->point.write ? "write" : "read", name(any->point.work));
+    if (best == nullptr) {
+        return text + fmt::format(
+                          "no share is known within ± {:.0f} %; more repetitions, or a "
+                          "machine that is quiet, would tell",
+                          100 * known_within);
+    }
+    text += tell(*best);
     // Sizes that are told apart must differ by more than a tenth.
     if (share(*best) - share(*worst) > 1 - hides_wholly) {
         text += fmt::format(", but {}", tell(*worst));

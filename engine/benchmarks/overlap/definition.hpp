@@ -43,7 +43,8 @@ struct Times {
     double wait = 0;    ///< in `both`: the call that waits for it
 
     /// Share of the time of the operation alone that hides behind the computation. Not clamped:
-    /// below 0 the two together take longer than one after the other. None where it takes no time.
+    /// below 0 the two together take longer than one after the other. None where the operation
+    /// takes no time.
     std::optional<double> hidden() const;
     /// Time of the computation beside the operation over its time alone.
     std::optional<double> slow_down() const;
@@ -95,9 +96,21 @@ struct Series {
     double asked_seconds = 0;  ///< of the computation
 
     Times mean() const { return mean_of(times); }
-    std::vector<double> values(std::optional<double> (Times::*what)() const) const;
+    /// Of each repetition the seconds that hide, over the mean of the operation alone: their mean
+    /// is the share of the means, which a single short operation does not throw about. Empty where
+    /// the operation takes no time.
+    std::vector<double> hidden() const;
+    /// The share is known within `known_within`, or there is one repetition, which cannot say.
+    bool is_known() const;
+    std::vector<double> slow_downs() const;
     std::vector<double> values(double Times::*what) const;
 };
+
+/// Half widths of 95 % intervals beyond this leave open what hides.
+inline constexpr double known_within = 0.2;
+
+/// The highest share of those that are known; null if none is.
+const Series* best_of(const std::vector<Series>& all);
 
 /// A sentence on how a way does over the sizes of one access and one kind of work.
 std::string sentence(std::span<const Series* const> of_a_way);

@@ -185,8 +185,9 @@ Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, const Target
 
     const auto records = make_record_view(session.results.recorder());
     const auto console = make_console_view(session.console, parameters_, session.results.path());
-    const Json cpu = describe_system(session.comm, job.topology).value("cpu", Json::object());
-    if (!session.clock.is_virtual() && cpu.value("usable_by_root_rank", Json()) == Json(1)) {
+    const Json system = describe_system(session.comm, job.topology);  // the root's
+    if (session.comm.is_root() && !session.clock.is_virtual() &&
+        system.at("cpu").at("usable_by_root_rank") == 1) {
         session.console.print(
             "rank 0 may use one processor only, so its helpers have none of their own: start with "
             "--bind-to none or with more processors a rank to see what they can do\n");

@@ -36,8 +36,7 @@ void Parameters::declare(OptionTable& table) {
         .automatic("all that this program and the backend have");
     table.add("transfer", transfers, "bytes of the one operation of each rank")
         .letter('t')
-        .range(1, 1LL << 40)
-        .metavar("SIZE,…");
+        .range(1, 1LL << 40);
     table.choice(
         "work", works, {{"compute", WorkKind::compute}, {"memory", WorkKind::memory}},
         "what ranks compute beside it: multiply-adds in registers, a stream through memory");
@@ -59,7 +58,7 @@ void Parameters::declare(OptionTable& table) {
                "the ways uring and thread go past the page cache (O_DIRECT); sizes are then "
                "multiples of 4 KiB");
     table.on_off("drop-cache", drop_cache,
-                 "ask the system to forget the pages of the file before each operation");
+                 "ask the system to forget the pages of the file before each read");
     table.on_off("verify", verify, "check every byte that was written or read, untimed");
     table.add("repetitions", repetitions, "of everything, in a balanced order")
         .letter('r')

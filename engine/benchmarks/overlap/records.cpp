@@ -15,7 +15,6 @@ class RecordView : public Observer {
     void cell(const Cell& cell) override { recorder_.measurement(cell.to_measurement()); }
 
     void end(const std::vector<Series>& all) override {
-        const Series* best = nullptr;
         for (const Series& s : all) {
             hidden(s);
             slow_down(s);
@@ -25,19 +24,16 @@ class RecordView : public Observer {
                                      samples_of(s.values(&Times::work)), missing));
             recorder_.figure(mean_of(figure("both_seconds", s, Metric::time(0)),
                                      samples_of(s.values(&Times::both)), missing));
-            const auto share = s.mean().hidden();
-            if (share && (best == nullptr || *share > *best->mean().hidden())) best = &s;
         }
         Figure f;
         f.benchmark = "overlap";
         f.name = "overlap";
-        f.metric = Metric::none("1", "no cell was measured");
+        f.metric = {0, "1", true, {}};
         f.detail = Json{{"left_out", left_out_}};
-        if (best != nullptr) {
-            f = mean_of(f, samples_of(best->values(&Times::hidden)), missing);
-            f.metric.reason.clear();
-            f.detail["best"] = where_of(best->point);
-        }
+        const Series* best = best_of(all);
+        f = mean_of(f, best != nullptr ? samples_of(best->hidden()) : Samples(),
+                    fmt::format("no share is known within ± {}", known_within));
+        if (best != nullptr) f.detail["best"] = where_of(best->point);
         recorder_.figure(f);
     }
 
@@ -54,8 +50,8 @@ class RecordView : public Observer {
     }
 
     void hidden(const Series& s) {
-        Figure f = mean_of(figure("hidden_share", s, {0, "1", true, {}}),
-                           samples_of(s.values(&Times::hidden)), "the operation takes no time");
+        Figure f = mean_of(figure("hidden_share", s, {0, "1", true, {}}), samples_of(s.hidden()),
+                           "the operation takes no time");
         const Times mean = s.mean();
         const auto limit = limit_of(mean);
         const auto possible = mean.possible();
@@ -69,9 +65,8 @@ class RecordView : public Observer {
     }
 
     void slow_down(const Series& s) {
-        Figure f =
-            mean_of(figure("work_slowdown", s, {0, "1", false, {}}),
-                    samples_of(s.values(&Times::slow_down)), "the computation takes no time");
+        Figure f = mean_of(figure("work_slowdown", s, {0, "1", false, {}}),
+                           samples_of(s.slow_downs()), "the computation takes no time");
         const Times mean = s.mean();
         f.detail = Json{{"alone_seconds", mean.alone}, {"beside_seconds", mean.beside}};
         recorder_.figure(f);

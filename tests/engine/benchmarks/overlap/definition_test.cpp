@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/stats.hpp"
+
 namespace effio::overlap {
 namespace {
 
@@ -135,6 +137,39 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
     const std::vector<const Series*> nothing{&unmeasured};
     EXPECT_EQ(sentence(nothing), "");
     EXPECT_EQ(sentence({}), "");
+}
+
+TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
+    Series s = series(Way::thread, 4096, times(1, 4, 4.5));  // half a second of one
+    s.times.push_back(times(3, 4, 4.5));                     // 2.5 of three
+    // Seconds that hide: 0.5 and 2.5, over the mean of 2.
+    EXPECT_EQ(s.hidden(), (std::vector{0.25, 1.25}));
+    EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
+    EXPECT_EQ(s.slow_downs(), (std::vector{1.0, 1.0}));
+    EXPECT_FALSE(s.is_known());  // 12.7 * 0.5 on either side
+    EXPECT_TRUE(series(Way::thread, 4096, times(1, 4, 4.5)).is_known());
+    EXPECT_FALSE(series(Way::thread, 4096, times(0, 4, 4.5)).is_known());
+    EXPECT_TRUE(series(Way::thread, 4096, times(0, 4, 4.5)).hidden().empty());
+}
+
+TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
+    Series unknown = series(Way::thread, 4096, times(1, 4, 3));
+    unknown.times.push_back(times(1, 4, 5));
+    Series known = series(Way::thread, 8192, times(1, 4, 4.5));
+    known.times.push_back(times(1, 4, 4.52));  // 0.49 ± 0.127
+    ASSERT_TRUE(known.is_known());
+    const std::vector<Series> all{unknown, known};
+    EXPECT_EQ(best_of(all), &all[1]);
+    EXPECT_EQ(best_of({unknown}), nullptr);
+    EXPECT_EQ(best_of({}), nullptr);
+    const std::vector<const Series*> one{&unknown};
+    EXPECT_EQ(
+        sentence(one),
+        "thread write beside compute work: no share is known within ± 20 %; more repetitions, "
+        "or a machine that is quiet, would tell");
+    const std::vector<const Series*> both{&unknown, &known};
+    EXPECT_TRUE(
+        sentence(both).starts_with("thread write beside compute work: 49 % of 8KiB hides ("));
 }
 
 }  // namespace
