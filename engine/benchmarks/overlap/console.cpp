@@ -77,7 +77,7 @@ class ConsoleView : public Observer {
                            limit ? std::string(name(*limit)) : "-"});
             }
             const std::string told = sentence(of_way);
-            if (!told.empty()) sentences += "  " + wrapped(told, 98, 4) + "\n";
+            if (!told.empty()) sentences += "  " + wrapped(told, 118, 4) + "\n";
         }
         console_.print(fmt::format("\n{} beside {} work, {}\n{}\n{}", write ? "Write" : "Read",
                                    name(work),
