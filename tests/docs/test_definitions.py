@@ -300,3 +300,32 @@ def test_the_sets_of_hints_of_libraries(any_engine: Engine, tmp_path: Path) -> N
     run = any_engine.alone(["describe", "libraries"], tmp_path)
     (known,) = [o for o in json.loads(run.stdout)["options"] if o["name"] == "hint-sets"]
     assert known["help"].partition(": ")[2].split(", ") == list(described)
+
+
+# overlap
+
+
+def test_the_ways_of_overlap(any_engine: Engine, tmp_path: Path) -> None:
+    run = any_engine.alone(["describe", "overlap"], tmp_path)
+    options = {o["name"]: o for o in json.loads(run.stdout)["options"]}
+    ways = table("overlap.md", "way", "begins by").column("way")
+    assert ways == options["ways"]["choices"]
+    assert table("overlap.md", "kind", "a piece is").column("kind") == options["work"]["choices"]
+
+
+def test_the_known_answers_of_overlap(any_engine: Engine, tmp_path: Path) -> None:
+    model = ["--backend", "sim", "--backend-options", "latency=10ms,rank-rate=0"]
+    small = ["--transfer", "4KiB", "--repetitions", "1", "--phases", "write"]
+    for row in table("overlap.md", "way", "computation", "both").dicts():
+        length = row["computation"].replace(" ", "")
+        words = ["overlap", *model, *small, "--work-time", length, "--ways", row["way"]]
+        run = any_engine.alone([*words, "-o", "known.jsonl"], tmp_path)
+        assert run.code == 0, run
+        lines = [json.loads(t) for t in (tmp_path / "known.jsonl").read_text().splitlines()]
+        (tmp_path / "known.jsonl").unlink()
+        (hidden,) = [line for line in lines if line.get("name") == "hidden_share"]
+        (both,) = [line for line in lines if line.get("name") == "both_seconds"]
+        assert hidden["metric"]["value"] == pytest.approx(float(row["share"]), abs=1e-9), row
+        assert hidden["detail"]["possible_share"] == pytest.approx(float(row["possible"])), row
+        seconds = float(row["both"].removesuffix(" ms")) / 1000
+        assert both["metric"]["value"] == pytest.approx(seconds), row

@@ -78,7 +78,7 @@ void Parameters::declare(OptionTable& table) {
     table
         .add("queue-depth", queue_depth,
              "transfers that each worker has under way at the same time; more than 1 needs "
-             "--backend uring")
+             "--backend mpiio (MPI_File_iwrite_at, iread_at) or uring")
         .range(1, 4096);
     table.flag("preallocate", preallocate, "reserve the whole file before writing (timed as open)");
     table.choice("sync", sync,
