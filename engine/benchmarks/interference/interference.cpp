@@ -308,6 +308,16 @@ class Interference : public WholeJob {
         options.job.quiet = true;
         // What the first group does is what the job shows of itself.
         options.job.progress = progress_mode(job);
+        Members members;
+        if (const auto ranks = launcher_size(); ranks && make_members(options, members)) {
+            // Before MPI, where the launcher tells.
+            if (const auto fits = check_ranks(members, *ranks); !fits) {
+                if (launcher_rank().value_or(0) == 0) {
+                    fmt::print(stderr, "effio-mpi interference: {}\n", fits.error().text());
+                }
+                return fits.error().exit_code;
+            }
+        }
         const Task whole{*this, job, table, invocation};
         World world(sentinel_settings(whole));
         Clock real;
@@ -319,7 +329,7 @@ class Interference : public WholeJob {
             return error.exit_code;
         };
         if (const auto fits = world.check(); !fits) return refuse(fits.error());
-        Members members;
+        members.clear();
         if (const auto made = make_members(options, members); !made) return refuse(made.error());
         if (const auto fits = check_ranks(members, all.size()); !fits) return refuse(fits.error());
         world.progress().call("create the result file");
