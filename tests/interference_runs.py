@@ -36,7 +36,7 @@ def interfere(engine: Engine, where: Path, *lines: str, **more: Any) -> Run:
 
 def of_turn(where: Path, turn: str, group: int) -> Result:
     """Held against the schema."""
-    return load(where / "all.turns" / turn / f"group-{group}.jsonl")
+    return load(where / "all.turns" / turn / f"group-{group}/result.jsonl")
 
 
 def turns(where: Path) -> list[str]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interference in which a group fails, hangs, is signalled or killed: what the other groups do, what
-the whole says of it, and what is left."""
+"""Interference in which a group fails, hangs, is signalled or killed: what the other groups do,
+what the whole says of it, and what is left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST = "round-1-groups-1"  # the first turn of all
 
 
 def measured(where: Path, turn: str, group: int, count: int) -> bool:
-    file = where / "all.turns" / turn / f"group-{group}.jsonl"
+    file = where / "all.turns" / turn / f"group-{group}/result.jsonl"
     return file.exists() and file.read_bytes().count(b'"kind":"measurement"') >= count
 
 

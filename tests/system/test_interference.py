@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Benchmarks alone and beside each other: slow-downs on `sim` in closed form, what a turn leaves, and
-which command lines are refused. How such jobs end: tests/faults/test_interference.py."""
+"""Benchmarks alone and beside each other: slow-downs on `sim` in closed form, what a turn leaves,
+and which command lines are refused. How such jobs end: tests/faults/test_interference.py."""
 
 from __future__ import annotations
 
@@ -154,8 +154,10 @@ def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
     assert set(factors(result)) == {(1, "2"), (2, "1")}
     assert all(value > 0 for value in factors(result).values())
     # Further runs leave no files.
-    left = {p.name for p in (tmp_path / "all.turns/round-1-groups-1-2").iterdir()}
-    assert left - {"together.log.alive"} == {"group-1.jsonl", "group-2.jsonl", "together.log"}
+    turn = tmp_path / "all.turns/round-1-groups-1-2"
+    assert [p.name for p in turn.rglob("*.jsonl")] == ["result.jsonl"] * 2
+    left = {p.name for p in turn.iterdir()}
+    assert left - {"together.log.alive"} == {"group-1", "group-2", "together.log"}
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ class GroupTurn {
 
     TurnOutcome run() {
         TurnOutcome outcome;
-        if (auto results = open(mine_, fmt::format("group-{}.jsonl", mine_.number)); results) {
+        if (auto results = open(mine_, "result"); results) {
             outcome.code = gathering_.gravest(ExitCode::done);
             if (outcome.code == ExitCode::done) first_run(**results);
         } else {
@@ -138,11 +138,16 @@ class GroupTurn {
     }
 
     /// Collective over the group. An idle one has no results.
-    Result<std::unique_ptr<Results>> open(const Member& member, const std::string& file) {
+    Result<std::unique_ptr<Results>> open(const Member& member, const std::string& name) {
         if (!works_) return std::make_unique<Results>();
         world_.progress().call("create the result file");
         JobOptions job = member.job;
-        job.result = fmt::format("{}/{}", task_.place, file);
+        const std::string directory = fmt::format("{}/group-{}", task_.place, mine_.number);
+        if (comm_.is_root()) {
+            std::error_code ignored;  // that there is none shows when the file in it is created
+            std::filesystem::create_directory(directory, ignored);
+        }
+        job.result = fmt::format("{}/{}.jsonl", directory, name);
         return open_results(comm_, *member.benchmark, job, member.invocation);
     }
 
@@ -248,7 +253,7 @@ class GroupTurn {
         Members members;
         if (!make_members(task_.options, members)) return false;
         const Member& member = member_of(members, world_.rank());
-        auto results = open(member, fmt::format("group-{}-further-{}.jsonl", mine_.number, run));
+        auto results = open(member, fmt::format("further-{}", run));
         if (!results) return false;
         std::atomic<bool> stop{false};
         std::atomic<bool> enough{false};

@@ -17,8 +17,8 @@ struct TurnTask {
     const together::Options& options;  ///< of the groups
     Turn turn;
     std::int64_t round = 0;
-    /// A directory that is made for the turn: the log of the groups, and group-N.jsonl, the result
-    /// of the first run of each.
+    /// A directory that is made for the turn: the log of the groups, and
+    /// group-N/result.jsonl, of the first run of each.
     std::string place;
     /// What has to be told before the job ends out of order; any rank, any thread.
     std::function<void(const End& end)> at_abrupt_end;
