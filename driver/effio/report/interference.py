@@ -15,7 +15,6 @@ from effio.report.model import (
     Finding,
     Headline,
     Panel,
-    Quantity,
     Section,
     Table,
 )
@@ -188,14 +187,13 @@ def _phases_table(result: Result) -> Table:
 def _met_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for f in result.figures_named("met"):
-        seconds = f.metric.value
         rows.append(
             [
                 f"{_word(f, 'group')} {_word(f, 'benchmark')}",
                 _phase(f),
                 f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}",
                 _phase(f, "beside_"),
-                Quantity(seconds, "s") if seconds is not None else None,
+                f.metric.value,
                 _Met.of(f).fraction,
             ]
         )

@@ -171,8 +171,8 @@ std::string matrix(const std::vector<Figure>& figures, const std::vector<std::st
         std::vector<std::string> cells{group_name(static_cast<int>(g), benchmarks)};
         for (const auto& beside : columns) {
             const auto of = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) {
-                return f.name == "slow_down" && f.where["group"] == g &&
-                       f.where["beside"] == beside;
+                return f.name == "slow_down" && f.where["group"].get<std::size_t>() == g &&
+                       f.where["beside"].get<std::string>() == beside;
             });
             cells.push_back(of == figures.end() ? "" : factor_text(*of));
         }
@@ -193,8 +193,8 @@ std::string phases_table(const std::vector<Figure>& figures) {
         any = true;
         table.row({fmt::format("{} {}", f.where["group"].get<int>(),
                                f.where["benchmark"].get<std::string>()),
-                   Kind{f.where["access"], f.where["pattern"]}.text(), f.where["beside"],
-                   factor_text(f)});
+                   Kind{f.where["access"], f.where["pattern"]}.text(),
+                   f.where["beside"].get<std::string>(), factor_text(f)});
     }
     return any ? "\nBy phase:\n\n" + table.text(2) : "";
 }
