@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -179,8 +180,20 @@ void Recorder::write(std::string_view kind, Json body) {
 void Recorder::run(Json header) {
     write("run", std::move(header));
 }
+void Recorder::starts(const Clock& clock, double start) {
+    const std::lock_guard lock(mutex_);
+    clock_ = &clock;
+    start_ = start;
+}
 void Recorder::measurement(const Measurement& m) {
-    write("measurement", m.to_json());
+    Json line = m.to_json();
+    // Only the thread that measures reads the clock.
+    if (clock_ != nullptr && !m.scattered) {
+        const double end = std::max(clock_->now() - start_, 0.0);
+        const double begin = std::max(end - longest(m.seconds, "total"), 0.0);
+        line["span"] = Json{{"begin_seconds", begin}, {"end_seconds", end}};
+    }
+    write("measurement", std::move(line));
 }
 void Recorder::figure(const Figure& f) {
     write("figure", f.to_json());

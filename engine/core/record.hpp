@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/stats.hpp"
@@ -87,6 +88,9 @@ struct Measurement {
     std::int64_t error_count = 0;  ///< failed calls and wrong data, all ranks
     std::vector<Error> errors;     ///< the first few, with rank and place
     std::optional<CacheEvidence> cache;
+    /// Measured in pieces with other measurements in between, or told at the end of the run: it has
+    /// no begin and end of its own.
+    bool scattered = false;
     Json detail = Json::object();  ///< further numbers; names end in their unit
 
     Json to_json() const;
@@ -152,6 +156,10 @@ class Recorder {
     explicit Recorder(std::unique_ptr<LineSink> sink) : sink_(std::move(sink)) {}
 
     void run(Json header);
+    /// The run begins to measure, at `start` of the clock, which must outlive the recorder's
+    /// measurements: from now on each of them says when it was (`span`). It ends when it is told
+    /// here, which its benchmark does at once, and began its total time before.
+    void starts(const Clock& clock, double start);
     void measurement(const Measurement& measurement);
     void figure(const Figure& figure);
     void end(const End& end);
@@ -162,6 +170,8 @@ class Recorder {
 
     mutable std::mutex mutex_;
     std::unique_ptr<LineSink> sink_;
+    const Clock* clock_ = nullptr;
+    double start_ = 0;
     std::int64_t sequence_ = 0;
     bool ended_ = false;
 };

@@ -60,6 +60,11 @@ class Spread(Record):
     max: Seconds
 
 
+class Span(Record):
+    begin: Seconds = Field(alias="begin_seconds")
+    end: Seconds = Field(alias="end_seconds")
+
+
 class CallTimes(Record):
     """Seconds; buckets as [begin in ns, count]."""
 
@@ -244,6 +249,7 @@ class Measurement(Record):
     error_count: Count = 0
     errors: list[Failure] = Field(default_factory=list, max_length=10_000)
     cache: Cache | None = None
+    span: Span | None = None  # when it was, since the benchmark began to measure
     detail: Objects = Field(default_factory=dict)
 
     @property

@@ -58,6 +58,7 @@ void View::record(const LengthResult& length) {
     const int ranks = session_.comm.size();
     Measurement m;
     m.benchmark = "rings";
+    m.scattered = true;
     m.access = "exchange";
     m.ranks = ranks;
     m.nodes = topology_.nodes;

@@ -45,6 +45,26 @@ TEST(Record, every_line_has_schema_kind_and_number) {
     EXPECT_EQ(r.at(0)["benchmark"], "b");
 }
 
+/// A measurement of 3 s that is told 5 s after the start of the run, at 10 s of the clock.
+TEST(Record, a_measurement_says_when_it_was) {
+    Recorded r;
+    Measurement m;
+    m.seconds = {{"total", {1, 2, 3}}};
+    r.recorder.measurement(m);
+    Clock clock(Clock::Kind::virtual_time);
+    clock.advance(15);
+    r.recorder.starts(clock, 10);
+    r.recorder.measurement(m);
+    m.seconds = {{"total", {7, 7, 7}}};
+    r.recorder.measurement(m);
+    m.scattered = true;
+    r.recorder.measurement(m);
+    EXPECT_FALSE(r.at(0).contains("span"));
+    EXPECT_EQ(r.at(1)["span"], (Json{{"begin_seconds", 2.0}, {"end_seconds", 5.0}}));
+    EXPECT_EQ(r.at(2)["span"]["begin_seconds"], 0.0);
+    EXPECT_FALSE(r.at(3).contains("span"));
+}
+
 TEST(Record, nothing_follows_the_end) {
     Recorded r;
     EXPECT_FALSE(r.recorder.ended());
