@@ -16,12 +16,14 @@
 #include "benchmarks/job/live_view.hpp"
 #include "benchmarks/job/results.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/node_clocks.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
 namespace {
 
-Json run_header(const Task& task, const Session& session, const Topology& topology) {
+/// `clock`: as NodeClocks describes it.
+Json run_header(const Task& task, const Session& session, const Topology& topology, Json clock) {
     Json header;
     header["benchmark"] = task.benchmark.name();
     header["started"] = utc_now();
@@ -30,8 +32,7 @@ Json run_header(const Task& task, const Session& session, const Topology& topolo
     header["classic_command"] =
         task.invocation.classic.empty() ? Json(nullptr) : Json(task.invocation.classic);
     header["options"] = task.table.values();
-    header["clock"] = Json{{"virtual", session.clock.is_virtual()},
-                           {"resolution_seconds", session.clock.resolution()}};
+    header["clock"] = std::move(clock);
     header["system"] = describe_system(session.comm, topology);
     if (const auto* others = session.neighbours; others != nullptr) {
         header["group"] = Json{
@@ -99,9 +100,12 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
         }
         room = std::move(*made);
     }
+    session.progress.call("compare the clocks of nodes");
+    NodeClocks clocks(session.comm, topology);
+    const Json clock = clocks.at_begin();
     bool announced = false;
     const auto announce = [&](Json extra) {
-        Json header = run_header(task, session, topology);
+        Json header = run_header(task, session, topology, clock);
         header["watchdog_seconds"] = task.options.watchdog.count;
         header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
@@ -135,6 +139,8 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
     end.reason = ending.reason;
     end.errors = ending.errors;
     end.detail = ending.detail;
+    session.progress.call("compare the clocks of nodes");
+    if (Json skew = clocks.at_end(); !skew.is_null()) end.detail["clock_skew"] = std::move(skew);
     end.detail["finished"] = utc_now();
     session.results.recorder().end(end);
     if (session.comm.is_root() && end.status != ExitCode::done) {
