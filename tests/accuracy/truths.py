@@ -4,8 +4,8 @@
 Noise of other processes makes things slower, never faster. So each test measures in rounds: a round
 that is better than the truth by more than the bound is a failure, whatever the machine does; the
 first round within the bound on both sides is the one that counts. Rounds that are worse count
-against effio only where the processors were idle just before and just after; three such are a
-failure. Where the machine was never idle, the test is skipped.
+against effio only where the processors were idle just before and just after; two such are a
+failure. Where they were busy for 40 s, the test is skipped.
 
 EFFIO_ACCURACY_PAGE=docs/accuracy.md, in the environment of the tests, writes the page's table.
 """
@@ -24,8 +24,8 @@ import pytest
 MIB = 1 << 20
 RANKS = 2
 
-ROUNDS = 8
-FAILURES = 3
+FAILURES = 2
+PATIENCE = 40.0  # seconds after which no round begins on a busy machine
 # Share of the processors that others may use in what counts as idle.
 IDLE = 0.1
 
@@ -205,7 +205,8 @@ class Book:
         """`measure` runs a round, which reports something of each name."""
         waiting = {name: truth(name) for name in names}
         failures: dict[str, list[float]] = {name: [] for name in waiting}
-        for _ in range(ROUNDS):
+        begin = time.monotonic()
+        while True:
             quiet = idle()
             told = measure()
             quiet = quiet and idle()
@@ -224,6 +225,8 @@ class Book:
                 assert len(failures[name]) < FAILURES, (
                     f"{name}: {failures[name]} on an idle machine, of {known.value}"
                 )
+            if not quiet and time.monotonic() - begin > PATIENCE:
+                break
         busy = "the processors are busy with other work: no round was within the bound"
         self.skipped |= dict.fromkeys(waiting, busy)
         pytest.skip(f"{', '.join(waiting)}: {busy}")
