@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from engines import Engine
 
@@ -62,31 +59,6 @@ def test_bytes_that_bypass_the_cache_come_from_the_device(
         assert m["cache"]["verdict"] == "device", m
         assert m["bytes"] <= m["cache"]["device_read_bytes"] <= 1.1 * m["bytes"] + MIB
     assert sum(m["bytes"] for m in large) <= read
-
-
-@pytest.mark.parametrize("rate", [30_000_000, 50_000_000])
-def test_a_disk_of_known_rate(
-    any_engine: Engine,
-    tmp_path: Path,
-    device: Device,
-    throttle: Callable[[int], list[str]],
-    rate: int,
-) -> None:
-    """Rows of 16 MiB past the page cache to a device that moves so many bytes a second and no
-    more. On a busy machine they may be slower; faster they cannot be, but for the one slice
-    of 0.1 s that the kernel may let through at the begin of a row."""
-    words = ["b-eff-io", "--memory-per-rank", "1GiB", "--partitions", "2", "--time", "0s"]
-    words += ["--backend", "direct", "--backend-options", "unaligned=buffered", "--quiet"]
-    prefix = throttle(rate)
-    run = any_engine.run([*words, "--dir", device.place], tmp_path, prefix=prefix, timeout=100)
-    assert run.code == 0, run
-    for access in ("write", "read"):
-        rows = run.result.rows(access=access, is_lmax=True)
-        assert [m["bytes"] for m in rows] == [16 * MIB] * 5
-        seconds = sum(m["seconds"]["total"]["max"] for m in rows)
-        measured = sum(m["bytes"] for m in rows) / seconds
-        most = 16 * MIB / (16 * MIB / rate - 0.1)
-        assert 0.5 * rate < measured < most, (access, measured)
 
 
 def test_memory_of_a_rank_is_that_of_the_node_over_its_ranks(

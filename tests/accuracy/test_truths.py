@@ -148,6 +148,27 @@ def test_a_device_of_known_rate(
     book.judge(["disk-write", "disk-read", "disk-synced", "study-read"], measure)
 
 
+@pytest.mark.truths("b-eff-io-write", "b-eff-io-read")
+def test_b_eff_io_on_a_device_of_known_rate(
+    runs: Runs, device: Device, throttle: Callable[[int], list[str]], book: Book
+) -> None:
+    words = ["--memory-per-rank", "1GiB", "--partitions", "1", "--time", "0s", "--backend=direct"]
+    words += ["--backend-options", "unaligned=buffered", "--dir", device.place]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        result = runs("b-eff-io", *words, ranks=1, prefix=prefix).result
+        told = {}
+        for access in ("write", "read"):
+            rows = result.rows(access=access, is_lmax=True)
+            assert [m["bytes"] for m in rows] == [8 * MIB] * 5  # 1/128 of the memory
+            seconds = sum(m["seconds"]["total"]["max"] for m in rows)
+            told[f"b-eff-io-{access}"] = sum(m["bytes"] for m in rows) / seconds
+        return told
+
+    book.judge(["b-eff-io-write", "b-eff-io-read"], measure)
+
+
 # As little as b_eff does before it comes to pairs.
 PAIRS = (
     *("b-eff", "--quiet", "--memory-per-rank=128MiB", "--methods=sendrecv", "--patterns=counting"),

@@ -140,6 +140,22 @@ TRUTHS = [
         0.02,
     ),
     Truth(
+        "b-eff-io-write",
+        "`b-eff-io`, past the cache: its five rows of 8 MiB, written",
+        _DISK,
+        float(DISK),
+        "B/s",
+        0.02,
+    ),
+    Truth(
+        "b-eff-io-read",
+        "the same rows, read",
+        _DISK,
+        float(DISK),
+        "B/s",
+        0.02,
+    ),
+    Truth(
         "study-read",
         "`spiobench`, past the cache: bandwidth of reading",
         _DISK,
