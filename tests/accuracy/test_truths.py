@@ -153,7 +153,7 @@ def test_b_eff_io_on_a_device_of_known_rate(
     runs: Runs, device: Device, throttle: Callable[[int], list[str]], book: Book
 ) -> None:
     words = ["--memory-per-rank", "1GiB", "--partitions", "1", "--time", "0s", "--backend=direct"]
-    words += ["--backend-options", "unaligned=buffered", "--dir", device.place]
+    words += ["--backend-options", "unaligned=buffered", "--dir", str(device.place)]
     prefix = throttle(DISK)
 
     def measure() -> dict[str, float]:
