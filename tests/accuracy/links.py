@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from engines import Engine, Job, Run
+
+from .truths import before_others
 
 # For tests (RFC 2544); nobody else sees them.
 A, B, NET = "198.18.77.1", "198.18.77.2", "198.18.77.0/24"
@@ -57,7 +60,8 @@ class TwoNodes:
             pytest.skip("only Open MPI is started across network namespaces here")
         # What mpiexec calls in place of ssh: [options] host command.
         agent = self.place / "agent"
-        agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {self.b} sh -c "$*"\n')
+        there = shlex.join([*before_others(), "ip", "netns", "exec", self.b, "sh", "-c"])
+        agent.write_text(f'#!/bin/sh\nshift\nexec {there} "$*"\n')
         agent.chmod(0o755)
         settings = {
             "plm_rsh_agent": agent,
@@ -66,7 +70,7 @@ class TwoNodes:
             "btl_tcp_if_include": NET,
             "oob_tcp_if_include": NET,
         }
-        command = ["ip", "netns", "exec", self.a, engine.mpiexec]
+        command = [*before_others(), "ip", "netns", "exec", self.a, engine.mpiexec]
         for name, value in settings.items():
             command += ["--mca", name, str(value)]
         command += ["--host", f"{A},{B}", "-n", "2", str(engine.program), *map(str, words)]
@@ -75,7 +79,8 @@ class TwoNodes:
 
 @contextmanager
 def link_of_rate(place: Path, bits_per_second: int) -> Iterator[TwoNodes]:
-    """Either way no more than so many bits a second; what waits is not lost."""
+    """Either way no more than so many bits a second; what waits is not lost. A link that has been
+    idle lets 4 KiB through at once."""
     if shutil.which("tc") is None:
         pytest.skip("tc is not installed")
     with _namespaces() as (a, b):
@@ -84,7 +89,7 @@ def link_of_rate(place: Path, bits_per_second: int) -> Iterator[TwoNodes]:
         for node, address in ((a, A), (b, B)):
             _do("ip", "-n", node, "addr", "add", f"{address}/24", "dev", "eth0")
             _do("ip", "-n", node, "link", "set", "eth0", "up")
-            limit = ("tbf", "rate", f"{bits_per_second}bit", "burst", "16kb", "limit", "4mb")
+            limit = ("tbf", "rate", f"{bits_per_second}bit", "burst", "4kb", "limit", "4mb")
             _do("tc", "-n", node, "qdisc", "add", "dev", "eth0", "root", *limit)
         yield TwoNodes(a, b, place)
 

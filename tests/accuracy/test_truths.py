@@ -4,9 +4,8 @@ docs/accuracy.md. truths.py says by which rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,6 +32,7 @@ from .truths import (
     SINGLE,
     SYNC,
     Book,
+    before_others,
 )
 
 
@@ -50,8 +50,11 @@ class Runs:
         place.mkdir()
         return place
 
-    def __call__(self, name: str, *words: object, ranks: int = RANKS, **more: Any) -> Run:
-        run = self.engine.run([name, "--quiet", *words], self.place(), ranks, **more)
+    def __call__(
+        self, name: str, *words: object, ranks: int = RANKS, prefix: Sequence[str] = ()
+    ) -> Run:
+        first = [*before_others(), *prefix]
+        run = self.engine.run([name, "--quiet", *words], self.place(), ranks, prefix=first)
         assert run.code == 0, run
         return run
 

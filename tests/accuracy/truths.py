@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is known beforehand, and what runs report of it: the rows of docs/accuracy.md.
 
-Noise of other processes makes things slower, never faster. So each test measures in rounds: a round
+Runs go before other work where the tests are root's, but that does not keep all of it off. Noise
+of other processes makes things slower, never faster. So each test measures in rounds: a round
 that is better than the truth by more than the bound is a failure, whatever the machine does; the
 first round within the bound on both sides is the one that counts. Rounds that are worse count
 against effio only where the processors were idle just before and just after; two such are a
@@ -12,6 +13,7 @@ EFFIO_ACCURACY_PAGE=docs/accuracy.md, in the environment of the tests, writes th
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -44,11 +46,12 @@ DISK_BYTES = 40 * MIB
 
 # Of the link in bits per second, as tbf counts: frames without checksum and gap.
 LINK = 80_000_000
-MESSAGE = 1 * MIB
+# Long beside what an idle link lets through at once.
+MESSAGE = 2 * MIB
 # A full segment: 1500 bytes less IP, TCP and its time stamps; and the frame that carries it.
 SEGMENT, FRAME = 1500 - 20 - 32, 1500 + 14
 # Of the other link, in seconds each way.
-DELAY = 0.004
+DELAY = 0.01
 # Of one node's clock.
 AHEAD = 1000
 
@@ -193,6 +196,15 @@ TRUTHS = [
 def truth(name: str) -> Truth:
     (found,) = [t for t in TRUTHS if t.name == name]
     return found
+
+
+# The kernel weighs sessions against each other, and processes only within them.
+_BEFORE = '(echo -15 > /proc/self/autogroup) 2>/dev/null; exec nice -n -15 "$0" "$@"'
+
+
+def before_others() -> list[str]:
+    """What lets a program have the processors when it wants them, where that is permitted."""
+    return ["sh", "-c", _BEFORE] if os.geteuid() == 0 else []
 
 
 def _ticks() -> tuple[int, int]:
