@@ -81,8 +81,7 @@ Json describe_kernel() {
              {"version", u.version},
              {"machine", u.machine}};
     out["distribution"] = text_in("/etc/os-release", "PRETTY_NAME", '=');
-    out["clock_source"] =
-        first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    out["clock_source"] = kernel_clock_source();
     Json dirty = Json::object();
     for (const char* key : {"dirty_ratio", "dirty_background_ratio", "dirty_bytes",
                             "dirty_background_bytes", "dirty_expire_centisecs"}) {
@@ -171,6 +170,10 @@ Memory find_memory() {
         }
     }
     return memory;
+}
+
+std::string kernel_clock_source() {
+    return first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
 std::optional<ProcessIo> process_io() {

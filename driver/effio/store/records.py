@@ -196,9 +196,32 @@ class Backend(Record):
     settings: Objects = Field(default_factory=dict)
 
 
+class NodeClock(Record):
+    """A node's clock, seen from the root's."""
+
+    name: str = ""
+    ahead_seconds: Number = 0.0
+    within_seconds: Seconds = 0.0
+
+
+class ClockSkew(Record):
+    """How far apart the clocks of nodes are; from `after_seconds` on, at the end of a run."""
+
+    nodes_compared: Count = 0
+    apart_seconds: Seconds = 0.0
+    within_seconds: Seconds = 0.0
+    nodes: list[NodeClock] = Field(default_factory=list, max_length=10_000)
+    after_seconds: Seconds = 0.0
+    changed_seconds: Number = 0.0
+    changed_within_seconds: Seconds = 0.0
+
+
 class Clock(Record):
     virtual: bool = False
+    source: str = ""
+    kernel_sources: list[str] = Field(default_factory=list, max_length=1000)
     resolution_seconds: Number = 0.0
+    skew: ClockSkew | None = None
 
 
 class Run(BaseModel):
