@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "benchmarks/storage_run.hpp"
 #include "parallel/pace.hpp"
 
 namespace effio::flash_io {
@@ -101,16 +102,8 @@ Ending Runner::run() {
         run_repetition(i);
     }
     notify([&](Observer& o) { o.end(setup_, repetitions_); });
-    if (fatal_.error) return Ending::from(*fatal_.error);
-    Ending ending;
-    if (fatal_.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the files before it are measured completely";
-    } else if (data_errors_ > 0) {
-        ending.status = ExitCode::data_errors;
-        ending.reason = fmt::format("{} wrong values in the data read back", data_errors_);
-    }
-    return ending;
+    return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
+                     fmt::format("{} wrong values", data_errors_));
 }
 
 void Runner::run_repetition(std::int64_t number) {

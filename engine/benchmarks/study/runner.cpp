@@ -178,9 +178,7 @@ class Runner {
         step.ranks = cell.ranks;
         Crew* crew = crew_of(cell);
         if (crew == nullptr) {
-            step.title = fmt::format("waiting for {}", count_of(cell.ranks, "rank"));
-            step.allowance_seconds = 1e9;
-            session_.progress.begin(step);
+            wait_for_others(session_, count_of(cell.ranks, "rank"));
             return;
         }
         step.title = (warming_up_ ? "warm up, " : "") + cell.pattern;
@@ -224,16 +222,8 @@ class Runner {
         }
         until_ci_.tell(session_, definition_.name);
         const std::int64_t wrong = session_.comm.max(wrong_);
-        if (fatal_.error) return Ending::from(*fatal_.error);
-        Ending ending;
-        if (fatal_.interrupted) {
-            ending.status = ExitCode::interrupted;
-            ending.reason = "stopped by a signal; the passes before it are measured completely";
-        } else if (wrong > 0) {
-            ending.status = ExitCode::data_errors;
-            ending.reason = fmt::format("{} wrong in the data read back", count_of(wrong, "piece"));
-        }
-        return ending;
+        return ending_of(fatal_.error, fatal_.interrupted, "passes", wrong,
+                         count_of(wrong, "piece") + " wrong");
     }
 
     const Stage& stage_;
