@@ -80,8 +80,9 @@ TEST(Libraries, cells_of_a_place_are_all_contenders_and_warm_up_is_small) {
     ASSERT_EQ(study->warm_up.size(), study->cells.size());
     EXPECT_EQ(study->warm_up.back().arrays->bytes(), 3 * 9 * 32 * 32 * 32 * 8);
     // What is kept of a contender is one file, the largest at most.
-    EXPECT_EQ(study::bytes_lying(*study, true), 4.0 * study->cells.back().arrays->bytes());
-    EXPECT_EQ(study::bytes_lying(*study, false), 1.0 * study->cells.back().arrays->bytes());
+    const auto largest = static_cast<double>(study->cells.back().arrays->bytes());
+    EXPECT_EQ(study::bytes_lying(*study, true), 4 * largest);
+    EXPECT_EQ(study::bytes_lying(*study, false), largest);
     p.processes = {4};
     EXPECT_FALSE(define(p, select(p, nullptr), 3));
 }

@@ -55,7 +55,7 @@ TEST_F(StudyPayload, numbers_are_whole_and_tell_file_place_and_generation) {
     for (std::int64_t n = 0; n < 3; ++n) {
         EXPECT_FALSE(payload.check(n, 3));
         EXPECT_TRUE(payload.check(n, 4));
-        for (const std::size_t at : {0, 8}) {
+        for (const std::size_t at : {std::size_t{0}, std::size_t{8}}) {
             double number = 0;
             std::memcpy(&number, payload.piece(n).data() + at, sizeof number);
             EXPECT_EQ(number, std::floor(number));
