@@ -6,11 +6,15 @@
 
 namespace effio {
 
-void StorageOptions::declare(OptionTable& table) {
+void StorageOptions::declare_place(OptionTable& table) {
     table.group("Storage");
     table.add("dir", directory, "directory for the data files; must exist")
         .letter('d')
         .metavar("DIR");
+}
+
+void StorageOptions::declare(OptionTable& table) {
+    declare_place(table);
     table.add("backend", backend.name, "way to reach storage").choices(backend_names(needs));
     table
         .add("backend-options", backend.settings,
@@ -24,6 +28,10 @@ void StorageOptions::declare(OptionTable& table) {
             .metavar("FILE")
             .automatic("no hints");
     }
+    declare_rules(table);
+}
+
+void StorageOptions::declare_rules(OptionTable& table) {
     table
         .add("max-bytes", max_bytes,
              "most that may lie in the directory at a time; shared out over the rows by weight")

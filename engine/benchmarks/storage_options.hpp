@@ -35,6 +35,9 @@ struct StorageOptions {
         backend.name = std::move(default_backend);
     }
     void declare(OptionTable& table);
+    // Parts of it, for benchmarks that choose their backends in another way.
+    void declare_place(OptionTable& table);
+    void declare_rules(OptionTable& table);
     /// Reads the backend's settings; call from Benchmark::check.
     Status check();
     bool virtual_time() const { return backend.name == "sim"; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "benchmarks/storage_run.hpp"
 #include "parallel/over_ranks.hpp"
 #include "storage/cache_watch.hpp"
 
@@ -117,11 +118,7 @@ Ending Runner::run() {
                 storage_.set_active_ranks(comm->size());
                 access_partition(access, partition, *comm);
             } else {
-                Progress::Step step;
-                step.title = fmt::format("waiting for the partition of {}",
-                                         count_of(partition.ranks, "rank"));
-                step.allowance_seconds = 1e9;
-                session_.progress.begin(step);
+                wait_for_others(session_, "the partition of " + count_of(partition.ranks, "rank"));
             }
         }
     }

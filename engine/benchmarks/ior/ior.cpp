@@ -272,7 +272,6 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (p.writes() && p.storage.keep && !p.use_existing) {
         for (const auto& set : names.sets()) made_.insert(full_pattern(set, p));
     }
-    Ending ending;
     Outcome mine;
     if (auto made = target->make_own_directories(session); !made) return Ending::from(made.error());
     auto held = hold_memory(session, p, job.topology);
@@ -299,23 +298,13 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
             errors = runner.result().errors;
             if (saved.error) mine.fail(session.signed_error(*saved.error));
         } else {
-            Progress::Step step;
-            step.title = "waiting for the ranks that take part";
-            step.allowance_seconds = 1e9;
-            session.progress.begin(step);
+            wait_for_others(session, "the ranks that take part");
         }
         agreed = agree(session, session.comm, mine);
     }
     session.comm.broadcast(errors);
-    if (agreed.failed()) {
-        ending = Ending::from(*agreed.error);
-    } else if (agreed.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the phases before it are complete";
-    } else if (errors > 0) {
-        ending.status = ExitCode::data_errors;
-        ending.reason = fmt::format("{} errors in the data read back", errors);
-    }
+    Ending ending = ending_of(agreed.error, agreed.interrupted, "phases", errors,
+                              fmt::format("{} errors", errors));
     const bool kept = p.keep_on_errors && ending.status == ExitCode::data_errors;
     if (kept) ending.detail["kept"] = "the data files, because of --keep-on-errors";
     if (!kept) add(ending, target->remove_files(session, *storage));
