@@ -31,23 +31,6 @@ Result<std::int64_t> checked_size(const Comm& comm, const ArrayTransfer& t) {
     return size;
 }
 
-std::optional<double> prepare_cache(Job& job, const Comm& comm, const ArrayTransfer& t) {
-    const ArrayCapabilities can = t.library.capabilities();
-    if (t.write || !can.real_files) return {};
-    if (t.drop_cache && (job.topology.is_node_leader() || !can.shared_file)) {
-        for (const auto& path : t.own_paths) drop_from_cache(path);
-    }
-    comm.barrier();
-    double sum = 0;
-    for (const auto& path : t.own_paths) {
-        const auto share = resident_fraction(path);
-        if (!share) return {};
-        sum += *share;
-    }
-    if (t.own_paths.empty()) return {};
-    return sum / static_cast<double>(t.own_paths.size());
-}
-
 /// What the library says of its calls, summed over the ranks.
 void add_totals(const Comm& comm, const ArrayFile* file, ArrayRun& run) {
     const ArrayTotals totals = file != nullptr ? file->totals() : ArrayTotals{};
@@ -86,7 +69,7 @@ std::string ArrayRun::remark() const {
         if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
     };
     if (!write) add("verified");
-    if (!write && cache.verdict == "cache") add("from cache");
+    add(cache_remark(cache, !write));
     add(collective_words());
     return text;
 }
@@ -130,7 +113,12 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
     run.path = t.request.path;
     run.write = t.write;
     run.asked = t.request.hints;
-    const auto resident = prepare_cache(job, comm, t);
+    const ArrayCapabilities can = t.library.capabilities();
+    Cold cold({comm, job.topology, file_system, can.real_files}, t.cache,
+              [&t](const Cold::Look& look) {
+                  for (const auto& path : t.own_paths) look(path);
+              });
+    if (!t.write) cold.before(job.topology.is_node_leader() || !can.shared_file);
     Histogram times;
     std::unique_ptr<ArrayFile> file;
     CacheWatch watch(comm, job.topology, file_system);
@@ -158,6 +146,7 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
         fine = phases.part("close", [&] { return file->close(); });
     }
     phases.finish();
+    if (fine && t.write && t.sync) watch.synced();
 
     Outcome mine;
     std::int64_t beside = 0;
@@ -176,7 +165,7 @@ std::pair<ArrayRun, Agreed> carry_out(Job& job, const Comm& comm,
     run.bytes = run.data_bytes + comm.sum(beside);
     run.hole_bytes = std::max<std::int64_t>(comm.sum(length) - run.bytes, 0);
     run.cache = watch.end(run.bytes, !t.write);
-    if (!t.write) run.cache.resident_before = mean_over(comm, resident);
+    cold.tell(run.cache, run.bytes, !t.write);
     if (fine && t.verify) run.verified_bytes = t.verify(mine);
     run.verified_bytes = comm.sum(run.verified_bytes);
     auto parts = phases.seconds();

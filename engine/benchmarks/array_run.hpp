@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cold.hpp"
 #include "core/record.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/file_system.hpp"
@@ -59,8 +60,8 @@ struct ArrayTransfer {
     ArrayLibrary& library;
     ArrayRequest request;
     bool write = true;
-    bool sync = true;         ///< writing: flush to storage as a part of its own before the close
-    bool drop_cache = false;  ///< reading: ask the system to forget the file before
+    bool sync = true;  ///< writing: flush to storage as a part of its own before the close
+    CacheOptions cache = {};
     bool time_calls = true;
     /// Of the files that hold what this rank moves; writing: of one.
     std::vector<std::string> own_paths = {};

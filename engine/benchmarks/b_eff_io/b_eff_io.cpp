@@ -118,6 +118,9 @@ Ending BeffIo::run(Job& job) {
         return Ending::from(fits.error());
     }
 
+    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
+    if (!held) return Ending::from(held.error());
+
     Json extra;
     extra["b_eff_io"] = describe(*setup);
     extra["backend"] = describe_backend(*storage);

@@ -185,7 +185,7 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
     ArrayTransfer transfer{library_, {target_.path(name), definition.schema, {}, p.access}};
     transfer.write = write;
     transfer.sync = p.syncs();
-    transfer.drop_cache = p.drop_cache;
+    transfer.cache = p.storage.cache;
     transfer.time_calls = p.storage.times_calls();
     if (files.indexed) {
         for (int i = 0; i < owners.count; ++i) {

@@ -156,6 +156,8 @@ Ending Libraries::run(Job& job) {
 
 Ending Libraries::run_on(Job& job, Selection& selection, Target& target) {
     Session& session = job.session;
+    const auto held = hold_memory(session, job.topology, parameters_.cache);
+    if (!held) return Ending::from(held.error());
     Json extra;
     extra["libraries"] = describe(parameters_, selection, target.cap());
     announce(job, target, std::move(extra));

@@ -63,8 +63,6 @@ void Parameters::declare(OptionTable& table) {
     table.on_off("read", read, "read every file back; every value is checked, untimed");
     table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
                  "a rank reads what it wrote itself, or what a rank on the next node wrote");
-    table.flag("drop-cache", drop_cache,
-               "ask the system to drop a file from the page cache before it is read");
     table
         .add("repetitions", repetitions,
              "of everything, in an order that is balanced for place and predecessor; a gain by "
@@ -86,6 +84,7 @@ void Parameters::declare(OptionTable& table) {
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
     table.on_off("call-times", call_times,
                  "time each call into a histogram (costs some 30 ns a call)");
+    cache.declare(table);
 }
 
 Status Parameters::check() {

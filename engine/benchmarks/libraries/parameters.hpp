@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/libraries/definition.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "core/options.hpp"
@@ -28,7 +29,7 @@ struct Parameters {
     bool fsync = true;
     bool read = true;
     Readers reader = Readers::same;
-    bool drop_cache = false;
+    CacheOptions cache;
     std::int64_t repetitions = 1;
     std::string directory = ".";
     std::string prefix = "libraries_";

@@ -153,7 +153,7 @@ void Runner::measure_one(const Pass& pass, const Volume& volume, const Comm& com
                             contender.set->access.value_or(ArrayAccess::collective)}};
     transfer.time_calls = parameters_.call_times;
     transfer.sync = parameters_.fsync;
-    transfer.drop_cache = parameters_.drop_cache;
+    transfer.cache = parameters_.cache;
     const auto move_all = [&](int owner, auto&& call) {
         auto memory = memory_.bytes();
         const ArraySchema& schema = transfer.request.schema;

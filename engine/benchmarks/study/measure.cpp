@@ -57,7 +57,7 @@ std::vector<Named> with_parts(std::vector<Named> seconds, const std::vector<Name
 /// What the file takes on storage, as the file system says; 0 where there is no file.
 std::int64_t allocated_of(const std::string& path) {
     constexpr std::int64_t unit = 512;  // of st_blocks
-    struct stat info{};
+    struct stat info {};
     return ::stat(path.c_str(), &info) == 0 ? unit * info.st_blocks : 0;
 }
 
@@ -151,22 +151,11 @@ void Measure::for_own_files(Look&& look) const {
     }
 }
 
-/// Asks the system to forget the file and says what part of it stayed in memory.
-std::optional<double> Measure::drop_and_look() {
-    const Capabilities can = storage_.capabilities();
-    if (!can.real_files || visit_.create) return {};
-    const bool drops = stage_.options.drop_cache || visit_.cell.is_peak;
+/// Before the first pass on files that are there.
+void Measure::cool(Cold& cold) const {
+    if (visit_.create) return;
     const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1;
-    if (drops && can.cached && mine) {
-        for_own_files([](const std::string& path) { drop_from_cache(path); });
-    }
-    crew_.comm.barrier();
-    Samples stayed;
-    for_own_files([&](const std::string& path) {
-        if (const auto share = resident_fraction(path)) stayed.add(*share);
-    });
-    if (stayed.count() == 0) return {};
-    return stayed.mean();
+    cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
 bool Measure::pass(Done& done, bool first, bool last) {
@@ -184,10 +173,16 @@ bool Measure::pass(Done& done, bool first, bool last) {
             break;
     }
     done.generation = generation_;
-    std::optional<double> resident;
+    const Capabilities can = storage_.capabilities();
+    Cold cold({crew_.comm, crew_.topology, stage_.target.file_system(), can.real_files, can.cached},
+              stage_.options.storage.cache,
+              [this](const Cold::Look& look) { for_own_files(look); });
+    if (owner_ != crew_.comm.rank() && !crew_.order.on_my_node(owner_)) {
+        cold.reads_of_another_node();
+    }
     if (first) {
         mover_ = make_mover();
-        resident = drop_and_look();
+        cool(cold);
     }
     CacheWatch watch(crew_.comm, crew_.topology, stage_.target.file_system());
     watch.begin();
@@ -210,11 +205,12 @@ bool Measure::pass(Done& done, bool first, bool last) {
     }
     if (fine && last && !cell.items) fine = phases.part("close", [&] { return mover_->close(); });
     phases.finish();
+    if (fine && writing && cell.sync != Sync::none) watch.synced();
     done.seconds = with_parts(phases.seconds(), done.moved.parts);
     done.counted = cell.sync == Sync::beside ? phases.total_without("sync") : phases.total();
     const std::int64_t bytes = crew_.comm.sum(done.moved.bytes) / done.pass.ways();
     done.cache = watch.end(bytes, !writing);
-    if (!writing && first) done.cache->resident_before = mean_over(crew_.comm, resident);
+    cold.tell(*done.cache, bytes, !writing);
 
     Outcome mine;
     if (fine && writing && last) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cold.hpp"
 #include "benchmarks/phases.hpp"
 #include "benchmarks/study/mover.hpp"
 #include "benchmarks/study/options.hpp"
@@ -87,7 +88,7 @@ class Measure {
     struct Done;
     bool passes(std::vector<Done>& done);
     bool pass(Done& done, bool first, bool last);
-    std::optional<double> drop_and_look();
+    void cool(Cold& cold) const;
     bool open(Phases& phases);
     Status move_in_turn(Done& done);
     void unlink(Done& last);

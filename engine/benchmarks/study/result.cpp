@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/storage_run.hpp"
 
 namespace effio::study {
@@ -65,9 +66,9 @@ std::string PassResult::remark() const {
         return fmt::format("{} WRONG, {}", count_of(error_count, "piece"), errors.front().text());
     }
     std::string text = verified_bytes > 0 ? "verified" : "";
-    if (!writes() && cache && cache->verdict == "cache") {
-        text += text.empty() ? "from cache" : ", from cache";
-    }
+    const std::string cached = cache_remark(cache, !writes());
+    if (!text.empty() && !cached.empty()) text += ", ";
+    text += cached;
     return text;
 }
 
