@@ -100,7 +100,11 @@ Json AgainstMemory::to_json() const {
 }
 
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading) {
-    return reading && evidence && evidence->verdict == "cache" ? "from cache" : "";
+    if (!reading || !evidence) return {};
+    if (evidence->verdict == "cache") return "from cache";
+    if (evidence->verdict == "mixed") return "partly from cache";
+    if (evidence->ways.empty()) return {};
+    return fmt::format("cold: {}", fmt::join(evidence->ways, ", "));
 }
 
 }  // namespace effio

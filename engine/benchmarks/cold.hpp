@@ -97,7 +97,8 @@ struct AgainstMemory {
     Json to_json() const;
 };
 
-/// "from cache" where reads were, else empty; for the tables of people.
+/// For the tables of people: "from cache" or "partly from cache" where reads were, else the ways
+/// out of it that were in force, "cold: dropped"; empty where there is nothing to say.
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading);
 
 }  // namespace effio

@@ -224,7 +224,8 @@ void Runner::read_phase(Task task) {
     cold.tell(*result.cache, read > 0 ? read : result.bytes, read > 0);
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
-    if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes()) {
+    if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes() &&
+        result.cache->verdict != "device") {
         if (!result.remark.empty()) result.remark += "; ";
         result.remark += setup_.nodes == 1
                              ? "one node only: what is read may come from its own cache"
