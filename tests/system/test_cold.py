@@ -135,8 +135,8 @@ def test_studies_are_cold_too(
 
 def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Path) -> None:
     words = ["mdtest", "--quiet", "--dir", disk, "--things", "files", "--items", "20"]
-    words += ["--write-bytes", "64KiB", "--verify"]
-    run = any_engine.run(words, tmp_path)
+    words += ["--write-bytes", "64KiB"]
+    run = any_engine.run([*words, "--verify"], tmp_path)
     assert run.code == 0, run
     (read,) = caches(run.result, "read")
     told(read)
@@ -147,7 +147,7 @@ def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Pat
     (read,) = caches(kept.results[-1], "read")
     assert read["ways"] == []
     assert read["verdict"] == "cache", read
-    alone = any_engine.run([*words, "--no-barriers"], tmp_path)
+    alone = any_engine.run([*words, "--no-barriers", "--unique"], tmp_path)
     assert alone.code == 0, alone
     assert caches(alone.results[-1], "read") == [None]
 
@@ -155,7 +155,8 @@ def test_small_files_are_read_cold(any_engine: Engine, tmp_path: Path, disk: Pat
 def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
     any_engine: Engine, tmp_path: Path
 ) -> None:
-    words = ["b-eff-io", "--backend", "sim", "--memory-per-rank", "256MiB", "--partitions", "1"]
+    words = ["b-eff-io", "--backend", "sim", "--backend-options", "rank-rate=5MB/s"]
+    words += ["--memory-per-rank", "256MiB", "--partitions", "1"]
     quick = any_engine.run(words, tmp_path, ranks=1)
     assert quick.code == 0, quick
     assert "A quick look of a minute" in quick.stdout
@@ -164,7 +165,7 @@ def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
     assert quick.result.run["options"]["drop-cache"] == "on"
     reasons = quick.result.figure("b_eff_io")["reasons"]
     assert "not reached: caches are left as the definition finds them (no --drop-cache)" in reasons
-    official = any_engine.run([*words, "--time", "30min"], tmp_path, ranks=1)
+    official = any_engine.run([*words, "--time", "60s"], tmp_path, ranks=1)
     assert "quick look" not in official.stdout
     result = official.results[-1]
     assert result.run["b_eff_io"]["quick_look"] is False
