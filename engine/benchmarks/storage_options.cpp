@@ -43,6 +43,7 @@ void StorageOptions::declare_rules(OptionTable& table) {
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
     table.on_off("call-times", call_times,
                  "time each call into a histogram (costs some 30 ns a call)");
+    cache.declare(table);
 }
 
 Status StorageOptions::check() {

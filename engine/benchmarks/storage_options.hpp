@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/cold.hpp"
 #include "core/options.hpp"
 #include "parallel/session.hpp"
 #include "storage/backends.hpp"
@@ -29,6 +30,7 @@ struct StorageOptions {
     bool keep = false;
     bool overwrite = false;
     bool call_times = true;
+    CacheOptions cache;
 
     explicit StorageOptions(std::string default_backend, Serves what = Serves::bytes)
         : needs(what) {

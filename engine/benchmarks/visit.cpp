@@ -30,7 +30,7 @@ std::string collective_words(const Json& library) {
 
 void Footprint::add(const std::string& path, std::int64_t length) {
     constexpr std::int64_t unit = 512;  // of st_blocks
-    struct stat info {};
+    struct stat info{};
     ++files;
     bytes += length;
     if (::stat(path.c_str(), &info) == 0) allocated += unit * info.st_blocks;
@@ -48,24 +48,6 @@ Footprint Footprint::over(const Comm& comm) const {
     std::array sums{files, bytes, allocated};
     comm.sum(std::span<std::int64_t>(sums));
     return {sums[0], sums[1], sums[2]};
-}
-
-std::optional<double> resident_after(Session& session, const Comm& comm,
-                                     std::span<const std::string> paths, bool drops) {
-    if (drops) {
-        for (const auto& path : paths) {
-            drop_from_cache(path);
-            session.progress.beat();
-        }
-    }
-    comm.barrier();
-    Samples stayed;
-    for (const auto& path : paths) {
-        if (const auto share = resident_fraction(path)) stayed.add(*share);
-        session.progress.beat();
-    }
-    if (stayed.count() == 0) return {};
-    return stayed.mean();
 }
 
 Result<Footprint> sized(Session& session, std::span<const std::string> paths, std::int64_t least,
@@ -107,12 +89,14 @@ Visited carry_out(Session& session, const Comm& comm, const Topology& topology,
     if (fine && steps.ask) steps.ask();
     if (fine && steps.close) fine = phases.part("close", steps.close);
     phases.finish();
+    if (fine && steps.sync) watch.synced();
     seen.fine = fine;
     seen.agreed = phases.agreed();
     seen.seconds = phases.seconds();
     seen.counted = steps.sync_counts ? phases.total() : phases.total_without("sync");
     seen.bytes = comm.sum(steps.bytes(fine));
     seen.cache = watch.end(seen.bytes, steps.reading);
+    if (steps.cold != nullptr) steps.cold->tell(seen.cache, seen.bytes, steps.reading);
     return seen;
 }
 
@@ -139,7 +123,7 @@ std::string VisitResult::remark() const {
         if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
     };
     if (verified_bytes > 0) add("verified");
-    if (!writing && cache && cache->verdict == "cache") add("from cache");
+    add(cache_remark(cache, !writing));
     add(collective_words(library));
     return text;
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/phases.hpp"
 #include "core/record.hpp"
 #include "parallel/agree.hpp"
@@ -36,11 +37,6 @@ struct Footprint {
 Result<Footprint> sized(Session& session, std::span<const std::string> paths, std::int64_t least,
                         bool together);
 
-/// Asks the system to forget the files if this rank is the one to do it, waits for the others, and
-/// says what part of them stayed in memory; nothing where it cannot be told. Collective.
-std::optional<double> resident_after(Session& session, const Comm& comm,
-                                     std::span<const std::string> paths, bool drops);
-
 /// What a rank does; what is empty is left out.
 struct VisitSteps {
     using Work = std::function<Status()>;
@@ -61,6 +57,8 @@ struct VisitSteps {
     /// After the end, `fine` on all ranks: what this rank moved one way, by which reads are judged.
     std::function<std::int64_t(bool fine)> bytes;
     bool reading = false;
+    /// What was in force against the page cache; told to the evidence after the end.
+    const Cold* cold = nullptr;
 };
 
 /// What this rank saw of it; the same on all ranks where it says so.

@@ -82,11 +82,19 @@ class CallTimes(Record):
 
 class Cache(Record):
     verdict: str = "unknown"
+    reason: str = ""
+    ways: list[str] = Field(default_factory=list, max_length=20)
     resident_before_fraction: Number | None = None
+    resident_after_fraction: Number | None = None
     process_read_bytes: int | None = None
     process_written_bytes: int | None = None
     device_read_bytes: int | None = None
     device_written_bytes: int | None = None
+    client: str | None = None
+    client_read_bytes: int | None = None
+    client_written_bytes: int | None = None
+    unwritten_bytes: int | None = None
+    others_bytes: int | None = None
 
 
 class Failure(Record):

@@ -404,16 +404,20 @@ std::pair<FileRun, Agreed> Runner::visit(Task& t) {
     run.writing = t.write;
     run.of_arrays = true;
     run.asked = t.request.hints;
-    std::optional<double> resident;
-    if (!t.write && can.real_files) {
-        const bool mine = job_.topology.is_node_leader() || !can.shared_file;
-        resident = resident_after(session_, comm_, t.own_paths, p.drop_cache && mine);
-    }
+    Cold cold({comm_, job_.topology, target_.file_system(), can.real_files}, p.storage.cache,
+              [this, &t](const Cold::Look& look) {
+                  for (const auto& path : t.own_paths) {
+                      look(path);
+                      session_.progress.beat();
+                  }
+              });
+    if (!t.write) cold.before(job_.topology.is_node_leader() || !can.shared_file);
     Outcome mine;
-    const Visited seen = effio::carry_out(session_, comm_, job_.topology, target_.file_system(),
-                                          steps(t, run, mine));
+    VisitSteps all = steps(t, run, mine);
+    all.cold = &cold;
+    const Visited seen =
+        effio::carry_out(session_, comm_, job_.topology, target_.file_system(), all);
     run.add(comm_, seen, p.storage.times_calls() ? &t.times : nullptr);
-    if (!t.write) run.cache->resident_before = mean_over(comm_, resident);
     if (seen.fine && t.write && can.real_files) {
         auto size = size_of_written(t);
         if (!size) mine.fail(session_.signed_error(std::move(size.error())));

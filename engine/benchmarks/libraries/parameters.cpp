@@ -67,8 +67,6 @@ void Parameters::declare(OptionTable& table) {
                  "flush to storage before the close; a part of its own, not in the rates by the "
                  "definition");
     table.on_off("read", read, "read every file back; every value is checked, untimed");
-    table.flag("drop-cache", drop_cache,
-               "ask the system to drop a file from the page cache before it is read");
     declare_checks(table);
     storage.declare_place(table);
     table.add("prefix", prefix, "file names begin with this").metavar("NAME");

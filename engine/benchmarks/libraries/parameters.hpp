@@ -29,7 +29,7 @@ struct Parameters : study::Options {
     std::string prefix = "libraries_";
     std::string backend_settings;  ///< of sim or null
 
-    Parameters() : Options("", Serves::arrays) { drop_cache = false; }
+    Parameters() : Options("", Serves::arrays) {}
     void declare(OptionTable& table);
     Status check();
 

@@ -112,24 +112,24 @@ class ByteMover : public Mover {
         const Addresses& where = place_.addresses;
         const auto with = [&](auto file) {
             if (access == Access::read) {
-                loop([&, file ](std::int64_t call) __attribute__((always_inline)) {
+                loop([&, file](std::int64_t call) __attribute__((always_inline)) {
                     const std::int64_t piece = number(call);
                     return file.read_at(payload.piece(piece), where.place(piece));
                 });
             } else if (access == Access::modify) {
-                loop([&, file ](std::int64_t call) __attribute__((always_inline)) {
+                loop([&, file](std::int64_t call) __attribute__((always_inline)) {
                     const std::int64_t piece = number(call);
                     const std::int64_t place = where.place(piece);
                     if (Status read = file.read_at(payload.piece(piece), place); !read) return read;
                     return file.write_at(payload.source(piece), place);
                 });
             } else if (payload.is_stamped()) {
-                loop([&, file ](std::int64_t call) __attribute__((always_inline)) {
+                loop([&, file](std::int64_t call) __attribute__((always_inline)) {
                     const std::int64_t place = where.place(number(call));
                     return file.write_at(payload.stamped(place), place);
                 });
             } else {
-                loop([&, file ](std::int64_t call) __attribute__((always_inline)) {
+                loop([&, file](std::int64_t call) __attribute__((always_inline)) {
                     const std::int64_t piece = number(call);
                     return file.write_at(payload.source(piece), where.place(piece));
                 });

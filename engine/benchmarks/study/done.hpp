@@ -13,9 +13,8 @@ struct Measure::Done {
     Outcome outcome;
     Visited seen;
     std::uint64_t generation = 0;  ///< of what was written or should be read
-    std::optional<double> resident;
-    ArrayTotals totals;       ///< of files of arrays
-    std::int64_t beside = 0;  ///< bytes that the file holds beside the data
+    ArrayTotals totals;            ///< of files of arrays
+    std::int64_t beside = 0;       ///< bytes that the file holds beside the data
     std::string call;
     GrantedHints granted;
     Json library = Json::object();

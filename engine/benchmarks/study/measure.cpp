@@ -9,7 +9,6 @@
 
 #include "benchmarks/rank_csv.hpp"
 #include "benchmarks/study/done.hpp"
-#include "storage/cache_watch.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio::study {
@@ -143,13 +142,11 @@ std::vector<std::string> Measure::own_files() const {
     return paths;
 }
 
-/// Asks the system to forget the file and says what part of it stayed in memory.
-std::optional<double> Measure::drop_and_look() {
-    const Capabilities can = storage_.capabilities();
-    if (!can.real_files || visit_.create) return {};
-    const bool drops = stage_.options.drop_cache || visit_.cell.is_peak;
+/// Before the first pass on files that are there.
+void Measure::cool(Cold& cold) const {
+    if (visit_.create) return;
     const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
-    return resident_after(session(), crew_.comm, own_files(), drops && can.cached && mine);
+    cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
 bool Measure::pass(Done& done, bool first, bool last) {
@@ -166,15 +163,26 @@ bool Measure::pass(Done& done, bool first, bool last) {
             break;
     }
     done.generation = generation_;
+    const Capabilities can = storage_.capabilities();
+    Cold cold({crew_.comm, crew_.topology, stage_.target.file_system(), can.real_files, can.cached},
+              stage_.options.storage.cache, [this](const Cold::Look& look) {
+                  for (const auto& path : own_files()) {
+                      look(path);
+                      session().progress.beat();
+                  }
+              });
+    if (owner_ != crew_.comm.rank() && !crew_.order.on_my_node(owner_)) {
+        cold.reads_of_another_node();
+    }
     if (first) {
         mover_ = make_mover();
-        done.resident = drop_and_look();
+        cool(cold);
     }
-    done.seen = carry_out(session(), crew_.comm, crew_.topology, stage_.target.file_system(),
-                          steps(done, first, last));
+    VisitSteps all = steps(done, first, last);
+    all.cold = &cold;
+    done.seen = carry_out(session(), crew_.comm, crew_.topology, stage_.target.file_system(), all);
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
     done.seen.seconds = with_parts(std::move(done.seen.seconds), done.moved.parts);
-    if (!writing && first) done.seen.cache.resident_before = mean_over(crew_.comm, done.resident);
     const bool fine = done.seen.fine;
 
     Outcome mine;

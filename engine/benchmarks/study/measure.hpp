@@ -104,7 +104,7 @@ class Measure {
     struct Done;
     bool passes(std::vector<Done>& done);
     bool pass(Done& done, bool first, bool last);
-    std::optional<double> drop_and_look();
+    void cool(Cold& cold) const;
     VisitSteps steps(Done& done, bool first, bool last);
     Status move_in_turn(Done& done);
     void unlink(Done& last);

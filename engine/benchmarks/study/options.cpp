@@ -16,10 +16,6 @@ void Options::declare_common(OptionTable& table) {
         "fsync", fsync, {{"beside", Sync::beside}, {"inside", Sync::inside}, {"off", Sync::none}},
         "flush to storage after writing: as a part that the rate does not count, inside it, or "
         "not at all");
-    table.on_off(
-        "drop-cache", drop_cache,
-        "ask the system to forget our files before each opening, so that reads are not from "
-        "memory");
     declare_checks(table);
     storage.declare(table);
 }

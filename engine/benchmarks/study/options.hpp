@@ -18,7 +18,6 @@ struct Options {
     UntilCiOptions until_ci;
     bool verify = true;
     Readers reader = Readers::same;
-    bool drop_cache = true;
     Sync fsync = Sync::beside;
     std::optional<std::string> save_calls;
     std::optional<std::string> save_ranks;

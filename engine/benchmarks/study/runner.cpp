@@ -344,6 +344,9 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
                   "use smaller sizes, another directory or --max-bytes");
     if (!fits) return Ending::from(fits.error());
 
+    const auto held = hold_memory(session, job.topology, options.storage.cache);
+    if (!held) return Ending::from(held.error());
+
     Json extra;
     extra["study"] = describe(definition);
     extra["study"]["verified"] =
