@@ -52,7 +52,7 @@ std::string spread_text(const std::vector<RingResult>& rings, std::int64_t bytes
 
 }  // namespace
 
-void View::record(const LengthResult& length) {
+void View::record(const LengthResult& length, std::int64_t round) {
     const std::int64_t bytes = length.schedule.bytes;
     Recorder& recorder = session_.results.recorder();
     const int ranks = session_.comm.size();
@@ -62,6 +62,7 @@ void View::record(const LengthResult& length) {
     m.ranks = ranks;
     m.nodes = topology_.nodes;
     m.stopped_by = "count";
+    m.repetition = round;
     m.where = Json{{"length_bytes", bytes}};
     if (length.pairs.pairs > 0) {
         const PairResult& p = length.pairs;
@@ -106,43 +107,65 @@ void View::record(const LengthResult& length) {
     for (const RingResult& r : length.random) ring(r);
 }
 
+std::vector<Figure> figures_of(Length which, const LengthResult& length, int ranks,
+                               std::optional<double> rmax_gflops) {
+    std::vector<Figure> all;
+    const std::string own = which == Length::latency ? "_usec" : "_GBytes";
+    // Each value is made of one of the two lengths.
+    for (const auto& [name, value] : hpcc_values(length, length)) {
+        if (name.ends_with(own)) all.push_back(figure(name_of(name), metric_of(name, value)));
+    }
+    if (which == Length::bandwidth) {
+        const double accumulated = ranks * length.random_rate();
+        Figure sum = figure("random_ring_bandwidth", Metric::rate(accumulated));
+        sum.detail = Json{{"per_process_bytes_per_second", length.random_rate()}};
+        all.push_back(std::move(sum));
+        if (rmax_gflops) {
+            Figure f = figure("balance", {accumulated / (*rmax_gflops * 1e9), "B/FLOP", true, {}});
+            f.detail = Json{{"rmax_flops_per_second", *rmax_gflops * 1e9},
+                            {"accumulated_random_ring_bytes_per_second", accumulated}};
+            all.push_back(std::move(f));
+        }
+    }
+    if (length.errors() > 0) {
+        for (Figure& f : all) {
+            f.metric =
+                Metric::none(f.metric.unit, "messages arrived wrong", f.metric.higher_is_better);
+        }
+    }
+    return all;
+}
+
+std::vector<std::string> deciding(Length which) {
+    const std::string what = which == Length::latency ? "Latency" : "Bandwidth";
+    return {"AvgPingPong" + what, "NaturallyOrderedRing" + what, "RandomlyOrderedRing" + what};
+}
+
 void View::finish(const LengthResult& latency, const LengthResult& bandwidth,
-                  std::optional<double> rmax_gflops, bool complete) {
+                  const RoundFigures& rounds) {
     Recorder& recorder = session_.results.recorder();
-    if (!complete) {
+    if (rounds.rounds() == 0) {
         recorder.figure(figure("random_ring_bandwidth",
                                Metric::none("B/s", "the run was stopped before its end")));
         session_.console.print("rings: no values, because the run was stopped before its end\n");
         return;
     }
-    const bool errors = latency.errors() + bandwidth.errors() > 0;
-    for (const auto& [name, value] : hpcc_values(latency, bandwidth)) {
-        Figure f = figure(name_of(name), metric_of(name, value));
-        if (errors) f.metric = Metric::none(f.metric.unit, "messages arrived wrong");
-        recorder.figure(f);
-    }
-    print(latency, bandwidth);
-    const double ranks = session_.comm.size();
-    const double accumulated = ranks * bandwidth.random_rate();
-    Figure all = figure("random_ring_bandwidth", Metric::rate(accumulated));
-    if (errors) all.metric = Metric::none("B/s", "messages arrived wrong");
-    all.detail = Json{{"per_process_bytes_per_second", bandwidth.random_rate()}};
-    recorder.figure(all);
-    if (rmax_gflops) {
-        const double ratio = accumulated / (*rmax_gflops * 1e9);
-        Figure f = figure("balance", {ratio, "B/FLOP", true, {}});
-        f.detail = Json{{"rmax_flops_per_second", *rmax_gflops * 1e9},
-                        {"accumulated_random_ring_bytes_per_second", accumulated}};
-        recorder.figure(f);
+    const std::vector<Figure> means = rounds.figures();
+    for (const Figure& f : means) recorder.figure(f);
+    print(latency, bandwidth, means, rounds.rounds());
+    for (const Figure& f : means) {
+        if (f.name != "balance" || !f.metric.reason.empty()) continue;
+        const double rmax = f.detail["rmax_flops_per_second"].get<double>();
         session_.console.print(fmt::format(
             "\nBalance: {} accumulated random-ring bandwidth / {:g} GFLOP/s = {:.4g} B/FLOP = "
             "{:.4g} B/kFLOP\n",
-            format_rate(accumulated), *rmax_gflops, ratio, 1000 * ratio));
+            format_rate(f.metric.value * rmax), rmax / 1e9, f.metric.value, 1000 * f.metric.value));
     }
     session_.console.print(fmt::format("results: {}\n", session_.results.path()));
 }
 
-void View::print(const LengthResult& latency, const LengthResult& bandwidth) {
+void View::print(const LengthResult& latency, const LengthResult& bandwidth,
+                 const std::vector<Figure>& means, std::int64_t rounds) {
     Table table({{"", Table::Align::left},
                  {"latency us (8 B)"},
                  {"bandwidth MB/s (2,000,000 B)"},
@@ -174,8 +197,29 @@ void View::print(const LengthResult& latency, const LengthResult& bandwidth) {
          fmt::format("{} rings (8 B), {} (2 MB)", latency.random.size(), bandwidth.random.size()),
          spread_text(latency.random, latency_bytes, false),
          spread_text(bandwidth.random, bandwidth_bytes, true)});
-    std::string text = table.text(2) + "\nAs in hpccoutf.txt:\n";
-    for (const auto& [name, value] : hpcc_values(latency, bandwidth)) {
+    std::string text = table.text(2);
+    if (rounds > 1) {
+        text = "Of the last round:\n" + text +
+               fmt::format("\nMeans of the rounds, with 95 % intervals:\n");
+        Table intervals({{"", Table::Align::left}, {"mean"}, {"", Table::Align::left}});
+        for (const Figure& f : means) {
+            if (!f.metric.reason.empty() || f.name == "balance") continue;
+            intervals.row(
+                {f.name,
+                 f.metric.unit == "s" ? us(f.metric.value) + " us" : mb(f.metric.value) + " MB/s",
+                 interval_text(f)});
+        }
+        text += intervals.text(2);
+    }
+    text += "\nAs in hpccoutf.txt:\n";
+    for (const auto& [name, last] : hpcc_values(latency, bandwidth)) {
+        double value = last;
+        const auto of_rounds = std::find_if(means.begin(), means.end(), [&](const Figure& f) {
+            return f.name == name_of(name) && f.metric.reason.empty();
+        });
+        if (rounds > 1 && of_rounds != means.end()) {
+            value = of_rounds->metric.value * (name.ends_with("_usec") ? 1e6 : 1e-9);
+        }
         text += fmt::format("{}={:g}\n", name, value);
     }
     session_.console.print(text);

@@ -211,7 +211,7 @@ class Runner {
         step.path = stage_.target.path(visit.files, 0);
         step.plan_done = static_cast<double>(done_++) /
                          static_cast<double>(definition_.cells.size() *
-                                             static_cast<std::size_t>(stage_.options.repetitions));
+                                             static_cast<std::size_t>(until_ci_.expected()));
         step.ranks = cell.ranks;
         Crew* crew = crew_of(cell);
         if (crew == nullptr) {
