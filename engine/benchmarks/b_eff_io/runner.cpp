@@ -170,8 +170,9 @@ void Runner::run_round() {
 }
 
 bool Runner::another_round() {
+    if (!setup_.parameters.until_ci.on()) return true;
     std::vector<char> chosen(5 * partitions_.size(), 1);
-    if (session_.comm.is_root() && setup_.parameters.until_ci.on()) {
+    if (session_.comm.is_root()) {
         until_ci_.set({"b_eff_io", Json::object(), "B/s", "b_eff_io"},
                       estimate(result_.rounds, best_partition).values);
         const Choice next = next_round(result_.rounds);
