@@ -12,7 +12,8 @@
 namespace effio {
 namespace {
 
-constexpr double by_chance = 0.05;
+/// Each figure speaks for itself, and a run has many of them.
+constexpr double by_chance = 0.01;
 
 }  // namespace
 
@@ -76,7 +77,7 @@ std::vector<Figure> RoundFigures::figures() const {
             figure.detail["interval"] = no_interval(series.missing);
         } else if (!interval) {
             figure.detail["interval"] =
-                no_interval("measured once: --rounds or --until-ci measure again");
+                no_interval("measured once (--rounds or --until-ci measure it again)");
         } else {
             figure = mean_of(std::move(figure), samples_of(series.values), "not measured");
             set_interval(figure, *interval, "mean of rounds");

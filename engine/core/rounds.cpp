@@ -44,8 +44,10 @@ std::optional<RoundsInterval> interval_of_rounds(std::span<const double> values)
     // could.
     const double too_small = std::max(1 - (times - 1) / (n - 1), 1 / n);
     const double deviation = all.deviation() / std::sqrt(too_small);
-    const auto freedom = std::max<std::int64_t>(1, static_cast<std::int64_t>(found.worth) - 1);
-    found.half_width = student_t_975(freedom) * deviation / std::sqrt(found.worth);
+    // Of fewer than three it would be as wide as anything; too_few() says that it may be untrue.
+    const double counts = std::max(found.worth, 3.0);
+    const auto freedom = static_cast<std::int64_t>(counts) - 1;
+    found.half_width = student_t_975(freedom) * deviation / std::sqrt(counts);
     return found;
 }
 

@@ -111,7 +111,7 @@ class RecordView : public Observer {
             f.detail["interval"] = no_interval(f.metric.reason);
         } else if (!estimate.interval) {
             f.detail["interval"] =
-                no_interval("an interval needs two complete rounds: --rounds or --until-ci");
+                no_interval("an interval needs two complete rounds (--rounds or --until-ci)");
         } else {
             set_interval(f, *estimate.interval, "leaving one round out");
         }
