@@ -17,8 +17,8 @@ def average_table(run: Run) -> Table:
         averages: list[Cell] = []
         for access in ACCESSES:
             told = run.figures("access_bandwidth", n)
-            mine = [f for f in told if f.where.get("access") == access]
-            averages.append(mine[0].metric.value if mine else None)
+            of_access = [f for f in told if f.where.get("access") == access]
+            averages.append(of_access[0].metric.value if of_access else None)
         whole: list[Cell] = []
         interval: list[Cell] = [""] if in_rounds else []
         valid: Cell = None
