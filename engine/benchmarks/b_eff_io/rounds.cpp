@@ -134,7 +134,7 @@ Choice everything(std::size_t partitions) {
 }
 
 Choice next_round(const Rounds& rounds, std::int64_t least, double worth) {
-    const Choice all = everything(rounds.size());
+    Choice all = everything(rounds.size());
     if (rounds.empty() || static_cast<std::int64_t>(rounds.front().size()) < least) return all;
     struct Range {
         double low = 0;
