@@ -11,6 +11,7 @@ import pytest
 from driver import made
 from effio.report.b_eff_io.cells import Run
 from effio.report.build import tell
+from effio.report.model import Table
 from effio.store.reader import read_result
 
 MB = 1_000_000
@@ -93,7 +94,9 @@ def of_rounds(tmp_path: Path, **interval: Any) -> tuple[list[tuple[str, str]], l
     report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
     said = [(f.text, f.level) for f in report.findings if "rounds" in f.text]
     section = next(s for s in report.sections if s.id == "averages")
-    return said, section.blocks[0].rows[0]
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    return said, list(table.rows[0])
 
 
 def test_an_interval_over_rounds_is_told(tmp_path: Path) -> None:

@@ -318,7 +318,8 @@ def test_the_plan_of_rounds(any_engine: Engine, tmp_path: Path, name: str) -> No
     def plan(*words: str) -> dict[str, Any]:
         run = any_engine.alone([name, "--plan-json", "--plan-ranks", "2", *words], tmp_path)
         assert run.code == 0, run
-        return json.loads(run.stdout)
+        told: dict[str, Any] = json.loads(run.stdout)
+        return told
 
     until = plan("--until-ci", "5%", "--until-ci-limit", "0")
     most = 30 if name == "b-eff-io" else 100

@@ -56,13 +56,14 @@ Estimate estimate(const Rounds& rounds, const Formula& formula);
 using Choice = std::vector<std::array<bool, 5>>;
 /// All of them.
 Choice everything(std::size_t partitions);
+/// Rounds that measure everything first: of few a type may seem quiet by chance, and would not be
+/// looked at again.
+inline constexpr std::int64_t least_of_everything = 5;
 /// What narrows the interval of the best partition's value most, by what each type added to its
 /// variance so far: another round of a type that was measured n times takes the 1/(n+1)-th of that
 /// away, and costs its seconds. Measured are the types that bring at least `worth` of the best one
 /// for each second; of partitions, those that may still be the best. Everything, where nothing
-/// scatters or the rounds are fewer than `least`: of few rounds a type may seem quiet by chance, and
-/// would not be looked at again.
-inline constexpr std::int64_t least_of_everything = 5;
+/// scatters or the rounds are fewer than `least`.
 Choice next_round(const Rounds& rounds, std::int64_t least = least_of_everything,
                   double worth = 0.25);
 
