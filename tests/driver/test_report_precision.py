@@ -92,7 +92,7 @@ def of_rounds(tmp_path: Path, **interval: Any) -> tuple[list[tuple[str, str]], l
             line["samples"] = {"count": 5, "low95": 291.0 * MB, "high95": 309.0 * MB}
             line["detail"] |= {"interval": {**INTERVAL, **interval}, "official_time_share": 0.125}
     report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
-    said = [(f.text, f.level) for f in report.findings if "rounds" in f.text]
+    said = [(f.text, str(f.level)) for f in report.findings if "rounds" in f.text]
     section = next(s for s in report.sections if s.id == "averages")
     table = section.blocks[0]
     assert isinstance(table, Table)
