@@ -285,6 +285,25 @@ def test_one_round_has_no_interval_and_says_why(
     assert "--rounds or --until-ci" in one["detail"]["interval"]["none"]
 
 
+def test_a_signal_in_a_later_round_leaves_the_value_of_those_before(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """95 rows a round: after 200 there are two complete ones."""
+    endless = ["--until-ci", "0.0001%", "--until-ci-limit", "0", "--rounds", "10000"]
+    job = any_engine.start([*EFF_IO[:7], *endless, "--dir", data], tmp_path)
+    job.wait_for_measurements(200)
+    for pid in job.ranks():
+        os.kill(pid, signal.SIGUSR1)
+    run = job.finish()
+    assert run.code == 4, run
+    whole = run.result.figure("b_eff_io")
+    assert whole["metric"]["value"] > 0
+    assert whole["valid"] is False
+    assert whole["samples"]["count"] >= 2
+    assert run.result.figure("until_ci")["detail"]["stopped_by"] == "ended"
+    assert list(data.iterdir()) == []
+
+
 def test_rounds_of_several_partitions(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     run = rounds_of(any_engine, tmp_path, *EFF_IO, "--partitions", "1", "--rounds", "2")
     for partition, ranks in enumerate((2, 1)):
