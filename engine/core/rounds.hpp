@@ -19,7 +19,7 @@ namespace effio {
 /// it counts with its bias taken off, ρ = (n r + 1)/(n - 4), as that of a process whose memory is
 /// one value long (AR(1)); n values are then worth n (1 - ρ)/(1 + ρ).
 struct RoundsInterval {
-    static constexpr std::int64_t least_to_see = 10;
+    static constexpr std::int64_t least_to_see = 20;
     /// Fewer than so many independent values do not say how far they hang together.
     static constexpr double least_worth = 8;
 

@@ -47,9 +47,9 @@ TEST(Rounds, values_that_hang_together_are_worth_fewer) {
     EXPECT_DOUBLE_EQ(wave->worth, 8);
     EXPECT_NEAR(wave->half_width,
                 student_t_975(7) * std::sqrt(24.0 / 23 / (1 - 2.0 / 23)) / std::sqrt(8), 1e-9);
-    // Nine are too few to look at.
-    EXPECT_EQ(interval_of_rounds(std::vector<double>(threes.begin(), threes.begin() + 9))->worth,
-              9);
+    // Nineteen are too few to look at.
+    EXPECT_EQ(interval_of_rounds(std::vector<double>(threes.begin(), threes.begin() + 19))->worth,
+              19);
     // In turn they do not hang together.
     std::vector<double> turns;
     for (int i = 0; i < 20; ++i) turns.push_back(i % 2);
