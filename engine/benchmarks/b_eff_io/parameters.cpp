@@ -58,6 +58,10 @@ void Parameters::declare(OptionTable& table) {
             "what the buffers hold: the definition's numbers, or data that neither compress nor "
             "look alike on two ranks")
         .expert();
+    until_ci.declare_rounds(
+        table, rounds,
+        "cut the time into so many runs of everything; values are those of all of them, with "
+        "intervals, and NOT VALID; with --until-ci the most, 30 unless given");
     storage.declare(table);
 }
 
@@ -72,6 +76,8 @@ Status Parameters::check() {
         scheduled = quick_look_time;
     }
     time = *scheduled;
+    if (auto known = until_ci.check(rounds, "--rounds", rounds_of_until_ci); !known) return known;
+    if (adapt && rounds > 1) return usage_error("--adapt: not with several --rounds");
     if (auto known = storage.check(); !known) return known;
     // A chunk of 1 KiB + 8 bytes is no multiple of any block.
     if (storage.backend.name == "direct" && !storage.backend.direct.falls_back()) {

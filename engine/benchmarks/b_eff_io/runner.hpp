@@ -56,9 +56,9 @@ class Runner {
         std::int64_t bytes = 0;
         double weighted = 0;
         int units = 0;
+        double seconds = 0;    ///< of the access, with all around it
         double measured = 0;   ///< seconds of all rows so far
         double scheduled = 0;  ///< seconds planned for them
-        std::array<double, 5> rates{};
     };
     /// One file while it is open.
     struct OpenFile {
@@ -82,6 +82,10 @@ class Runner {
         int units = 0;
     };
 
+    void run_round();
+    /// Collective, after a complete round: whether there is another, and what it measures.
+    bool another_round();
+    void tell_sums();
     void access_partition(Access access, Partition& partition, const Comm& comm);
     void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
     bool open_file(OpenFile& f, const Hints& hints);
@@ -116,8 +120,12 @@ class Runner {
     Outcome fatal_;                    ///< what stops the run, known to this rank
     std::optional<Error> data_error_;  ///< the first wrong data that this rank knows of
     bool stopping_ = false;
+    std::int64_t round_ = 0;
+    Choice chosen_;  ///< what the round measures; the same on all ranks
+    UntilCi until_ci_;
+    std::array<std::vector<Sums>, 3> sums_;  ///< by access and partition, over the rounds
     int units_done_ = 0;
-    int units_total_ = 0;
+    int units_total_ = 0;  ///< of a round of everything
 };
 
 }  // namespace effio::b_eff_io

@@ -199,7 +199,10 @@ void Runner::begin_step(const Group& group, const Running& running, const Phase&
             fmt::format(" ({} of {})", running.iteration.number + 1, setup_.parameters.iterations);
     }
     step.path = running.iteration.paths.test_directory(group.comm.rank(), 0);
-    step.plan_done = static_cast<double>(phases_done_++) / phases_planned_;
+    const double foreseen = static_cast<double>(group.until_ci.expected()) /
+                            static_cast<double>(setup_.parameters.iterations);
+    step.plan_done =
+        std::min(1.0, static_cast<double>(phases_done_++) / (foreseen * phases_planned_));
     step.ranks = group.comm.size();
     // With --by-root the others wait for the one that works, which does not wake their watchdogs.
     const std::int64_t names = running.iteration.items(phase.thing);

@@ -2,6 +2,8 @@
 // Rings for people, with the lines of hpccoutf.txt.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "benchmarks/rings/views.hpp"
 #include "core/stats.hpp"
 #include "core/table.hpp"
@@ -23,9 +25,8 @@ std::string spread_text(const std::vector<RingResult>& rings, std::int64_t bytes
     return fmt::format("{:.3f} ... {:.3f}", s.min(), s.max());
 }
 
-std::string tables(const Outcomes& all) {
-    const LengthResult& latency = all.latency;
-    const LengthResult& bandwidth = all.bandwidth;
+std::string tables(const LengthResult& latency, const LengthResult& bandwidth,
+                   const std::vector<Figure>& means, std::int64_t rounds) {
     Table table({{"", Table::Align::left},
                  {"latency us (8 B)"},
                  {"bandwidth MB/s (2,000,000 B)"},
@@ -57,27 +58,53 @@ std::string tables(const Outcomes& all) {
          fmt::format("{} rings (8 B), {} (2 MB)", latency.random.size(), bandwidth.random.size()),
          spread_text(latency.random, latency_bytes, false),
          spread_text(bandwidth.random, bandwidth_bytes, true)});
-    std::string text = table.text(2) + "\nAs in hpccoutf.txt:\n";
-    for (const auto& [name, value] : hpcc_values(latency, bandwidth)) {
+    std::string text = table.text(2);
+    if (rounds > 1) {
+        text = "Of the last round:\n" + text + "\nMeans of the rounds, with 95 % intervals:\n";
+        Table intervals({{"", Table::Align::left}, {"mean"}, {"", Table::Align::left}});
+        for (const Figure& f : means) {
+            if (!f.metric.reason.empty() || f.name == "balance") continue;
+            intervals.row(
+                {f.name,
+                 f.metric.unit == "s" ? us(f.metric.value) + " us" : mb(f.metric.value) + " MB/s",
+                 interval_text(f)});
+        }
+        text += intervals.text(2);
+    }
+    text += "\nAs in hpccoutf.txt:\n";
+    for (const auto& [name, last] : hpcc_values(latency, bandwidth)) {
+        double value = last;
+        const auto of_rounds = std::find_if(means.begin(), means.end(), [&](const Figure& f) {
+            return f.name == name_of(name) && f.metric.reason.empty();
+        });
+        if (rounds > 1 && of_rounds != means.end()) {
+            value = of_rounds->metric.value * (name.ends_with("_usec") ? 1e6 : 1e-9);
+        }
         text += fmt::format("{}={:g}\n", name, value);
     }
-    if (all.errors() > 0) text += fmt::format("{} MESSAGES ARRIVED WRONG\n", all.errors());
+    if (const auto wrong = latency.errors() + bandwidth.errors(); wrong > 0) {
+        text += fmt::format("{} MESSAGES ARRIVED WRONG\n", wrong);
+    }
     return text;
 }
 
 }  // namespace
 
-void print(Console& console, const Outcomes& all, const std::string& result_path) {
-    if (!all.complete) {
+void print(Console& console, const LengthResult& latency, const LengthResult& bandwidth,
+           const RoundFigures& rounds, const std::string& result_path) {
+    if (rounds.rounds() == 0) {
         console.print("rings: no values, because the run was stopped before its end\n");
         return;
     }
-    console.print(tables(all));
-    if (const auto balance = all.balance()) {
+    const std::vector<Figure> means = rounds.figures();
+    console.print(tables(latency, bandwidth, means, rounds.rounds()));
+    for (const Figure& f : means) {
+        if (f.name != "balance" || !f.metric.reason.empty()) continue;
+        const double rmax = f.detail["rmax_flops_per_second"].get<double>();
         console.print(fmt::format(
             "\nBalance: {} accumulated random-ring bandwidth / {:g} GFLOP/s = {:.4g} B/FLOP = "
             "{:.4g} B/kFLOP\n",
-            format_rate(all.accumulated()), *all.rmax_gflops, *balance, 1000 * *balance));
+            format_rate(f.metric.value * rmax), rmax / 1e9, f.metric.value, 1000 * f.metric.value));
     }
     console.print(fmt::format("results: {}\n", result_path));
 }

@@ -28,14 +28,14 @@ Metric metric_of(const std::string& hpcc_name, double value) {
     return Metric::rate(value * 1e9);
 }
 
-/// A figure's name does not say a unit that its value has not.
+}  // namespace
+
 std::string name_of(const std::string& hpcc_name) {
     return hpcc_name.substr(0, hpcc_name.rfind('_'));
 }
 
-}  // namespace
-
-void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes) {
+void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes,
+            std::int64_t round) {
     const std::int64_t bytes = length.schedule.bytes;
     Measurement m;
     m.benchmark = "rings";
@@ -44,6 +44,7 @@ void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes
     m.ranks = ranks;
     m.nodes = nodes;
     m.stopped_by = "count";
+    m.repetition = round;
     m.where = Json{{"length_bytes", bytes}};
     if (length.pairs.pairs > 0) {
         const PairResult& p = length.pairs;
@@ -88,27 +89,47 @@ void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes
     for (const RingResult& r : length.random) ring(r);
 }
 
-void record(Recorder& recorder, const Outcomes& all) {
-    if (!all.complete) {
+std::vector<Figure> figures_of(Length which, const LengthResult& length, int ranks,
+                               std::optional<double> rmax_gflops) {
+    std::vector<Figure> all;
+    const std::string own = which == Length::latency ? "_usec" : "_GBytes";
+    // Each value is made of one of the two lengths.
+    for (const auto& [name, value] : hpcc_values(length, length)) {
+        if (name.ends_with(own)) all.push_back(figure(name_of(name), metric_of(name, value)));
+    }
+    if (which == Length::bandwidth) {
+        const double accumulated = ranks * length.random_rate();
+        Figure sum = figure("random_ring_bandwidth", Metric::rate(accumulated));
+        sum.detail = Json{{"per_process_bytes_per_second", length.random_rate()}};
+        all.push_back(std::move(sum));
+        if (rmax_gflops) {
+            Figure f = figure("balance", {accumulated / (*rmax_gflops * 1e9), "B/FLOP", true, {}});
+            f.detail = Json{{"rmax_flops_per_second", *rmax_gflops * 1e9},
+                            {"accumulated_random_ring_bytes_per_second", accumulated}};
+            all.push_back(std::move(f));
+        }
+    }
+    if (length.errors() > 0) {
+        for (Figure& f : all) {
+            f.metric =
+                Metric::none(f.metric.unit, "messages arrived wrong", f.metric.higher_is_better);
+        }
+    }
+    return all;
+}
+
+std::vector<std::string> deciding(Length which) {
+    const std::string what = which == Length::latency ? "Latency" : "Bandwidth";
+    return {"AvgPingPong" + what, "NaturallyOrderedRing" + what, "RandomlyOrderedRing" + what};
+}
+
+void record(Recorder& recorder, const RoundFigures& rounds) {
+    if (rounds.rounds() == 0) {
         recorder.figure(figure("random_ring_bandwidth",
                                Metric::none("B/s", "the run was stopped before its end")));
         return;
     }
-    const bool errors = all.errors() > 0;
-    for (const auto& [name, value] : hpcc_values(all.latency, all.bandwidth)) {
-        Figure f = figure(name_of(name), metric_of(name, value));
-        if (errors) f.metric = Metric::none(f.metric.unit, "messages arrived wrong");
-        recorder.figure(f);
-    }
-    Figure rate = figure("random_ring_bandwidth", Metric::rate(all.accumulated()));
-    if (errors) rate.metric = Metric::none("B/s", "messages arrived wrong");
-    rate.detail = Json{{"per_process_bytes_per_second", all.bandwidth.random_rate()}};
-    recorder.figure(rate);
-    if (!all.rmax_gflops) return;
-    Figure f = figure("balance", {*all.balance(), "B/FLOP", true, {}});
-    f.detail = Json{{"rmax_flops_per_second", *all.rmax_gflops * 1e9},
-                    {"accumulated_random_ring_bytes_per_second", all.accumulated()}};
-    recorder.figure(f);
+    for (const Figure& f : rounds.figures()) recorder.figure(f);
 }
 
 }  // namespace effio::rings

@@ -42,8 +42,6 @@ class Runner {
           warm_up_(groups_of(definition.warm_up, stage.ways, session_.comm.size())),
           observers_(std::move(observers)),
           means_(definition),
-          visits_(definition.warm_up.size() +
-                  definition.cells.size() * static_cast<std::size_t>(stage.options.repetitions)),
           until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {}
 
     Ending run() {
@@ -69,6 +67,12 @@ class Runner {
     }
 
   private:
+    /// In all, as it looks now.
+    std::size_t visits() const {
+        return definition_.warm_up.size() +
+               definition_.cells.size() * static_cast<std::size_t>(until_ci_.expected());
+    }
+
     /// What comes first, or after a certain other, meets other caches than what comes last.
     std::vector<std::size_t> order(std::size_t repetition) const {
         std::vector<std::size_t> turns;
@@ -174,7 +178,7 @@ class Runner {
             cell.at_a_time > 0 ? std::min(cell.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
         step.path = stage_.target.path(visit.files, 0);
-        step.plan_done = static_cast<double>(done_++) / static_cast<double>(visits_);
+        step.plan_done = static_cast<double>(done_++) / static_cast<double>(visits());
         step.ranks = cell.ranks;
         Crew* crew = crew_of(cell);
         if (crew == nullptr) {
@@ -234,7 +238,6 @@ class Runner {
     bool warming_up_ = false;
     std::vector<Observer*> observers_;
     Means means_;
-    std::size_t visits_;  ///< in all
     UntilCi until_ci_;
     std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
     int ranks_ = 0;
