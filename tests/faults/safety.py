@@ -91,7 +91,7 @@ class Cell:
             f"EFFIO_FAULT_LOG={place / 'strikes'}",
         ]
         words = [self.benchmark, *of_run.words.split(), "--quiet", "--dir", data]
-        limits = ["--agree-deadline", "60s", "--watchdog", "2s" if self.code == 5 else "60s"]
+        limits = ["--agree-deadline", "60s", "--watchdog", "8s" if self.code == 5 else "60s"]
         return engine.run([*words, *limits], place, prefix=prefix)
 
     def check(self, run: Run, place: Path, data: Path) -> None:
