@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t most_named = 8;
 
 std::string rate_text(double rate, const std::string& unit) {
+    if (unit == "s") return format_duration(rate);
     return unit == "B/s" ? format_rate(rate) : fmt::format("{:.1f} {}", rate, unit);
 }
 

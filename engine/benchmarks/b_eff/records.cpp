@@ -60,6 +60,7 @@ class RecordView : public Observer {
         const Pattern& p = run.setup.patterns[pattern];
         Measurement m;
         m.benchmark = "b_eff";
+        m.scattered = true;
         m.pattern = p.name;
         m.access = "exchange";
         m.where = place(p, method);

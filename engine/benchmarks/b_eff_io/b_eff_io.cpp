@@ -32,8 +32,8 @@ class BeffIo : public BenchmarkWith<Parameters> {
     }
     std::string examples() const override {
         return "Examples:\n"
-               "  mpiexec -n 4 effio-mpi b-eff-io --time 60s --dir /scratch/me\n"
-               "      a first look in about a minute (NOT VALID officially: the time is short)\n"
+               "  mpiexec -n 4 effio-mpi b-eff-io --dir /scratch/me\n"
+               "      a quick look in about a minute, at the disk and not the memory (NOT VALID)\n"
                "  mpiexec -n 64 effio-mpi b-eff-io --time 30min --partitions 64 --dir /scratch/me\n"
                "      an official run\n"
                "  effio-mpi b-eff-io --plan --plan-ranks 1024 --plan-rate 10GB/s\n"
@@ -117,6 +117,9 @@ Ending BeffIo::run(Job& job) {
         !fits) {
         return Ending::from(fits.error());
     }
+
+    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
+    if (!held) return Ending::from(held.error());
 
     Json extra;
     extra["b_eff_io"] = describe(*setup);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/views.hpp"
+#include "benchmarks/cold.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -28,6 +29,15 @@ class ConsoleView : public Observer {
         std::string sizes;
         for (const auto n : s.partitions)
             sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", n);
+        if (s.parameters.quick_look) {
+            console_.print(fmt::format(
+                "A quick look of a minute, because no --time is given{}. It is NOT VALID\n"
+                "officially: that takes 30 minutes for each partition (--time) and leaves caches "
+                "alone.\n",
+                s.parameters.storage.cache.drop
+                    ? ": files are dropped from the page\ncache between accesses"
+                    : ""));
+        }
         console_.print(fmt::format(
             "b_eff_io: partitions of {} ranks, {} scheduled for each, largest chunk {}\n"
             "data in {} (at most {}: {})\n"
@@ -48,9 +58,7 @@ class ConsoleView : public Observer {
         } else {
             if (r.errors > 0) remark += fmt::format("{} ERRORS ", r.errors);
             if (r.stopped == StopReason::cap) remark += "cut short by --max-bytes ";
-            if (r.cache && r.access == Access::read && r.cache->verdict == "cache") {
-                remark += "from cache";
-            }
+            remark += cache_remark(r.cache, r.access == Access::read);
         }
         console_.print(fmt::format(live_format, name(r.access), name(r.row.type),
                                    format_exact(Bytes{r.row.chunk}), r.ranks, r.repetitions,

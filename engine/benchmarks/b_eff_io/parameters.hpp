@@ -15,17 +15,21 @@ namespace effio::b_eff_io {
 struct Parameters {
     std::optional<Bytes> memory_per_rank;
     std::optional<Bytes> total_memory;
+    /// Without it the run is a quick look: a minute, from an empty cache, not valid officially.
+    std::optional<Seconds> scheduled;
     Seconds time{1800};
+    bool quick_look = false;
     std::vector<std::int64_t> partitions;
     bool rewrite = false;
     bool no_shared_pointer = false;
     bool no_unique_open = false;
     bool adapt = false;
-    bool drop_cache = false;
     std::int64_t max_messages = 1;
     Buffers::Fill fill = Buffers::Fill::definition;
     bool verify_all = false;  ///< everything read once more after the run, untimed
     StorageOptions storage{"mpiio"};
+
+    Parameters() { storage.cache.drop = false; }
 
     void declare(OptionTable& table);
     Status check();

@@ -174,6 +174,7 @@ Json describe(const Setup& s) {
                 {"partition_seconds", s.budget.partition_seconds},
                 {"time_units", s.budget.units},
                 {"unit_seconds", s.budget.unit_seconds},
+                {"quick_look", s.parameters.quick_look},
                 {"cap_bytes", s.cap_bytes},
                 {"cap_reason", s.cap_reason}};
 }

@@ -96,8 +96,11 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
     }
     if (!partition.all_rows_valid()) list.push_back({"no row is INVALID", false});
     if (setup.parameters.adapt) list.push_back({"scheduled times are not adapted", false});
-    if (setup.parameters.drop_cache) {
+    if (setup.parameters.storage.cache.drop) {
         list.push_back({"caches are left as the definition finds them (no --drop-cache)", false});
+    }
+    if (setup.parameters.storage.cache.memory_left) {
+        list.push_back({"memory is left to the page cache (no --memory-hog)", false});
     }
     if (setup.parameters.storage.backend.name != "mpiio") {
         list.push_back({fmt::format("storage is reached through MPI-IO, not {}",

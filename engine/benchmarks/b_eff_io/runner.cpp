@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "benchmarks/storage_run.hpp"
 #include "parallel/over_ranks.hpp"
 #include "storage/cache_watch.hpp"
 
@@ -117,11 +118,7 @@ Ending Runner::run() {
                 storage_.set_active_ranks(comm->size());
                 access_partition(access, partition, *comm);
             } else {
-                Progress::Step step;
-                step.title = fmt::format("waiting for the partition of {}",
-                                         count_of(partition.ranks, "rank"));
-                step.allowance_seconds = 1e9;
-                session_.progress.begin(step);
+                wait_for_others(session_, "the partition of " + count_of(partition.ranks, "rank"));
             }
         }
     }
@@ -251,7 +248,15 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
                                                   : OpenMode::reading();
     mode.unique = !setup_.parameters.no_unique_open;
     mode.delete_on_close = f.access == Access::read && !setup_.parameters.storage.keep;
-    if (f.access == Access::read && target_.file_system()) f.resident = before_reading(f, path);
+    const Capabilities can = storage_.capabilities();
+    f.cold.emplace(
+        Cold::Place{f.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
+        setup_.parameters.storage.cache, [path](const Cold::Look& look) { look(path); });
+    if (f.access != Access::write) {
+        // Each write was synced, so every page is clean.
+        session_.progress.call("drop from the cache");
+        f.cold->before(f.type == Type::separated || job_.topology.is_node_leader());
+    }
     f.comm.barrier();
     {
         const Lap lap(session_.clock, f.sums.open);
@@ -268,17 +273,6 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
         f.file->granted_hints()};
     notify([&](Observer& o) { o.file_opened(event); });
     return true;
-}
-
-/// Collective over the file's ranks: what this node's cache holds of it, after dropping it if
-/// asked. Each write was synced, so every page is clean; a node needs to drop a shared file once.
-std::optional<double> Runner::before_reading(const OpenFile& f, const std::string& path) {
-    if (setup_.parameters.drop_cache) {
-        session_.progress.call("drop from the cache");
-        if (f.type == Type::separated || job_.topology.is_node_leader()) drop_from_cache(path);
-        f.file_comm.barrier();
-    }
-    return resident_fraction(path);
 }
 
 double Runner::budget_of(const OpenFile& f, const Row& row, const Sums& sums) const {
@@ -359,6 +353,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     watch.begin();
 
     auto m = measure_row(session_, f.comm, *f.file, buffers_, task, tell_);
+    if (f.access != Access::read) watch.synced();
 
     RowResult r;
     r.partition = f.partition.index;
@@ -376,7 +371,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.cap_calls = task.cap_calls;
     r.granted = f.file->granted_hints();
     r.cache = watch.end(r.bytes, f.access == Access::read);
-    r.cache->resident_before = mean_over(f.comm, f.resident);
+    f.cold->tell(*r.cache, r.bytes, f.access == Access::read);
     f.partition.repetitions[static_cast<std::size_t>(row.number)] = m.repetitions;
     if (f.access != Access::read) {
         buffers_.remember(f.partition.index, f.access, row, m.repetitions);

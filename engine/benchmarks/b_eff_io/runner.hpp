@@ -12,6 +12,7 @@
 #include "benchmarks/b_eff_io/measure.hpp"
 #include "benchmarks/b_eff_io/result.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cold.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -75,7 +76,7 @@ class Runner {
         Type type;
         std::unique_ptr<ByteFile> file;
         HintRules::Cell cell;
-        std::optional<double> resident;  ///< reading: what the cache held before, on this rank
+        std::optional<Cold> cold;
         TypeResult sums;
         double weighted = 0;
         int units = 0;
@@ -84,7 +85,6 @@ class Runner {
     void access_partition(Access access, Partition& partition, const Comm& comm);
     void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
     bool open_file(OpenFile& f, const Hints& hints);
-    std::optional<double> before_reading(const OpenFile& f, const std::string& path);
     void measure(OpenFile& f, const Row& row, Sums& sums);
     RowTask task_of(const OpenFile& f, const Row& row) const;
     double budget_of(const OpenFile& f, const Row& row, const Sums& sums) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "benchmarks/count_file.hpp"
+#include "benchmarks/mdtest/cold_read.hpp"
 #include "parallel/wait.hpp"
 
 namespace effio::mdtest {
@@ -227,7 +228,10 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     }
     if (hook_before(group, running, phase)) return;
     begin_step(group, running, phase);
+    ColdRead cold(iteration, phase, running.workers, group.topology, target_.file_system());
+    if (cold.applies() && together(group.comm, cold.before())) return;
     LocalResult local = measure_phase(iteration, phase, group.clock, running.workers, group.crew);
+    cold.after(local);
     if (local.wall) {
         // Directories of items that nobody made are never looked for.
         const std::int64_t each =

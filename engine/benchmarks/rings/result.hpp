@@ -2,6 +2,7 @@
 // What a run of the rings benchmark finds out, on every rank. Seconds and bytes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,10 +47,27 @@ struct LengthResult {
     double natural_rate() const { return rate_of(natural.seconds); }
     double random_rate() const { return rate_of(random_seconds()); }
     std::int64_t errors() const;
-
-  private:
+    /// Bytes per second of one message in so many seconds.
     double rate_of(double seconds) const {
         return seconds > 0 ? static_cast<double>(schedule.bytes) / seconds : 0;
+    }
+};
+
+/// All of a run.
+struct Outcomes {
+    LengthResult latency;
+    LengthResult bandwidth;
+    int ranks = 1;
+    std::optional<double> rmax_gflops;
+    bool complete = false;  ///< nothing was left out
+
+    std::int64_t errors() const { return latency.errors() + bandwidth.errors(); }
+    /// Bytes per second of all ranks in random rings.
+    double accumulated() const { return ranks * bandwidth.random_rate(); }
+    /// Those for each operation per second of HPL; nothing where that is not known.
+    std::optional<double> balance() const {
+        if (!rmax_gflops) return {};
+        return accumulated() / (*rmax_gflops * 1e9);
     }
 };
 

@@ -5,6 +5,7 @@
 
 #include <ctime>
 
+#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/rings/parameters.hpp"
 #include "benchmarks/rings/runner.hpp"
 #include "benchmarks/rings/views.hpp"
@@ -20,7 +21,7 @@ double ring_bytes(const Schedule& s, int ranks) {
            static_cast<double>(s.bytes);
 }
 
-class Rings : public Benchmark {
+class Rings : public BenchmarkWith<Parameters> {
   public:
     std::string_view name() const override { return "rings"; }
     std::string_view purpose() const override {
@@ -35,14 +36,8 @@ class Rings : public Benchmark {
                "  mpiexec -n 64 effio-mpi rings --rmax 2200\n"
                "      also the balance of random-ring bandwidth to 2200 GFLOP/s of HPL";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.network.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override;
     Ending run(Job& job) override;
-
-  private:
-    Parameters parameters_;
 };
 
 Result<Plan> Rings::plan(const PlanInput& input) const {
@@ -92,14 +87,22 @@ Ending Rings::run(Job& job) {
 
     const ExchangeMaker exchanges = parameters_.network.maker();
     Runner runner(job, exchanges, static_cast<std::uint32_t>(seed));
-    View view(session, job.topology);
-    const LengthResult latency = runner.measure(parameters_.latency());
-    if (session.comm.is_root()) view.record(latency);
-    const LengthResult bandwidth = runner.measure(parameters_.bandwidth());
+    const auto record_length = [&](const LengthResult& length) {
+        if (!session.comm.is_root()) return;
+        record(session.results.recorder(), length, session.comm.size(), job.topology.nodes);
+    };
+    Outcomes all;
+    all.rmax_gflops = parameters_.rmax_gflops;
+    all.ranks = session.comm.size();
+    all.latency = runner.measure(parameters_.latency());
+    record_length(all.latency);
+    all.bandwidth = runner.measure(parameters_.bandwidth());
+    record_length(all.bandwidth);
+    all.complete = !runner.interrupted();
     const Agreed agreed = agree(session, session.comm, runner.outcome());
     if (session.comm.is_root()) {
-        view.record(bandwidth);
-        view.finish(latency, bandwidth, parameters_.rmax_gflops, !runner.interrupted());
+        record(session.results.recorder(), all);
+        print(session.console, all, session.results.path());
     }
     Ending ending;
     if (agreed.failed()) {
