@@ -7,8 +7,8 @@
 namespace effio {
 namespace {
 
-constexpr int tag = 0;
-constexpr std::size_t questions = 10;
+constexpr int question_tag = 0;
+constexpr std::size_t clock_questions = 10;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Ahead ahead_by(std::span<const RoundTrip> trips) {
 }
 
 Ahead ask_clock(const Comm& comm, int other) {
-    std::array<RoundTrip, questions> trips;
+    std::array<RoundTrip, clock_questions> trips;
     for (auto& trip : trips) {
         trip.asked = comm.clock().now();
         send_number(comm, trip.asked, other);
@@ -32,19 +32,19 @@ Ahead ask_clock(const Comm& comm, int other) {
 }
 
 void answer_clock(const Comm& comm, int other) {
-    for (std::size_t i = 0; i < questions; ++i) {
+    for (std::size_t i = 0; i < clock_questions; ++i) {
         receive_number(comm, other);
         send_number(comm, comm.clock().now(), other);
     }
 }
 
 void send_number(const Comm& comm, double value, int to) {
-    MPI_Send(&value, 1, MPI_DOUBLE, to, tag, comm.raw());
+    MPI_Send(&value, 1, MPI_DOUBLE, to, question_tag, comm.raw());
 }
 
 double receive_number(const Comm& comm, int from) {
     double value = 0;
-    MPI_Recv(&value, 1, MPI_DOUBLE, from, tag, comm.raw(), MPI_STATUS_IGNORE);
+    MPI_Recv(&value, 1, MPI_DOUBLE, from, question_tag, comm.raw(), MPI_STATUS_IGNORE);
     return value;
 }
 

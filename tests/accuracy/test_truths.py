@@ -31,6 +31,7 @@ from .truths import (
     RANKS,
     SINGLE,
     SYNC,
+    SYNCED_BYTES,
     Book,
     before_others,
 )
@@ -125,35 +126,65 @@ def test_a_study_of_such_files(runs: Runs, data: Path, book: Book) -> None:
     book.judge(["study-write"], measure)
 
 
-@pytest.mark.truths("disk-write", "disk-read", "disk-synced", "study-read")
-def test_a_device_of_known_rate(
-    runs: Runs, device: Device, throttle: Callable[[int], list[str]], book: Book
-) -> None:
+Throttle = Callable[[int], list[str]]
+
+
+@pytest.mark.truths("disk-write", "disk-read")
+def test_a_device_of_known_rate(runs: Runs, device: Device, throttle: Throttle, book: Book) -> None:
+    words: list[object] = ["--dir", device.place, "--backend=direct", "--transfer=1MiB"]
+    words += [f"--block={DISK_BYTES // MIB}MiB"]
     prefix = throttle(DISK)
-    block = f"--block={DISK_BYTES // MIB}MiB"
 
     def measure() -> dict[str, float]:
-        def on_device(name: str, *words: object) -> Run:
-            return runs(name, "--dir", device.place, *words, ranks=1, prefix=prefix)
+        run = runs("ior", *words, ranks=1, prefix=prefix)
+        return {"disk-write": rate(only(run, "write")), "disk-read": rate(only(run, "read"))}
 
-        past = on_device("ior", "--backend=direct", "--transfer=1MiB", block)
-        synced = on_device("ior", "--backend=posix", "--transfer=1MiB", block, "--phases=write")
-        study = on_device(
-            *("spiobench", "--backend=direct", "--block=1MiB", "--size=24MiB", "--tasks=1")
-        )
-        return {
-            "disk-write": rate(only(past, "write")),
-            "disk-read": rate(only(past, "read")),
-            "disk-synced": rate(only(synced, "write")),
-            "study-read": rate(only(study, "read")),
-        }
+    book.judge(["disk-write", "disk-read"], measure)
 
-    book.judge(["disk-write", "disk-read", "disk-synced", "study-read"], measure)
+
+@pytest.mark.truths("disk-synced")
+def test_a_cache_before_a_device_of_known_rate(
+    runs: Runs, device: Device, throttle: Throttle, book: Book
+) -> None:
+    words: list[object] = [
+        "--dir",
+        device.place,
+        "--backend=posix",
+        "--transfer=1MiB",
+        "--phases=write",
+    ]
+    words += [f"--block={SYNCED_BYTES // MIB}MiB"]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        return {"disk-synced": rate(only(runs("ior", *words, ranks=1, prefix=prefix), "write"))}
+
+    book.judge(["disk-synced"], measure)
+
+
+@pytest.mark.truths("study-read")
+def test_a_study_on_a_device_of_known_rate(
+    runs: Runs, device: Device, throttle: Throttle, book: Book
+) -> None:
+    words: list[object] = [
+        "--dir",
+        device.place,
+        "--backend=direct",
+        "--block=1MiB",
+        "--size=24MiB",
+    ]
+    prefix = throttle(DISK)
+
+    def measure() -> dict[str, float]:
+        run = runs("spiobench", *words, "--tasks=1", ranks=1, prefix=prefix)
+        return {"study-read": rate(only(run, "read"))}
+
+    book.judge(["study-read"], measure)
 
 
 @pytest.mark.truths("b-eff-io-write", "b-eff-io-read")
 def test_b_eff_io_on_a_device_of_known_rate(
-    runs: Runs, device: Device, throttle: Callable[[int], list[str]], book: Book
+    runs: Runs, device: Device, throttle: Throttle, book: Book
 ) -> None:
     words = ["--memory-per-rank", "1GiB", "--partitions", "1", "--time", "0s", "--backend=direct"]
     words += ["--backend-options", "unaligned=buffered", "--dir", str(device.place)]

@@ -6,7 +6,7 @@ of other processes makes things slower, never faster. So each test measures in r
 that is better than the truth by more than the bound is a failure, whatever the machine does; the
 first round within the bound on both sides is the one that counts. Rounds that are worse count
 against effio only where the processors were idle just before and just after; two such are a
-failure. Where they were busy for 40 s, the test is skipped.
+failure. Where they were busy for 25 s, the test is skipped.
 
 EFFIO_ACCURACY_PAGE=docs/accuracy.md, in the environment of the tests, writes the page's table.
 """
@@ -27,7 +27,7 @@ MIB = 1 << 20
 RANKS = 2
 
 FAILURES = 2
-PATIENCE = 40.0  # seconds after which no round begins on a busy machine
+PATIENCE = 25.0  # seconds after which no round begins on a busy machine
 # Share of the processors that others may use in what counts as idle.
 IDLE = 0.1
 
@@ -43,6 +43,8 @@ CREATE, ITEMS = 0.05, 10
 # than what one of them lets through waits for exactly as long as its bytes take.
 DISK = 8 * MIB
 DISK_BYTES = 40 * MIB
+# Of which the file system's own blocks, some 0.4 MB, are little.
+SYNCED_BYTES = 64 * MIB
 
 # Of the link in bits per second, as tbf counts: frames without checksum and gap.
 LINK = 80_000_000
@@ -289,7 +291,14 @@ _HEAD = """| what is reported | of what is known | truth | reported | off by | a
 
 
 def write_page(page: Path, book: Book) -> None:
-    table = _HEAD + "".join(row(known, book) + "\n" for known in TRUTHS)
+    """A row that these tests did not look for stays as it is."""
+    rows = rows_of(page)
+    old = {fixed_part(t): line for t in TRUTHS for line in rows if line.startswith(fixed_part(t))}
+    table = _HEAD
+    for known in TRUTHS:
+        sought = known.name in book.reported or known.name in book.skipped
+        line = row(known, book)
+        table += (line if sought else old.get(fixed_part(known), line)) + "\n"
     text, count = _TABLE.subn(lambda _: table, page.read_text())
     assert count == 1, f"{page} has no place for the table"
     page.write_text(text)

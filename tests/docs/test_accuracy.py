@@ -19,8 +19,7 @@ def test_the_page_has_the_rows_of_the_tests() -> None:
     assert len(rows) == len(TRUTHS)
     for line, known in zip(rows, TRUTHS, strict=True):
         assert line.startswith(fixed_part(known)), line
-        cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
-        bound = re.fullmatch(r"([\d.]+) %", cells[-1])
+        bound = re.search(r"\| ([\d.]+) % \|$", line)
         assert bound is not None
         assert float(bound[1]) == pytest.approx(100 * known.bound)
         off = re.search(r"\| ([+-][\d.]+) % \|", line)
@@ -52,8 +51,10 @@ def test_the_table_is_written_into_its_place(tmp_path: Path) -> None:
     assert "| -1.00 % | 2 % |" in rows[0]
     assert "skipped: no root" in rows[1]
     assert "skipped: not run" in rows[2]
-    write_page(page, book)
-    assert page.read_text() == text
+    # Tests that look for a part of it leave the rest.
+    write_page(page, Book({TRUTHS[2].name: TRUTHS[2].value}))
+    assert rows_of(page)[:2] == rows[:2]
+    assert "| +0.00 % |" in rows_of(page)[2]
 
 
 RATE = Truth("r", "what", "against", 100.0, "B/s", 0.02)
