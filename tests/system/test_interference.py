@@ -170,7 +170,7 @@ def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
             "group 1: a group cannot be made of groups",
         ),
         (
-            ("-g", "1: ior --backend sim", "-g", "1: mdtest"),
+            ("-g", "1: ior --backend sim", "-g", "1: mdtest --items 1"),
             "group 1 (ior) and group 2 (mdtest): one is in virtual time (sim) and the other is not",
         ),
         (
