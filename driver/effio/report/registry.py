@@ -20,10 +20,12 @@ TELLERS: Mapping[str, str] = {
     "b-eff": "b_eff",
     "b-eff-io": "b_eff_io",
     "mdtest": "mdtest",
+    "overlap": "overlap",
     "flash-io": "flash_io",
     "libraries": "libraries",
     "ior": "ior",
     "rings": "rings",
+    "interference": "interference",
     # Benchmarks on the frame for studies.
     "io-bench": "study",
     "partest": "partest",
