@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ior's loop against a bare pwrite/pread loop on equally fresh files, operation timing off; and
-against IOR itself where one is named in EFFIO_BENCH_IOR."""
+"""ior's loop against a bare pwrite/pread loop on equally fresh files, operation timing off; against
+IOR itself where one is named in EFFIO_BENCH_IOR; and its queue of transfers against fio's."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
-from harness import BenchError, Figures, Kit, Pair, in_turn
+from harness import AbsentError, BenchError, Figures, Kit, Pair, in_turn
 
 KIB = 1024
 MIB = KIB * KIB
@@ -23,6 +26,9 @@ BLOCK = 256 * MIB
 BLOCK_IN_TURN = 64 * MIB
 TURNS = 6
 ROUNDS = 200
+# Reads of 4 KiB by one rank or job: all of a file of BLOCK bytes, each part once, in random order.
+DEPTH = 32
+READ_TURNS = 4
 
 
 def rates_of_engine(kit: Kit, where: str, transfer: int) -> Figures:
@@ -74,6 +80,90 @@ def rates_by_its_line(kit: Kit, program: Sequence[object], where: str, transfer:
     return rates_in(text, str(program[0]))
 
 
+def queued_reads(kit: Kit, place: Path) -> float:
+    """Reads per second of ior, past the page cache, in the file `ior` of the place."""
+    result = place / "r.jsonl"
+    kit.launch(
+        [
+            *(kit.engine, "ior", "--quiet", "--dir", place, "-o", result),
+            *("--phases=read", "--use-existing", "--order=shuffled", "--transfer=4KiB"),
+            *(f"--block={BLOCK}", "--backend=uring", "--backend-options=direct=yes"),
+            f"--queue-depth={DEPTH}",
+        ],
+        ranks=1,
+    )
+    lines = [json.loads(line) for line in result.read_text().splitlines()]
+    result.unlink()
+    (rate,) = (
+        line["detail"]["transfer_rate_bytes_per_second"]
+        for line in lines
+        if line["kind"] == "measurement"
+    )
+    return float(rate) / (4 * KIB)
+
+
+def queued_reads_of_fio(place: Path) -> float:
+    done = subprocess.run(
+        [
+            *("fio", "--name=reads", f"--filename={place / 'ior'}", "--readonly"),
+            *("--ioengine=io_uring", f"--iodepth={DEPTH}", "--direct=1", "--rw=randread"),
+            *("--bs=4k", f"--size={BLOCK}", "--output-format=json", "--thread"),
+        ],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise BenchError(f"fio: exit code {done.returncode}\n{done.stderr}")
+    return float(json.loads(done.stdout)["jobs"][0]["read"]["iops"])
+
+
+def queued_in_turn(kit: Kit) -> str:
+    """Who begins changes from turn to turn; both read the same file."""
+    if shutil.which("fio") is None:
+        raise AbsentError("fio is not on this machine")
+    told = json.loads(kit.launch([kit.engine, "describe", "backends"], ranks=1))
+    if any(one["missing"] for one in told if one["name"] == "uring"):
+        raise AbsentError("this build has no backend uring")
+    lines = []
+    with kit.place("disk") as place:
+        with (place / "ior").open("wb") as file:
+            for _ in range(BLOCK // MIB):
+                file.write(os.urandom(MIB))
+            os.fsync(file.fileno())
+        for turn in range(READ_TURNS):
+            if turn % 2 == 0:
+                ours = queued_reads(kit, place)
+                theirs = queued_reads_of_fio(place)
+            else:
+                theirs = queued_reads_of_fio(place)
+                ours = queued_reads(kit, place)
+            lines.append(f"read 4 KiB {ours} {theirs}")
+    return "\n".join(lines)
+
+
+def rate_one_by_one(kit: Kit, backend: str) -> Figures:
+    """Cached writes of 4 KiB by one rank, each waited for."""
+    with kit.place("disk") as place:
+        kit.launch(
+            [
+                *(kit.engine, "ior", "--quiet", "--dir", place, "-o", place / "r.jsonl"),
+                *("--phases=write", "--sync=none", "--call-times=off", "--transfer=4KiB"),
+                *(f"--block={BLOCK}", "--max-bytes=100GiB", f"--backend={backend}"),
+            ],
+            ranks=1,
+        )
+        lines = [json.loads(line) for line in (place / "r.jsonl").read_text().splitlines()]
+    (rate,) = (
+        line["detail"]["transfer_rate_bytes_per_second"]
+        for line in lines
+        if line["kind"] == "measurement"
+    )
+    return {"write 4 KiB": rate / 1e6}
+
+
 def pairs(kit: Kit) -> list[Pair]:
     found = []
     original = os.environ.get("EFFIO_BENCH_IOR")
@@ -112,4 +202,23 @@ def pairs(kit: Kit) -> list[Pair]:
                         rounds=15,
                     )
                 )
+    found.append(
+        Pair(
+            "ior uring fio",
+            f"random reads of 4 KiB past the page cache, {DEPTH} under way, by ior and by fio",
+            *in_turn(partial(queued_in_turn, kit)),
+            "1/s",
+            at_least=0.95,
+            rounds=12,
+        )
+    )
+    found.append(
+        Pair(
+            "ior uring pwrite",
+            "cached writes of 4 KiB, one after the other, by io_uring and by pwrite",
+            partial(rate_one_by_one, kit, "uring"),
+            partial(rate_one_by_one, kit, "posix"),
+            "MB/s",
+        )
+    )
     return found
