@@ -8,6 +8,7 @@
 #include "benchmarks/ior/ior.hpp"
 #include "benchmarks/libraries/libraries.hpp"
 #include "benchmarks/mdtest/mdtest.hpp"
+#include "benchmarks/overlap/overlap.hpp"
 #include "benchmarks/partest/partest.hpp"
 #include "benchmarks/pio/pio.hpp"
 #include "benchmarks/probe/probe.hpp"
@@ -37,6 +38,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         rows.emplace_back([] { return pio::make_benchmark(); });
         rows.emplace_back([] { return partest::make_benchmark(); });
         rows.emplace_back([] { return saturation::make_benchmark(); });
+        rows.emplace_back([] { return overlap::make_benchmark(); });
         rows.emplace_back([] { return interference::make_benchmark(); });
         rows.emplace_back([] { return probe::make_benchmark(); });
         return rows;

@@ -46,11 +46,19 @@ Json Metric::to_json() const {
 
 Json CacheEvidence::to_json() const {
     return Json{{"verdict", verdict},
+                {"reason", reason},
+                {"ways", ways},
                 {"resident_before_fraction", or_null(resident_before)},
+                {"resident_after_fraction", or_null(resident_after)},
                 {"process_read_bytes", or_null(process_read)},
                 {"process_written_bytes", or_null(process_written)},
                 {"device_read_bytes", or_null(device_read)},
-                {"device_written_bytes", or_null(device_written)}};
+                {"device_written_bytes", or_null(device_written)},
+                {"client", client.empty() ? Json(nullptr) : Json(client)},
+                {"client_read_bytes", or_null(client_read)},
+                {"client_written_bytes", or_null(client_written)},
+                {"unwritten_bytes", or_null(unwritten)},
+                {"others_bytes", or_null(others)}};
 }
 
 Json to_json(const Error& error) {

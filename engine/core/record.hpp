@@ -54,12 +54,24 @@ double longest(const PartTimes& seconds, std::string_view part);
 /// Where the bytes of a measurement came from or went to, as far as the system can tell.
 /// Members without a value could not be observed here.
 struct CacheEvidence {
+    /// What was in force so that what is read comes from storage; empty = nothing.
+    std::vector<std::string> ways;
     std::optional<double> resident_before;        ///< fraction of the files in the page cache
+    std::optional<double> resident_after;         ///< the same when all was moved
     std::optional<std::int64_t> process_read;     ///< bytes the processes caused to be fetched
     std::optional<std::int64_t> process_written;  ///< bytes the processes caused to be sent
     std::optional<std::int64_t> device_read;      ///< bytes read from the block device, all users
     std::optional<std::int64_t> device_written;   ///< bytes written to it, all users
-    std::string verdict = "unknown";              ///< "cache", "device", "mixed" or "unknown"
+    std::string client;                           ///< whose counters these are: "nfs", "lustre"
+    std::optional<std::int64_t> client_read;      ///< bytes the nodes' clients got from servers
+    std::optional<std::int64_t> client_written;   ///< bytes they sent there, all users of the nodes
+    /// Bytes written less those that the device had got when the sync was over: what the sync need
+    /// not write (holes, compression, a device that says nothing). Not below 0.
+    std::optional<std::int64_t> unwritten;
+    /// Bytes of the device that none of the ranks caused: other users, or the file system itself.
+    std::optional<std::int64_t> others;
+    std::string verdict = "unknown";  ///< "cache", "device", "mixed" or "unknown"
+    std::string reason;               ///< of the verdict, a sentence without its full stop
     Json to_json() const;
 };
 

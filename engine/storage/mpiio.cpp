@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/mpi_info.hpp"
+#include "storage/mpi_queue.hpp"
 #include "storage/removal.hpp"
 
 namespace effio {
@@ -86,8 +87,21 @@ Result<std::int64_t> MpiFile::size() {
     return bytes;
 }
 
+Result<std::unique_ptr<TransferQueue>> MpiFile::queue(std::size_t depth) {
+    if (!shows_bytes_) {
+        return session().signed_error(
+            io_error("queue transfers", path(),
+                     "transfers that are queued count the bytes of the file: not through a view of "
+                     "other elements or of a part"));
+    }
+    return std::unique_ptr<TransferQueue>(
+        std::make_unique<MpiQueue>(session(), path(), file_, depth));
+}
+
 Status MpiFile::do_set_view(const View& view, const Hints& hints) {
     const Info info(hints);
+    shows_bytes_ = element() == Element::byte && view.displacement == 0 &&
+                   std::holds_alternative<Contiguous>(view.shape);
     Datatype filetype;
     MPI_Datatype shape = etype_;
     if (const auto* dealt = std::get_if<RoundRobin>(&view.shape); dealt != nullptr) {
@@ -275,6 +289,7 @@ class MpiStorage : public Storage {
     Capabilities capabilities() const override {
         Capabilities can;
         can.sync_alone = false;
+        can.queues = true;
         return can;
     }
 

@@ -24,6 +24,7 @@ class MpiFile final : public ByteFile {
     GrantedHints granted_hints() override;
     Status seek(std::int64_t offset) override;
     Result<std::int64_t> size() override;
+    Result<std::unique_ptr<TransferQueue>> queue(std::size_t depth) override;
 
   protected:
     friend class ByteFile;
@@ -122,6 +123,7 @@ class MpiFile final : public ByteFile {
 
     MPI_File file_;
     MPI_Datatype etype_;
+    bool shows_bytes_ = true;  ///< the view is that of the open: offsets are the file's bytes
 };
 
 std::unique_ptr<Storage> make_mpiio_storage(Session& session);

@@ -19,6 +19,9 @@ namespace {
 constexpr CallNames uring_calls{CallNames::plain("io_uring write", "io_uring read").transfers,
                                 "set view", "set hints", "fsync", "close"};
 
+/// Each transfer that is waited for is a sign of life for who watches.
+constexpr const char* uring_waits = "wait for io_uring";
+
 /// One transfer on its way.
 struct Request {
     bool write = false;
@@ -199,6 +202,7 @@ class UringFile : public PosixFile {
         }
         bool test() override { return ring_->test(); }
         Completion wait() override {
+            file_.session().progress.call(uring_waits);
             const Ring::Over over = ring_->wait();
             return {over.slot, file_.status_of(over, ring_->request(over.slot))};
         }

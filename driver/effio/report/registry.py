@@ -20,6 +20,7 @@ TELLERS: Mapping[str, str] = {
     "b-eff": "b_eff",
     "b-eff-io": "b_eff_io",
     "mdtest": "mdtest",
+    "overlap": "overlap",
     "flash-io": "flash_io",
     "libraries": "libraries",
     "ior": "ior",

@@ -19,6 +19,7 @@
 #include "benchmarks/job/results.hpp"
 #include "benchmarks/job/whole_job.hpp"
 #include "benchmarks/together/members.hpp"
+#include "parallel/node_clocks.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::interference {
@@ -63,7 +64,8 @@ class Rounds {
           all_(all),
           results_(results),
           console_(all.is_root() && !whole.options.quiet, false),
-          topology_(find_topology(all)) {}
+          topology_(find_topology(all)),
+          clocks_(all, topology_) {}
 
     /// Collective. The end is written when it returns.
     ExitCode run() {
@@ -77,6 +79,9 @@ class Rounds {
             turns_ = turns_of(static_cast<int>(members.size()), parameters_.beside);
             announce(members);
             measure(end);
+            if (Json skew = clocks_.at_end(); !skew.is_null()) {
+                end.detail["clock_skew"] = std::move(skew);
+            }
         }
         finish(end);
         return end.status;
@@ -86,9 +91,13 @@ class Rounds {
   private:
     void announce(const Members& members) {
         // Collective, like what it calls.
-        Json header = run_header(whole_, all_, topology_);
+        Json header = run_header(whole_, all_, topology_, clocks_.at_begin());
         header["setup_seconds"] = Clock::monotonic_seconds() - world_.initialised();
-        header["clock"]["virtual"] = members.front().benchmark->virtual_time();
+        if (members.front().benchmark->virtual_time()) {
+            // The groups' clocks; the job's own is a real one.
+            header["clock"]["virtual"] = true;
+            header["clock"]["source"] = "model";
+        }
         Json groups = Json::array();
         for (const auto& m : members) {
             groups.push_back(Json{{"number", m.number},
@@ -202,6 +211,7 @@ class Rounds {
     Results& results_;
     Console console_;
     Topology topology_;
+    NodeClocks clocks_;
     std::vector<std::string> benchmarks_;
     std::vector<int> group_ranks_;
     std::vector<Turn> turns_;

@@ -91,8 +91,7 @@ class GroupTurn {
                       grace_of(members)),
           clock_(mine_.benchmark->virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real),
           comm_(all.split(mine_.number, clock_)),
-          gathering_(
-              Comm::world(real_), neighbours_, [] {}, [this] { tell_call_off(); }) {
+          gathering_(Comm::world(real_), neighbours_, [] {}, [this] { tell_call_off(); }) {
         if (works_ && clock_.is_virtual()) {
             for (const auto& m : members) {
                 const bool beside = m.number != mine_.number && takes_part(task.turn, m.number);

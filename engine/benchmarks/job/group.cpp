@@ -16,6 +16,7 @@
 #include "benchmarks/job/live_view.hpp"
 #include "benchmarks/job/results.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/node_clocks.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
@@ -68,7 +69,7 @@ Ending run_in_place(const Task& task, Job& job) {
 
 }  // namespace
 
-Json run_header(const Task& task, const Comm& comm, const Topology& topology) {
+Json run_header(const Task& task, const Comm& comm, const Topology& topology, Json clock) {
     Json header;
     header["benchmark"] = task.benchmark.name();
     header["started"] = utc_now();
@@ -77,8 +78,7 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology) {
     header["classic_command"] =
         task.invocation.classic.empty() ? Json(nullptr) : Json(task.invocation.classic);
     header["options"] = task.table.values();
-    header["clock"] = Json{{"virtual", comm.clock().is_virtual()},
-                           {"resolution_seconds", comm.clock().resolution()}};
+    header["clock"] = std::move(clock);
     header["system"] = describe_system(comm, topology);
     header["watchdog_seconds"] = task.options.watchdog.count;
     if (task.gathering != nullptr) {
@@ -102,9 +102,12 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
         }
         room = std::move(*made);
     }
+    session.progress.call("compare the clocks of nodes");
+    NodeClocks clocks(session.comm, topology);
+    const Json clock = clocks.at_begin();
     bool announced = false;
     const auto announce = [&](Json extra) {
-        Json header = run_header(task, session.comm, topology);
+        Json header = run_header(task, session.comm, topology, clock);
         header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
         session.results.recorder().run(std::move(header));
@@ -142,6 +145,8 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
     end.reason = ending.reason;
     end.errors = ending.errors;
     end.detail = ending.detail;
+    session.progress.call("compare the clocks of nodes");
+    if (Json skew = clocks.at_end(); !skew.is_null()) end.detail["clock_skew"] = std::move(skew);
     end.detail["finished"] = utc_now();
     session.results.recorder().end(end);
     // A further run that is stopped has done what it was for.

@@ -35,8 +35,8 @@ struct Task {
     std::function<void()> look{};
 };
 
-/// What any run line says.
-Json run_header(const Task& task, const Comm& comm, const Topology& topology);
+/// What any run line says. `clock`: as NodeClocks describes it.
+Json run_header(const Task& task, const Comm& comm, const Topology& topology, Json clock);
 
 /// Of the sentinels that stand beside the task.
 Sentinel::Settings sentinel_settings(const Task& task);

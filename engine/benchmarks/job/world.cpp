@@ -65,7 +65,9 @@ ExitCode World::leave(Session& session, Comm& comm, ExitCode code, Gathering* ga
     session.progress.call("MPI_Finalize");
     // The root has written everything before it comes here.
     if (comm.max(left_open ? std::int64_t{1} : std::int64_t{0}) > 0) effio::leave(code);
-    { const Comm freed = std::move(comm); }
+    {
+        const Comm freed = std::move(comm);
+    }
     mpi_.finalize();
     return code;
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t piece = 4096;
 
-struct Queues : testing::Test {
+struct OneQueue : testing::Test {
     TestSession at;
     Comm self = Comm::self(at.clock);
     std::string path =
@@ -48,9 +48,14 @@ struct Queues : testing::Test {
     std::unique_ptr<Storage> storage;
 };
 
-TEST_F(Queues, hold_every_depth_and_hand_back_each_slot_once) {
+/// For each way to storage that has queues.
+struct Queues : OneQueue, testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Ways, Queues, testing::Values("uring", "mpiio"),
+                         [](const auto& way) { return std::string(way.param); });
+
+TEST_P(Queues, hold_every_depth_and_hand_back_each_slot_once) {
     for (const std::size_t depth : {1U, 2U, 7U, 128U}) {
-        const auto file = open("uring", OpenMode::creating());
+        const auto file = open(GetParam(), OpenMode::creating());
         if (!file) GTEST_SKIP() << reason;
         auto queue = std::move(*file->queue(depth));
         std::vector<Buffer> memory;
@@ -81,35 +86,115 @@ TEST_F(Queues, hold_every_depth_and_hand_back_each_slot_once) {
     }
 }
 
-TEST_F(Queues, tell_what_came_short_and_what_failed_with_the_place) {
-    const auto file = open("uring", OpenMode::creating());
+TEST_P(Queues, tell_what_came_short_and_what_failed_with_the_place) {
+    const auto file = open(GetParam(), OpenMode::creating());
     if (!file) GTEST_SKIP() << reason;
     Buffer buffer(piece);
     ASSERT_TRUE(file->write({}, buffer.bytes().first(1000), 0));
     ASSERT_TRUE(file->close());
-    const auto reader = open("uring", OpenMode::reading());
+    const auto reader = open(GetParam(), OpenMode::reading());
     ASSERT_TRUE(reader) << reason;
     auto queue = std::move(*reader->queue(2));
     queue->post_read(0, buffer.bytes(), 600);
     Completion over = queue->wait();
     ASSERT_FALSE(over.status);
-    EXPECT_EQ(over.status.error().cause, "moved 400 of 4096 bytes without reporting an error");
     EXPECT_EQ(over.status.error().offset, 600);
-    EXPECT_EQ(over.status.error().operation, "io_uring read");
+    const bool mpi = std::string(GetParam()) == "mpiio";
+    EXPECT_EQ(over.status.error().operation, mpi ? "MPI_File_iread_at" : "io_uring read");
+    EXPECT_EQ(over.status.error().cause,
+              mpi ? "4096 bytes are to be read, and the file ends at byte 1000"
+                  : "moved 400 of 4096 bytes without reporting an error");
     EXPECT_EQ(over.status.error().path, path);
     // The file is open for reading.
     queue->post_write(1, buffer.bytes(), 8192);
     over = queue->wait();
     EXPECT_EQ(over.slot, 1U);
     ASSERT_FALSE(over.status);
-    EXPECT_EQ(over.status.error().system_code, EBADF);
+    EXPECT_EQ(over.status.error().operation, mpi ? "MPI_File_iwrite_at" : "io_uring write");
+    if (!mpi) {
+        EXPECT_EQ(over.status.error().system_code, EBADF);
+    }
     EXPECT_EQ(over.status.error().offset, 8192);
     EXPECT_EQ(over.status.error().rank, at.session.world_rank);
     queue.reset();
     EXPECT_TRUE(reader->close());
 }
 
-TEST_F(Queues, are_refused_by_who_has_none) {
+/// Slots are free again in whatever order; whatever is over is handed out, the rest waited for.
+TEST_P(Queues, go_on_while_others_are_under_way) {
+    const auto file = open(GetParam(), OpenMode::creating());
+    if (!file) GTEST_SKIP() << reason;
+    constexpr std::size_t depth = 5;
+    constexpr std::int64_t transfers = 200;
+    auto queue = std::move(*file->queue(depth));
+    std::vector<Buffer> memory;
+    for (std::size_t i = 0; i < depth; ++i) memory.emplace_back(piece);
+    std::vector<std::size_t> free{4, 3, 2, 1, 0};
+    const auto beats = at.session.progress.snapshot().beats;
+    std::int64_t over = 0;
+    for (std::int64_t next = 0; over < transfers;) {
+        if (!free.empty() && next < transfers) {
+            const auto offset = next++ * static_cast<std::int64_t>(piece);
+            pattern.fill(memory[free.back()].bytes(), offset);
+            queue->post_write(free.back(), memory[free.back()].bytes(), offset);
+            free.pop_back();
+            continue;
+        }
+        const Completion one = queue->wait();
+        ASSERT_TRUE(one.status) << one.status.error().text();
+        free.push_back(one.slot);
+        ++over;
+    }
+    // Each is a sign of life for who watches.
+    EXPECT_GE(at.session.progress.snapshot().beats, beats + transfers);
+    EXPECT_EQ(at.session.progress.snapshot().bytes_in_step,
+              transfers * static_cast<std::int64_t>(piece));
+    queue.reset();
+    Buffer whole(transfers * piece);
+    ASSERT_TRUE(file->read({}, whole.bytes(), 0));
+    EXPECT_FALSE(pattern.check(whole.bytes(), 0));
+    EXPECT_TRUE(file->close());
+}
+
+/// In MPI-IO a view changes what offsets mean, also those of nonblocking calls.
+/// What was written meanwhile can be read; nothing of such a length is touched.
+TEST_F(OneQueue, of_MPI_reads_up_to_the_end_and_counts_with_int) {
+    const auto file = open("mpiio", OpenMode::creating());
+    ASSERT_TRUE(file) << reason;
+    auto queue = std::move(*file->queue(2));
+    Buffer buffer(piece);
+    pattern.fill(buffer.bytes(), 0);
+    queue->post_read(0, buffer.bytes(), 0);
+    EXPECT_FALSE(queue->wait().status);
+    queue->post_write(1, buffer.bytes(), 0);
+    EXPECT_TRUE(queue->wait().status);
+    Buffer back(piece);
+    queue->post_read(0, back.bytes(), 0);
+    EXPECT_TRUE(queue->wait().status);
+    EXPECT_FALSE(pattern.check(back.bytes(), 0));
+    queue->post_write(1, {buffer.bytes().data(), std::size_t{1} << 31}, 4096);
+    const Completion over = queue->wait();
+    ASSERT_FALSE(over.status);
+    EXPECT_EQ(over.status.error().cause,
+              "2147483648 bytes are more than one nonblocking call can count");
+    EXPECT_EQ(over.status.error().offset, 4096);
+    queue.reset();
+    EXPECT_TRUE(file->close());
+}
+
+TEST_F(OneQueue, is_refused_where_a_view_is_set) {
+    auto file = open("mpiio", OpenMode::creating());
+    ASSERT_TRUE(file) << reason;
+    ASSERT_TRUE(file->set_view(View{4096, Contiguous{}}, Hints{}));
+    const auto queue = file->queue(2);
+    ASSERT_FALSE(queue);
+    EXPECT_NE(queue.error().cause.find("a view"), std::string::npos) << queue.error().cause;
+    ASSERT_TRUE(file->set_view(View{}, Hints{}));
+    EXPECT_TRUE(file->queue(2));
+    EXPECT_TRUE(file->close());
+}
+
+TEST_F(OneQueue, is_refused_by_who_has_none) {
     const auto file = open("posix", OpenMode::creating());
     ASSERT_TRUE(file) << reason;
     EXPECT_FALSE(storage->capabilities().queues);

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells of overlap: the share of an operation that hides behind a computation, over the size of the
+transfer, a curve for each way; what the computation pays; and why no more hides.
+docs/benchmarks/overlap.md says how to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.report import common
+from effio.report.common.names import grouped, unique
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Finding,
+    Headline,
+    Level,
+    Panel,
+    Section,
+    Series,
+    Table,
+)
+from effio.store.details import Detail, Rows
+from effio.store.reader import Result
+from effio.store.records import Figure as FigureRecord
+from effio.store.records import Seconds, as_count
+
+# As the engine counts it (docs/definitions/overlap.md).
+_WHOLLY = 0.9
+# A computation that gets so much longer is worth a warning.
+_SLOWER = 1.1
+# A share whose interval is wider than this on either side is not explained.
+_KNOWN = 0.2
+# The order of the curves and the sentences.
+_WAYS = ("blocking", "nonblocking", "uring", "thread")
+
+
+class _Hidden(Detail):
+    limit: str | None = None
+    post_seconds: Seconds | None = None
+    poll_seconds: Seconds | None = None
+    wait_seconds: Seconds | None = None
+
+
+class _Overlap(Detail):
+    left_out: Rows[str] | None = None
+
+
+def _word(f: FigureRecord, name: str) -> str:
+    return fmt.plain(f.where.get(name, ""), 40)
+
+
+def _size(f: FigureRecord) -> int:
+    return as_count(f.where.get("transfer_bytes"))
+
+
+def _case(f: FigureRecord) -> str:
+    return f"{_word(f, 'access')} beside {_word(f, 'work')} work"
+
+
+def _key(f: FigureRecord) -> tuple[str, str, str, int]:
+    return _word(f, "access"), _word(f, "work"), _word(f, "way"), _size(f)
+
+
+def _known(result: Result, name: str) -> list[FigureRecord]:
+    """With a value and a size, by way and size."""
+    found = [f for f in result.figures_named(name) if f.metric.value is not None and _size(f) > 0]
+    place = {way: i for i, way in enumerate(_WAYS)}
+    return sorted(found, key=lambda f: (place.get(_word(f, "way"), len(place)), _size(f)))
+
+
+def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
+    """By case; a curve for each way, whiskers are the 95 % intervals of the means."""
+    names = unique([*_WAYS, *(_word(f, "way") for f in found)])
+    variants = {}
+    for case, of_case in grouped(found, _case).items():
+        series = []
+        for way, some in grouped(of_case, lambda f: _word(f, "way")).items():
+            series.append(
+                Series(
+                    way,
+                    [float(_size(f)) for f in some],
+                    [f.metric.value for f in some],
+                    names.index(way),
+                    [f.samples.high95 if f.samples else None for f in some],
+                    low=[f.samples.low95 if f.samples else None for f in some],
+                )
+            )
+        variants[case] = [Panel("", series)]
+    return variants
+
+
+def hidden_figure(found: Sequence[FigureRecord]) -> Figure | None:
+    if not found:
+        return None
+    return Figure(
+        "hidden",
+        "Share of the I/O time that hides",
+        "How much of the time that the operation takes alone is saved when the rank computes"
+        " meanwhile: 100 % is all of it, 0 % as if one came after the other, below 0 % even longer."
+        " Whiskers are 95 % intervals.",
+        "curves",
+        Axis("transfer size", "B", log=True),
+        Axis("share that hides", shown="%"),
+        _curves(found),
+        columns=1,
+        variant_title="case",
+        panel_height=340,
+    )
+
+
+def slow_down_figure(found: Sequence[FigureRecord]) -> Figure | None:
+    if not found:
+        return None
+    return Figure(
+        "slow-down",
+        "What the computation pays",
+        "Its time beside the operation over its time alone: 100 % is no longer than alone.",
+        "curves",
+        Axis("transfer size", "B", log=True),
+        Axis("time of the computation", shown="%"),
+        _curves(found),
+        columns=1,
+        variant_title="case",
+        panel_height=300,
+    )
+
+
+def cell_table(result: Result) -> Table | None:
+    hidden = _known(result, "hidden_share")
+    if not hidden:
+        return None
+    seconds = {
+        name: {_key(f): f.metric.value for f in result.figures_named(name)}
+        for name in ("io_seconds", "work_seconds", "both_seconds", "work_slowdown")
+    }
+    rows: list[list[Cell]] = []
+    for f in hidden:
+        told = _Hidden.of(f)
+        rows.append(
+            [
+                _case(f),
+                _word(f, "way"),
+                _size(f),
+                seconds["io_seconds"].get(_key(f)),
+                seconds["work_seconds"].get(_key(f)),
+                seconds["both_seconds"].get(_key(f)),
+                f.metric.value,
+                f.samples.low95 if f.samples else None,
+                f.samples.high95 if f.samples else None,
+                seconds["work_slowdown"].get(_key(f)),
+                told.post_seconds,
+                told.poll_seconds,
+                told.wait_seconds,
+                fmt.plain(told.limit or "", 20),
+            ]
+        )
+    return Table(
+        [
+            Column("case"),
+            Column("way"),
+            Column("transfer", "B"),
+            Column("I/O alone", "s"),
+            Column("work alone", "s"),
+            Column("both", "s"),
+            Column("hides", "1", "%", 3),
+            Column("at least", "1", "%", 3, extra=True),
+            Column("at most", "1", "%", 3, extra=True),
+            Column("work takes", "1", "%", 3),
+            Column("begin", "s", extra=True),
+            Column("asking", "s", extra=True),
+            Column("wait", "s", extra=True),
+            Column("limit"),
+        ],
+        rows,
+        "Cells",
+        "Means over the repetitions. Begin, asking and wait are the parts of both that are neither"
+        " computation nor hidden.",
+        page_only=len(rows) > 40,
+    )
+
+
+def _reason(f: FigureRecord, slower: float | None) -> str:
+    """Why no more hides, for the middle of a sentence."""
+    way, write = _word(f, "way"), _word(f, "access") == "write"
+    limit = _Hidden.of(f).limit
+    if limit == "post" and way == "blocking":
+        return "the call comes back only when the bytes are moved"
+    begins = {
+        "nonblocking": f"the nonblocking {'write' if write else 'read'} itself",
+        "uring": "the submission to io_uring",
+        "thread": "handing it to the thread",
+    }.get(way, "the call that begins it")
+    longer = f" ({100 * (slower - 1):.0f} % longer)" if slower is not None else ""
+    return {
+        "none": "the computation covers it",
+        "length": "that is all that so short a computation can cover",
+        "post": f"{begins} already takes the time",
+        "poll": "the bytes move inside the calls that ask whether it is over",
+        "wait": "the rest is left for the wait, because the transfer does not go on, or not as"
+        " fast, while the rank computes",
+        "work": f"it takes its time from the computation{longer}",
+    }.get(limit or "", "no single part of the time accounts for it")
+
+
+def _share(f: FigureRecord) -> float:
+    return f.metric.value or 0.0
+
+
+def _is_known(f: FigureRecord) -> bool:
+    """One repetition has no interval, and cannot say."""
+    of = f.samples
+    if of is None or of.low95 is None or of.high95 is None:
+        return True
+    return of.high95 - of.low95 <= 2 * _KNOWN
+
+
+def way_findings(result: Result) -> list[Finding]:
+    """For each case and way: where most and, if that differs, where least hides, and why."""
+    slower = {_key(f): f.metric.value for f in result.figures_named("work_slowdown")}
+    findings = []
+
+    def told(f: FigureRecord) -> str:
+        text = f"{100 * _share(f):.0f} % of the time with {fmt.size(_size(f))}"
+        return f"{text}: {_reason(f, slower.get(_key(f)))}"
+
+    for case, of_case in grouped(_known(result, "hidden_share"), _case).items():
+        for way, all_sizes in grouped(of_case, lambda f: _word(f, "way")).items():
+            some = [f for f in all_sizes if _is_known(f)]
+            if not some:
+                text = f"What {way}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
+                text += " repetitions, or a machine that is quiet, would tell."
+                findings.append(Finding(text, "hidden", "warn"))
+                continue
+            best, worst = max(some, key=_share), min(some, key=_share)
+            text = f"{way}, {case}, hides {told(best)}"
+            if _share(best) - _share(worst) > 1 - _WHOLLY:
+                text += f"; but {told(worst)}"
+            level: Level = "good" if _share(worst) >= _WHOLLY else "info"
+            findings.append(Finding(text + ".", "hidden", level))
+    return findings
+
+
+def cost_finding(result: Result) -> Finding | None:
+    """The computation that suffers most."""
+    worst = max(_known(result, "work_slowdown"), key=lambda f: f.metric.value or 0.0, default=None)
+    if worst is None or worst.metric.value is None or worst.metric.value < _SLOWER:
+        return None
+    low = worst.samples.low95 if worst.samples else None
+    if low is None or low <= 1:
+        return None
+    text = (
+        f"A computation pays for what goes on beside it: {_word(worst, 'work')} work takes"
+        f" {100 * (worst.metric.value - 1):.0f} % longer beside a {_word(worst, 'access')} of"
+        f" {fmt.size(_size(worst))} by {_word(worst, 'way')}."
+    )
+    return Finding(text, "slow-down", "warn")
+
+
+def binding_finding(result: Result) -> Finding | None:
+    """A rank that is bound to one processor shares it with whatever helps it."""
+    system = result.run.system
+    if as_count(system.cpu.get("usable_by_root_rank")) != 1 or result.run.clock.virtual:
+        return None
+    return Finding(
+        "Rank 0 may use one processor only, so a thread that helps it has none of its own: start"
+        " with --bind-to none, or with more processors a rank, to see what helpers can do.",
+        "system",
+        "warn",
+    )
+
+
+class OverlapTeller:
+    def headline(self, result: Result) -> Headline:
+        figure = result.figure("overlap")
+        context = common.context_of(result)
+        if figure is None:
+            return Headline(
+                "overlap", None, "1", context, missing="the run ended before its means were known"
+            )
+        best = figure.detail.get("best")
+        if isinstance(best, dict):
+            words = [fmt.plain(best.get(k, ""), 20) for k in ("access", "way", "work")]
+            context = (
+                f"{words[0]} of {fmt.size(as_count(best.get('transfer_bytes')))} by {words[1]},"
+                f" beside {words[2]} work, {context}"
+            )
+        return Headline(
+            "share of the I/O time that hides, at best",
+            figure.metric.value,
+            "1",
+            context,
+            missing=figure.metric.reason,
+            anchor="hidden",
+        )
+
+    def findings(self, result: Result) -> Sequence[Finding]:
+        findings = way_findings(result)
+        cost = cost_finding(result)
+        findings += [f for f in (cost, binding_finding(result)) if f is not None]
+        figure = result.figure("overlap")
+        left_out = _Overlap.of(figure).left_out if figure is not None else None
+        for why in left_out or ():
+            findings.append(Finding(f"Left out: {fmt.plain(why, 300)}.", "system"))
+        return findings
+
+    def sections(self, result: Result) -> Sequence[Section]:
+        blocks: list[Block] = []
+        for figure in (
+            hidden_figure(_known(result, "hidden_share")),
+            slow_down_figure(_known(result, "work_slowdown")),
+        ):
+            if figure is not None:
+                blocks.append(figure)
+        table = cell_table(result)
+        if table is not None:
+            blocks.append(table)
+        return [Section("overlap", "What hides", blocks)] if blocks else []
+
+
+TELLER = OverlapTeller()

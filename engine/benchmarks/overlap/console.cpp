@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// overlap for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/overlap/views.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+
+namespace effio::overlap {
+namespace {
+
+/// With the half width of its 95 % interval, where there is one.
+std::string number(const std::vector<double>& values) {
+    if (values.empty()) return "-";
+    const Samples samples = samples_of(values);
+    if (samples.count() < 2) return fmt::format("{:.2f}", samples.mean());
+    return fmt::format("{:.2f} ± {:.2f}", samples.mean(), samples.confidence95());
+}
+
+class ConsoleView : public Observer {
+  public:
+    ConsoleView(Console& console, const Parameters& parameters, const std::string& result_path)
+        : console_(console), parameters_(parameters) {
+        std::string ways;
+        for (const Way way : parameters.ways_in_force) {
+            ways += fmt::format("{}{} ({})", ways.empty() ? "" : ", ", name(way),
+                                parameters.backend_of(way).name);
+        }
+        console_.print(
+            fmt::format("Overlap of I/O and computation: {}\nresults in {}\n", ways, result_path));
+        for (const auto& why : parameters.left_out) left_out(why);
+    }
+
+    void left_out(const std::string& why) override { console_.print("left out: " + why + "\n"); }
+
+    void cell(const Cell& c) override {
+        if (c.valid && c.error_count == 0) return;
+        console_.print(fmt::format("{} {} {}: {}\n", name(c.point.way),
+                                   c.point.write ? "write" : "read",
+                                   format_exact(Bytes{c.point.transfer}),
+                                   c.errors.empty() ? "failed" : c.errors.front().text()));
+    }
+
+    void end(const std::vector<Series>& all) override {
+        for (const bool write : parameters_.accesses()) {
+            for (const WorkKind work : parameters_.works) table(all, write, work);
+        }
+    }
+
+  private:
+    void table(const std::vector<Series>& all, bool write, WorkKind work) {
+        Table table({{"way", Table::Align::left},
+                     {"transfer"},
+                     {"I/O alone"},
+                     {"work alone"},
+                     {"both"},
+                     {"share that hides"},
+                     {"work takes, times"},
+                     {"limit", Table::Align::left}});
+        std::string sentences;
+        std::size_t repetitions = 0;
+        for (const Way way : parameters_.ways_in_force) {
+            std::vector<const Series*> of_way;
+            for (const Series& s : all) {
+                if (s.point.way == way && s.point.write == write && s.point.work == work)
+                    of_way.push_back(&s);
+            }
+            for (const Series* s : of_way) {
+                const Times mean = s->mean();
+                const auto limit = limit_of(mean);
+                repetitions = std::max(repetitions, s->times.size());
+                table.row({std::string(name(way)), format_exact(Bytes{s->point.transfer}),
+                           format_duration(mean.io), format_duration(mean.work),
+                           format_duration(mean.both), number(s->hidden()), number(s->slow_downs()),
+                           limit ? std::string(name(*limit)) : "-"});
+            }
+            const std::string told = sentence(of_way);
+            if (!told.empty()) sentences += "  " + wrapped(told, 118, 4) + "\n";
+        }
+        console_.print(fmt::format("\n{} beside {} work, {}\n{}\n{}", write ? "Write" : "Read",
+                                   name(work),
+                                   count_of(static_cast<std::int64_t>(repetitions), "repetition"),
+                                   table.text(2), sentences));
+    }
+
+    Console& console_;
+    const Parameters& parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,
+                                            const std::string& result_path) {
+    return std::make_unique<ConsoleView>(console, parameters, result_path);
+}
+
+}  // namespace effio::overlap

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/overlap/definition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/stats.hpp"
+#include "core/units.hpp"
+
+namespace effio::overlap {
+namespace {
+
+/// What the calls of a way are called where a sentence needs it.
+std::string begins_by(Way way, bool write) {
+    switch (way) {
+        case Way::nonblocking:
+            return write ? "the nonblocking write" : "the nonblocking read";
+        case Way::uring:
+            return "io_uring's submission";
+        case Way::thread:
+            return "handing it to the thread";
+        case Way::blocking:
+            break;
+    }
+    return write ? "the blocking write" : "the blocking read";
+}
+
+std::string why(const Point& point, Limit limit, const Times& mean) {
+    switch (limit) {
+        case Limit::none:
+            return "the computation hides it";
+        case Limit::length:
+            return "all that can hide behind so short a computation does";
+        case Limit::post:
+            return point.way == Way::blocking
+                       ? "the call comes back when the bytes are moved"
+                       : fmt::format("{} already moves the bytes and comes back late",
+                                     begins_by(point.way, point.write));
+        case Limit::poll:
+            return "the bytes move inside the calls that ask whether they are there";
+        case Limit::wait:
+            return "the bytes are left for the wait: the transfer does not go on, or not as fast, "
+                   "while the rank computes";
+        case Limit::work:
+            break;
+    }
+    return fmt::format("the transfer takes time from the computation, which takes {:.0f} % longer",
+                       100 * (mean.slow_down().value_or(1) - 1));
+}
+
+}  // namespace
+
+std::string_view name(Way way) {
+    constexpr std::array<std::string_view, 4> names{"blocking", "nonblocking", "uring", "thread"};
+    return names.at(static_cast<std::size_t>(way));
+}
+
+std::string_view name(WorkKind kind) {
+    return kind == WorkKind::compute ? "compute" : "memory";
+}
+
+std::string_view name(Treatment treatment) {
+    constexpr std::array<std::string_view, 3> names{"I/O alone", "computation alone", "both"};
+    return names.at(static_cast<std::size_t>(treatment));
+}
+
+std::string_view name(Limit limit) {
+    constexpr std::array<std::string_view, 6> names{"none", "length", "post",
+                                                    "poll", "wait",   "work"};
+    return names.at(static_cast<std::size_t>(limit));
+}
+
+std::optional<double> Times::hidden() const {
+    if (!(io > 0)) return {};
+    return (io + work - both) / io;
+}
+
+std::optional<double> Times::slow_down() const {
+    if (!(alone > 0)) return {};
+    return beside / alone;
+}
+
+std::optional<double> Times::possible() const {
+    if (!(io > 0)) return {};
+    return std::min(1.0, work / io);
+}
+
+Times mean_of(std::span<const Times> times) {
+    Times mean;
+    if (times.empty()) return mean;
+    for (double Times::* part : {&Times::io, &Times::work, &Times::both, &Times::alone,
+                                 &Times::beside, &Times::post, &Times::poll, &Times::wait}) {
+        for (const Times& one : times) mean.*part += one.*part;
+        mean.*part /= static_cast<double>(times.size());
+    }
+    return mean;
+}
+
+std::optional<Limit> limit_of(const Times& mean) {
+    const auto hidden = mean.hidden();
+    if (!hidden) return {};
+    if (*hidden >= hides_wholly) return Limit::none;
+    const double possible = *mean.possible();
+    if (possible < hides_wholly && *hidden >= hides_wholly * possible) return Limit::length;
+    // What is left of the operation when a shorter computation is over has to be waited for.
+    const double beyond = std::max(0.0, mean.io - mean.work);
+    const std::array<std::pair<double, Limit>, 4> parts{std::pair{mean.post, Limit::post},
+                                                        {mean.poll, Limit::poll},
+                                                        {mean.wait - beyond, Limit::wait},
+                                                        {mean.beside - mean.alone, Limit::work}};
+    return std::max_element(parts.begin(), parts.end(),
+                            [](const auto& a, const auto& b) { return a.first < b.first; })
+        ->second;
+}
+
+double work_seconds(std::optional<double> asked, double io) {
+    return asked ? *asked : default_work_factor * io;
+}
+
+std::int64_t Polls::due(std::int64_t units_done) const {
+    return std::min(polls, units_done * (polls + 1) / units);
+}
+
+std::vector<double> Series::hidden() const {
+    const double io = mean().io;
+    if (!(io > 0)) return {};
+    std::vector<double> all;
+    for (const Times& one : times) all.push_back((one.io + one.work - one.both) / io);
+    return all;
+}
+
+bool Series::is_known() const {
+    const Samples samples = samples_of(hidden());
+    return samples.count() > 0 && samples.confidence95() <= known_within;
+}
+
+std::vector<double> Series::slow_downs() const {
+    std::vector<double> all;
+    for (const Times& one : times) {
+        if (const auto value = one.slow_down()) all.push_back(*value);
+    }
+    return all;
+}
+
+std::vector<double> Series::values(double Times::* what) const {
+    std::vector<double> all;
+    for (const Times& one : times) all.push_back(one.*what);
+    return all;
+}
+
+const Series* best_of(const std::vector<Series>& all) {
+    const Series* best = nullptr;
+    for (const Series& s : all) {
+        if (!s.is_known()) continue;
+        if (best == nullptr || *s.mean().hidden() > *best->mean().hidden()) best = &s;
+    }
+    return best;
+}
+
+std::string sentence(std::span<const Series* const> of_a_way) {
+    const Series* best = nullptr;
+    const Series* worst = nullptr;
+    const Series* any = nullptr;
+    const auto share = [](const Series& s) { return *s.mean().hidden(); };
+    for (const Series* s : of_a_way) {
+        if (s->hidden().empty()) continue;
+        any = s;
+        if (!s->is_known()) continue;
+        if (best == nullptr || share(*s) > share(*best)) best = s;
+        if (worst == nullptr || share(*s) < share(*worst)) worst = s;
+    }
+    if (any == nullptr) return {};
+    const auto tell = [&](const Series& s) {
+        const Times mean = s.mean();
+        return fmt::format("{:.0f} % of {} hides ({})", 100 * share(s),
+                           format_exact(Bytes{s.point.transfer}),
+                           why(s.point, *limit_of(mean), mean));
+    };
+    std::string text = fmt::format("{} {} beside {} work: ", name(any->point.way),
+                                   any->point.write ? "write" : "read", name(any->point.work));
+    if (best == nullptr) {
+        return text + fmt::format(
+                          "no share is known within ± {:.0f} %; more repetitions, or a "
+                          "machine that is quiet, would tell",
+                          100 * known_within);
+    }
+    text += tell(*best);
+    // Sizes that are told apart must differ by more than a tenth.
+    if (share(*best) - share(*worst) > 1 - hides_wholly) {
+        text += fmt::format(", but {}", tell(*worst));
+    }
+    return text;
+}
+
+}  // namespace effio::overlap

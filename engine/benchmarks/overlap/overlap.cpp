@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/overlap/overlap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/overlap/runner.hpp"
+#include "benchmarks/overlap/views.hpp"
+#include "benchmarks/storage_options.hpp"
+#include "benchmarks/storage_run.hpp"
+#include "core/table.hpp"
+#include "core/whole.hpp"
+#include "parallel/system.hpp"
+
+namespace effio::overlap {
+namespace {
+
+class Overlap : public BenchmarkWith<Parameters> {
+  public:
+    std::string_view name() const override { return "overlap"; }
+    std::string_view purpose() const override {
+        return "How much of the time of an operation hides behind a computation, and how much "
+               "slower the computation gets: blocking, nonblocking MPI-IO, io_uring, a helper "
+               "thread";
+    }
+    std::string examples() const override {
+        return "Examples:\n"
+               "  mpiexec -n 2 effio-mpi overlap --dir /scratch/me\n"
+               "      all ways, 64 KiB, 1 MiB and 16 MiB, beside computations twice as long\n"
+               "  mpiexec -n 2 effio-mpi overlap --poll 20 --ways nonblocking,thread\n"
+               "      does it help to ask now and then?\n"
+               "  mpiexec -n 2 effio-mpi overlap --direct --work compute,memory --work-time 50ms\n"
+               "      past the page cache, beside 50 ms of computing in registers and in memory\n"
+               "  effio-mpi overlap --backend null --backend-options transfer=10ms --work-time "
+               "10ms\n"
+               "      a known answer: the thread hides all of it, the blocking call nothing";
+    }
+    Result<Plan> plan(const PlanInput& input) const override;
+    std::vector<std::string> needed_directories() const override {
+        if (is_model(parameters_.backend.name)) return {};
+        return {parameters_.directory};
+    }
+    Ending run(Job& job) override;
+
+  private:
+    Result<std::int64_t> bytes_of_a_file(int ranks) const;
+    Ending run_on(Job& job, std::vector<Contender> contenders, const Target& target);
+};
+
+Result<std::int64_t> Overlap::bytes_of_a_file(int ranks) const {
+    std::int64_t sum = 0;
+    for (const Bytes transfer : parameters_.transfers) sum += transfer.count;
+    const auto ways = static_cast<std::int64_t>(parameters_.ways_in_force.size());
+    // What all repetitions move has to be countable, too.
+    if (!product_of({sum, ranks, ways, parameters_.repetitions, 8})) {
+        return usage_error(fmt::format("--transfer: with {} the files would be larger than 8 EiB",
+                                       count_of(ranks, "rank")));
+    }
+    return sum * ranks;
+}
+
+Result<Plan> Overlap::plan(const PlanInput& input) const {
+    const auto file = bytes_of_a_file(input.ranks);
+    if (!file) return file.error();
+    const auto& p = parameters_;
+    Table table({{"access", Table::Align::left},
+                 {"transfer"},
+                 {"bytes of an operation, all ranks"},
+                 {"I/O alone s"},
+                 {"computation s"},
+                 {"cell s"}});
+    const auto ways = static_cast<std::int64_t>(p.ways_in_force.size());
+    double seconds = 0;
+    Json cells = Json::array();
+    for (const bool write : p.accesses()) {
+        for (const Bytes transfer : p.transfers) {
+            const auto bytes = transfer.count * input.ranks;
+            const double io = static_cast<double>(bytes) / input.rate;
+            const double work =
+                work_seconds(p.work_time ? std::optional(p.work_time->count) : std::nullopt, io);
+            // The operation alone, the computation alone, and both without any overlap.
+            const double cell = 2 * (io + work);
+            seconds += cell * static_cast<double>(ways * static_cast<std::int64_t>(p.works.size()));
+            table.row({write ? "write" : "read", format_exact(transfer), std::to_string(bytes),
+                       fmt::format("{:.4f}", io), fmt::format("{:.4f}", work),
+                       fmt::format("{:.4f}", cell)});
+            cells.push_back(Json{{"access", write ? "write" : "read"},
+                                 {"transfer_bytes", transfer.count},
+                                 {"bytes", bytes},
+                                 {"io_seconds", io},
+                                 {"work_seconds", work}});
+        }
+    }
+    const auto span = p.until_ci.foretell(p.repetitions, "repetition", seconds);
+    Json names = Json::array();
+    std::string text;
+    for (const Way way : p.ways_in_force) {
+        names.push_back(overlap::name(way));
+        text += fmt::format("{}{}", text.empty() ? "" : ", ", overlap::name(way));
+    }
+    const std::int64_t all = *file * ways;
+    Plan plan;
+    plan.text = fmt::format(
+        "Plan of overlap with {}, at an assumed {} in all\n"
+        "ways: {} (those that the run finds missing are left out); {}\n"
+        "on storage at a time: {}; expected duration, with nothing hidden: {}\n\n{}",
+        count_of(input.ranks, "rank"), format_rate(input.rate), text, span.repetitions,
+        format_size(static_cast<double>(all)), span.duration, table.text(2));
+    plan.data = Json{{"benchmark", "overlap"},
+                     {"ranks", input.ranks},
+                     {"assumed_rate_bytes_per_second", input.rate},
+                     {"ways", std::move(names)},
+                     {"bytes_on_storage", all},
+                     {"repetitions", p.repetitions},
+                     {"expected_seconds", span.most_seconds},
+                     {"until_ci", span.data},
+                     {"cells", std::move(cells)}};
+    return plan;
+}
+
+Ending Overlap::run(Job& job) {
+    Session& session = job.session;
+    const int ranks = session.comm.size();
+    const auto file = bytes_of_a_file(ranks);
+    if (!file) return Ending::from(file.error());
+    std::vector<Contender> contenders;
+    std::vector<Way> able;
+    for (const Way way : parameters_.ways_in_force) {
+        const BackendChoice choice = parameters_.backend_of(way);
+        auto storage = make_storage(session, choice, job.room);
+        const bool queues = storage->capabilities().queues;
+        if (way == Way::nonblocking && !queues) {
+            const std::string why =
+                fmt::format("{}: backend {} has no transfers that go on by themselves",
+                            overlap::name(way), choice.name);
+            if (parameters_.ways_asked) return Ending::from(usage_error("--ways " + why));
+            parameters_.left_out.push_back(why);
+            continue;
+        }
+        able.push_back(way);
+        FileSet files;
+        files.stem = fmt::format("overlap_{}", overlap::name(way));
+        contenders.push_back({way, std::move(storage), files, {}, !parameters_.ways_asked});
+    }
+    parameters_.ways_in_force = able;
+    Target::Request request = request_of(parameters_);
+    for (const auto& one : contenders) request.files.push_back(one.files);
+    auto target = Target::prepare(session, !is_model(parameters_.backend.name), std::move(request));
+    if (!target) return Ending::from(target.error());
+    const auto all = static_cast<double>(*file) * static_cast<double>(contenders.size());
+    if (auto fits = check_cap(session, *target, parameters_.directory, all, "all ways need",
+                              "use a smaller --transfer, fewer --ways or another directory");
+        !fits) {
+        return Ending::from(fits.error());
+    }
+    return run_on(job, std::move(contenders), *target);
+}
+
+Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, const Target& target) {
+    Session& session = job.session;
+    const auto held = hold_memory(session, job.topology, parameters_.cache);
+    if (!held) return Ending::from(held.error());
+    std::vector<Work> works;
+    Json kinds = Json::array();
+    works.reserve(parameters_.works.size());
+    for (const WorkKind kind : parameters_.works) {
+        works.emplace_back(session, kind, parameters_.work_memory.count);
+        works.back().calibrate();
+        kinds.push_back(
+            Json{{"kind", overlap::name(kind)}, {"piece_seconds", works.back().piece_seconds()}});
+    }
+    Json ways = Json::array();
+    for (const auto& one : contenders) {
+        ways.push_back(Json{{"way", overlap::name(one.way)},
+                            {"backend", describe_backend(*one.storage)},
+                            {"file", one.files.stem}});
+    }
+    Json extra;
+    extra["overlap"] = Json{{"ways", std::move(ways)},
+                            {"work", std::move(kinds)},
+                            {"left_out", parameters_.left_out},
+                            {"cap", target.cap().to_json()}};
+    announce(job, target, std::move(extra));
+    const CleanUp clean_up(session, target);
+
+    const auto records = make_record_view(session.results.recorder());
+    const auto console = make_console_view(session.console, parameters_, session.results.path());
+    const Json system = describe_system(session.comm, job.topology);  // the root's
+    if (session.comm.is_root() && !session.clock.is_virtual() &&
+        system.at("cpu").at("usable_by_root_rank") == 1) {
+        session.console.print(
+            "rank 0 may use one processor only, so its helpers have none of their own: start with "
+            "--bind-to none or with more processors a rank to see what they can do\n");
+    }
+    const auto plain = make_storage(session, parameters_.backend, job.room);
+    Runner runner(job, parameters_, target, std::move(contenders), works,
+                  {records.get(), console.get()});
+    Ending ending = runner.run();
+    // All that was declared: also what a way made that was then left out.
+    add(ending, target.remove_files(session, *plain));
+    return ending;
+}
+
+}  // namespace
+
+std::unique_ptr<Benchmark> make_benchmark() {
+    return std::make_unique<Overlap>();
+}
+
+}  // namespace effio::overlap

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/overlap/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace effio::overlap {
+namespace {
+
+constexpr std::int64_t block = 4096;  ///< of O_DIRECT, here
+
+template <class T>
+bool has_twice(std::vector<T> list) {
+    std::sort(list.begin(), list.end());
+    return std::adjacent_find(list.begin(), list.end()) != list.end();
+}
+
+bool has(const std::vector<std::string>& list, const char* word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+}  // namespace
+
+void Parameters::declare(OptionTable& table) {
+    table.group("Benchmark");
+    table
+        .choice(
+            "ways", ways,
+            {{"blocking", Way::blocking},
+             {"nonblocking", Way::nonblocking},
+             {"uring", Way::uring},
+             {"thread", Way::thread}},
+            "to compare: a call that waits; a nonblocking one, as MPI_File_iwrite_at; io_uring; "
+            "a helper thread with pwrite and pread")
+        .automatic("all that this program and the backend have");
+    table.add("transfer", transfers, "bytes of the one operation of each rank")
+        .letter('t')
+        .range(1, 1LL << 40);
+    table.choice(
+        "work", works, {{"compute", WorkKind::compute}, {"memory", WorkKind::memory}},
+        "what ranks compute beside it: multiply-adds in registers, a stream through memory");
+    table
+        .add("work-time", work_time,
+             "length of the computation, which is calibrated when the run begins")
+        .range(1e-6, 1e4)
+        .automatic("twice the operation's own time, measured before");
+    table.add("work-memory", work_memory, "memory of a rank that --work memory streams through")
+        .range(64.0 * KiB, 1e15)
+        .expert();
+    table
+        .add("poll", polls,
+             "so many times during the computation ask whether the operation is over, which lets "
+             "libraries go on that move bytes only inside their calls")
+        .range(0, 1e6);
+    table.add("phases", phases, "what is measured").choices({"write", "read"});
+    table.flag("direct", direct,
+               "the ways uring and thread go past the page cache (O_DIRECT); sizes are then "
+               "multiples of 4 KiB");
+    table.on_off("verify", verify, "check every byte that was written or read, untimed");
+    table.add("repetitions", repetitions, "of everything, in a balanced order")
+        .letter('r')
+        .range(1, 1e6)
+        .notes(until_ci.most_given);
+    until_ci.declare(table);
+    table.group("Storage");
+    table.add("dir", directory, "directory for the data files; must exist")
+        .letter('d')
+        .metavar("DIR");
+    table
+        .add("backend", backend.name,
+             "of the ways blocking and nonblocking; uring and thread have their own, but null and "
+             "sim, models, are that of all")
+        .choices(backend_names(Serves::bytes));
+    table
+        .add("backend-options", backend.settings,
+             "settings of the backend, key=value,…; `effio-mpi describe backends` lists them")
+        .metavar("K=V,…");
+    table.add("max-bytes", max_bytes, "most that may lie in the directory at a time")
+        .range(0, 9e18)
+        .automatic("80 % of the free space, the quota, or half of the memory on tmpfs");
+    table.flag("keep", keep, "keep the data files");
+    table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    cache.declare(table);
+}
+
+Status Parameters::check() {
+    if (auto present = check_present(Serves::bytes, backend.name); !present) return present;
+    if (auto applied = apply_settings(Serves::bytes, backend); !applied) return applied;
+    if (auto fine = until_ci.check(repetitions, "--repetitions"); !fine) return fine;
+    if (has_twice(ways) || has_twice(transfers) || has_twice(works) || has_twice(phases)) {
+        return usage_error("--ways, --transfer, --work, --phases: nothing is measured twice");
+    }
+    if (direct && is_model(backend.name)) {
+        return usage_error(fmt::format("--direct: backend {} knows no page cache", backend.name));
+    }
+    for (const Bytes transfer : transfers) {
+        if (direct && transfer.count % block != 0) {
+            return usage_error(
+                fmt::format("--transfer: {} is no multiple of 4KiB, which --direct "
+                            "needs",
+                            format_exact(transfer)));
+        }
+    }
+    ways_asked = !ways.empty();
+    ways_in_force.clear();
+    left_out.clear();
+    for (const Way way : {Way::blocking, Way::nonblocking, Way::uring, Way::thread}) {
+        if (ways_asked && std::find(ways.begin(), ways.end(), way) == ways.end()) continue;
+        std::string why;
+        if (way == Way::uring) {
+            if (is_model(backend.name)) {
+                if (!ways_asked) continue;
+                why = fmt::format("backend {} stands for all ways, and is no kernel", backend.name);
+            } else if (auto present = check_present(Serves::bytes, "uring"); !present) {
+                if (ways_asked) return present;
+                why = present.error().cause;
+            }
+        }
+        if (why.empty()) {
+            ways_in_force.push_back(way);
+        } else if (ways_asked) {
+            return usage_error(fmt::format("--ways {}: {}", name(way), why));
+        } else {
+            left_out.push_back(fmt::format("{}: {}", name(way), why));
+        }
+    }
+    return {};
+}
+
+bool Parameters::writes() const {
+    return has(phases, "write");
+}
+
+bool Parameters::reads() const {
+    return has(phases, "read");
+}
+
+std::vector<bool> Parameters::accesses() const {
+    std::vector<bool> all;
+    for (const auto& phase : phases) all.push_back(phase == "write");
+    return all;
+}
+
+std::int64_t Parameters::largest() const {
+    return std::max_element(transfers.begin(), transfers.end())->count;
+}
+
+BackendChoice Parameters::backend_of(Way way) const {
+    BackendChoice choice = backend;
+    if (is_model(backend.name)) return choice;
+    if (way == Way::uring) {
+        choice.name = "uring";
+        choice.uring.direct = choice.uring.direct || direct;
+    } else if (way == Way::thread) {
+        choice.name = direct ? "direct" : "posix";
+    }
+    return choice;
+}
+
+}  // namespace effio::overlap

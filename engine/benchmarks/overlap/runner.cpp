@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/overlap/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "benchmarks/overlap/views.hpp"
+#include "benchmarks/storage_options.hpp"
+#include "core/balanced_order.hpp"
+#include "core/pattern.hpp"
+#include "storage/cache_watch.hpp"
+#include "storage/threaded_queue.hpp"
+
+namespace effio::overlap {
+
+Runner::Runner(Job& job, const Parameters& parameters, const Target& target,
+               std::vector<Contender> contenders, std::vector<Work>& works,
+               std::vector<Observer*> observers)
+    : job_(job),
+      session_(job.session),
+      parameters_(parameters),
+      target_(target),
+      contenders_(std::move(contenders)),
+      works_(works),
+      observers_(std::move(observers)),
+      common_(job.session.comm, job.topology),
+      memory_(static_cast<std::size_t>(parameters.largest())),
+      again_(parameters.verify ? static_cast<std::size_t>(parameters.largest()) : 0),
+      until_ci_(parameters.until_ci, parameters.repetitions, job.session.clock.now()) {
+    // What an earlier run left must not pass for what was written.
+    if (session_.comm.is_root()) generation_ = std::uint64_t{std::random_device{}()} << 32;
+    session_.comm.broadcast(generation_);
+    for (auto& way : contenders_) way.generations.resize(parameters.transfers.size());
+}
+
+Ending Runner::run() {
+    warm_up();
+    for (std::int64_t i = 0; i < parameters_.repetitions && !stopping_; ++i) {
+        repeat(i);
+        if (!stopping_ && !until_ci_.another(session_.comm, session_.clock.now())) break;
+    }
+    notify([&](Observer& o) { o.end(series_); });
+    until_ci_.tell(session_, "overlap");
+    if (fatal_.error) return Ending::from(*fatal_.error);
+    Ending ending;
+    if (fatal_.interrupted) {
+        ending.status = ExitCode::interrupted;
+        ending.reason = "stopped by a signal; the cells before it are measured completely";
+    } else if (data_errors_ > 0) {
+        ending.status = ExitCode::data_errors;
+        ending.reason = fmt::format("{} wrong bytes in the data read back", data_errors_);
+    }
+    return ending;
+}
+
+/// Each way writes its whole file, and each operation is timed once: a computation that nobody gave
+/// a length is as long as these say.
+void Runner::warm_up() {
+    std::vector<Contender> able;
+    for (auto& way : contenders_) {
+        if (stopping_) return;
+        if (warm_up(way)) able.push_back(std::move(way));
+    }
+    contenders_ = std::move(able);
+}
+
+bool Runner::warm_up(Contender& way) {
+    begin_step(fmt::format("warm up {}", name(way.way)), way, 0);
+    Outcome mine;
+    create(way, mine);
+    const Agreed agreed = agree(session_, session_.comm, mine);
+    if (agreed.failed() && way.can_be_left_out &&
+        agreed.error->exit_code == ExitCode::environment) {
+        notify([&](Observer& o) {
+            o.left_out(fmt::format("{}: {}", name(way.way), agreed.error->cause));
+        });
+        return false;
+    }
+    fatal_.error = agreed.error;
+    fatal_.interrupted = agreed.interrupted;
+    stopping_ = agreed.failed() || agreed.interrupted;
+    if (stopping_) return true;
+    auto opened = open(way);
+    if (!opened) return true;
+    for (std::size_t size = 0; size < parameters_.transfers.size() && !stopping_; ++size) {
+        const auto once = [&](bool write) {
+            prepare(*opened, write, size);
+            Own own = treat(Treatment::io, *opened, write, size, nullptr, {}, 0);
+            Outcome outcome;
+            if (!own.status) outcome.fail(session_.signed_error(std::move(own.status.error())));
+            const double seconds = session_.comm.max(own.total);
+            if (go_on(outcome) && write) {
+                sync(*opened, outcome);
+                go_on(outcome);
+            }
+            return seconds;
+        };
+        // The first write of a place has to find room for it, which no later one has to.
+        once(true);
+        for (const bool write : parameters_.accesses()) {
+            if (!stopping_) asked_of(way, write, size) = once(write);
+        }
+    }
+    // A file that failed is not closed: that is collective.
+    if (!fatal_.error) close(*opened);
+    return true;
+}
+
+void Runner::create(Contender& way, Outcome& mine) const {
+    auto file =
+        way.storage->open(session_.comm, {path_of(way), OpenMode::creating(), Element::byte, {}});
+    if (!file) {
+        mine.fail(session_.signed_error(std::move(file.error())));
+        return;
+    }
+    if (auto closed = (*file)->close(); !closed) {
+        mine.fail(session_.signed_error(std::move(closed.error())));
+    }
+}
+
+void Runner::repeat(std::int64_t repetition) {
+    // What comes first, or after a certain other, meets other caches.
+    const auto order = balanced_order(contenders_.size(), static_cast<std::size_t>(repetition));
+    for (const bool write : parameters_.accesses()) {
+        for (std::size_t size = 0; size < parameters_.transfers.size(); ++size) {
+            for (Work& work : works_) {
+                for (const auto i : order) {
+                    measure(repetition, contenders_[i], write, size, work);
+                    if (stopping_) return;
+                }
+            }
+        }
+    }
+}
+
+std::optional<Runner::Open> Runner::open(Contender& way) {
+    Outcome mine;
+    Open opened{way, nullptr, nullptr};
+    auto file =
+        way.storage->open(session_.comm, {path_of(way), OpenMode::updating(), Element::byte, {}});
+    if (!file) {
+        mine.fail(session_.signed_error(std::move(file.error())));
+    } else {
+        opened.file = std::move(*file);
+    }
+    if (!go_on(mine)) return {};
+    if (way.way != Way::blocking) {
+        auto queue = way.way == Way::thread ? make_threaded_queue(session_, *opened.file)
+                                            : opened.file->queue(1);
+        if (!queue) {
+            mine.fail(session_.signed_error(std::move(queue.error())));
+        } else {
+            opened.queue = std::move(*queue);
+        }
+        if (!go_on(mine)) return {};
+    }
+    return opened;
+}
+
+void Runner::close(Open& open) {
+    open.queue.reset();
+    Outcome mine;
+    if (auto closed = open.file->close(); !closed) {
+        mine.fail(session_.signed_error(std::move(closed.error())));
+    }
+    go_on(mine);
+}
+
+std::int64_t Runner::place_of(std::size_t size) const {
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < size; ++i) before += bytes_of(i) * session_.comm.size();
+    return before + bytes_of(size) * session_.comm.rank();
+}
+
+/// Untimed: the data that will be written, or nothing where data will be read.
+void Runner::prepare(Open& open, bool write, std::size_t size) {
+    const auto number = static_cast<std::uint64_t>(open.way.way);
+    if (write) {
+        open.way.generations[size] = ++generation_;
+        Pattern(generation_, number).fill(memory(size), place_of(size));
+        return;
+    }
+    std::fill(memory(size).begin(), memory(size).end(), std::byte{0});
+}
+
+/// What is not in a queue is over when this returns.
+Status Runner::begin(Open& open, bool write, std::size_t size) {
+    const std::int64_t place = place_of(size);
+    if (!open.queue) {
+        return write ? open.file->write({}, memory(size), place)
+                     : open.file->read({}, memory(size), place);
+    }
+    if (write) {
+        open.queue->post_write(0, memory(size), place);
+    } else {
+        open.queue->post_read(0, memory(size), place);
+    }
+    return {};
+}
+
+Runner::Own Runner::treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
+                          const Polls& polls, double seconds) {
+    const Clock& clock = session_.clock;
+    Own own;
+    const double begun = common_.start();
+    double now = begun;
+    const auto lap = [&] {
+        const double before = std::exchange(now, clock.now());
+        return now - before;
+    };
+    if (treatment != Treatment::work) {
+        own.status = begin(open, write, size);
+        own.post = lap();
+    }
+    if (treatment != Treatment::io) {
+        const bool asks = treatment == Treatment::both && open.queue != nullptr;
+        const auto done =
+            work->run(polls, seconds,
+                      asks ? std::function<bool()>([&] { return !open.queue->test(); })
+                           : std::function<bool()>());
+        own.computing = done.seconds;
+        own.poll = done.poll_seconds;
+        own.polls = done.polls;
+        now = clock.now();
+    }
+    if (treatment != Treatment::work && open.queue) {
+        own.status = open.queue->wait().status;
+        own.wait = lap();
+    }
+    own.total = common_.late() + now - begun;
+    return own;
+}
+
+void Runner::sync(Open& open, Outcome& mine) const {
+    if (auto synced = open.file->sync(); !synced) {
+        mine.fail(session_.signed_error(std::move(synced.error())));
+    }
+}
+
+/// Untimed: what was written is read back, what was read is there already.
+void Runner::check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine) {
+    if (!parameters_.verify || !open.way.storage->capabilities().stores_data) return;
+    auto found = memory(size);
+    if (write) {
+        found = again_.bytes().first(found.size());
+        if (auto read = open.file->read({}, found, place_of(size)); !read) {
+            mine.fail(session_.signed_error(std::move(read.error())));
+            return;
+        }
+    }
+    cell.verified_bytes += bytes_of(size);
+    const Pattern pattern(open.way.generations[size], static_cast<std::uint64_t>(open.way.way));
+    if (const auto wrong = pattern.check(found, place_of(size))) {
+        Error error = io_error("verify", path_of(open.way), wrong->text());
+        error.exit_code = ExitCode::data_errors;
+        error.offset = wrong->offset;
+        mine.fail(session_.signed_error(std::move(error)));
+        mine.error_count += wrong->wrong_bytes - 1;
+    }
+}
+
+void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::size_t size,
+                     Work& work) {
+    const Comm& comm = session_.comm;
+    Cell cell;
+    cell.point = {way.way, work.kind(), write, bytes_of(size)};
+    cell.repetition = repetition;
+    cell.ranks = comm.size();
+    cell.nodes = job_.topology.nodes;
+    cell.bytes = comm.size() * bytes_of(size);
+    const double io = asked_of(way, write, size);
+    cell.asked_seconds = work_seconds(
+        parameters_.work_time ? std::optional(parameters_.work_time->count) : std::nullopt, io);
+    const Polls polls = work.plan(cell.asked_seconds, parameters_.polls);
+    begin_step(fmt::format("{} {} {}, repetition {}", name(way.way), write ? "write" : "read",
+                           format_exact(Bytes{bytes_of(size)}), repetition + 1),
+               way, 3 * cell.asked_seconds);
+    auto opened = open(way);
+    if (!opened) return;
+    const Capabilities can = way.storage->capabilities();
+    std::array<Own, 3> own;
+    const auto at = [&](Treatment t) -> Own& { return own.at(static_cast<std::size_t>(t)); };
+    for (const auto i : balanced_order(own.size(), static_cast<std::size_t>(repetition))) {
+        const auto treatment = static_cast<Treatment>(i);
+        const bool moves = treatment != Treatment::work;
+        Outcome mine;
+        if (moves) prepare(*opened, write, size);
+        Cold cold({comm, job_.topology, target_.file_system(), can.real_files, can.cached},
+                  parameters_.cache, [path = path_of(way)](const Cold::Look& look) { look(path); });
+        if (moves && !write) cold.before(job_.topology.is_node_leader());
+        std::optional<CacheWatch> watch;
+        if (treatment == Treatment::both) {
+            watch.emplace(comm, job_.topology, target_.file_system());
+            watch->begin();
+        }
+        at(treatment) = treat(treatment, *opened, write, size, &work, polls, cell.asked_seconds);
+        if (watch) {
+            cell.cache = watch->end(cell.bytes, !write);
+            cold.tell(*cell.cache, cell.bytes, !write);
+        }
+        Status& status = at(treatment).status;
+        if (!status) mine.fail(session_.signed_error(std::move(status.error())));
+        cell.valid = go_on(mine, &cell) || !fatal_.error;
+        if (!cell.valid) break;
+        if (moves) {
+            if (write) sync(*opened, mine);
+            check(*opened, write, size, cell, mine);
+            cell.valid = go_on(mine, &cell) || !fatal_.error;
+            if (!cell.valid) break;
+        }
+    }
+    ++done_;
+    cell.verified_bytes = comm.sum(cell.verified_bytes);
+    cell.polls = comm.sum(at(Treatment::both).polls);
+    const Own& both = at(Treatment::both);
+    std::array<double, 8> longest{at(Treatment::io).total,
+                                  at(Treatment::work).total,
+                                  both.total,
+                                  at(Treatment::work).computing,
+                                  both.computing,
+                                  both.post,
+                                  both.poll,
+                                  both.wait};
+    comm.max(std::span<double>(longest));
+    cell.times = {longest[0], longest[1], longest[2], longest[3],
+                  longest[4], longest[5], longest[6], longest[7]};
+    const std::array<Named, 5> parts{Named{"total", both.total}, Named{"post", both.post},
+                                     Named{"compute", both.computing}, Named{"poll", both.poll},
+                                     Named{"wait", both.wait}};
+    cell.seconds = spread_over(comm, parts);
+    if (cell.valid) {
+        Series& series = series_of(cell.point);
+        series.asked_seconds = cell.asked_seconds;
+        series.times.push_back(cell.times);
+        for (const auto& [what, value] : timed_figures(cell.times)) {
+            until_ci_.add({std::string(what), where_of(cell.point), "s", text_of(cell.point, what)},
+                          value);
+        }
+    }
+    notify([&](Observer& o) { o.cell(cell); });
+    if (cell.valid) close(*opened);
+}
+
+bool Runner::go_on(const Outcome& mine, Cell* cell) {
+    const Agreed agreed = agree(session_, session_.comm, mine);
+    if (cell != nullptr) {
+        cell->error_count += agreed.error_count;
+        if (agreed.error) cell->errors.push_back(*agreed.error);
+    }
+    if (agreed.failed() && agreed.error->exit_code == ExitCode::data_errors) {
+        data_errors_ += agreed.error_count;
+    } else if (agreed.failed()) {
+        fatal_.error = agreed.error;
+        stopping_ = true;
+    }
+    if (agreed.interrupted) {
+        fatal_.interrupted = true;
+        stopping_ = true;
+    }
+    return !stopping_;
+}
+
+void Runner::begin_step(const std::string& title, const Contender& way, double seconds) {
+    Progress::Step step;
+    step.title = title;
+    step.path = path_of(way);
+    std::int64_t all = 0;
+    for (const Bytes transfer : parameters_.transfers) all += transfer.count;
+    const auto calls = static_cast<std::int64_t>(parameters_.transfers.size()) * 4;
+    step.allowance_seconds = static_cast<double>(4 * all * session_.comm.size()) / slowest_storage +
+                             seconds + asked_wait(parameters_.backend_of(way.way), calls, 4 * all);
+    const auto cells =
+        static_cast<double>(parameters_.repetitions) *
+        static_cast<double>(parameters_.accesses().size() * parameters_.transfers.size() *
+                            works_.size() * contenders_.size());
+    step.plan_done = std::min(1.0, static_cast<double>(done_) / cells);
+    step.ranks = session_.comm.size();
+    session_.progress.begin(step);
+}
+
+Series& Runner::series_of(const Point& point) {
+    const auto found = std::find_if(series_.begin(), series_.end(),
+                                    [&](const Series& s) { return s.point == point; });
+    if (found != series_.end()) return *found;
+    series_.push_back({point, {}, 0});
+    return series_.back();
+}
+
+double& Runner::asked_of(const Contender& way, bool write, std::size_t size) {
+    const Point point{way.way, WorkKind::compute, write, bytes_of(size)};
+    const auto found = std::find_if(asked_.begin(), asked_.end(),
+                                    [&](const auto& one) { return one.first == point; });
+    if (found != asked_.end()) return found->second;
+    return asked_.emplace_back(point, 0.0).second;
+}
+
+}  // namespace effio::overlap

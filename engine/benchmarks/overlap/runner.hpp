@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The loops of overlap: repetitions, accesses, sizes, kinds of work, ways; in each such cell the
+// operation alone, the computation alone, and both, in turn (docs/definitions/overlap.md).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/benchmark.hpp"
+#include "benchmarks/overlap/definition.hpp"
+#include "benchmarks/overlap/parameters.hpp"
+#include "benchmarks/overlap/work.hpp"
+#include "core/buffer.hpp"
+#include "core/record.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/common_clock.hpp"
+#include "parallel/over_ranks.hpp"
+#include "storage/target.hpp"
+
+namespace effio::overlap {
+
+/// A way and how it reaches storage.
+struct Contender {
+    Way way;
+    std::unique_ptr<Storage> storage;
+    FileSet files;
+    /// Of the pass that wrote the part of the file for each size; 0 = none did.
+    std::vector<std::uint64_t> generations;
+    bool can_be_left_out = false;  ///< nobody asked for it by name
+};
+
+/// One repetition of one cell.
+struct Cell {
+    Point point;
+    std::int64_t repetition = 0;
+    Times times;
+    double asked_seconds = 0;  ///< of the computation
+    std::int64_t polls = 0;    ///< made by all ranks
+    /// Of `both`, over ranks; "total" first.
+    PartTimes seconds;
+    int ranks = 1;
+    int nodes = 1;
+    std::int64_t bytes = 0;  ///< of `both`, all ranks
+    std::optional<CacheEvidence> cache;
+    std::int64_t verified_bytes = 0;
+    std::int64_t error_count = 0;
+    std::vector<Error> errors;
+    bool valid = true;
+
+    Measurement to_measurement() const;
+};
+
+/// Root only.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    Observer(const Observer&) = delete;
+    Observer& operator=(const Observer&) = delete;
+    virtual void left_out(const std::string& /*why*/) {}
+    virtual void cell(const Cell&) {}
+    virtual void end(const std::vector<Series>&) {}
+
+  protected:
+    Observer() = default;
+};
+
+class Runner {
+  public:
+    Runner(Job& job, const Parameters& parameters, const Target& target,
+           std::vector<Contender> contenders, std::vector<Work>& works,
+           std::vector<Observer*> observers);
+
+    /// Collective.
+    Ending run();
+    const std::vector<Contender>& contenders() const { return contenders_; }
+
+  private:
+    /// The file of a way while it is open.
+    struct Open {
+        Contender& way;
+        std::unique_ptr<ByteFile> file;
+        std::unique_ptr<TransferQueue> queue;  ///< null for calls that wait
+    };
+    /// This rank's part in a treatment; seconds.
+    struct Own {
+        double total = 0;  ///< since the first rank's start
+        double post = 0;
+        double poll = 0;
+        double wait = 0;
+        double computing = 0;
+        std::int64_t polls = 0;
+        Status status;
+    };
+
+    void warm_up();
+    bool warm_up(Contender& way);
+    void repeat(std::int64_t repetition);
+    void measure(std::int64_t repetition, Contender& way, bool write, std::size_t size, Work& work);
+    std::optional<Open> open(Contender& way);
+    void close(Open& open);
+    void create(Contender& way, Outcome& mine) const;
+    void prepare(Open& open, bool write, std::size_t size);
+    Own treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
+              const Polls& polls, double seconds);
+    Status begin(Open& open, bool write, std::size_t size);
+    void check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine);
+    void sync(Open& open, Outcome& mine) const;
+    /// Collective; false if a failure or a signal ends the run.
+    bool go_on(const Outcome& mine, Cell* cell = nullptr);
+    void begin_step(const std::string& title, const Contender& way, double seconds);
+    std::string path_of(const Contender& way) const { return target_.path(way.files, 0); }
+    std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }
+    /// Of this rank's part of the file for a size.
+    std::int64_t place_of(std::size_t size) const;
+    std::span<std::byte> memory(std::size_t size) {
+        return memory_.bytes().first(static_cast<std::size_t>(bytes_of(size)));
+    }
+    Series& series_of(const Point& point);
+    /// Of a computation beside the way's operation, from the warm-up.
+    double& asked_of(const Contender& way, bool write, std::size_t size);
+
+    template <class Event>
+    void notify(Event&& event) {
+        if (session_.comm.is_root()) {
+            for (Observer* observer : observers_) event(*observer);
+        }
+    }
+
+    Job& job_;
+    Session& session_;
+    const Parameters& parameters_;
+    const Target& target_;
+    std::vector<Contender> contenders_;
+    std::vector<Work>& works_;
+    std::vector<Observer*> observers_;
+    CommonClock common_;
+    Buffer memory_;
+    Buffer again_;  ///< what was written, read back
+    std::vector<Series> series_;
+    std::vector<std::pair<Point, double>> asked_;
+    UntilCi until_ci_;
+    std::uint64_t generation_ = 0;
+    std::int64_t done_ = 0;  ///< cells
+    std::int64_t data_errors_ = 0;
+    Outcome fatal_;
+    bool stopping_ = false;
+};
+
+}  // namespace effio::overlap
