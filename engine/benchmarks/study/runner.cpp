@@ -121,7 +121,8 @@ class Runner {
     bool remove(const Group& group) {
         Storage& storage = stage_.ways.of(group.cells.front());
         for (const auto& set : group.sets) {
-            for (const auto& files : set.all()) remove_share(storage, files);
+            remove_share(storage, set.files);
+            for (const auto& files : set.beside) remove_share(storage, files);
         }
         return go_on();
     }
