@@ -306,6 +306,19 @@ def two_nodes(engine: Engine, words: Sequence[object]) -> list[str]:
     return command
 
 
+def apart(engine: Engine, words: Sequence[object], cwd: Path, ahead: int) -> Run:
+    """The same run, finished, with a clock of node b that is so many seconds ahead of node a's."""
+    import pytest
+
+    there = ["unshare", "--time", "--monotonic", str(ahead)]
+    if subprocess.run([*there, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no time namespaces here")
+    command = two_nodes(engine, words)
+    at_b = command.index("SLURMD_NODENAME=b")
+    command[at_b + 1 : at_b + 1] = there
+    return Job(engine, command, cwd, engine.environment()).finish()
+
+
 def _cached(build: Path, name: str) -> str | None:
     try:
         for line in (build / "CMakeCache.txt").read_text().splitlines():

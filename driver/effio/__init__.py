@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """effio: start the engine, keep its results, draw reports. Never touches the data path."""
 
-from importlib import metadata
 from pathlib import Path
 
 
@@ -10,6 +9,9 @@ def _version() -> str:
     checkout = Path(__file__).resolve().parents[2] / "VERSION"
     if checkout.is_file():
         return checkout.read_text().strip()
+    # Half of what a command like --help takes is this import.
+    from importlib import metadata
+
     try:
         return metadata.version("effio")
     except metadata.PackageNotFoundError:

@@ -3,6 +3,7 @@
 #include "benchmarks/b_eff_io/b_eff_io.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/flash_io.hpp"
+#include "benchmarks/interference/interference.hpp"
 #include "benchmarks/io_bench/io_bench.hpp"
 #include "benchmarks/ior/ior.hpp"
 #include "benchmarks/libraries/libraries.hpp"
@@ -38,6 +39,7 @@ const std::vector<BenchmarkFactory>& benchmark_registry() {
         rows.emplace_back([] { return partest::make_benchmark(); });
         rows.emplace_back([] { return saturation::make_benchmark(); });
         rows.emplace_back([] { return overlap::make_benchmark(); });
+        rows.emplace_back([] { return interference::make_benchmark(); });
         rows.emplace_back([] { return probe::make_benchmark(); });
         return rows;
     }();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "benchmarks/job/group.hpp"
+#include "benchmarks/job/whole_job.hpp"
 #include "benchmarks/job/world.hpp"
 #include "parallel/system.hpp"
 
@@ -35,6 +36,9 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
 
 ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTable& table,
                  const Invocation& invocation) {
+    if (auto* whole = dynamic_cast<WholeJob*>(&benchmark)) {
+        return whole->run_whole(options, table, invocation);
+    }
     const Task task{benchmark, options, table, invocation};
     World world(sentinel_settings(task));
     Clock clock(benchmark.virtual_time() ? Clock::Kind::virtual_time : Clock::Kind::real);

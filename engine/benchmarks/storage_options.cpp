@@ -6,11 +6,15 @@
 
 namespace effio {
 
-void StorageOptions::declare(OptionTable& table) {
+void StorageOptions::declare_place(OptionTable& table) {
     table.group("Storage");
     table.add("dir", directory, "directory for the data files; must exist")
         .letter('d')
         .metavar("DIR");
+}
+
+void StorageOptions::declare(OptionTable& table) {
+    declare_place(table);
     table.add("backend", backend.name, "way to reach storage").choices(backend_names(needs));
     table
         .add("backend-options", backend.settings,
@@ -24,6 +28,10 @@ void StorageOptions::declare(OptionTable& table) {
             .metavar("FILE")
             .automatic("no hints");
     }
+    declare_rules(table);
+}
+
+void StorageOptions::declare_rules(OptionTable& table) {
     table
         .add("max-bytes", max_bytes,
              "most that may lie in the directory at a time; shared out over the rows by weight")
@@ -35,6 +43,7 @@ void StorageOptions::declare(OptionTable& table) {
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
     table.on_off("call-times", call_times,
                  "time each call into a histogram (costs some 30 ns a call)");
+    cache.declare(table);
 }
 
 Status StorageOptions::check() {

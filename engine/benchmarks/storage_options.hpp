@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/cold.hpp"
 #include "core/options.hpp"
 #include "parallel/session.hpp"
 #include "storage/backends.hpp"
@@ -29,12 +30,16 @@ struct StorageOptions {
     bool keep = false;
     bool overwrite = false;
     bool call_times = true;
+    CacheOptions cache;
 
     explicit StorageOptions(std::string default_backend, Serves what = Serves::bytes)
         : needs(what) {
         backend.name = std::move(default_backend);
     }
     void declare(OptionTable& table);
+    // Parts of it, for benchmarks that choose their backends in another way.
+    void declare_place(OptionTable& table);
+    void declare_rules(OptionTable& table);
     /// Reads the backend's settings; call from Benchmark::check.
     Status check();
     bool virtual_time() const { return backend.name == "sim"; }

@@ -34,6 +34,28 @@ Status check_cap(const Session& session, const Target& target, const std::string
     return {};
 }
 
+Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
+                 std::int64_t wrong, const std::string& pieces) {
+    if (error) return Ending::from(*error);
+    Ending ending;
+    if (interrupted) {
+        ending.status = ExitCode::interrupted;
+        ending.reason = fmt::format("stopped by a signal; the {} before it are complete", before);
+    } else if (wrong > 0) {
+        ending.status = ExitCode::data_errors;
+        ending.reason = pieces + " in the data read back";
+    }
+    return ending;
+}
+
+void wait_for_others(Session& session, const std::string& them) {
+    constexpr double as_long_as_it_takes = 1e9;
+    Progress::Step step;
+    step.title = "waiting for " + them;
+    step.allowance_seconds = as_long_as_it_takes;
+    session.progress.begin(step);
+}
+
 void add(Ending& ending, const Status& more) {
     if (more) return;
     ending.errors.push_back(more.error());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,14 @@ class CleanUp {
 /// anything is left: the original would go on.
 Status check_cap(const Session& session, const Target& target, const std::string& directory,
                  double bytes, const std::string& what, const std::string& advice);
+
+/// What ended a run, the gravest first: an error, a signal, or so many wrong `pieces` ("3 errors")
+/// in the data read back. `before`: what is complete before the signal, "passes".
+Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
+                 std::int64_t wrong, const std::string& pieces);
+
+/// The step of a rank that takes no part in what others measure.
+void wait_for_others(Session& session, const std::string& them);
 
 /// One more thing that was done at the end; its failure makes the ending as grave as itself.
 void add(Ending& ending, const Status& more);

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t most_named = 8;
 
 std::string rate_text(double rate, const std::string& unit) {
+    // Latencies are told to the nanosecond.
+    if (unit == "s" && rate < 1e-3) return fmt::format("{:.3f} us", rate * 1e6);
     if (unit == "s") return format_duration(rate);
     return unit == "B/s" ? format_rate(rate) : fmt::format("{:.1f} {}", rate, unit);
 }
@@ -32,6 +34,12 @@ std::string drift_of(const UntilCi::Series& series) {
     return fmt::format("{}: {} in the first half of the repetitions, {} in the second",
                        series.subject.text, rate_text(first.mean(), series.subject.unit),
                        rate_text(second.mean(), series.subject.unit));
+}
+
+std::string clinging_of(const UntilCi::Series& series) {
+    const auto interval = series.interval();
+    return fmt::format("{}: {} are worth {:.1f} independent ones", series.subject.text,
+                       count_of(interval->count, "value"), interval->worth);
 }
 
 std::string lines(const std::vector<const UntilCi::Series*>& some,
@@ -76,12 +84,18 @@ void UntilCiOptions::declare(OptionTable& table) {
         .automatic("10min");
 }
 
-Status UntilCiOptions::check(std::int64_t& most, std::string_view name) {
+void UntilCiOptions::declare_rounds(OptionTable& table, std::int64_t& rounds,
+                                    const std::string& help) {
+    table.add("rounds", rounds, help).range(1, 10000).notes(most_given);
+    declare(table);
+}
+
+Status UntilCiOptions::check(std::int64_t& most, std::string_view name, std::int64_t unasked) {
     if (!on()) {
         if (limit) return usage_error("--until-ci-limit needs --until-ci");
         return {};
     }
-    if (!most_given) most = most_unasked;
+    if (!most_given) most = unasked;
     return check_most(most, name);
 }
 
@@ -125,9 +139,9 @@ UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_vie
 }
 
 std::optional<double> UntilCi::Series::half_width() const {
-    const Samples all = samples();
-    if (all.count() < 2 || all.mean() == 0) return {};
-    return all.confidence95() / std::abs(all.mean());
+    const auto found = interval();
+    if (!found || found->mean == 0) return {};
+    return found->half_width / std::abs(found->mean);
 }
 
 std::pair<Samples, Samples> UntilCi::Series::halves() const {
@@ -141,13 +155,44 @@ double UntilCi::Series::chance() const {
     return chance_of_difference(first, second);
 }
 
-void UntilCi::add(const Subject& subject, double rate) {
-    if (!options_.on()) return;
+UntilCi::Series& UntilCi::series_of(const Subject& subject) {
     auto it = std::find_if(series_.begin(), series_.end(), [&](const Series& s) {
         return s.subject.figure == subject.figure && s.subject.where == subject.where;
     });
     if (it == series_.end()) it = series_.insert(it, Series{subject, {}});
-    it->values.push_back(rate);
+    return *it;
+}
+
+void UntilCi::add(const Subject& subject, double rate) {
+    if (options_.on()) series_of(subject).values.push_back(rate);
+}
+
+void UntilCi::set(const Subject& subject, std::vector<double> values) {
+    if (options_.on()) series_of(subject).values = std::move(values);
+}
+
+bool UntilCi::is_wide(std::string_view figure) const {
+    return std::none_of(series_.begin(), series_.end(),
+                        [&](const Series& s) { return s.subject.figure == figure && narrow(s); });
+}
+
+std::int64_t UntilCi::expected() const {
+    if (!options_.on()) return most_;
+    const auto least = std::max<std::int64_t>(done_ + 1, UntilCiOptions::least);
+    double wanted = 0;
+    for (const Series& series : series_) {
+        const double width = width_of(series);
+        if (!std::isfinite(width)) continue;
+        const double times = width / options_.share->count;
+        wanted = std::max(wanted, static_cast<double>(series.samples().count()) * times * times);
+    }
+    if (options_.limit_seconds() > 0 && seconds_ > 0) {
+        // What begins within the limit is finished.
+        wanted = std::min(
+            wanted, std::ceil(options_.limit_seconds() * static_cast<double>(done_) / seconds_));
+    }
+    wanted = std::min(std::ceil(wanted), static_cast<double>(most_));
+    return std::min(most_, std::max(least, static_cast<std::int64_t>(wanted)));
 }
 
 double UntilCi::width_of(const Series& series) {
@@ -204,6 +249,15 @@ std::vector<const UntilCi::Series*> UntilCi::drifting() const {
     return some;
 }
 
+std::vector<const UntilCi::Series*> UntilCi::clinging() const {
+    std::vector<const Series*> some;
+    for (const Series& series : series_) {
+        const auto interval = series.interval();
+        if (interval && interval->too_few()) some.push_back(&series);
+    }
+    return some;
+}
+
 std::string UntilCi::why() const {
     switch (stop_) {
         case Stop::time:
@@ -221,6 +275,7 @@ std::string UntilCi::why() const {
 Figure UntilCi::figure(std::string_view benchmark) const {
     const auto too_wide = wide();
     const auto moving = drifting();
+    const auto hanging = clinging();
     Figure f;
     f.benchmark = benchmark;
     f.name = "until_ci";
@@ -228,13 +283,17 @@ Figure UntilCi::figure(std::string_view benchmark) const {
     for (const Series& series : series_) widest = std::max(widest, width_of(series));
     f.metric = std::isfinite(widest) ? Metric{widest, "1", false, {}}
                                      : Metric::none("1", "an interval needs two values", false);
-    f.valid = stop_ == Stop::precise && moving.empty();
+    f.valid = stop_ == Stop::precise && moving.empty() && hanging.empty();
     if (stop_ != Stop::precise) {
         f.reasons.push_back(fmt::format("{} before all intervals were within {}", why(),
                                         format_share(options_.share->count)));
     }
     for (const Series* series : moving) {
         f.reasons.push_back("the interval may be untrue, the rates drift: " + drift_of(*series));
+    }
+    for (const Series* series : hanging) {
+        f.reasons.push_back("the interval may be untrue, the rates hang together: " +
+                            clinging_of(*series));
     }
     Json figures = Json::array();
     for (const Series& series : series_) {
@@ -244,6 +303,7 @@ Figure UntilCi::figure(std::string_view benchmark) const {
             return std::find(some.begin(), some.end(), &series) != some.end();
         };
         const auto width = series.half_width();
+        const auto interval = series.interval();
         figures.push_back(
             Json{{"figure", series.subject.figure},
                  {"where", series.subject.where},
@@ -251,8 +311,10 @@ Figure UntilCi::figure(std::string_view benchmark) const {
                  {"unit", series.subject.unit},
                  {"count", samples.count()},
                  {"mean", samples.mean()},
-                 {"half_width", width ? Json(samples.confidence95()) : Json(nullptr)},
+                 {"half_width", interval ? Json(interval->half_width) : Json(nullptr)},
                  {"half_width_share", width ? Json(*width) : Json(nullptr)},
+                 {"correlation", interval ? Json(interval->correlation) : Json(nullptr)},
+                 {"worth", interval ? Json(interval->worth) : Json(nullptr)},
                  {"within", !is(too_wide)},
                  {"drift", is(moving)},
                  {"first_half_mean", first.count() > 0 ? Json(first.mean()) : Json(nullptr)},
@@ -288,6 +350,10 @@ std::string UntilCi::text() const {
     }
     if (!moving.empty()) {
         out += "DRIFT, so that intervals may be untrue:\n" + lines(moving, drift_of);
+    }
+    if (const auto hanging = clinging(); !hanging.empty()) {
+        out += "NEIGHBOURS HANG TOGETHER, so that intervals may be untrue:\n" +
+               lines(hanging, clinging_of);
     }
     return out;
 }

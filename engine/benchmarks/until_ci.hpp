@@ -13,6 +13,7 @@
 #include "core/json.hpp"
 #include "core/options.hpp"
 #include "core/record.hpp"
+#include "core/rounds.hpp"
 #include "core/stats.hpp"
 #include "parallel/session.hpp"
 
@@ -30,8 +31,10 @@ struct UntilCiOptions {
     bool most_given = false;  ///< the option of the repetitions was; let its Option note it
 
     void declare(OptionTable& table);
+    /// For a benchmark that repeats itself as a whole: the same, and --rounds.
+    void declare_rounds(OptionTable& table, std::int64_t& rounds, const std::string& help);
     /// `most` is the value of the option `name`; not given, it becomes the most there may be.
-    Status check(std::int64_t& most, std::string_view name);
+    Status check(std::int64_t& most, std::string_view name, std::int64_t unasked = most_unasked);
     Status check_most(std::int64_t most, std::string_view name) const;
 
     bool on() const { return share.has_value(); }
@@ -56,7 +59,7 @@ class UntilCi {
     struct Subject {
         std::string figure;
         Json where = Json::object();
-        std::string unit;  ///< "B/s" or "op/s"
+        std::string unit;  ///< "B/s", "op/s" or "s"
         std::string text;  ///< for people
     };
     /// Why there is no other repetition.
@@ -73,6 +76,8 @@ class UntilCi {
         std::vector<double> values;
 
         Samples samples() const { return samples_of(values); }
+        /// Nothing below two values; wider where values hang together.
+        std::optional<RoundsInterval> interval() const { return interval_of_rounds(values); }
         /// Half width of the interval over the mean; nothing below two values.
         std::optional<double> half_width() const;
         /// The first and the second half of the values; without the one in the middle.
@@ -87,16 +92,29 @@ class UntilCi {
 
     /// A valid rate; the root's alone count.
     void add(const Subject& subject, double rate);
+    /// Of a composed value: all values anew, whose mean it is (`values_by_leaving_out`).
+    void set(const Subject& subject, std::vector<double> values);
+    /// Root: the figure has no interval yet that is as narrow as asked. True of one that is not
+    /// known.
+    bool is_wide(std::string_view figure) const;
+    /// How many repetitions there will be as it looks now, for what tells people how far the run
+    /// has come: the half width shrinks with their root. At least one more than are done, at most
+    /// the most; without --until-ci the most. The root's.
+    std::int64_t expected() const;
     /// Collective, once after each complete repetition: the root decides by its samples and its
     /// clock, so that no rank goes on alone.
     bool another(const Comm& comm, double now);
     /// What the root decides after `done` repetitions and `seconds`.
     Stop decide(std::int64_t done, double seconds) const;
 
+    std::int64_t done() const { return done_; }
+    double seconds() const { return seconds_; }
     /// Wider than asked, or with too few values to say; the widest first.
     std::vector<const Series*> wide() const;
     /// Whose halves differ by more than chance: a twentieth is shared by all figures.
     std::vector<const Series*> drifting() const;
+    /// Whose values hang together so far that they are too few to say how precise their mean is.
+    std::vector<const Series*> clinging() const;
     /// The figure `until_ci` (docs/results.md).
     Figure figure(std::string_view benchmark) const;
     /// For people; lines.
@@ -109,6 +127,7 @@ class UntilCi {
   private:
     static double width_of(const Series& series);
     bool narrow(const Series& series) const;
+    Series& series_of(const Subject& subject);
     std::string why() const;
 
     UntilCiOptions options_;

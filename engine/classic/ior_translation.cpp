@@ -172,6 +172,7 @@ class Translator {
             add("placement", "view");
         }
         if (views_ && o_.preallocate != 0) add("--preallocate");
+        add("--drop-cache=off");  // the original leaves the caches alone
         add("sync", o_.fsync_per_write != 0 ? "each" : o_.fsync != 0 ? "end" : "none");
         if (o_.barriers != 0) add("--barriers");
         if (o_.delay > 0) add("delay", fmt::format("{}s", o_.delay));

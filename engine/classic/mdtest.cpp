@@ -353,7 +353,7 @@ class MdtestReader {
         }
         if (mknod_) made_by_mknod();
         ranks();
-        for (const char* own : {"quiet", "progress=none", "make-dir"}) flag(own);
+        for (const char* own : {"quiet", "progress=none", "make-dir", "drop-cache=off"}) flag(own);
     }
 
     /// Bounds the creation of files; the original takes it in vain where there is none.

@@ -430,6 +430,13 @@ Status OptionTable::parse(std::span<const std::string> arguments) {
             }
             continue;
         }
+        if (!value && !option->alone_.empty()) {
+            const auto& words = option->choices_;
+            const bool follows =
+                i + 1 < arguments.size() &&
+                std::find(words.begin(), words.end(), arguments[i + 1]) != words.end();
+            value = follows ? arguments[++i] : option->alone_;
+        }
         if (!value) {
             if (i + 1 >= arguments.size()) {
                 faults.push_back("--" + option->name_ + needs_value(*option));

@@ -50,6 +50,7 @@ class Option {
     std::string help_;
     std::string metavar_;
     std::string automatic_;
+    std::string alone_;  ///< the value where none is given
     std::string group_;
     std::vector<std::string> choices_;
     double low_ = -std::numeric_limits<double>::infinity();
@@ -117,9 +118,12 @@ class OptionTable {
              },
              [&target] { target.clear(); }});
     }
-    /// "on" or "off".
+    /// "on" or "off"; without a value it is "on".
     Option& on_off(std::string name, bool& target, std::string help) {
-        return choice(std::move(name), target, {{"on", true}, {"off", false}}, std::move(help));
+        Option& option =
+            choice(std::move(name), target, {{"on", true}, {"off", false}}, std::move(help));
+        option.alone_ = "on";
+        return option;
     }
 
     /// Accepts "--name value", "--name=value", "-x value" and flags. Every fault of the line is

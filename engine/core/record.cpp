@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "core/record.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -45,11 +46,19 @@ Json Metric::to_json() const {
 
 Json CacheEvidence::to_json() const {
     return Json{{"verdict", verdict},
+                {"reason", reason},
+                {"ways", ways},
                 {"resident_before_fraction", or_null(resident_before)},
+                {"resident_after_fraction", or_null(resident_after)},
                 {"process_read_bytes", or_null(process_read)},
                 {"process_written_bytes", or_null(process_written)},
                 {"device_read_bytes", or_null(device_read)},
-                {"device_written_bytes", or_null(device_written)}};
+                {"device_written_bytes", or_null(device_written)},
+                {"client", client.empty() ? Json(nullptr) : Json(client)},
+                {"client_read_bytes", or_null(client_read)},
+                {"client_written_bytes", or_null(client_written)},
+                {"unwritten_bytes", or_null(unwritten)},
+                {"others_bytes", or_null(others)}};
 }
 
 Json to_json(const Error& error) {
@@ -179,8 +188,20 @@ void Recorder::write(std::string_view kind, Json body) {
 void Recorder::run(Json header) {
     write("run", std::move(header));
 }
+void Recorder::starts(const Clock& clock, double start) {
+    const std::lock_guard lock(mutex_);
+    clock_ = &clock;
+    start_ = start;
+}
 void Recorder::measurement(const Measurement& m) {
-    write("measurement", m.to_json());
+    Json line = m.to_json();
+    // Only the thread that measures reads the clock.
+    if (clock_ != nullptr && !m.scattered) {
+        const double end = std::max(clock_->now() - start_, 0.0);
+        const double begin = std::max(end - longest(m.seconds, "total"), 0.0);
+        line["span"] = Json{{"begin_seconds", begin}, {"end_seconds", end}};
+    }
+    write("measurement", std::move(line));
 }
 void Recorder::figure(const Figure& f) {
     write("figure", f.to_json());

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/stats.hpp"
@@ -53,12 +54,24 @@ double longest(const PartTimes& seconds, std::string_view part);
 /// Where the bytes of a measurement came from or went to, as far as the system can tell.
 /// Members without a value could not be observed here.
 struct CacheEvidence {
+    /// What was in force so that what is read comes from storage; empty = nothing.
+    std::vector<std::string> ways;
     std::optional<double> resident_before;        ///< fraction of the files in the page cache
+    std::optional<double> resident_after;         ///< the same when all was moved
     std::optional<std::int64_t> process_read;     ///< bytes the processes caused to be fetched
     std::optional<std::int64_t> process_written;  ///< bytes the processes caused to be sent
     std::optional<std::int64_t> device_read;      ///< bytes read from the block device, all users
     std::optional<std::int64_t> device_written;   ///< bytes written to it, all users
-    std::string verdict = "unknown";              ///< "cache", "device", "mixed" or "unknown"
+    std::string client;                           ///< whose counters these are: "nfs", "lustre"
+    std::optional<std::int64_t> client_read;      ///< bytes the nodes' clients got from servers
+    std::optional<std::int64_t> client_written;   ///< bytes they sent there, all users of the nodes
+    /// Bytes written less those that the device had got when the sync was over: what the sync need
+    /// not write (holes, compression, a device that says nothing). Not below 0.
+    std::optional<std::int64_t> unwritten;
+    /// Bytes of the device that none of the ranks caused: other users, or the file system itself.
+    std::optional<std::int64_t> others;
+    std::string verdict = "unknown";  ///< "cache", "device", "mixed" or "unknown"
+    std::string reason;               ///< of the verdict, a sentence without its full stop
     Json to_json() const;
 };
 
@@ -87,6 +100,9 @@ struct Measurement {
     std::int64_t error_count = 0;  ///< failed calls and wrong data, all ranks
     std::vector<Error> errors;     ///< the first few, with rank and place
     std::optional<CacheEvidence> cache;
+    /// Measured in pieces with other measurements in between, or told at the end of the run: it has
+    /// no begin and end of its own.
+    bool scattered = false;
     Json detail = Json::object();  ///< further numbers; names end in their unit
 
     Json to_json() const;
@@ -152,6 +168,10 @@ class Recorder {
     explicit Recorder(std::unique_ptr<LineSink> sink) : sink_(std::move(sink)) {}
 
     void run(Json header);
+    /// The run begins to measure, at `start` of the clock, which must outlive the recorder's
+    /// measurements: from now on each of them says when it was (`span`). It ends when it is told
+    /// here, which its benchmark does at once, and began its total time before.
+    void starts(const Clock& clock, double start);
     void measurement(const Measurement& measurement);
     void figure(const Figure& figure);
     void end(const End& end);
@@ -162,6 +182,8 @@ class Recorder {
 
     mutable std::mutex mutex_;
     std::unique_ptr<LineSink> sink_;
+    const Clock* clock_ = nullptr;
+    double start_ = 0;
     std::int64_t sequence_ = 0;
     bool ended_ = false;
 };

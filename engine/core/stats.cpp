@@ -6,6 +6,43 @@
 #include <numeric>
 
 namespace effio {
+namespace {
+
+/// The continued fraction of the incomplete beta function (Abramowitz & Stegun 26.5.8), from its
+/// begin by Lentz's method; it converges soon for x < (a + 1) / (a + b + 2).
+double beta_fraction(double a, double b, double x) {
+    constexpr int most_terms = 300;
+    constexpr double tiny = 1e-300;
+    constexpr double enough = 1e-12;
+    const auto not_zero = [](double value) { return std::abs(value) < tiny ? tiny : value; };
+    double c = 1;
+    double d = 1 / not_zero(1 - (a + b) * x / (a + 1));
+    double fraction = d;
+    for (int m = 1; m <= most_terms; ++m) {
+        const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        d = 1 / not_zero(1 + even * d);
+        c = not_zero(1 + even / c);
+        fraction *= d * c;
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        d = 1 / not_zero(1 + odd * d);
+        c = not_zero(1 + odd / c);
+        fraction *= d * c;
+        if (std::abs(d * c - 1) < enough) break;
+    }
+    return fraction;
+}
+
+/// The regularized incomplete beta function of 0 <= x <= 1.
+double incomplete_beta(double a, double b, double x) {
+    if (x <= 0) return 0;
+    if (x >= 1) return 1;
+    const double factor = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
+                                   a * std::log(x) + b * std::log1p(-x));
+    if (x < (a + 1) / (a + b + 2)) return factor * beta_fraction(a, b, x) / a;
+    return 1 - factor * beta_fraction(b, a, 1 - x) / b;
+}
+
+}  // namespace
 
 void Samples::add(double value) {
     ++count_;
@@ -56,20 +93,7 @@ double student_t_975(std::int64_t freedom) {
 double student_t_chance(double t, double freedom) {
     constexpr double normal_from = 1000;  // degrees of freedom
     if (freedom > normal_from) return std::erfc(std::abs(t) / std::sqrt(2.0));
-    // With t = sqrt(freedom) tan(angle) the density is cos^(freedom-1), on an interval that ends.
-    const auto integral = [freedom](double begin) {
-        constexpr int steps = 2000;  // Simpson's rule
-        const double end = std::acos(0.0);
-        const double width = (end - begin) / steps;
-        double sum = 0;
-        for (int i = 0; i <= steps; ++i) {
-            const double at = std::max(0.0, std::cos(begin + i * width));
-            const double weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
-            sum += weight * std::pow(at, freedom - 1);
-        }
-        return sum * width / 3;
-    };
-    return integral(std::atan(std::abs(t) / std::sqrt(freedom))) / integral(0);
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
 double chance_of_difference(const Samples& a, const Samples& b) {

@@ -13,22 +13,11 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "parallel/comm.hpp"
 #include "parallel/topology.hpp"
 
 namespace effio {
-
-/// A question for another clock: this one's readings around it, and the other's in between.
-struct RoundTrip {
-    double asked = 0;
-    double told = 0;
-    double answered = 0;
-};
-/// Seconds that the other clock is ahead of this one, by the shortest of the round trips: its
-/// middle is taken for the moment of the answer.
-double seconds_ahead(std::span<const RoundTrip> trips);
 
 class CommonClock {
   public:

@@ -71,6 +71,41 @@ std::string Neighbours::cause() const {
     return {};
 }
 
+// The file of the signs of life holds one number a group, each written by its root alone.
+void Neighbours::beat() {
+    const int fd = ::open((path_ + ".alive").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return;
+    ++beats_;
+    // A sign that is not given is no harm: the next one follows.
+    (void)!pwrite(fd, &beats_, sizeof beats_, static_cast<off_t>(mine_ * sizeof beats_));
+    ::close(fd);
+}
+
+void Neighbours::look_for_the_frozen(double limit) {
+    std::vector<std::uint64_t> counts(names_.size());
+    const std::size_t bytes = counts.size() * sizeof(std::uint64_t);
+    const int fd = ::open((path_ + ".alive").c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    const bool whole = pread(fd, counts.data(), bytes, 0) > 0;
+    ::close(fd);
+    if (!whole) return;
+    const double now = Clock::monotonic_seconds();
+    seen_.resize(names_.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (counts[i] != seen_[i].count) seen_[i] = {counts[i], now};
+        if (i == mine_ || counts[i] == 0 || now - seen_[i].since < limit) continue;
+        if (told()[i].ended || called_off()) continue;
+        write(Json{{"event", "call_off"},
+                   {"group", i + 1},
+                   {"status", effio::name(ExitCode::hung)},
+                   {"exit_code", static_cast<int>(ExitCode::hung)},
+                   {"by", number()},
+                   {"reason", fmt::format("no sign of life for {:.0f} s: all its ranks stand still",
+                                          now - seen_[i].since)}});
+        seen_[i].since = now;
+    }
+}
+
 template <class True>
 void Neighbours::wait_until(Progress& progress, True&& come) const {
     constexpr double removal_seconds = 8;  // end_job gives it 5

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,14 @@ class Neighbours {
     /// "group 2 (mdtest) ended the job: ..."; empty as long as none did.
     std::string cause() const;
 
+    /// A sign of life of this group, which a thread beside its measurement gives once a second;
+    /// in a file beside that of the ends. From one thread.
+    void beat();
+    /// Another group that has given no sign of life for `limit` seconds, but gave some before: its
+    /// ranks all stand still, with what watches over them. Ends the job in its place, as
+    /// ExitCode::hung. From the thread that beats.
+    void look_for_the_frozen(double limit);
+
     /// Until each other group has ended or called off itself, at most for the grace and what
     /// removing files may take.
     void wait_for_others(Progress& progress) const;
@@ -68,10 +77,17 @@ class Neighbours {
     template <class True>
     void wait_until(Progress& progress, True&& come) const;
 
+    struct Signs {
+        std::uint64_t count = 0;
+        double since = 0;  ///< Clock::monotonic_seconds when it was first seen
+    };
+
     std::string path_;
     std::vector<std::string> names_;
     std::size_t mine_;
     double grace_seconds_;
+    std::uint64_t beats_ = 0;
+    std::vector<Signs> seen_;
     std::atomic<bool> called_off_{false};
 };
 

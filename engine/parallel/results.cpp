@@ -14,8 +14,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 namespace effio {
 namespace {
@@ -73,13 +71,37 @@ std::string rescue_name(const std::string& path) {
                        whole.filename().string());
 }
 
+/// All bytes of a file, which need no longer have a name; false if they cannot be read.
+bool read_all(int descriptor, std::string& bytes) {
+    struct stat info{};
+    if (fstat(descriptor, &info) != 0) return false;
+    bytes.resize(static_cast<std::size_t>(info.st_size));
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const ssize_t n =
+            pread(descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        done += static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+/// Whether `path` still leads to the file: else somebody took the name away, or its file system.
+bool is_at(int descriptor, const std::string& path) {
+    struct stat here{};
+    struct stat there{};
+    return fstat(descriptor, &here) == 0 && stat(path.c_str(), &there) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 /// A new file with the whole lines of the old one and one more; -1 if that cannot be had. `path`
 /// becomes the name that is free.
-int continued(const std::string& old, std::string& path, std::string_view text) {
-    std::ifstream from(old, std::ios::binary);
-    std::string lines{std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>()};
+int continued(int old, std::string& path, std::string_view text) {
+    std::string lines;
+    const bool known = read_all(old, lines);
     lines.resize(lines.rfind('\n') + 1);  // none: npos + 1 is 0
-    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC;
+    constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC;
     const std::filesystem::path whole = path;
     int to = ::open(path.c_str(), flags, 0666);
     for (int attempt = 2; to < 0 && errno == EEXIST && attempt < 1000; ++attempt) {
@@ -88,7 +110,7 @@ int continued(const std::string& old, std::string& path, std::string_view text) 
         to = ::open(path.c_str(), flags, 0666);
     }
     if (to < 0) return -1;
-    if (from.is_open() && write_all(to, lines) && write_all(to, text)) return to;
+    if (known && write_all(to, lines) && write_all(to, text)) return to;
     ::close(to);
     ::unlink(path.c_str());
     return -1;
@@ -118,7 +140,7 @@ std::string utc_now() {
 }
 
 Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) {
         Error error = system_error("create the result file", path, errno);
         error.exit_code = ExitCode::results;
@@ -137,9 +159,12 @@ FileSink::~FileSink() {
 
 void FileSink::line(std::string_view text) {
     if (failed_) return;  // behind a gap nothing can be read
-    if (write_all(descriptor_, text)) return;
-    const Error error = system_error("write the result file", path_, errno);
-    if (!moved_ && rescue(text)) {
+    const bool written = write_all(descriptor_, text);
+    // What is written to a file without a name is lost when the run ends.
+    if (written && is_at(descriptor_, path_)) return;
+    const Error error = written ? io_error("write the result file", path_, "it is no longer there")
+                                : system_error("write the result file", path_, errno);
+    if (!moved_ && rescue(written ? std::string_view() : text)) {
         fmt::print(stderr, "effio-mpi: {}; all results are kept in {}\n", error.text(), path_);
         return;
     }
@@ -155,7 +180,7 @@ bool FileSink::rescue(std::string_view text) {
     for (const std::string& place : places) {
         if (place.empty()) continue;
         std::string path = fmt::format("{}/{}", place, rescue_name(path_));
-        const int other = continued(path_, path, text);
+        const int other = continued(descriptor_, path, text);
         if (other < 0) continue;
         ::close(descriptor_);
         descriptor_ = other;

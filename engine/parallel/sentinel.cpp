@@ -73,6 +73,13 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
 }
 
 void Sentinel::heed_neighbours(double now) {
+    // The group's own ranks find a hang within the limit and their patience; who finds one of
+    // another group leaves the word to them. Slow storage stops no sign of life.
+    constexpr double patience = 10;
+    session_.neighbours->beat();
+    if (settings_.hang_limit_seconds > 0) {
+        session_.neighbours->look_for_the_frozen(settings_.hang_limit_seconds + patience);
+    }
     if (!session_.neighbours->look()) return;
     if (called_off_ == 0) called_off_ = now;
     stop_.store(true);
@@ -119,6 +126,7 @@ void Sentinel::watch(const std::stop_token& token) {
         if (settings_.hang_limit_seconds > 0 && now - last_sign > limit) {
             end_hung(state, now - last_sign);
         }
+        if (settings_.look) settings_.look();
         if (heeds && now - last_heeded >= 1.0) {
             last_heeded = now;
             heed_neighbours(now);

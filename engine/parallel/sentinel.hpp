@@ -28,6 +28,8 @@ class Sentinel {
         std::string hang_limit_name = "--watchdog";
         /// Called on the showing rank about once a second with what happens now.
         std::function<void(const Progress::Snapshot&)> show;
+        /// Called ten times a second, if set.
+        std::function<void()> look;
     };
 
     /// `stop` is set when a signal asks the run to stop; a second signal ends the job at once.

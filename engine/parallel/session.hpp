@@ -63,6 +63,8 @@ struct Session {
     double agree_deadline_seconds = 10;
     Neighbours* neighbours = nullptr;  ///< the groups of the job, if there are several
     double cap_share = 1;  ///< of what may be filled of a file system, if nobody said how much
+    /// Of other groups, at work at the same time on the storage that `sim` pretends.
+    int ranks_beside = 0;
     bool classic = false;  ///< the command line is that of an original, and so is what it allows
     /// The run's exit code, once its last line is written: whatever ends the process from then on,
     /// it leaves with this.

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "build_info.hpp"
+#include "parallel/group_memory.hpp"
 
 namespace effio {
 namespace {
@@ -81,8 +82,7 @@ Json describe_kernel() {
              {"version", u.version},
              {"machine", u.machine}};
     out["distribution"] = text_in("/etc/os-release", "PRETTY_NAME", '=');
-    out["clock_source"] =
-        first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    out["clock_source"] = kernel_clock_source();
     Json dirty = Json::object();
     for (const char* key : {"dirty_ratio", "dirty_background_ratio", "dirty_bytes",
                             "dirty_background_bytes", "dirty_expire_centisecs"}) {
@@ -161,16 +161,16 @@ Memory find_memory() {
     Memory memory;
     memory.total_bytes = number_in("/proc/meminfo", "MemTotal:").value_or(0) * 1024;
     memory.available_bytes = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
-    // Control groups: the job's own limit, version 2 first; "max" does not parse and means none.
-    for (const char* path :
-         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-        const auto limit = number_of(path);
-        if (limit && *limit > 0 && *limit < memory.total_bytes) {
-            memory.total_bytes = *limit;
-            memory.available_bytes = std::min(memory.available_bytes, *limit);
-        }
+    // The job's own limit.
+    if (const auto group = find_group_memory(); group) {
+        memory.total_bytes = std::min(memory.total_bytes, group->limit_bytes);
+        memory.available_bytes = std::min(memory.available_bytes, group->available_bytes);
     }
     return memory;
+}
+
+std::string kernel_clock_source() {
+    return first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
 std::optional<ProcessIo> process_io() {

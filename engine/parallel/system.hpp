@@ -23,6 +23,9 @@ struct Uname {
 };
 Uname find_uname();
 
+/// What this node's kernel takes time from, e.g. "tsc"; empty where it does not tell.
+std::string kernel_clock_source();
+
 struct Memory {
     std::int64_t total_bytes = 0;      ///< of the node, or of the control group if that is less
     std::int64_t available_bytes = 0;  ///< that could be had without swapping

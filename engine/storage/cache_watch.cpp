@@ -2,17 +2,19 @@
 #include "storage/cache_watch.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "core/units.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -88,12 +90,119 @@ std::optional<double> drop_from_cache(const std::string& path) {
     return resident_fraction(path);
 }
 
+namespace {
+
+/// Of the bytes; in words where they came from or had got to.
+struct Seen {
+    std::int64_t bytes = 0;
+    const char* where = "";
+};
+
+std::optional<Seen> fetched(const CacheEvidence& e, const FileSystem* fs) {
+    const bool charged = e.process_read && (fs == nullptr || !fs->type.starts_with("fuse"));
+    if (e.device_read && charged) return Seen{std::min(*e.device_read, *e.process_read), "device"};
+    if (e.device_read) return Seen{*e.device_read, "device"};
+    if (e.client_read) return Seen{*e.client_read, "servers"};
+    // Without a device the processes' counters are all there is; file systems that bypass them
+    // would look like a cache, so only their positive evidence counts.
+    if (e.process_read.value_or(0) > 0) return Seen{*e.process_read, "storage"};
+    return {};
+}
+
+std::optional<Seen> arrived(const CacheEvidence& e) {
+    if (e.device_written) return Seen{*e.device_written, "device"};
+    if (e.client_written) return Seen{*e.client_written, "servers"};
+    return {};
+}
+
+/// Sums over the ranks of what was counted between two looks; a counter that one of those who
+/// should know it does not know is unknown.
+class Differences {
+  public:
+    template <class T>
+    void add(const std::optional<T>& first, const std::optional<T>& last, bool should) {
+        if (first && last) {
+            sums_.push_back(last->read_bytes - first->read_bytes);
+            sums_.push_back(last->written_bytes - first->written_bytes);
+            sums_.push_back(0);
+        } else {
+            sums_.insert(sums_.end(), {0, 0, should ? 1 : 0});
+        }
+    }
+    void sum_over(const Comm& comm) { comm.sum(std::span<std::int64_t>(sums_)); }
+    void tell(std::size_t which, std::optional<std::int64_t>& read,
+              std::optional<std::int64_t>& written) const {
+        if (sums_[3 * which + 2] > 0) return;
+        read = sums_[3 * which];
+        written = sums_[3 * which + 1];
+    }
+
+  private:
+    std::vector<std::int64_t> sums_;
+};
+
+std::string size_text(std::int64_t bytes) {
+    return format_size(static_cast<double>(bytes));
+}
+
+}  // namespace
+
+void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem* fs) {
+    e.verdict = "unknown";
+    if (bytes <= 0) {
+        e.reason = "nothing was moved";
+        return;
+    }
+    if (fs != nullptr && fs->memory_backed) {
+        e.verdict = "cache";
+        e.reason =
+            fmt::format("memory is the storage ({}): nothing of it can be dropped", fs->type);
+        return;
+    }
+    const auto seen = reading ? fetched(e, fs) : arrived(e);
+    if (!seen) {
+        const std::string why = fs == nullptr ? "" : why_no_client_counters(*fs);
+        e.reason = why.empty() ? fmt::format("no counter of this system tells what {} storage",
+                                             reading ? "came from" : "went to")
+                               : why;
+        return;
+    }
+    constexpr double nearly = 0.05;
+    const double part = static_cast<double>(seen->bytes) / static_cast<double>(bytes);
+    e.verdict = part >= 1 - nearly ? "device" : part <= nearly ? "cache" : "mixed";
+    e.reason =
+        fmt::format("{} of {} {} the {}", size_text(std::min(seen->bytes, bytes)), size_text(bytes),
+                    reading ? "came from" : "had got by the end of the interval to", seen->where);
+    const std::int64_t notable =
+        std::max(MiB, static_cast<std::int64_t>(nearly * static_cast<double>(bytes)));
+    if (e.unwritten.value_or(0) > notable) {
+        e.reason += fmt::format("; the sync need not write {}", size_text(*e.unwritten));
+    }
+    if (e.device_read && e.device_written && e.process_read && e.process_written) {
+        // What the ranks moved but were not charged for (written twice before it was sent) is
+        // theirs all the same.
+        const std::int64_t sent = std::max(*e.process_written, reading ? 0 : bytes);
+        e.others = std::max<std::int64_t>(*e.device_read - *e.process_read, 0) +
+                   std::max<std::int64_t>(*e.device_written - sent, 0);
+        if (*e.others > notable) {
+            e.reason += fmt::format("; beside it the device moved {} for others or the file system",
+                                    size_text(*e.others));
+        }
+    }
+}
+
 CacheWatch::Counters CacheWatch::now() const {
-    return {process_io(), device_ && leader_ ? device_counters(*device_) : std::nullopt};
+    Counters c;
+    c.process = process_io();
+    if (!leader_ || !fs_) return c;
+    if (fs_->device) c.device = device_counters(*fs_->device);
+    c.client = client_counters(*fs_);
+    return c;
 }
 
 void CacheWatch::begin() {
     last_.reset();
+    synced_.reset();
     first_ = now();
 }
 
@@ -101,42 +210,32 @@ void CacheWatch::stop() {
     last_ = now();
 }
 
+void CacheWatch::synced() {
+    synced_ = now();
+}
+
 CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
-    const auto [process, device] = last_ ? *last_ : now();
-    // The last two count the ranks that could not observe.
-    std::array<std::int64_t, 6> sums{};
-    if (process && first_.process) {
-        sums[0] = process->read_bytes - first_.process->read_bytes;
-        sums[1] = process->written_bytes - first_.process->written_bytes;
-    } else {
-        sums[4] = 1;
-    }
-    if (device && first_.device) {
-        sums[2] = device->read_bytes - first_.device->read_bytes;
-        sums[3] = device->written_bytes - first_.device->written_bytes;
-    } else if (leader_) {
-        sums[5] = 1;
-    }
-    comm_.sum(std::span<std::int64_t>(sums));
+    const Counters last = last_ ? *last_ : now();
+    const Counters synced = synced_ ? *synced_ : first_;
+    Differences sums;
+    sums.add(first_.process, last.process, true);
+    sums.add(first_.device, last.device, leader_);
+    sums.add(first_.client, last.client, leader_);
+    sums.add(first_.device, synced.device, leader_);
+    sums.sum_over(comm_);
 
     CacheEvidence evidence;
-    if (sums[4] == 0) {
-        evidence.process_read = sums[0];
-        evidence.process_written = sums[1];
+    sums.tell(0, evidence.process_read, evidence.process_written);
+    sums.tell(1, evidence.device_read, evidence.device_written);
+    sums.tell(2, evidence.client_read, evidence.client_written);
+    if (fs_ && evidence.client_read) evidence.client = client_of(*fs_);
+    if (!reading && synced_ && bytes > 0) {
+        std::optional<std::int64_t> read;
+        std::optional<std::int64_t> written;
+        sums.tell(3, read, written);
+        if (written) evidence.unwritten = std::max<std::int64_t>(bytes - *written, 0);
     }
-    if (sums[5] == 0) {
-        evidence.device_read = sums[2];
-        evidence.device_written = sums[3];
-    }
-    // Without a block device (network file systems) the process counters are all there is; file
-    // systems that bypass them would look like a cache, so only their positive evidence counts.
-    const auto seen = reading ? evidence.device_read : evidence.device_written;
-    const std::int64_t asked = reading ? evidence.process_read.value_or(0) : 0;
-    if (bytes > 0 && (seen || asked > 0)) {
-        const double fraction =
-            static_cast<double>(std::max(seen.value_or(0), asked)) / static_cast<double>(bytes);
-        evidence.verdict = fraction >= 0.95 ? "device" : fraction <= 0.05 ? "cache" : "mixed";
-    }
+    judge(evidence, bytes, reading, fs_ ? &*fs_ : nullptr);
     return evidence;
 }
 

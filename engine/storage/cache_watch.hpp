@@ -4,9 +4,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/record.hpp"
+#include "parallel/client_counters.hpp"
 #include "parallel/comm.hpp"
 #include "parallel/file_system.hpp"
 #include "parallel/system.hpp"
@@ -24,36 +26,44 @@ Status flush_to_storage(const std::string& path);
 /// cannot be told.
 std::optional<double> drop_from_cache(const std::string& path);
 
-/// Watches the counters of the processes and of the device over one measurement. begin() and
-/// end() are collective and belong outside measured intervals.
+/// Fills in verdict and reason from what was counted while `bytes` were moved, and what the device
+/// did beside. Reads are judged by what was fetched: of block devices the smaller of what the
+/// processes and the device count, because the device serves others too; else what the client of
+/// the file system got from its servers. "device" (or server) if that is at least 95 % of the
+/// bytes, "cache" if at most 5 %. Writes are judged by what the device or the servers had got by
+/// then: a process is charged for a page when it makes it dirty, long before it is sent. `fs` may
+/// be null.
+void judge(CacheEvidence& evidence, std::int64_t bytes, bool reading, const FileSystem* fs);
+
+/// Watches the counters of the processes, of the device and of the file system's client over one
+/// measurement. begin() and end() are collective and belong outside measured intervals.
 class CacheWatch {
   public:
-    CacheWatch(const Comm& comm, const Topology& topology, const std::optional<FileSystem>& fs)
-        : comm_(comm),
-          leader_(topology.is_node_leader()),
-          device_(fs ? fs->device : std::nullopt) {}
+    CacheWatch(const Comm& comm, const Topology& topology, std::optional<FileSystem> fs)
+        : comm_(comm), leader_(topology.is_node_leader()), fs_(std::move(fs)) {}
 
     void begin();
     /// Local: what comes from now on until end() is not counted.
     void stop();
-    /// `bytes` moved by all ranks, `reading` or writing; the verdict on reads: "device" if at least
-    /// 95 % of the bytes were fetched from a device or server, "cache" if at most 5 % were. Writes
-    /// are judged by what the device had got by then: a process is charged for a page when it
-    /// makes it dirty, long before it is sent.
+    /// Local: all that was written has been synced, and the sync has just ended.
+    void synced();
+    /// `bytes` moved by all ranks, `reading` or writing.
     CacheEvidence end(std::int64_t bytes, bool reading);
 
   private:
-    const Comm& comm_;
-    bool leader_;
-    std::optional<std::string> device_;
     struct Counters {
         std::optional<ProcessIo> process;
         std::optional<DeviceCounters> device;
+        std::optional<ClientCounters> client;
     };
     Counters now() const;
 
+    const Comm& comm_;
+    bool leader_;
+    std::optional<FileSystem> fs_;
     Counters first_;
     std::optional<Counters> last_;
+    std::optional<Counters> synced_;
 };
 
 }  // namespace effio

@@ -78,7 +78,7 @@ class SimFile : public RunFile {
         return {};
     }
     Status do_sync() override {
-        const double flush = model_.storage_seconds(cache_.dirty, active_);
+        const double flush = through_storage(cache_.dirty);
         cache_.dirty = 0;
         pay(model_.sync.count + flush, true);
         return {};
@@ -92,18 +92,19 @@ class SimFile : public RunFile {
     }
 
   private:
+    double through_storage(std::int64_t bytes) {
+        return model_.storage_seconds(bytes, active_ + session().ranks_beside);
+    }
     double write_cost(std::int64_t bytes) {
         const std::int64_t room = std::max<std::int64_t>(0, model_.cache.count - cache_.dirty);
         const std::int64_t cached = std::min(bytes, room);
         cache_.dirty += cached;
         cache_.written[path()] += bytes;
-        return SimModel::time_at(model_.cache_rate, cached) +
-               model_.storage_seconds(bytes - cached, active_);
+        return SimModel::time_at(model_.cache_rate, cached) + through_storage(bytes - cached);
     }
-    double read_cost(std::int64_t bytes) const {
+    double read_cost(std::int64_t bytes) {
         const bool hit = cache_.written.contains(path()) && cache_.resident() <= model_.cache.count;
-        return hit ? SimModel::time_at(model_.cache_rate, bytes)
-                   : model_.storage_seconds(bytes, active_);
+        return hit ? SimModel::time_at(model_.cache_rate, bytes) : through_storage(bytes);
     }
     void pay(double cost, bool collective) {
         if (collective) {

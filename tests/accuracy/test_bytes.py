@@ -4,51 +4,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
 
 from engines import Engine
 
-MIB = 1 << 20
-SECTOR = 512  # of /sys/block/*/stat, whatever the device has
-
-
-@dataclass(frozen=True)
-class Device:
-    place: Path
-    name: str
-
-    def counted(self) -> tuple[int, int]:
-        """Bytes read and written since the device was set up."""
-        words = Path(f"/sys/block/{self.name}/stat").read_text().split()
-        return int(words[2]) * SECTOR, int(words[6]) * SECTOR
-
-
-@pytest.fixture
-def device(tmp_path: Path, mount: Callable[..., Path]) -> Device:
-    """An ext4 on a loop device that nobody else uses."""
-    image = tmp_path / "image"
-    with image.open("wb") as file:
-        file.truncate(512 * MIB)
-    made = subprocess.run(
-        ["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(image)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if made.returncode != 0:
-        pytest.skip(f"mkfs.ext4 does not work here: {made.stderr.strip()}")
-    place = mount("-o", "loop,noatime", str(image))
-    number = place.stat().st_dev
-    sys = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
-    if not (sys / "stat").exists():
-        pytest.skip("this kernel keeps no counters of loop devices")
-    return Device(place, sys.resolve().name)
+from .conftest import Device
+from .truths import MIB
 
 
 def test_written_bytes_reach_the_device(engine: Engine, tmp_path: Path, device: Device) -> None:
@@ -98,58 +59,6 @@ def test_bytes_that_bypass_the_cache_come_from_the_device(
         assert m["cache"]["verdict"] == "device", m
         assert m["bytes"] <= m["cache"]["device_read_bytes"] <= 1.1 * m["bytes"] + MIB
     assert sum(m["bytes"] for m in large) <= read
-
-
-@pytest.fixture
-def throttle(device: Device) -> Iterator[Callable[[int], Path]]:
-    """throttle(bytes per second) limits what a control group may move to and from the device, and
-    returns the file that takes processes into it."""
-    root = Path("/sys/fs/cgroup/blkio")
-    if not (root / "blkio.throttle.write_bps_device").exists():
-        pytest.skip("no control groups of version 1 that limit block devices here")
-    group = root / f"effio-{os.getpid()}"
-    try:
-        group.mkdir()
-    except OSError as error:
-        pytest.skip(f"control groups cannot be made here: {error}")
-    number = (Path("/sys/block") / device.name / "dev").read_text().strip()
-
-    def limit(rate: int) -> Path:
-        for way in ("read", "write"):
-            (group / f"blkio.throttle.{way}_bps_device").write_text(f"{number} {rate}")
-        return group / "cgroup.procs"
-
-    yield limit
-    deadline = time.monotonic() + 10
-    while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    group.rmdir()
-
-
-@pytest.mark.parametrize("rate", [30_000_000, 50_000_000])
-def test_a_disk_of_known_rate(
-    any_engine: Engine,
-    tmp_path: Path,
-    device: Device,
-    throttle: Callable[[int], Path],
-    rate: int,
-) -> None:
-    """Rows of 16 MiB past the page cache to a device that moves so many bytes a second and no
-    more. On a busy machine they may be slower; faster they cannot be, but for the one slice
-    of 0.1 s that the kernel may let through at the begin of a row."""
-    procs = throttle(rate)
-    words = ["b-eff-io", "--memory-per-rank", "1GiB", "--partitions", "2", "--time", "0s"]
-    words += ["--backend", "direct", "--backend-options", "unaligned=buffered", "--quiet"]
-    prefix = ["sh", "-c", f'echo $$ > {procs}; exec "$0" "$@"']
-    run = any_engine.run([*words, "--dir", device.place], tmp_path, prefix=prefix, timeout=100)
-    assert run.code == 0, run
-    for access in ("write", "read"):
-        rows = run.result.rows(access=access, is_lmax=True)
-        assert [m["bytes"] for m in rows] == [16 * MIB] * 5
-        seconds = sum(m["seconds"]["total"]["max"] for m in rows)
-        measured = sum(m["bytes"] for m in rows) / seconds
-        most = 16 * MIB / (16 * MIB / rate - 0.1)
-        assert 0.5 * rate < measured < most, (access, measured)
 
 
 def test_memory_of_a_rank_is_that_of_the_node_over_its_ranks(

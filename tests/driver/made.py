@@ -46,7 +46,13 @@ def run_line(**more: Any) -> Line:
         "command": ["effio-mpi", "b-eff-io", "--time", "12s"],
         "classic_command": None,
         "options": {"time": 12.0, "rewrite": False, "partitions": [2]},
-        "clock": {"virtual": False, "resolution_seconds": 2e-8},
+        "clock": {
+            "virtual": False,
+            "source": "CLOCK_MONOTONIC",
+            "kernel_sources": ["tsc"],
+            "resolution_seconds": 2e-8,
+            "skew": None,
+        },
         "system": {
             "ranks": 2,
             "nodes": 1,

@@ -314,6 +314,17 @@ def test_names_with_blanks_and_quotes_are_words(study: Studying) -> None:
     assert point.commands(point.step.setup) == [["lfs", "set 'x'", "/tmp/a b'c/$HOME;`x`"]]
 
 
+def test_true_and_false_are_on_and_off_where_the_engine_says_so(study: Studying) -> None:
+    (point,) = study(
+        STEP + "[step.options]\ncall-times = false\ndrop-cache = true\ncollective = true\n"
+    ).points
+    assert {"--call-times=off", "--drop-cache=on", "--collective"} <= {*point.words()}
+    (as_words,) = study(
+        STEP + '[step.options]\ncall-times = "off"\ndrop-cache = "on"\ncollective = true\n'
+    ).points
+    assert as_words.id == point.id
+
+
 def test_variables_reach_the_ranks_of_open_mpi() -> None:
     assert OpenMpi("mpiexec").passing(["A", "B"]).options == ("-x", "A", "-x", "B")
 

@@ -304,7 +304,7 @@ def test_list_and_describe(with_engine: Effio) -> None:
     assert "b-eff-io" in with_engine.call("list", "--names").stdout.split()
     described = with_engine.call("describe", "b-eff-io").stdout
     assert "--partitions" in described
-    assert "[default: 1800s]" in " ".join(described.split())
+    assert "[default: a quick look of 60s that drops caches" in " ".join(described.split())
     options = json.loads(with_engine.call("describe", "b-eff-io", "--json").stdout)["options"]
     assert "max-bytes" in {o["name"] for o in options}
     assert "latency=" in with_engine.call("describe", "sim").stdout

@@ -173,6 +173,24 @@ def test_what_the_first_version_wrote_stays_readable() -> None:
     assert result.remarks == []
 
 
+def test_what_libraries_wrote_before_it_was_a_study_stays_readable() -> None:
+    """Lines of a real run in virtual time, frozen: data in `data`, sums in `by_definition_seconds`."""
+    path = Path(__file__).parent / "old" / "libraries-1.1.jsonl"
+    result = read_result(path)
+    told = tell("old", result, result.remarks)
+    assert result.status == "done"
+    assert result.remarks == []
+    assert [(m.access, m.where["hints"], m.bytes) for m in result.measurements[:4]] == [
+        ("write", "none", 73728),
+        ("read", "none", 73728),
+        ("write", "twice", 73728),
+        ("read", "twice", 73728),
+    ]
+    # With the flush of 20 ms: 73728 B in 15 ms + 36864 B at 200 MB/s + 20 ms.
+    assert told.headline.value == pytest.approx(73728 / (0.035 + 36864 / 200e6))
+    assert {"library-rates", "hint-gain"} <= {f.id for f in told.figures()}
+
+
 @pytest.mark.parametrize(
     ("benchmark", "detail", "kept"),
     [

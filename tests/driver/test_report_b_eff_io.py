@@ -376,3 +376,31 @@ def test_a_ceiling_that_cannot_be_read_is_refused() -> None:
     for wrong in ("peak", "peak=fast", "=1GB/s"):
         with pytest.raises(EffioError, match="write NAME=RATE"):
             _ceilings((wrong,))
+
+
+def test_the_ways_out_of_the_cache_and_the_evidence_are_told(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    reads = [m for m in lines if m["kind"] == "measurement" and m["access"] == "read"]
+    for number, line in enumerate(reads):
+        line["cache"] |= {
+            "verdict": "device",
+            "ways": ["dropped", "memory hog"] if number else ["dropped", "other nodes"],
+            "resident_before_fraction": 0.0 if number else 0.1,
+            "resident_after_fraction": 1.0,
+            "others_bytes": 3,
+            "reason": "it came from the device",
+        }
+    report = _told(tmp_path, lines)
+    card = next(c for c in cards(report) if c.title == "Cached?")
+    # Of the ways those that were in force for all.
+    assert card.text == (
+        "From the device: 100 % of the bytes read came from storage (out of the cache: dropped)."
+    )
+    section = next(s for s in report.sections if s.id == "caches")
+    rows = {row[0]: row for b in section.blocks if isinstance(b, Table) for row in b.rows}
+    access, ways, before, after, unwritten, others, why = rows["read"]
+    assert (access, ways, why) == ("read", "dropped", "it came from the device")
+    assert before == pytest.approx(0.1 / len(reads))
+    assert (after, unwritten, others) == (1.0, None, 3 * len(reads))
+    # Files of before these members are read all the same.
+    assert rows["write"][1:] == ["none", None, None, None, None, ""]

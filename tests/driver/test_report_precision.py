@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from driver import made
+from effio.report.b_eff_io.cells import Run
 from effio.report.build import tell
+from effio.report.model import Table
 from effio.store.reader import read_result
 
 MB = 1_000_000
@@ -77,3 +79,60 @@ def test_a_drift_makes_the_interval_doubtful(tmp_path: Path) -> None:
 def test_strange_figures_are_borne(tmp_path: Path, figures: Any) -> None:
     (first, *_) = found(tmp_path, figures=figures)
     assert first[0].startswith("--until-ci 5 %")
+
+
+INTERVAL = {"method": "leaving one round out", "rounds": 5, "may_be_untrue": False}
+
+
+def of_rounds(tmp_path: Path, **interval: Any) -> tuple[list[tuple[str, str]], list[Any]]:
+    """What is said of a b_eff_io of 300 MB/s ± 9 MB/s, and its row in the table of averages."""
+    lines = made.b_eff_io()
+    for line in lines:
+        if line.get("name") in ("b_eff_io", "b_eff_io_partition"):
+            line["samples"] = {"count": 5, "low95": 291.0 * MB, "high95": 309.0 * MB}
+            line["detail"] |= {"interval": {**INTERVAL, **interval}, "official_time_share": 0.125}
+    report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
+    said = [(f.text, str(f.level)) for f in report.findings if "rounds" in f.text]
+    section = next(s for s in report.sections if s.id == "averages")
+    table = section.blocks[0]
+    assert isinstance(table, Table)
+    return said, list(table.rows[0])
+
+
+def test_an_interval_over_rounds_is_told(tmp_path: Path) -> None:
+    said, row = of_rounds(tmp_path)
+    sentence = (
+        "b_eff_io: 300.0 MB/s ± 3 % (95 %, 5 rounds), in 12.5 % of the time of an official run."
+    )
+    assert said == [(sentence, "info")]
+    assert "± 3 % (95 %, 5 rounds)" in row
+
+
+def test_an_interval_that_may_be_untrue_is_a_warning(tmp_path: Path) -> None:
+    said, _ = of_rounds(tmp_path, may_be_untrue=True)
+    ((text, level),) = said
+    assert level == "warn"
+    assert "may be untrue: the rounds drift or hang together" in text
+
+
+def test_cells_of_rounds_are_joined(tmp_path: Path) -> None:
+    """The bytes of both rounds over the time of both: 2 and 1 at the same amount are 4/3."""
+    lines = made.b_eff_io()
+    again = []
+    for line in lines:
+        if line["kind"] == "measurement":
+            second = {**line, "repetition": 1, "seconds": dict(line["seconds"])}
+            total = line["seconds"]["total"]
+            second["seconds"]["total"] = {k: 2 * v for k, v in total.items()}
+            second["rate"] = {**line["rate"], "value": line["rate"]["value"] / 2}
+            again.append(second)
+    once = Run(read_result(made.write(tmp_path / "once.jsonl", lines)))
+    both = made.numbered([*lines[:-1], *again, lines[-1]])
+    twice = Run(read_result(made.write(tmp_path / "twice.jsonl", both)))
+    one = once.best_cells.at("write", "scatter", 7)
+    two = twice.best_cells.at("write", "scatter", 7)
+    assert one is not None
+    assert two is not None
+    assert two.bytes == 2 * one.bytes
+    assert two.rate.value == pytest.approx(2 * one.bytes / (3 * one.total_seconds))
+    assert two.total_seconds == pytest.approx(3 * one.total_seconds)

@@ -84,6 +84,36 @@ def test_the_directory_of_data_is_the_last_resort(
     assert not Path("/tmp", name).exists()
 
 
+@pytest.mark.parametrize("taken", ["removed", "renamed"])
+def test_a_place_that_vanishes(any_engine: Engine, tmp_path: Path, data: Path, taken: str) -> None:
+    """A file without a name takes every line, and is gone with the run: it is not enough that it
+    can be written."""
+    place, other = tmp_path / "place", tmp_path / "other"
+    place.mkdir()
+    other.mkdir()
+    away = {"removed": f"rm -r {place}", "renamed": f"mv {place} {tmp_path}/away"}[taken]
+    command = f"test $EFFIO_RANK-$EFFIO_PHASE != 0-file-stat || {away}"
+    words = ["mdtest", "--items", "4", "--things", "files", "--quiet", "--dir", data]
+    run = any_engine.run(
+        [*words, f"--run-before-phase={command}", "-o", place / "r.jsonl"],
+        tmp_path,
+        prefix=["env", f"TMPDIR={other}"],
+    )
+    assert run.code == 7, run
+    rescued = other / "effio-rescued-place-r.jsonl"
+    told = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
+    assert told == [
+        f"effio-mpi: write the result file {place}/r.jsonl: it is no longer there; all results "
+        f"are kept in {rescued}"
+    ]
+    kept = load(rescued)
+    assert kept.status == "done"
+    phases = [m["where"]["phase"] for m in kept.measurements]
+    assert phases[:2] == ["Tree creation", "File creation"]
+    assert phases[-1] == "Tree removal"
+    assert list(data.iterdir()) == []
+
+
 def test_no_place_at_all(
     any_engine: Engine, tmp_path: Path, data: Path, mount: Callable[..., Path]
 ) -> None:

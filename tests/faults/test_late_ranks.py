@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from engines import Engine, Job, two_nodes
+from engines import Engine, apart
 from ior_runs import KIB, MIB, ior
 from results import Line
 
@@ -161,22 +162,72 @@ def test_sixteen_ranks_read_no_faster_than_their_core(any_engine: Engine, in_mem
         assert read["rate"]["value"] < 100e9, read["seconds"]
 
 
+AHEAD = 1000  # seconds, of the clock of node b
+# Of a reading as a binary number, after months.
+ROUNDING = 1e-6
+
+
 def test_nodes_whose_clocks_differ(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    """Two nodes with clocks a quarter of an hour apart, in time namespaces of their own."""
+    """Two nodes with clocks a quarter of an hour apart, in time namespaces of their own: the result
+    says so, and the rates are those of one clock."""
     any_engine.needs_ranks(4)
-    apart = ["unshare", "--time", "--monotonic", "1000"]
-    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("no time namespaces here")
     words: list[object] = ["ior", "--quiet", "--dir", data, "--phases=write", "--repetitions=3"]
     words += ["--backend=null", f"--backend-options=transfer={CALL}s"]
     words += ["--transfer=1MiB", "--block=1MiB", "--files=per-process"]
-    command = two_nodes(any_engine, words)
-    at_b = command.index("SLURMD_NODENAME=b")
-    command[at_b + 1 : at_b + 1] = apart
-    run = Job(any_engine, command, tmp_path, any_engine.environment()).finish()
+    run = apart(any_engine, words, tmp_path, AHEAD)
     assert run.code == 0, run
     for write in run.result.measurements:
         assert write["nodes"] == 2
         # A comparison of clocks is wrong by half a round trip, which is no minute anywhere.
         assert CALL - GRAIN <= total(write) < 60
         assert 0 <= write["seconds"]["late"]["max"] < 60
+    clock = run.result.run["clock"]
+    assert clock["source"] == "CLOCK_MONOTONIC"
+    assert run.result.end is not None
+    begin, end = clock["skew"], run.result.end["detail"]["clock_skew"]
+    for skew in (begin, end):
+        assert skew["nodes_compared"] == 2
+        (b,) = skew["nodes"]
+        assert (b["node"], b["name"]) == (1, "b")
+        # What the system was told, within half of the round trip that the result states.
+        assert 0 < b["within_seconds"] < 30
+        assert abs(b["ahead_seconds"] - AHEAD) <= b["within_seconds"] + ROUNDING
+        assert skew["within_seconds"] == b["within_seconds"]
+        assert skew["apart_seconds"] == b["ahead_seconds"]
+    # Both are one clock of the machine: nothing changes but by what the comparisons err.
+    assert end["changed_within_seconds"] == pytest.approx(
+        begin["within_seconds"] + end["within_seconds"]
+    )
+    assert abs(end["changed_seconds"]) <= end["changed_within_seconds"] + ROUNDING
+    assert end["after_seconds"] >= 3 * CALL
+
+
+@pytest.mark.parametrize("hour", [3600, -3600])
+def test_a_time_of_day_that_is_set_during_a_run(
+    any_engine: Engine, tmp_path: Path, data: Path, hour: int
+) -> None:
+    """The time of day jumps by an hour on all ranks half a second after their start: no time that
+    is measured knows of it, no limit ends the run; only `finished` does."""
+    shim = any_engine.build / "tests" / "faults" / "effio_stepped_clock.so"
+    assert shim.exists(), f"{shim} is not built"
+    prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_STEP={hour}", "EFFIO_STEP_AFTER=0.5"]
+    calls, begun = 8, time.time()
+    run = ior(
+        any_engine,
+        tmp_path,
+        *("--phases=write", "--files=per-process", "--watchdog=60s", "--time-limit=30min"),
+        *("--backend=null", f"--backend-options=transfer={CALL}s"),
+        *("--transfer=1MiB", f"--block={calls}MiB"),
+        prefix=prefix,
+    )
+    assert run.code == 0, run
+    (write,) = run.result.measurements
+    assert calls * CALL <= total(write) < 600
+    assert write["stopped_by"] == "count"
+    assert write["rate"]["value"] == pytest.approx(2 * calls * MIB / total(write))
+    assert calls * CALL < run.seconds < 600
+    # The shim was in force.
+    assert run.result.end is not None
+    finished = datetime.fromisoformat(run.result.end["detail"]["finished"].replace("Z", "+00:00"))
+    ended = finished.timestamp() - begun
+    assert abs(ended - hour) < 600, ended

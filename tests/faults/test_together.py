@@ -102,6 +102,79 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
     assert ("end", 1) in events
 
 
+def test_a_group_that_stands_still_whole_is_found_by_the_other_one(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Its own watchdogs stand still with it. A launcher that wakes it up before it ends it lets it
+    have a last word."""
+    any_engine.needs_ranks(3)
+    job = start(
+        any_engine,
+        tmp_path,
+        f"1: mdtest --dir {data} {ENDLESS}",
+        f"2: mdtest --dir {data} {ENDLESS}",
+        ranks=3,
+        words=["--quiet", "--watchdog", "5s", "--agree-deadline", "2s"],
+    )
+    wait_for_measurements(job, tmp_path, 1, 2)
+    frozen = job.ranks()[1:]
+    for rank in frozen:
+        os.kill(rank, signal.SIGSTOP)
+    try:
+        run = job.finish(300)
+    finally:
+        for rank in frozen:
+            if rank in job.members():
+                os.kill(rank, signal.SIGKILL)
+    stopped, still = run.results
+    assert stopped.status == "interrupted", run
+    assert stopped.end is not None
+    assert "group 2 (mdtest) ended the job: no sign of life for" in stopped.end["reason"]
+    assert still.status in (None, "interrupted", "hung"), run
+    assert not (data / "group-1").exists(), run
+    called_off = [line for line in log_of(tmp_path) if line["event"] == "call_off"]
+    assert (called_off[0]["group"], called_off[0]["by"]) == (2, 1)
+
+
+def test_a_second_signal_ends_the_job_at_once(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """A rank of the second group stands still, so that its group cannot stop in order; the other
+    group still can."""
+    any_engine.needs_ranks(3)
+    job = start(
+        any_engine,
+        tmp_path,
+        f"1: mdtest --dir {data} {ENDLESS}",
+        f"2: mdtest --dir {data} {ENDLESS}",
+        ranks=3,
+        words=["--quiet", "--watchdog", "0s"],
+    )
+    wait_for_measurements(job, tmp_path, 1, 2)
+    asked, frozen = job.ranks()[1:]
+    os.kill(frozen, signal.SIGSTOP)
+
+    def ended() -> bool:
+        if log_of(tmp_path)[-1]["event"] in ("call_off", "end"):
+            return True
+        os.kill(asked, signal.SIGINT)
+        return False
+
+    try:
+        job.wait_until("the end of the group", ended)
+        run = job.finish(300)
+    finally:
+        if frozen in job.members():
+            os.kill(frozen, signal.SIGKILL)
+    stopped, at_once = run.results
+    assert at_once.status == "interrupted", run
+    assert at_once.end is not None
+    assert "stopped at once by a second signal" in at_once.end["reason"]
+    assert stopped.status == "interrupted", run
+    assert stopped.end is not None
+    assert "ended the job: stopped at once by a second signal" in stopped.end["reason"]
+
+
 def test_a_signal_to_one_group_lets_the_other_finish(
     mpi: Engine, tmp_path: Path, data: Path
 ) -> None:

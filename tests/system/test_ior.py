@@ -460,7 +460,7 @@ def test_reordered_reads_take_the_other_nodes_files(
 def test_one_node_says_that_reads_may_be_cached(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    run = ior(any_engine, tmp_path, "--block=1MiB")
+    run = ior(any_engine, tmp_path, "--block=1MiB", "--drop-cache=off")
     assert "one node only" in run.result.measurements[1]["detail"]["remark"]
 
 
@@ -471,7 +471,8 @@ def test_dropped_files_are_proved_to_be_gone(
     cache = run.result.measurements[1]["cache"]
     if cache["resident_before_fraction"] is None:
         pytest.skip("neither cachestat nor mincore tells here")
-    kept = ior(any_engine, tmp_path, "--block=4MiB").results[-1].measurements[1]["cache"]
+    run = ior(any_engine, tmp_path, "--block=4MiB", "--drop-cache=off")
+    kept = run.results[-1].measurements[1]["cache"]
     assert cache["resident_before_fraction"] < kept["resident_before_fraction"] == 1
 
 

@@ -186,7 +186,7 @@ def test_too_much_and_faulty_options_are_refused(
     words = [*SMALL, "--dir", data]
     run = any_engine.run([*words, "--max-bytes", "10KiB"], tmp_path)
     assert run.code == 3
-    assert "a file needs" in run.stderr
+    assert "the files need" in run.stderr
     out = tmp_path / "processes"
     out.mkdir()
     run = any_engine.run([*words, "--processes", "3"], out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""--until-ci of ior, mdtest and studies: as many repetitions as it takes, or a limit and words."""
+"""--until-ci: as many repetitions, or rounds of the whole, as it takes, or a limit and words."""
 
 from __future__ import annotations
 
@@ -225,3 +225,125 @@ def test_repetitions_of_a_pio_configuration_are_the_most(
             assert "ModuleReps 2: with --until-ci it is the most" in run.stderr, run
         else:
             assert "at most 4 repetitions" in run.stdout, run
+
+
+# Benchmarks that are measured as a whole, in rounds. Virtual times are equal in each.
+EFF_IO = ("b-eff-io", "--partitions", "2", "--memory-per-rank", "1MiB", "--time", "0s",
+          "--backend", "sim", "--backend-options", "rank-rate=100MB/s,latency=1ms")  # fmt: skip
+NETWORK = ("--backend", "sim", "--backend-options", "message-latency=1us,message-rate=1GB/s")
+EFF = ("b-eff", "--memory-per-rank", "128MiB", "--loop-time", "1ms", "--repetitions", "1",
+       "--random-patterns", "2", "--patterns", "counting", "--seed", "1", *NETWORK)  # fmt: skip
+RINGS = ("rings", "--seed", "1", *NETWORK)
+OF_ROUNDS = {"b-eff-io": "b_eff_io", "b-eff": "b_eff", "rings": "RandomlyOrderedRingBandwidth"}
+
+
+def rounds_of(engine: Engine, where: Path, *words: str) -> Run:
+    more = [] if words[0] != "b-eff-io" else ["--dir", where / "data"]
+    run = engine.run([*words, *more], where, ranks=2)
+    assert run.code == 0, run
+    return run
+
+
+@pytest.mark.parametrize("words", [EFF_IO, EFF, RINGS], ids=lambda words: words[0])
+def test_rounds_that_are_equal(
+    any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
+) -> None:
+    run = rounds_of(any_engine, tmp_path, *words, "--until-ci", "5%")
+    told = run.result.figure("until_ci")
+    assert told["valid"] is True, told
+    assert (told["detail"]["stopped_by"], told["detail"]["repetitions"]) == ("precise", 3)
+    assert "--until-ci 5 %: kept after 3 repetitions" in run.stdout
+    whole = run.result.figure(OF_ROUNDS[words[0]])
+    assert whole["samples"]["count"] == 3
+    assert whole["samples"]["low95"] == pytest.approx(whole["metric"]["value"], rel=1e-6)
+    assert whole["detail"]["interval"]["rounds"] == 3
+    assert whole["detail"]["interval"]["may_be_untrue"] is False
+    assert {m["repetition"] for m in run.result.measurements} == {0, 1, 2}
+    if words[0] != "rings":
+        assert whole["valid"] is False
+        assert any("round" in reason for reason in whole["reasons"])
+        assert whole["detail"]["official_time_share"] > 0
+    else:  # half of 1 us and 2,000,000 B at 1 GB/s
+        assert whole["metric"]["value"] == pytest.approx(2e6 / 1.0005e-3)
+    # Whatever is a rate of the whole has an interval, or says why it has none.
+    for figure in run.result.figures:
+        if figure["name"] not in ("until_ci", "shared_file_pointer", "balance_time"):
+            assert figure["detail"]["interval"]["rounds"] == 3, figure
+    assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [EFF_IO, EFF], ids=lambda words: words[0])
+def test_one_round_has_no_interval_and_says_why(
+    any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
+) -> None:
+    once = rounds_of(any_engine, tmp_path, *words)
+    twice = rounds_of(any_engine, tmp_path, *words, "--rounds", "2")
+    one, two = (run.result.figure(OF_ROUNDS[words[0]]) for run in (once, twice))
+    assert two["metric"]["value"] == pytest.approx(one["metric"]["value"], rel=1e-6)
+    assert two["samples"]["count"] == 2
+    assert "samples" not in one
+    assert "--rounds or --until-ci" in one["detail"]["interval"]["none"]
+
+
+def test_a_signal_in_a_later_round_leaves_the_value_of_those_before(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """95 rows a round: after 200 there are two complete ones."""
+    endless = ["--until-ci", "0.0001%", "--until-ci-limit", "0", "--rounds", "10000"]
+    job = any_engine.start([*EFF_IO[:7], *endless, "--dir", data], tmp_path)
+    job.wait_for_measurements(200)
+    for pid in job.ranks():
+        os.kill(pid, signal.SIGUSR1)
+    run = job.finish()
+    assert run.code == 4, run
+    whole = run.result.figure("b_eff_io")
+    assert whole["metric"]["value"] > 0
+    assert whole["valid"] is False
+    assert whole["samples"]["count"] >= 2
+    assert run.result.figure("until_ci")["detail"]["stopped_by"] == "ended"
+    assert list(data.iterdir()) == []
+
+
+def test_rounds_of_several_partitions(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    run = rounds_of(any_engine, tmp_path, *EFF_IO, "--partitions", "1", "--rounds", "2")
+    for partition, ranks in enumerate((2, 1)):
+        figure = run.result.figure("b_eff_io_partition", partition=partition, ranks=ranks)
+        assert figure["samples"]["count"] == 2
+    rows = run.result.rows(access="write", pattern="scatter")
+    assert {m["repetition"] for m in rows} == {0, 1}
+    assert "until_ci" not in {f["name"] for f in run.result.figures}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("b-eff-io --until-ci 5% --rounds 2", "--rounds 2: with --until-ci it is the most"),
+        ("b-eff --until-ci 5% --rounds 1", "an interval needs at least 3"),
+        ("rings --rounds 0", "--rounds: 0 is"),
+        ("rings --until-ci-limit 3s", "--until-ci-limit needs --until-ci"),
+        ("b-eff-io --adapt --rounds 2", "--adapt: not with several --rounds"),
+    ],
+)
+def test_rounds_that_are_refused(
+    any_engine: Engine, tmp_path: Path, words: str, message: str
+) -> None:
+    run = any_engine.alone([*words.split(), "--plan", "--plan-ranks", "2"], tmp_path)
+    assert run.code == 2, run
+    assert message in run.stderr
+
+
+@pytest.mark.parametrize("name", ["b-eff-io", "b-eff", "rings"])
+def test_the_plan_of_rounds(any_engine: Engine, tmp_path: Path, name: str) -> None:
+    def plan(*words: str) -> dict[str, Any]:
+        run = any_engine.alone([name, "--plan-json", "--plan-ranks", "2", *words], tmp_path)
+        assert run.code == 0, run
+        told: dict[str, Any] = json.loads(run.stdout)
+        return told
+
+    until = plan("--until-ci", "5%", "--until-ci-limit", "0")
+    most = 30 if name == "b-eff-io" else 100
+    assert until["rounds"] == until["until_ci"]["most_repetitions"] == most
+    if name != "b-eff-io":  # there the time is divided among the rounds
+        assert until["expected_seconds"] == pytest.approx(100 * plan()["expected_seconds"])
+    else:
+        assert plan("--rounds", "3")["scheduled_seconds"] == plan()["scheduled_seconds"]

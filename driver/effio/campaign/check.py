@@ -142,8 +142,7 @@ def _value(option: OptionInfo, value: Value) -> str:
     if option.is_flag:
         return "" if isinstance(value, bool) else f"a flag is true or false, not {value!r}"
     if isinstance(value, bool):
-        on_or_off = '; write "on" or "off"' if {"on", "off"} <= {*option.choices} else ""
-        return f"takes a value, not {str(value).lower()}{on_or_off}"
+        return "" if option.is_on_off else f"takes a value, not {str(value).lower()}"
     if isinstance(value, str) and "{" in value:
         return ""
     if option.choices:

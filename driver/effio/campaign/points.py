@@ -286,6 +286,7 @@ def _ranks(names: Names) -> Ranks:
 def _point(names: Names) -> Point:
     step, info = names.step, names.info
     known = {option.name for option in info.options} if info else set()
+    on_off = {option.name for option in info.options if option.is_on_off} if info else set()
     options: dict[str, Value] = {}
     late: dict[str, str] = {}
     written = {**step.options, **{n: v for n, v in names.chosen.items() if n in known}}
@@ -295,7 +296,8 @@ def _point(names: Names) -> Point:
         try:
             found = names.option(name) if name in LAUNCH_AXES else names.found(identifier(name))
             assert not isinstance(found, tuple)
-            options[name] = found
+            switch = name in on_off and isinstance(found, bool)
+            options[name] = ("on" if found else "off") if switch else found
         except NotYetKnownError:
             late[name] = str(text)
     if "dir" in known and "dir" not in written:

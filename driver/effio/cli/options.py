@@ -121,8 +121,10 @@ def as_click(option: OptionInfo, taken: frozenset[str]) -> GroupedOption:
             group=group,
             expert=option.expert,
         )
+    alone: dict[str, Any] = {"is_flag": False, "flag_value": "on"} if option.is_on_off else {}
     return GroupedOption(
         [*flags, parameter_name(option)],
+        **alone,
         type=_type_of(option),
         metavar=option.metavar or None,
         multiple=True,

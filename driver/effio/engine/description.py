@@ -32,6 +32,11 @@ class OptionInfo(_Part):
     def is_flag(self) -> bool:
         return self.type == "flag"
 
+    @property
+    def is_on_off(self) -> bool:
+        """Without a value it is on."""
+        return not self.list and {*self.choices} == {"on", "off"}
+
 
 class BenchmarkInfo(_Part):
     name: str

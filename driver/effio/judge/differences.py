@@ -20,7 +20,7 @@ _NO_WORKLOAD = frozenset(
         "time-limit", "count-file", "stonewall-file", "keep-on-errors", "stop-on-errors",
         "make-dir", "count", "phases", "ranks", "plan", "plan-json", "plan-ranks",
         "plan-ranks-per-node", "plan-rate", "run-before-phase", "run-after-phase", "until-ci",
-        "until-ci-limit",
+        "until-ci-limit", "rounds",
     }
 )  # fmt: skip
 _OF_ONE_RUN = frozenset({"result", "manifest", "seed", "progress", "quiet", "dir"})

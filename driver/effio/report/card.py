@@ -209,6 +209,9 @@ def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Re
         return told
     place = result.run.file_system
     why = _WHY_NOT.get(verdict, verdict)
+    seen = next((m.cache.reason for m in cells if m.cache and m.cache.verdict == verdict), "")
+    if verdict == "unknown" and seen:
+        why = f"{why} ({seen})"
     if place is not None and place.memory_backed:
         why = f"the directory lies in memory ({place.type})"
     return replace(

@@ -25,6 +25,7 @@ TELLERS: Mapping[str, str] = {
     "libraries": "libraries",
     "ior": "ior",
     "rings": "rings",
+    "interference": "interference",
     # Benchmarks on the frame for studies.
     "io-bench": "study",
     "partest": "partest",

@@ -60,6 +60,11 @@ class Spread(Record):
     max: Seconds
 
 
+class Span(Record):
+    begin: Seconds = Field(alias="begin_seconds")
+    end: Seconds = Field(alias="end_seconds")
+
+
 class CallTimes(Record):
     """Seconds; buckets as [begin in ns, count]."""
 
@@ -77,11 +82,19 @@ class CallTimes(Record):
 
 class Cache(Record):
     verdict: str = "unknown"
+    reason: str = ""
+    ways: list[str] = Field(default_factory=list, max_length=20)
     resident_before_fraction: Number | None = None
+    resident_after_fraction: Number | None = None
     process_read_bytes: int | None = None
     process_written_bytes: int | None = None
     device_read_bytes: int | None = None
     device_written_bytes: int | None = None
+    client: str | None = None
+    client_read_bytes: int | None = None
+    client_written_bytes: int | None = None
+    unwritten_bytes: int | None = None
+    others_bytes: int | None = None
 
 
 class Failure(Record):
@@ -191,9 +204,32 @@ class Backend(Record):
     settings: Objects = Field(default_factory=dict)
 
 
+class NodeClock(Record):
+    """A node's clock, seen from the root's."""
+
+    name: str = ""
+    ahead_seconds: Number = 0.0
+    within_seconds: Seconds = 0.0
+
+
+class ClockSkew(Record):
+    """How far apart the clocks of nodes are; from `after_seconds` on, at the end of a run."""
+
+    nodes_compared: Count = 0
+    apart_seconds: Seconds = 0.0
+    within_seconds: Seconds = 0.0
+    nodes: list[NodeClock] = Field(default_factory=list, max_length=10_000)
+    after_seconds: Seconds = 0.0
+    changed_seconds: Number = 0.0
+    changed_within_seconds: Seconds = 0.0
+
+
 class Clock(Record):
     virtual: bool = False
+    source: str = ""
+    kernel_sources: list[str] = Field(default_factory=list, max_length=1000)
     resolution_seconds: Number = 0.0
+    skew: ClockSkew | None = None
 
 
 class Run(BaseModel):
@@ -244,6 +280,7 @@ class Measurement(Record):
     error_count: Count = 0
     errors: list[Failure] = Field(default_factory=list, max_length=10_000)
     cache: Cache | None = None
+    span: Span | None = None  # when it was, since the benchmark began to measure
     detail: Objects = Field(default_factory=dict)
 
     @property

@@ -9,6 +9,7 @@
 #include "benchmarks/b_eff/runner.hpp"
 #include "benchmarks/b_eff/views.hpp"
 #include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "parallel/local_time.hpp"
 
 namespace effio::b_eff {
@@ -31,6 +32,8 @@ class Beff : public BenchmarkWith<Parameters> {
                "      an official run, 1 to 5 minutes\n"
                "  mpiexec -n 64 effio-mpi b-eff --quick --pairs all\n"
                "      also every pair of ranks by itself: which link or node is slow\n"
+               "  mpiexec -n 64 effio-mpi b-eff --quick --until-ci 5%\n"
+               "      quick rounds until the 95 % interval of their mean is within 5 % of it\n"
                "  effio-mpi b-eff --plan --plan-ranks 1024 --memory-per-rank 2GiB\n"
                "      the patterns of 1024 ranks, without a run";
     }
@@ -41,6 +44,7 @@ class Beff : public BenchmarkWith<Parameters> {
 
   private:
     Setup set_up(const Job& job) const;
+    bool next_round(Session& session, UntilCi& until_ci, const RunResult& result) const;
     void beyond(Job& job, const ExchangeMaker& exchanges, Runner& runner, const RunResult& result,
                 Ending& ending) const;
 
@@ -89,13 +93,40 @@ Ending Beff::run(Job& job) {
     if (front_end_.classic_view) observers.push_back(front_end_.classic_view.get());
     const ExchangeMaker exchanges =
         front_end_.exchanges ? front_end_.exchanges : parameters_.network.maker();
-    Runner runner(job, exchanges, result, observers);
-    Ending ending = runner.measure();
+    UntilCi until_ci(parameters_.until_ci, parameters_.rounds, session.clock.now());
+    result.rounds_expected = until_ci.expected();
+    auto runner = std::make_unique<Runner>(job, exchanges, result, observers);
+    Ending ending = runner->measure();
+    while (ending.status == ExitCode::done && next_round(session, until_ci, result)) {
+        const RunResult before = result;
+        result = RunResult(before.setup);
+        result.node_steps = before.node_steps;
+        result.loop_seconds = before.loop_seconds;
+        result.round = before.round + 1;
+        result.rounds_expected = until_ci.expected();
+        runner.reset();  // its buffers first
+        runner = std::make_unique<Runner>(job, exchanges, result, observers);
+        ending = runner->measure();
+        if (!result.complete) result = before;  // what is complete counts
+    }
     if (session.comm.is_root()) {
         for (Observer* observer : observers) observer->end(result);
     }
-    if (result.complete) beyond(job, exchanges, runner, result, ending);
+    until_ci.tell(session, "b_eff");
+    if (result.complete && ending.status != ExitCode::interrupted) {
+        beyond(job, exchanges, *runner, result, ending);
+    }
     return ending;
+}
+
+/// Collective, after a round.
+bool Beff::next_round(Session& session, UntilCi& until_ci, const RunResult& result) const {
+    if (session.comm.is_root()) {
+        const double value = effective_bandwidth(result).both;
+        if (value > 0) until_ci.add({"b_eff", Json::object(), "B/s", "b_eff"}, value);
+    }
+    return until_ci.another(session.comm, session.clock.now()) &&
+           result.round + 1 < parameters_.rounds;
 }
 
 /// The passes that are not part of the definition, after its result is safe.

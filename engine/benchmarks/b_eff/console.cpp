@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff/views.hpp"
+#include "core/rounds.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -53,6 +54,10 @@ class ConsoleView : public Observer {
                                    format_rate(here.rings), format_rate(here.random)));
     }
 
+    void round_end(const RunResult& run) override {
+        rounds_.push_back(effective_bandwidth(run).both);
+    }
+
     void end(const RunResult& run) override {
         if (!run.complete) {
             console_.print("\nb_eff: no value, because the run was stopped before its end\n");
@@ -63,6 +68,13 @@ class ConsoleView : public Observer {
                        by_length(run).text(2));
         console_.print("\nMean over the message lengths by pattern:\n" + by_pattern(run).text(2));
         console_.print(verdict(run));
+        if (const auto interval = interval_of_rounds(rounds_)) {
+            console_.print(fmt::format(
+                "b_eff over {}: {} ± {} (95 % interval of the mean), {} of the official time\n"
+                "  the tables are those of the last round\n",
+                count_of(interval->count, "round"), format_rate(interval->mean),
+                format_rate(interval->half_width), format_share(run.official_time_share())));
+        }
         console_.print(fmt::format("results: {}\n", result_path_));
     }
 
@@ -153,6 +165,7 @@ class ConsoleView : public Observer {
 
     Console& console_;
     std::string result_path_;
+    std::vector<double> rounds_;  ///< b_eff of each
 };
 
 }  // namespace

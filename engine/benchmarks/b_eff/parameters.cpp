@@ -56,6 +56,10 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e9)
         .expert();
     table.group("Beyond the definition");
+    until_ci.declare_rounds(
+        table, rounds,
+        "measure everything so often; the values are the means of the rounds, with intervals, and "
+        "NOT VALID officially");
     table.flag("call-times", call_times,
                "afterwards, in a pass of its own, time every MPI_Sendrecv of the rings and random "
                "rings, within nodes and between nodes apart");
@@ -75,6 +79,7 @@ Status Parameters::check() {
     if (std::adjacent_find(methods.begin(), methods.end()) != methods.end()) {
         return usage_error("--methods: a method is named twice");
     }
+    if (auto known = until_ci.check(rounds, "--rounds"); !known) return known;
     return network.check();
 }
 

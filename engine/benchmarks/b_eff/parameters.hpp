@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/network_options.hpp"
+#include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
 #include "parallel/exchange.hpp"
 
@@ -29,6 +30,8 @@ struct Parameters {
     Pairs pairs = Pairs::none;
     Bytes pairs_bytes{1 << 20};
     std::int64_t pairs_limit = 2016;
+    std::int64_t rounds = 1;  ///< the most there may be with --until-ci
+    UntilCiOptions until_ci;
     NetworkOptions network;
 
     void declare(OptionTable& table);

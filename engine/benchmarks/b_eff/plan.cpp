@@ -73,6 +73,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         seconds += expected_seconds(parameters, patterns, bytes, input.rate) *
                    parameters.repetitions() * static_cast<double>(parameters.methods.size());
     }
+    const auto span = parameters.until_ci.foretell(parameters.rounds, "round", seconds);
     const std::int64_t memory = buffers * messages_in_buffer * lengths[length_count - 1];
 
     Plan plan;
@@ -82,12 +83,12 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         "experiments\n"
         "memory per rank: {} of message buffers, and about {} for the order and the counts of a "
         "pattern\n"
-        "expected duration: {}{}\n{}",
+        "{}expected duration: {}{}\n{}",
         input.ranks, format_size(static_cast<double>(memory_mib * MiB)), format_rate(input.rate),
         format_exact(Bytes{lengths[length_count - 1]}), length_count, patterns.size(),
         parameters.methods.size(), parameters.repetitions(), experiments,
         format_size(static_cast<double>(memory)), format_size(64.0 * input.ranks),
-        format_duration(seconds),
+        parameters.rounds > 1 ? span.repetitions + "\n" : std::string(), span.duration,
         parameters.shorten_after.count > 0 ? ", less if the longest sizes are shortened" : "",
         table.text(2));
     plan.data = Json{{"benchmark", "b-eff"},
@@ -100,8 +101,10 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"experiments", experiments},
                      {"communicators", communicators},
                      {"memory_per_rank_bytes", memory},
-                     {"expected_seconds", seconds},
+                     {"rounds", parameters.rounds},
+                     {"expected_seconds", span.most_seconds},
                      {"patterns", std::move(rows)}};
+    if (!span.data.is_null()) plan.data["until_ci"] = span.data;
     return plan;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // b_eff's events as lines of the result file.
 #include "benchmarks/b_eff/views.hpp"
+#include "benchmarks/round_figures.hpp"
 
 namespace effio::b_eff {
 namespace {
@@ -30,7 +31,18 @@ class RecordView : public Observer {
         }
     }
 
+    void round_end(const RunResult& run) override {
+        collect(run);
+        rounds_.end_round();
+    }
+
     void end(const RunResult& run) override {
+        if (rounds_.rounds() == 0) collect(run);
+        for (const Figure& f : rounds_.figures()) recorder_.figure(f);
+    }
+
+  private:
+    void collect(const RunResult& run) {
         for (std::size_t i = 0; i < run.pattern_count(); ++i) pattern_figure(run, i);
         if (!run.complete) {
             put("b_eff", Metric::none("B/s", "the run was stopped before its end"));
@@ -41,7 +53,7 @@ class RecordView : public Observer {
             Figure f = figure("bandwidth_at_length", rate(m.both));
             f.where["length_bytes"] = run.setup.lengths[length];
             f.detail = to_json(m);
-            recorder_.figure(f);
+            rounds_.add(f);
         }
         for (int method = 0; method < method_count; ++method) {
             if (!run.uses(method)) continue;
@@ -49,17 +61,17 @@ class RecordView : public Observer {
             Figure f = figure("b_eff_of_method", rate(m.both));
             f.where["method"] = option_name(static_cast<Method>(method));
             f.detail = to_json(m);
-            recorder_.figure(f);
+            rounds_.add(f);
         }
         summary_figures(run);
     }
 
-  private:
     void record(const RunResult& run, LengthDone done, std::size_t pattern, int method,
                 const Cell& c) {
         const Pattern& p = run.setup.patterns[pattern];
         Measurement m;
         m.benchmark = "b_eff";
+        m.scattered = true;
         m.pattern = p.name;
         m.access = "exchange";
         m.where = place(p, method);
@@ -67,7 +79,7 @@ class RecordView : public Observer {
         m.where["length"] = done.length;
         m.ranks = p.participants();
         m.nodes = run.setup.nodes;
-        m.repetition = done.repetition;
+        m.repetition = run.round * run.repetitions() + done.repetition;
         m.operations = c.loops * p.messages_at_once();
         m.bytes = m.operations * run.setup.lengths[done.length];
         m.seconds = {{"total", c.seconds}};
@@ -77,6 +89,7 @@ class RecordView : public Observer {
         m.stopped_by = "count";
         m.error_count = c.errors;
         m.detail = Json{{"loops", c.loops},
+                        {"round", run.round},
                         {"process_bytes_per_second", c.process_rate.to_json()},
                         {"nominal_messages_per_loop", p.messages()},
                         {"steps_per_loop", p.step_count()}};
@@ -101,7 +114,7 @@ class RecordView : public Observer {
                         {"messages_between_nodes", run.node_steps[i].between},
                         {"bytes_per_second_by_method", std::move(methods)}};
         if (!run.complete) f.reasons.emplace_back("incomplete: the run was stopped");
-        recorder_.figure(f);
+        rounds_.add(f);
     }
 
     void summary_figures(const RunResult& run) {
@@ -117,7 +130,7 @@ class RecordView : public Observer {
             put("ping_pong_latency", time(s.ping_pong_latency));
             Figure f = figure("ping_pong_bandwidth", rate(s.ping_pong_bandwidth));
             f.where["length_bytes"] = run.setup.lengths[last];
-            recorder_.figure(f);
+            rounds_.add(f);
         }
         const Uncertainty u = uncertainty(run);
         Figure f = figure("b_eff", run.errors > 0 ? Metric::none("B/s", "messages arrived wrong")
@@ -139,7 +152,8 @@ class RecordView : public Observer {
         f.detail["random_rings_factor95"] = u.random_factor;
         f.detail["longest_lengths_shortened"] = std::move(shortened);
         f.detail["loop_seconds"] = run.loop_seconds;
-        recorder_.figure(f);
+        f.detail["official_time_share"] = run.official_time_share();
+        rounds_.add(f);
     }
 
     static Metric rate(double value) {
@@ -155,9 +169,10 @@ class RecordView : public Observer {
         f.metric = std::move(metric);
         return f;
     }
-    void put(const char* what, Metric metric) { recorder_.figure(figure(what, std::move(metric))); }
+    void put(const char* what, Metric metric) { rounds_.add(figure(what, std::move(metric))); }
 
     Recorder& recorder_;
+    RoundFigures rounds_;
 };
 
 }  // namespace
@@ -173,6 +188,7 @@ Json describe(const Setup& s) {
                 {"lengths_bytes", s.lengths.bytes},
                 {"seed", s.seed},
                 {"repetitions", s.parameters.repetitions()},
+                {"rounds", s.parameters.rounds},
                 {"random_patterns", s.parameters.random_patterns()},
                 {"loop_seconds", s.parameters.loop_seconds()},
                 {"grid_2d", s.grid_2d},

@@ -65,6 +65,11 @@ const LoopRow& RunResult::loops(int repetition, int length, int method) const {
     return loops_.at(place(repetition, length) * method_count + index_of(method));
 }
 
+double RunResult::official_time_share() const {
+    return loop_seconds /
+           (official_repetitions * length_count * method_count * official_loop_seconds);
+}
+
 bool RunResult::shortened(int repetition) const {
     for (int method = 0; method < method_count; ++method) {
         if (loops(repetition, length_count - 2, method).cut != LoopRow::Cut::none) return true;
@@ -157,6 +162,7 @@ std::vector<Criterion> criteria(const RunResult& run) {
         {"every message arrived intact", run.errors == 0},
         {"the run was completed", run.complete},
     };
+    if (p.rounds > 1) all.push_back({"one round, not the mean of several", false});
     return all;
 }
 

@@ -80,10 +80,14 @@ class RunResult {
     Setup setup;
     std::vector<NodeSteps> node_steps;           ///< by pattern
     std::vector<std::vector<int>> best_methods;  ///< [repetition][pattern] of the short-cut; or -1
-    double loop_seconds = 0;                     ///< the measurement loop, largest of the ranks
+    double loop_seconds = 0;  ///< the measurement loop, largest of the ranks, of all rounds so far
+    int round = 0;            ///< which one this is
+    std::int64_t rounds_expected = 1;  ///< as it looks now
     std::int64_t errors = 0;
     bool complete = false;
 
+    /// Of an official run's loops: repetitions, lengths and methods of half a second each.
+    double official_time_share() const;
     int repetitions() const { return setup.parameters.repetitions(); }
     std::size_t pattern_count() const { return setup.patterns.size(); }
     Cell& cell(int repetition, int length, std::size_t pattern, int method);
@@ -172,6 +176,8 @@ class Observer {
 
     virtual void start(const Setup&) {}
     virtual void length(const RunResult&, LengthDone) {}
+    /// All repetitions of a round are complete.
+    virtual void round_end(const RunResult&) {}
     /// The run is over; not called when the job had to be ended.
     virtual void end(const RunResult&) {}
 

@@ -59,7 +59,7 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, RunResult& run,
       own_rates_(run.pattern_count() * method_count) {}
 
 Ending Runner::measure() {
-    notify([&](Observer& o) { o.start(setup_); });
+    if (run_.round == 0) notify([&](Observer& o) { o.start(setup_); });
     session_.comm.barrier();
     const double begin = session_.clock.now();
     for (int repetition = 0; repetition < run_.repetitions() && !stopping_; ++repetition) {
@@ -76,7 +76,7 @@ Ending Runner::measure() {
             notify([&](Observer& o) { o.length(run_, {repetition, length}); });
         }
     }
-    run_.loop_seconds = session_.comm.max(session_.clock.now() - begin);
+    run_.loop_seconds += session_.comm.max(session_.clock.now() - begin);
     run_.complete = !stopping_;
 
     const Agreed agreed = agree(session_, session_.comm, outcome_);
@@ -87,6 +87,7 @@ Ending Runner::measure() {
         ending.reason = fmt::format("{} wrong messages; the first: {}", agreed.error_count,
                                     agreed.error->text());
     }
+    if (run_.complete) notify([&](Observer& o) { o.round_end(run_); });
     if (stopping_) {
         ending.status = ExitCode::interrupted;
         ending.reason = "stopped by a signal; the lengths before it are complete";
@@ -113,8 +114,9 @@ void Runner::calibrate(LoopLengths& loops, PerMethod& seconds) {
 }
 
 void Runner::begin_step(int repetition, int length) {
-    const double all = run_.repetitions() * length_count;
-    const double before = repetition * length_count + length;
+    const double round = run_.repetitions() * length_count;
+    const double all = round * static_cast<double>(run_.rounds_expected);
+    const double before = round * run_.round + repetition * length_count + length;
     Progress::Step step;
     step.title =
         fmt::format("repetition {} of {}, messages of {}", repetition + 1, run_.repetitions(),

@@ -32,10 +32,13 @@ class BeffIo : public BenchmarkWith<Parameters> {
     }
     std::string examples() const override {
         return "Examples:\n"
-               "  mpiexec -n 4 effio-mpi b-eff-io --time 60s --dir /scratch/me\n"
-               "      a first look in about a minute (NOT VALID officially: the time is short)\n"
+               "  mpiexec -n 4 effio-mpi b-eff-io --dir /scratch/me\n"
+               "      a quick look in about a minute, at the disk and not the memory (NOT VALID)\n"
                "  mpiexec -n 64 effio-mpi b-eff-io --time 30min --partitions 64 --dir /scratch/me\n"
                "      an official run\n"
+               "  mpiexec -n 64 effio-mpi b-eff-io --until-ci 5% --partitions 64 --dir "
+               "/scratch/me\n"
+               "      rounds of a minute until b_eff_io is known within 5 %, at most 10 minutes\n"
                "  effio-mpi b-eff-io --plan --plan-ranks 1024 --plan-rate 10GB/s\n"
                "      what it would do, without doing it";
     }
@@ -72,7 +75,8 @@ Result<Setup> BeffIo::set_up(Job& job) const {
     s.memory_mib = per_rank / MiB;
     s.total_memory_mib = (parameters_.total_memory ? parameters_.total_memory->count : total) / MiB;
     s.lmax = lmax_bytes(s.memory_mib);
-    s.budget = time_budget(parameters_.time.count, s.partitions.size(), parameters_.rewrite);
+    s.budget = time_budget(parameters_.time.count / static_cast<double>(parameters_.rounds),
+                           s.partitions.size(), parameters_.rewrite);
     s.uname = find_uname();
     s.date = now_as_ctime();
     s.nodes = job.topology.nodes;
@@ -117,6 +121,9 @@ Ending BeffIo::run(Job& job) {
         !fits) {
         return Ending::from(fits.error());
     }
+
+    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
+    if (!held) return Ending::from(held.error());
 
     Json extra;
     extra["b_eff_io"] = describe(*setup);

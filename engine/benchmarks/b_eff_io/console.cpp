@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/views.hpp"
+#include "benchmarks/cold.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -18,6 +19,12 @@ std::string rate_cell(const std::optional<RowResult>& row) {
                        row->stopped == StopReason::cap ? "c" : "");
 }
 
+/// Half the width of the interval of a type's rate over the rounds.
+std::string half_of(const TypeResult& type) {
+    const auto& interval = type.estimate.interval;
+    return interval ? fmt::format("{:.1f}", interval->half_width / MB_per_s) : "-";
+}
+
 class ConsoleView : public Observer {
   public:
     ConsoleView(Console& console, std::string result_path)
@@ -28,15 +35,25 @@ class ConsoleView : public Observer {
         std::string sizes;
         for (const auto n : s.partitions)
             sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", n);
+        if (s.parameters.quick_look) {
+            console_.print(fmt::format(
+                "A quick look of a minute, because no --time is given{}. It is NOT VALID\n"
+                "officially: that takes 30 minutes for each partition (--time) and leaves caches "
+                "alone.\n",
+                s.parameters.storage.cache.drop
+                    ? ": files are dropped from the page\ncache between accesses"
+                    : ""));
+        }
         console_.print(fmt::format(
-            "b_eff_io: partitions of {} ranks, {} scheduled for each, largest chunk {}\n"
+            "b_eff_io: partitions of {} ranks, {} scheduled for each{}, largest chunk {}\n"
             "data in {} (at most {}: {})\n"
             "shared file pointer: {}{}\n"
             "results in {}\n\n",
-            sizes, format_duration(s.budget.partition_seconds), format_exact(Bytes{s.lmax}),
-            s.parameters.storage.directory, format_size(static_cast<double>(s.cap_bytes)),
-            s.cap_reason, s.shared_pointer ? "" : "NOT USED, ", s.shared_pointer_note,
-            result_path_));
+            sizes, format_duration(s.scheduled_seconds()),
+            s.parameters.rounds > 1 ? " in " + count_of(s.parameters.rounds, "round") : "",
+            format_exact(Bytes{s.lmax}), s.parameters.storage.directory,
+            format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,
+            s.shared_pointer ? "" : "NOT USED, ", s.shared_pointer_note, result_path_));
         console_.print(fmt::format(live_format, "access", "pattern", "chunk", "ranks", "calls",
                                    "time", "rate", ""));
     }
@@ -48,9 +65,7 @@ class ConsoleView : public Observer {
         } else {
             if (r.errors > 0) remark += fmt::format("{} ERRORS ", r.errors);
             if (r.stopped == StopReason::cap) remark += "cut short by --max-bytes ";
-            if (r.cache && r.access == Access::read && r.cache->verdict == "cache") {
-                remark += "from cache";
-            }
+            remark += cache_remark(r.cache, r.access == Access::read);
         }
         console_.print(fmt::format(live_format, name(r.access), name(r.row.type),
                                    format_exact(Bytes{r.row.chunk}), r.ranks, r.repetitions,
@@ -74,6 +89,13 @@ class ConsoleView : public Observer {
                 run.valid(*best) ? "VALID for comparison of systems"
                                  : "NOT VALID for comparison of systems",
                 format_size(memory), format_rate(value), format_duration(memory / value)));
+            if (const auto found = run.estimated(best_partition); found && found->interval) {
+                console_.print(fmt::format(
+                    "  95 % interval: ± {} ({}, by leaving each out); {} of the official time\n",
+                    format_share(found->interval->half_width / value),
+                    count_of(found->interval->count, "round"),
+                    format_share(run.official_time_share())));
+            }
         }
         console_.print(fmt::format("results: {}\n", result_path_));
     }
@@ -106,12 +128,15 @@ class ConsoleView : public Observer {
                 }
                 table.row(cells);
             }
+            std::vector<std::string> halves{"± 95 %", std::string(name(access))};
             std::vector<std::string> totals{"total", std::string(name(access))};
             for (const Type t : all_types) {
                 const auto& total = p.types[index(access)][index(t)];
                 totals.push_back(total ? fmt::format("{:.1f}", total->rate() / MB_per_s) : "-");
+                halves.push_back(total ? half_of(*total) : "-");
             }
             table.row(totals);
+            if (run.setup.parameters.rounds > 1) table.row(halves);
             table.rule();
         }
         if (!any) return;

@@ -4,14 +4,21 @@
 #include <fmt/format.h>
 
 namespace effio::b_eff_io {
+namespace {
+
+constexpr Seconds quick_look_time{60};
+
+}  // namespace
 
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
-        .add("time", time,
-             "scheduled time for all partitions together; official: 30min for each partition")
+        .add("time", scheduled,
+             "scheduled time for all partitions together; official: 30min for each partition, and "
+             "--drop-cache is off then")
         .letter('T')
-        .range(0, 1e9);
+        .range(0, 1e9)
+        .automatic("a quick look of 60s that drops caches between accesses: NOT VALID");
     table
         .add("partitions", partitions,
              "numbers of ranks to measure with; a number may stand more than once")
@@ -37,9 +44,6 @@ void Parameters::declare(OptionTable& table) {
             "adapt", adapt,
             "shorten rows when earlier ones took too long; for debugging, the result is NOT VALID")
         .expert();
-    table.flag("drop-cache", drop_cache,
-               "ask the system to drop a file from the page cache before it is read; the result is "
-               "NOT VALID");
     table
         .add("messages", max_messages,
              "messages about failed calls and wrong data per row and rank")
@@ -54,6 +58,10 @@ void Parameters::declare(OptionTable& table) {
             "what the buffers hold: the definition's numbers, or data that neither compress nor "
             "look alike on two ranks")
         .expert();
+    until_ci.declare_rounds(
+        table, rounds,
+        "cut the time into so many runs of everything; values are those of all of them, with "
+        "intervals, and NOT VALID; with --until-ci the most, 30 unless given");
     storage.declare(table);
 }
 
@@ -62,6 +70,14 @@ Status Parameters::check() {
         return usage_error(
             fmt::format("--partitions: {} sizes are given; 100 are allowed", partitions.size()));
     }
+    quick_look = !scheduled.has_value();
+    if (quick_look) {
+        if (!storage.cache.drop_given) storage.cache.drop = true;
+        scheduled = quick_look_time;
+    }
+    time = *scheduled;
+    if (auto known = until_ci.check(rounds, "--rounds", rounds_of_until_ci); !known) return known;
+    if (adapt && rounds > 1) return usage_error("--adapt: not with several --rounds");
     if (auto known = storage.check(); !known) return known;
     // A chunk of 1 KiB + 8 bytes is no multiple of any block.
     if (storage.backend.name == "direct" && !storage.backend.direct.falls_back()) {

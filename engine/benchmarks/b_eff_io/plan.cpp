@@ -29,7 +29,9 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                            count_of(ranks, "rank")));
         }
     }
-    const Budget budget = time_budget(parameters.time.count, partitions.size(), parameters.rewrite);
+    const Budget budget =
+        time_budget(parameters.time.count / static_cast<double>(parameters.rounds),
+                    partitions.size(), parameters.rewrite);
     const std::int64_t lmax = lmax_bytes(memory_mib);
 
     // A row moves the largest chunk at least once; types 3 and 4 fill up.
@@ -119,18 +121,22 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                        {"cap_least_bytes", shares.least},
                                        {"rows", std::move(json_rows)}});
     }
+    const auto span = parameters.until_ci.foretell(parameters.rounds, "round", total_seconds);
     plan.text = fmt::format(
         "Plan of b_eff_io with {}, {} memory per rank, at an assumed {} in all\n"
         "largest chunk {}; {} partitions of {} each; {} time units of {}\n"
-        "on storage at a time: {} (cap: {}, {})\nexpected duration: {}\n{}",
+        "on storage at a time: {} (cap: {}, {})\n{}expected duration: {}\n{}",
         count_of(ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
         format_rate(input.rate), format_exact(Bytes{lmax}), partitions.size(),
         format_duration(budget.partition_seconds), budget.units,
         format_duration(budget.unit_seconds), format_size(static_cast<double>(total_bytes)),
-        format_size(static_cast<double>(cap.bytes)), cap.why, format_duration(total_seconds),
-        tables);
-    const double scheduled_seconds =
-        budget.partition_seconds * static_cast<double>(partitions.size());
+        format_size(static_cast<double>(cap.bytes)), cap.why,
+        parameters.rounds > 1 ? "what follows is one round; " + span.repetitions + "\n"
+                              : std::string(),
+        span.duration, tables);
+    const double scheduled_seconds = budget.partition_seconds *
+                                     static_cast<double>(partitions.size()) *
+                                     static_cast<double>(parameters.rounds);
     plan.data = Json{{"benchmark", "b-eff-io"},
                      {"ranks", ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
@@ -140,9 +146,11 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"unit_seconds", budget.unit_seconds},
                      {"bytes_on_storage", total_bytes},
                      {"scheduled_seconds", scheduled_seconds},
-                     {"expected_seconds", total_seconds},
+                     {"rounds", parameters.rounds},
+                     {"expected_seconds", span.most_seconds},
                      {"cap", cap.to_json()},
                      {"partitions", std::move(json_partitions)}};
+    if (!span.data.is_null()) plan.data["until_ci"] = span.data;
     return plan;
 }
 

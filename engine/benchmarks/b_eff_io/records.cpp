@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // b_eff_io's events as lines of the result file.
 #include "benchmarks/b_eff_io/views.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "benchmarks/storage_run.hpp"
 
 namespace effio::b_eff_io {
@@ -37,6 +38,7 @@ class RecordView : public Observer {
                         {"weighted_bandwidth_bytes_per_second", t.weighted_rate},
                         {"segment_bytes", t.segment},
                         {"verified_bytes", t.verified_bytes}};
+        tell_interval(f, t.estimate);
         recorder_.figure(f);
     }
 
@@ -48,6 +50,7 @@ class RecordView : public Observer {
                         {"bandwidth_bytes_per_second", a.rate()},
                         {"weighted_bandwidth_bytes_per_second", a.weighted_rate},
                         {"errors", a.errors}};
+        tell_interval(f, a.estimate);
         recorder_.figure(f);
     }
 
@@ -57,8 +60,14 @@ class RecordView : public Observer {
             if (!p.complete()) continue;
             const std::string bad =
                 p.all_rows_valid() ? "" : "a call, a sync or a size check failed in this partition";
-            recorder_.figure(judged("write_average", run, i, p.write_average(), bad));
-            recorder_.figure(judged("b_eff_io_partition", run, i, p.effective_bandwidth(), bad));
+            const auto tell = [&](const char* what, double value, const Formula& formula) {
+                Figure f = judged(what, run, i, value, bad);
+                tell_interval(f, run.estimated(formula).value_or(Estimate{}));
+                recorder_.figure(f);
+            };
+            tell("write_average", p.write_average(), of_partition(i, &Pooled::write_average));
+            tell("b_eff_io_partition", p.effective_bandwidth(),
+                 of_partition(i, &Pooled::effective_bandwidth));
         }
         const auto best = run.best();
         if (!best) {
@@ -72,7 +81,10 @@ class RecordView : public Observer {
             return;
         }
         const double value = run.partitions[*best].effective_bandwidth();
-        recorder_.figure(judged("b_eff_io", run, *best, value, ""));
+        Figure whole = judged("b_eff_io", run, *best, value, "");
+        tell_interval(whole, run.estimated(best_partition).value_or(Estimate{}));
+        whole.detail["official_time_share"] = run.official_time_share();
+        recorder_.figure(whole);
         Figure balance = figure("balance_time", *best, run.partitions[*best].ranks,
                                 Metric::time(static_cast<double>(run.setup.total_memory_mib) *
                                              static_cast<double>(MiB) / value));
@@ -94,6 +106,17 @@ class RecordView : public Observer {
         return f;
     }
 
+    static void tell_interval(Figure& f, const Estimate& estimate) {
+        if (!f.metric.reason.empty()) {
+            f.detail["interval"] = no_interval(f.metric.reason);
+        } else if (!estimate.interval) {
+            f.detail["interval"] =
+                no_interval("an interval needs two complete rounds (--rounds or --until-ci)");
+        } else {
+            set_interval(f, *estimate.interval, "leaving one round out");
+        }
+    }
+
     static Figure judged(const char* what, const RunResult& run, std::size_t i, double value,
                          const std::string& bad) {
         const auto& p = run.partitions[i];
@@ -106,7 +129,7 @@ class RecordView : public Observer {
             if (!c.reached) f.reasons.push_back("not reached: " + c.text);
         }
         f.detail = Json{{"criteria", std::move(criteria)},
-                        {"partition_seconds_scheduled", run.setup.budget.partition_seconds},
+                        {"partition_seconds_scheduled", run.setup.scheduled_seconds()},
                         {"errors", p.errors},
                         {"rows_cut_short_by_cap", p.rows_cut_short()}};
         return f;
@@ -133,6 +156,7 @@ Measurement to_measurement(const RowResult& row, int nodes) {
     m.where["time_units"] = row.row.units;
     m.ranks = static_cast<int>(row.ranks);
     m.nodes = nodes;
+    m.repetition = row.round;
     m.bytes = row.bytes;
     m.operations = row.ranks * row.repetitions;
     m.seconds = row.spreads;
@@ -171,9 +195,11 @@ Json describe(const Setup& s) {
                 {"total_memory_mib", s.total_memory_mib},
                 {"lmax_bytes", s.lmax},
                 {"partitions", std::move(partitions)},
-                {"partition_seconds", s.budget.partition_seconds},
+                {"rounds", s.parameters.rounds},
+                {"partition_seconds", s.scheduled_seconds()},
                 {"time_units", s.budget.units},
                 {"unit_seconds", s.budget.unit_seconds},
+                {"quick_look", s.parameters.quick_look},
                 {"cap_bytes", s.cap_bytes},
                 {"cap_reason", s.cap_reason}};
 }

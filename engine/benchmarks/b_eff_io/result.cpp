@@ -7,6 +7,33 @@
 
 namespace effio::b_eff_io {
 
+void RowResult::join(const RowResult& earlier) {
+    scheduled += earlier.scheduled;
+    repetitions += earlier.repetitions;
+    bytes += earlier.bytes;
+    times.total += earlier.times.total;
+    times.barrier += earlier.times.barrier;
+    times.broadcast += earlier.times.broadcast;
+    times.sync += earlier.times.sync;
+    errors += earlier.errors;
+    if (!earlier.valid) {
+        valid = false;
+        error_list = earlier.error_list;
+    }
+    if (earlier.stopped == StopReason::cap) stopped = StopReason::cap;
+}
+
+void TypeResult::join(const TypeResult& earlier) {
+    const auto before = static_cast<double>(earlier.rounds);
+    weighted_rate = (weighted_rate + before * earlier.weighted_rate) / (1 + before);
+    rounds += earlier.rounds;
+    open += earlier.open;
+    close += earlier.close;
+    seconds += earlier.seconds;
+    bytes += earlier.bytes;
+    verified_bytes += earlier.verified_bytes;
+}
+
 bool PartitionResult::complete() const {
     return std::all_of(accesses.begin(), accesses.end(),
                        [](const auto& a) { return a.has_value(); });
@@ -71,6 +98,26 @@ int PartitionResult::rows_cut_short() const {
     return cut;
 }
 
+std::optional<Estimate> RunResult::estimated(const Formula& formula) const {
+    if (setup.parameters.rounds <= 1) return {};
+    return estimate(rounds, formula);
+}
+
+Estimate RunResult::of_type(std::size_t partition, Access access, Type type) const {
+    return estimate(rounds, [=](const auto& all) { return all[partition].rate(access, type); });
+}
+
+Estimate RunResult::of_access(std::size_t partition, Access access) const {
+    const bool rewrite = setup.parameters.rewrite;
+    return estimate(rounds,
+                    [=](const auto& all) { return all[partition].average(access, rewrite); });
+}
+
+double RunResult::official_time_share() const {
+    return execution_seconds / (valid_partition_seconds *
+                                static_cast<double>(std::max<std::size_t>(partitions.size(), 1)));
+}
+
 std::optional<std::size_t> RunResult::best() const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < partitions.size(); ++i) {
@@ -85,19 +132,25 @@ std::optional<std::size_t> RunResult::best() const {
 
 std::vector<Criterion> RunResult::criteria(std::size_t i) const {
     const auto& partition = partitions[i];
-    const double minutes = setup.budget.partition_seconds / 60;
+    const double minutes = setup.scheduled_seconds() / 60;
     std::vector<Criterion> list{
         {fmt::format("scheduled time {:3.1f} min >= 30 min", minutes),
-         setup.budget.partition_seconds >= valid_partition_seconds},
+         setup.scheduled_seconds() >= valid_partition_seconds},
         {"shared file pointers must be used for pattern type 1", setup.shared_pointer},
         {fmt::format("error count ({}) == 0", partition.errors), partition.errors == 0}};
     if (const int cut = partition.rows_cut_short(); cut > 0) {
         list.push_back({fmt::format("rows cut short by the cap on bytes ({}) == 0", cut), false});
     }
     if (!partition.all_rows_valid()) list.push_back({"no row is INVALID", false});
+    if (setup.parameters.rounds > 1) {
+        list.push_back({"measured in one piece, not in rounds", false});
+    }
     if (setup.parameters.adapt) list.push_back({"scheduled times are not adapted", false});
-    if (setup.parameters.drop_cache) {
+    if (setup.parameters.storage.cache.drop) {
         list.push_back({"caches are left as the definition finds them (no --drop-cache)", false});
+    }
+    if (setup.parameters.storage.cache.memory_left) {
+        list.push_back({"memory is left to the page cache (no --memory-hog)", false});
     }
     if (setup.parameters.storage.backend.name != "mpiio") {
         list.push_back({fmt::format("storage is reached through MPI-IO, not {}",

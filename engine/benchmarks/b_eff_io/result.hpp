@@ -10,6 +10,7 @@
 
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/parameters.hpp"
+#include "benchmarks/b_eff_io/rounds.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "parallel/pace.hpp"
@@ -25,7 +26,7 @@ struct Setup {
     std::int64_t total_memory_mib = 0;  ///< of the system ("MT")
     std::int64_t lmax = 0;
     std::vector<std::int64_t> partitions;
-    Budget budget;
+    Budget budget;                    ///< of one round
     bool shared_pointer = true;       ///< type 1 uses it
     std::string shared_pointer_note;  ///< which component serves it, or why it is not used
     std::int64_t cap_bytes = 0;
@@ -33,6 +34,11 @@ struct Setup {
     Uname uname;
     std::string date;  ///< as ctime prints it
     int nodes = 1;
+
+    /// Of a partition, all rounds together.
+    double scheduled_seconds() const {
+        return budget.partition_seconds * static_cast<double>(parameters.rounds);
+    }
 };
 
 /// The seconds of one row on the root and over all ranks.
@@ -48,6 +54,7 @@ struct RowTimes {
 
 struct RowResult {
     std::size_t partition = 0;
+    std::int64_t round = 0;
     std::int64_t ranks = 0;
     Access access = Access::write;
     Row row;
@@ -69,6 +76,8 @@ struct RowResult {
     std::optional<CacheEvidence> cache;
     std::int64_t cap_calls = 0;  ///< calls that the cap allows; 0 = not limited
     double rate() const { return times.total > 0 ? static_cast<double>(bytes) / times.total : 0; }
+    /// This one is the sum of both from now on; the latest says which file, hints and caches.
+    void join(const RowResult& earlier);
 };
 
 struct OpenedFile {
@@ -93,7 +102,10 @@ struct TypeResult {
     double weighted_rate = 0;  ///< wbw
     std::int64_t segment = 0;  ///< Lseg of types 3 and 4
     std::int64_t verified_bytes = 0;
+    std::int64_t rounds = 1;  ///< that these are the sums of
+    Estimate estimate;        ///< of the rate, where there are several rounds
     double rate() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
+    void join(const TypeResult& earlier);
 };
 
 struct AccessResult {
@@ -104,6 +116,7 @@ struct AccessResult {
     double seconds = 0;
     double weighted_rate = 0;
     double average = 0;       ///< b(access)
+    Estimate estimate;        ///< of the average, where there are several rounds
     std::int64_t errors = 0;  ///< of the partition, up to now (never reset)
     double rate() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
 };
@@ -137,6 +150,14 @@ struct RunResult {
     Setup setup;
     std::vector<PartitionResult> partitions;
     double execution_seconds = 0;
+    Rounds rounds;  ///< by partition
+
+    /// Nothing of a single round.
+    std::optional<Estimate> estimated(const Formula& formula) const;
+    Estimate of_type(std::size_t partition, Access access, Type type) const;
+    Estimate of_access(std::size_t partition, Access access) const;
+    /// Of half an hour for each partition, which the run may not have used up.
+    double official_time_share() const;
 
     /// The partition with the largest value, the first on a tie; nothing if none is complete and
     /// free of failed calls.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "benchmarks/storage_run.hpp"
 #include "parallel/over_ranks.hpp"
 #include "storage/cache_watch.hpp"
 
@@ -85,7 +86,10 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank),
+      chosen_(everything(setup.partitions.size())),
+      until_ci_(setup.parameters.until_ci, setup.parameters.rounds, job.session.clock.now()),
       units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {
+    for (auto& of_access : sums_) of_access.resize(setup.partitions.size());
     const auto count = static_cast<std::int64_t>(setup.partitions.size());
     for (const std::int64_t ranks : setup.partitions) {
         Partition p;
@@ -96,6 +100,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
         partitions_.push_back(p);
     }
     result_.setup = setup;
+    result_.rounds.resize(setup.partitions.size());
     for (const std::int64_t ranks : setup.partitions) {
         result_.partitions.emplace_back().ranks = ranks;
     }
@@ -104,31 +109,18 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
 Ending Runner::run() {
     const double begin = session_.clock.now();
     notify([&](Observer& o) { o.start(setup_); });
-    for (const Access access : all_accesses) {
-        if (stopping_) break;
-        notify([&](Observer& o) { o.access_begins(access); });
-        for (Partition& partition : partitions_) {
-            // The world barrier before each (access, partition); ranks outside wait in the next
-            // one.
-            if (note(agree(session_, session_.comm, fatal_))) break;
-            const bool member = session_.comm.rank() < partition.ranks;
-            const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
-            if (comm) {
-                storage_.set_active_ranks(comm->size());
-                access_partition(access, partition, *comm);
-            } else {
-                Progress::Step step;
-                step.title = fmt::format("waiting for the partition of {}",
-                                         count_of(partition.ranks, "rank"));
-                step.allowance_seconds = 1e9;
-                session_.progress.begin(step);
-            }
-        }
+    for (; round_ < setup_.parameters.rounds; ++round_) {
+        for (auto& rounds : result_.rounds) rounds.emplace_back();
+        run_round();
+        result_.execution_seconds = session_.clock.now() - begin;
+        if (note(agree(session_, session_.comm, fatal_)) || !another_round()) break;
     }
     const Agreed agreed = agree(session_, session_.comm, fatal_);
     note(agreed);
     result_.execution_seconds = session_.clock.now() - begin;
+    if (setup_.parameters.rounds > 1) tell_sums();
     notify([&](Observer& o) { o.end(result_); });
+    until_ci_.tell(session_, "b_eff_io");
 
     Ending ending;
     if (agreed.failed()) {
@@ -152,6 +144,65 @@ Ending Runner::run() {
     return ending;
 }
 
+void Runner::run_round() {
+    for (const Access access : all_accesses) {
+        if (stopping_) break;
+        notify([&](Observer& o) { o.access_begins(access); });
+        for (Partition& partition : partitions_) {
+            const auto& types = chosen_[partition.index];
+            if (std::none_of(types.begin(), types.end(), [](bool is) { return is; })) continue;
+            // The world barrier before each (access, partition); ranks outside wait in the next
+            // one.
+            if (note(agree(session_, session_.comm, fatal_))) break;
+            const bool member = session_.comm.rank() < partition.ranks;
+            const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
+            if (comm) {
+                storage_.set_active_ranks(comm->size());
+                access_partition(access, partition, *comm);
+            } else {
+                wait_for_others(session_, "the partition of " + count_of(partition.ranks, "rank"));
+            }
+        }
+    }
+}
+
+bool Runner::another_round() {
+    if (!setup_.parameters.until_ci.on()) return true;
+    std::vector<char> chosen(5 * partitions_.size(), 1);
+    if (session_.comm.is_root()) {
+        until_ci_.set({"b_eff_io", Json::object(), "B/s", "b_eff_io"},
+                      estimate(result_.rounds, best_partition).values);
+        const Choice next = next_round(result_.rounds);
+        for (std::size_t p = 0; p < next.size(); ++p) {
+            for (std::size_t t = 0; t < 5; ++t) chosen[5 * p + t] = next[p][t] ? 1 : 0;
+        }
+    }
+    if (!until_ci_.another(session_.comm, session_.clock.now())) return false;
+    session_.comm.broadcast(std::span<char>(chosen));
+    for (std::size_t i = 0; i < chosen.size(); ++i) chosen_[i / 5][i % 5] = chosen[i] != 0;
+    return true;
+}
+
+/// What is the sum of several rounds is told once it is known.
+void Runner::tell_sums() {
+    if (!session_.comm.is_root()) return;
+    for (std::size_t i = 0; i < partitions_.size(); ++i) {
+        auto& p = result_.partitions[i];
+        for (const Access access : all_accesses) {
+            for (const Type type : all_types) {
+                auto& of_type = p.types[index(access)][index(type)];
+                if (!of_type) continue;
+                of_type->estimate = result_.of_type(i, access, type);
+                notify([&](Observer& o) { o.type(*of_type); });
+            }
+            auto& of_access = p.accesses[index(access)];
+            if (!of_access) continue;
+            of_access->estimate = result_.of_access(i, access);
+            notify([&](Observer& o) { o.access(*of_access); });
+        }
+    }
+}
+
 bool Runner::note(const Agreed& agreed) {
     if (agreed.failed() && !data_error_ && agreed.error->exit_code == ExitCode::data_errors) {
         data_error_ = agreed.error;
@@ -170,9 +221,10 @@ bool Runner::note(const Agreed& agreed) {
 void Runner::access_partition(Access access, Partition& partition, const Comm& comm) {
     comm.barrier();
     const double begin = session_.clock.now();
-    Sums sums;
+    Sums& sums = sums_[index(access)][partition.index];
     for (const Type type : all_types) {
         if (access == Access::rewrite && !setup_.parameters.rewrite && type != Type::scatter) break;
+        if (!chosen_[partition.index][index(type)]) continue;
         access_file(access, partition, type, comm, sums);
         if (stopping_) return;
     }
@@ -182,15 +234,17 @@ void Runner::access_partition(Access access, Partition& partition, const Comm& c
     result.ranks = partition.ranks;
     result.access = access;
     result.bytes = sums.bytes;
-    result.seconds = session_.clock.now() - begin;
+    sums.seconds += session_.clock.now() - begin;
+    result.seconds = sums.seconds;
     result.weighted_rate = sums.units > 0 ? sums.weighted / sums.units : 0;
     const bool only_scatter = access == Access::rewrite && !setup_.parameters.rewrite;
-    result.average = only_scatter ? sums.rates[0] : access_average(sums.rates);
-    result.errors = partition.errors;
     auto& collected = result_.partitions[partition.index];
+    const std::array<double, 5> rates = collected.rates(access);
+    result.average = only_scatter ? rates[0] : access_average(rates);
+    result.errors = partition.errors;
     collected.errors = partition.errors;
     collected.accesses[index(access)] = result;
-    notify([&](Observer& o) { o.access(result); });
+    if (setup_.parameters.rounds == 1) notify([&](Observer& o) { o.access(result); });
 }
 
 void Runner::access_file(Access access, Partition& partition, Type type, const Comm& comm,
@@ -221,9 +275,12 @@ void Runner::access_file(Access access, Partition& partition, Type type, const C
     f.sums.weighted_rate = f.units > 0 ? f.weighted / f.units : 0;
     f.sums.segment =
         type == Type::segmented || type == Type::seg_coll ? partition.segment.bytes : 0;
-    sums.rates[index(type)] = f.sums.rate();
-    result_.partitions[partition.index].types[index(access)][index(type)] = f.sums;
-    notify([&](Observer& o) { o.type(f.sums); });
+    result_.rounds[partition.index].back().types[index(access)][index(type)] =
+        Portion{static_cast<double>(f.sums.bytes), f.sums.seconds};
+    auto& collected = result_.partitions[partition.index].types[index(access)][index(type)];
+    if (collected) f.sums.join(*collected);
+    collected = f.sums;
+    if (setup_.parameters.rounds == 1) notify([&](Observer& o) { o.type(f.sums); });
 }
 
 bool Runner::open_file(OpenFile& f, const Hints& hints) {
@@ -251,7 +308,15 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
                                                   : OpenMode::reading();
     mode.unique = !setup_.parameters.no_unique_open;
     mode.delete_on_close = f.access == Access::read && !setup_.parameters.storage.keep;
-    if (f.access == Access::read && target_.file_system()) f.resident = before_reading(f, path);
+    const Capabilities can = storage_.capabilities();
+    f.cold.emplace(
+        Cold::Place{f.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
+        setup_.parameters.storage.cache, [path](const Cold::Look& look) { look(path); });
+    if (f.access != Access::write) {
+        // Each write was synced, so every page is clean.
+        session_.progress.call("drop from the cache");
+        f.cold->before(f.type == Type::separated || job_.topology.is_node_leader());
+    }
     f.comm.barrier();
     {
         const Lap lap(session_.clock, f.sums.open);
@@ -268,17 +333,6 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
         f.file->granted_hints()};
     notify([&](Observer& o) { o.file_opened(event); });
     return true;
-}
-
-/// Collective over the file's ranks: what this node's cache holds of it, after dropping it if
-/// asked. Each write was synced, so every page is clean; a node needs to drop a shared file once.
-std::optional<double> Runner::before_reading(const OpenFile& f, const std::string& path) {
-    if (setup_.parameters.drop_cache) {
-        session_.progress.call("drop from the cache");
-        if (f.type == Type::separated || job_.topology.is_node_leader()) drop_from_cache(path);
-        f.file_comm.barrier();
-    }
-    return resident_fraction(path);
 }
 
 double Runner::budget_of(const OpenFile& f, const Row& row, const Sums& sums) const {
@@ -345,8 +399,10 @@ void Runner::begin_step(const OpenFile& f, const Row& row, double budget) {
     step.path = f.file->path();
     step.scheduled_seconds = budget;
     step.allowance_seconds = static_cast<double>(f.comm.size() * row.memory) / slowest_storage;
-    step.plan_done = units_total_ > 0 ? static_cast<double>(units_done_) / units_total_ : 0;
-    step.plan_seconds_left = setup_.budget.unit_seconds * (units_total_ - units_done_);
+    // As many rounds of everything as it looks now, and no fewer than this one.
+    const double total = units_total_ * static_cast<double>(until_ci_.expected());
+    step.plan_done = total > 0 ? std::min(1.0, units_done_ / total) : 0;
+    step.plan_seconds_left = setup_.budget.unit_seconds * std::max(0.0, total - units_done_);
     step.ranks = f.comm.size();
     session_.progress.begin(step);
 }
@@ -359,9 +415,11 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     watch.begin();
 
     auto m = measure_row(session_, f.comm, *f.file, buffers_, task, tell_);
+    if (f.access != Access::read) watch.synced();
 
     RowResult r;
     r.partition = f.partition.index;
+    r.round = round_;
     r.ranks = f.partition.ranks;
     r.access = f.access;
     r.row = row;
@@ -376,7 +434,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.cap_calls = task.cap_calls;
     r.granted = f.file->granted_hints();
     r.cache = watch.end(r.bytes, f.access == Access::read);
-    r.cache->resident_before = mean_over(f.comm, f.resident);
+    f.cold->tell(*r.cache, r.bytes, f.access == Access::read);
     f.partition.repetitions[static_cast<std::size_t>(row.number)] = m.repetitions;
     if (f.access != Access::read) {
         buffers_.remember(f.partition.index, f.access, row, m.repetitions);
@@ -416,8 +474,10 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     units_done_ += row.units;
     auto& collected = result_.partitions[f.partition.index];
     collected.errors = f.partition.errors;
-    collected.rows[index(f.access)][static_cast<std::size_t>(row.number)] = r;
     notify([&](Observer& o) { o.row(r); });
+    auto& of_row = collected.rows[index(f.access)][static_cast<std::size_t>(row.number)];
+    if (of_row) r.join(*of_row);
+    of_row = r;
 }
 
 Status Runner::check_size(OpenFile& f, const Row& row) {

@@ -12,6 +12,7 @@
 #include "benchmarks/b_eff_io/measure.hpp"
 #include "benchmarks/b_eff_io/result.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cold.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -55,9 +56,9 @@ class Runner {
         std::int64_t bytes = 0;
         double weighted = 0;
         int units = 0;
+        double seconds = 0;    ///< of the access, with all around it
         double measured = 0;   ///< seconds of all rows so far
         double scheduled = 0;  ///< seconds planned for them
-        std::array<double, 5> rates{};
     };
     /// One file while it is open.
     struct OpenFile {
@@ -75,16 +76,19 @@ class Runner {
         Type type;
         std::unique_ptr<ByteFile> file;
         HintRules::Cell cell;
-        std::optional<double> resident;  ///< reading: what the cache held before, on this rank
+        std::optional<Cold> cold;
         TypeResult sums;
         double weighted = 0;
         int units = 0;
     };
 
+    void run_round();
+    /// Collective, after a complete round: whether there is another, and what it measures.
+    bool another_round();
+    void tell_sums();
     void access_partition(Access access, Partition& partition, const Comm& comm);
     void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
     bool open_file(OpenFile& f, const Hints& hints);
-    std::optional<double> before_reading(const OpenFile& f, const std::string& path);
     void measure(OpenFile& f, const Row& row, Sums& sums);
     RowTask task_of(const OpenFile& f, const Row& row) const;
     double budget_of(const OpenFile& f, const Row& row, const Sums& sums) const;
@@ -116,8 +120,12 @@ class Runner {
     Outcome fatal_;                    ///< what stops the run, known to this rank
     std::optional<Error> data_error_;  ///< the first wrong data that this rank knows of
     bool stopping_ = false;
+    std::int64_t round_ = 0;
+    Choice chosen_;  ///< what the round measures; the same on all ranks
+    UntilCi until_ci_;
+    std::array<std::vector<Sums>, 3> sums_;  ///< by access and partition, over the rounds
     int units_done_ = 0;
-    int units_total_ = 0;
+    int units_total_ = 0;  ///< of a round of everything
 };
 
 }  // namespace effio::b_eff_io

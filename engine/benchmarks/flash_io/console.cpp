@@ -43,10 +43,10 @@ class ConsoleView : public Observer {
     }
 
     void file(const FileRun& r) override {
-        const bool synced = r.write && r.longest("sync") > 0;
-        console_.print(fmt::format(format, r.write ? "write" : "read", name(r.file), r.repetition,
+        const bool synced = r.flushed();
+        console_.print(fmt::format(format, r.writing ? "write" : "read", name(r.file), r.repetition,
                                    r.dump, format_size(static_cast<double>(r.bytes)),
-                                   format_duration(r.longest(r.write ? "by_definition" : "total")),
+                                   format_duration(r.counted_seconds),
                                    synced ? format_rate(r.synced_rate()) : "-",
                                    r.valid ? format_rate(r.rate()) : "-", r.remark()));
     }

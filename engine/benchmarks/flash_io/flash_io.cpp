@@ -160,6 +160,9 @@ Ending FlashIo::run(Job& job) {
         return Ending::from(fits.error());
     }
 
+    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
+    if (!held) return Ending::from(held.error());
+
     Json extra;
     extra["flash_io"] = describe(setup);
     extra["backend"] = describe_backend(*library);

@@ -78,8 +78,6 @@ void Parameters::declare(OptionTable& table) {
              "with --write=off: how many ranks wrote the files, if not as many as read them")
         .range(1, 2147483646)
         .automatic("as many as read");
-    table.flag("drop-cache", drop_cache,
-               "ask the system to drop a file from the page cache before it is read");
     table.add("dumps", dumps, "dumps of a series, each into files of its own").range(1, 9999);
     table.add("compute", compute, "work on the mesh before each dump but the first").range(0, 1e6);
     table.add("repetitions", repetitions, "of the whole series").letter('r').range(1, 1e6);

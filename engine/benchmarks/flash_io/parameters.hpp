@@ -38,7 +38,6 @@ struct Parameters {
     ReadBack read = ReadBack::none;
     Readers reader = Readers::same;
     std::optional<std::int64_t> writers;
-    bool drop_cache = false;
     std::int64_t dumps = 1;
     Seconds compute{0};
     std::int64_t repetitions = 1;

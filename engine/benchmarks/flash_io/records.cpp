@@ -82,6 +82,7 @@ Measurement to_measurement(const FileRun& run, const Setup& setup) {
     Measurement m = run.to_measurement();
     m.benchmark = "flash_io";
     m.pattern = name(run.file);
+    m.access = run.writing ? "write" : "read";
     m.where = Json{{"backend", setup.parameters.storage.backend.name},
                    {"dump", run.dump},
                    {"cells", setup.parameters.cells},

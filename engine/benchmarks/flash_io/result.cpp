@@ -12,7 +12,7 @@ double over(std::int64_t bytes, double seconds) {
 
 void Repetition::add(const FileRun& run) {
     verified_bytes += run.verified_bytes;
-    if (!run.write) {
+    if (!run.writing) {
         read_bytes += run.bytes;
         read_seconds += run.longest("total");
         return;
@@ -20,8 +20,8 @@ void Repetition::add(const FileRun& run) {
     Part& part = parts[index(run.file)];
     ++part.files;
     part.bytes += run.bytes;
-    part.hole_bytes += run.hole_bytes;
-    part.seconds += run.longest("by_definition");
+    part.hole_bytes += run.hole_bytes();
+    part.seconds += run.counted_seconds;
     part.header += run.longest("header");
     part.unknown += run.longest("unknown");
     part.sync += run.longest("sync");

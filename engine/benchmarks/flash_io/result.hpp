@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/array_run.hpp"
 #include "benchmarks/flash_io/parameters.hpp"
+#include "benchmarks/visit.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "storage/hints.hpp"
@@ -31,7 +31,7 @@ struct Setup {
 };
 
 /// One file written or read.
-struct FileRun : ArrayRun {
+struct FileRun : VisitResult {
     File file = File::checkpoint;
     std::int64_t repetition = 0;
     std::int64_t dump = 0;

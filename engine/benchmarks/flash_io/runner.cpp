@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "benchmarks/storage_run.hpp"
 #include "parallel/pace.hpp"
 
 namespace effio::flash_io {
@@ -101,16 +102,8 @@ Ending Runner::run() {
         run_repetition(i);
     }
     notify([&](Observer& o) { o.end(setup_, repetitions_); });
-    if (fatal_.error) return Ending::from(*fatal_.error);
-    Ending ending;
-    if (fatal_.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the files before it are measured completely";
-    } else if (data_errors_ > 0) {
-        ending.status = ExitCode::data_errors;
-        ending.reason = fmt::format("{} wrong values in the data read back", data_errors_);
-    }
-    return ending;
+    return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
+                     fmt::format("{} wrong values", data_errors_));
 }
 
 void Runner::run_repetition(std::int64_t number) {
@@ -182,19 +175,18 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
     const Writers owners = write ? Writers{comm_.rank(), 1} : sources_;
     const FileSet files = library_.files(name, setup_.writers);
     const FileDefinition& definition = definitions_[index(file)];
-    ArrayTransfer transfer{library_, {target_.path(name), definition.schema, {}, p.access}};
-    transfer.write = write;
-    transfer.sync = p.syncs();
-    transfer.drop_cache = p.drop_cache;
-    transfer.time_calls = p.storage.times_calls();
-    if (files.indexed) {
-        for (int i = 0; i < owners.count; ++i) {
-            transfer.own_paths.push_back(target_.path(files, owners.first + i));
-        }
-    } else {
-        transfer.own_paths = {target_.path(files, 0)};
+    Task t{file,
+           repetition,
+           dump,
+           definition,
+           owners,
+           write,
+           {target_.path(name), definition.schema, {}, p.access},
+           {}};
+    for (int i = 0; i < (files.indexed ? owners.count : 1); ++i) {
+        t.own_paths.push_back(target_.path(files, files.indexed ? owners.first + i : 0));
     }
-    Hints& hints = transfer.request.hints;
+    Hints& hints = t.request.hints;
     if (library_.name() == "pnetcdf" && p.kernel_hints) {
         hints.set("romio_no_indep_rw", p.access == ArrayAccess::collective ? "true" : "false");
         hints.set("romio_ds_write", "disable");
@@ -203,19 +195,16 @@ Runner::Task Runner::task(File file, bool write, std::int64_t repetition, std::i
     const HintRules::Cell cell{comm_.size(), write ? "write" : "read",
                                std::string(flash_io::name(file))};
     for (const auto& [key, value] : rules_.for_open(cell)) hints.set(key, value);
-    return {file, repetition, dump, definition, owners, std::move(transfer)};
+    return t;
 }
 
 void Runner::write_file(std::int64_t repetition, std::int64_t dump, File file) {
     Task t = task(file, true, repetition, dump);
-    t.transfer.opening = "header";
-    t.transfer.moving = "unknown";
-    t.transfer.opened = [&](ArrayFile& open) { return put_header(t, open); };
-    t.transfer.move = [&](ArrayFile& open) { return put_unknowns(t, open); };
     carry_out(t);
 }
 
-Status Runner::put_header(const Task& t, ArrayFile& open) {
+Status Runner::put_header(const Task& t) {
+    ArrayFile& open = *t.open;
     // Where this rank's blocks begin; each rank of the original knows the numbers of all.
     const std::int64_t first = comm_.sum_below(geometry_.blocks_of(comm_.rank()));
     if (first != geometry_.first_block(comm_.rank())) {
@@ -240,12 +229,13 @@ Status Runner::put_header(const Task& t, ArrayFile& open) {
         } else {
             posted_.push_back(reals(mesh_.real(field), type));
         }
-        if (auto put = put_variable(t, open, v, posted_.back()); !put) return put;
+        if (auto put = put_variable(t, v, posted_.back()); !put) return put;
     }
     return {};
 }
 
-Status Runner::put_unknowns(const Task& t, ArrayFile& open) {
+Status Runner::put_unknowns(const Task& t) {
+    ArrayFile& open = *t.open;
     std::size_t slot = 0;
     const std::int64_t elements = mesh_.elements(t.file);
     const auto bytes = static_cast<std::size_t>(elements * bytes_of(real_of(t.file)));
@@ -273,15 +263,15 @@ Status Runner::put_unknowns(const Task& t, ArrayFile& open) {
                 mesh_.interpolate(unknown, as<float>(memory, elements));
                 break;
         }
-        if (auto put = put_variable(t, open, v, memory); !put) return put;
+        if (auto put = put_variable(t, v, memory); !put) return put;
     }
     if (!setup_.nonblocking) return {};
     if (auto waited = open.wait(); !waited) return waited;
     return buffered(t) ? open.detach_buffer() : Status{};
 }
 
-Status Runner::put_variable(const Task& t, ArrayFile& open, std::size_t variable,
-                            std::span<const std::byte> data) {
+Status Runner::put_variable(const Task& t, std::size_t variable, std::span<const std::byte> data) {
+    ArrayFile& open = *t.open;
     const Slab share = t.definition.schema.share(variable, comm_.rank());
     if (!setup_.nonblocking) return open.put(variable, share, data);
     const bool unknown = t.definition.contents[variable].field == Field::unknown;
@@ -293,31 +283,18 @@ void Runner::read_file(std::int64_t repetition, std::int64_t dump, File file) {
     Task t = task(file, false, repetition, dump);
     // What is not read must not look right.
     std::memset(memory_.bytes().data(), 0, memory_.size());
-    // A restart reads what stands beside the blocks as well.
-    std::vector<ArrayAttribute> found;
-    if (library_.capabilities().attributes) {
-        t.transfer.opened = [&](ArrayFile& open) -> Status {
-            for (const auto& expected : t.definition.schema.attributes) {
-                auto attribute = open.attribute(expected);
-                if (!attribute) return attribute.error();
-                found.push_back(std::move(*attribute));
-            }
-            return {};
-        };
-    }
-    t.transfer.move = [&](ArrayFile& open) { return get_all(t, open); };
-    t.transfer.verify = [&](Outcome& mine) {
-        for (std::size_t i = 0; i < found.size(); ++i) {
-            const ArrayAttribute& right = t.definition.schema.attributes[i];
-            if (found[i].value == right.value) continue;
-            note_wrong(mine, session_, t.transfer.request.path,
-                       fmt::format("attribute {}: expected {}, found {}", right.name,
-                                   right.value_text(), found[i].value_text()),
-                       1);
-        }
-        return verify(t, mine);
-    };
     carry_out(t);
+}
+
+/// A restart reads what stands beside the blocks as well.
+Status Runner::get_attributes(Task& t) {
+    if (!library_.capabilities().attributes) return {};
+    for (const auto& expected : t.definition.schema.attributes) {
+        auto attribute = t.open->attribute(expected);
+        if (!attribute) return attribute.error();
+        t.found.push_back(std::move(*attribute));
+    }
+    return {};
 }
 
 Slab Runner::source(const Task& t, std::size_t variable) const {
@@ -329,7 +306,8 @@ Slab Runner::source(const Task& t, std::size_t variable) const {
                        geometry_.first_block(t.owners.first + t.owners.count) - begin);
 }
 
-Status Runner::get_all(const Task& t, ArrayFile& open) {
+Status Runner::get_all(const Task& t) {
+    ArrayFile& open = *t.open;
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {
@@ -345,6 +323,14 @@ Status Runner::get_all(const Task& t, ArrayFile& open) {
 
 std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     session_.progress.call("verify");
+    for (std::size_t i = 0; i < t.found.size(); ++i) {
+        const ArrayAttribute& right = t.definition.schema.attributes[i];
+        if (t.found[i].value == right.value) continue;
+        note_wrong(mine, session_, t.request.path,
+                   fmt::format("attribute {}: expected {}, found {}", right.name,
+                               right.value_text(), t.found[i].value_text()),
+                   1);
+    }
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
     const Values right(geometry_, setup_.parameters.fill, pass(t.repetition, t.dump));
@@ -356,8 +342,7 @@ std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
         const auto wrong =
             flash_io::check(t.definition, v, geometry_, right, first, memory.first(bytes));
         // Of several files, the one that this rank's blocks begin in.
-        const std::string& path =
-            t.transfer.own_paths.empty() ? t.transfer.request.path : t.transfer.own_paths.front();
+        const std::string& path = t.own_paths.empty() ? t.request.path : t.own_paths.front();
         if (wrong) note_wrong(mine, session_, path, wrong->first, wrong->elements);
         verified += static_cast<std::int64_t>(bytes);
         memory = memory.subspan(bytes);
@@ -366,18 +351,103 @@ std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     return verified;
 }
 
+VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
+    VisitSteps steps;
+    steps.opening = {{t.write ? "header" : "open", [this, &t]() -> Status {
+                          auto made = t.write ? library_.create(comm_, t.request)
+                                              : library_.open(comm_, t.request);
+                          if (!made) return std::move(made.error());
+                          t.open = std::move(*made);
+                          if (setup_.parameters.storage.times_calls()) {
+                              t.open->time_calls_into(&t.times);
+                          }
+                          return t.write ? put_header(t) : get_attributes(t);
+                      }}};
+    steps.moving = {t.write ? "unknown" : "data",
+                    [this, &t] { return t.write ? put_unknowns(t) : get_all(t); }};
+    if (t.write && setup_.parameters.syncs()) steps.sync = [&t] { return t.open->sync(); };
+    steps.ask = [&t, &run] {
+        run.granted = t.open->granted_hints();
+        run.library = t.open->describe();
+    };
+    steps.close = [&t] { return t.open->close(); };
+    steps.reading = !t.write;
+    steps.bytes = [this, &t, &mine](bool fine) {
+        if (fine && t.write) {
+            if (const auto beside = t.open->overhead_bytes()) {
+                t.beside = *beside;
+            } else {
+                mine.fail(session_.signed_error(beside.error()));
+            }
+        }
+        return t.beside + (t.open ? t.open->totals().bytes : 0);
+    };
+    return steps;
+}
+
+Result<Footprint> Runner::size_of_written(const Task& t) const {
+    const ArrayCapabilities can = library_.capabilities();
+    if (can.shared_file && !comm_.is_root()) return Footprint{};
+    const ArraySchema& schema = t.request.schema;
+    return sized(session_, t.own_paths,
+                 can.shared_file ? schema.bytes() : schema.share_bytes(comm_.rank()), false);
+}
+
+std::pair<FileRun, Agreed> Runner::visit(Task& t) {
+    const auto& p = setup_.parameters;
+    const ArrayCapabilities can = library_.capabilities();
+    FileRun run;
+    run.file = t.file;
+    run.repetition = t.repetition;
+    run.dump = t.dump;
+    run.path = t.request.path;
+    run.writing = t.write;
+    run.of_arrays = true;
+    run.asked = t.request.hints;
+    Cold cold({comm_, job_.topology, target_.file_system(), can.real_files}, p.storage.cache,
+              [this, &t](const Cold::Look& look) {
+                  for (const auto& path : t.own_paths) {
+                      look(path);
+                      session_.progress.beat();
+                  }
+              });
+    if (!t.write) cold.before(job_.topology.is_node_leader() || !can.shared_file);
+    Outcome mine;
+    VisitSteps all = steps(t, run, mine);
+    all.cold = &cold;
+    const Visited seen =
+        effio::carry_out(session_, comm_, job_.topology, target_.file_system(), all);
+    run.add(comm_, seen, p.storage.times_calls() ? &t.times : nullptr);
+    if (seen.fine && t.write && can.real_files) {
+        auto size = size_of_written(t);
+        if (!size) mine.fail(session_.signed_error(std::move(size.error())));
+        run.on_disk = (size ? *size : Footprint{}).over(comm_);
+    }
+    const ArrayTotals totals = t.open ? t.open->totals() : ArrayTotals{};
+    run.calls = comm_.sum(totals.calls);
+    run.data_bytes = comm_.sum(totals.bytes);
+    run.add_totals(comm_, totals);
+    run.verified_bytes = comm_.sum(seen.fine && !t.write ? verify(t, mine) : 0);
+    Agreed agreed = seen.agreed;
+    if (!agreed.failed()) {
+        mine.interrupted = agreed.interrupted;
+        agreed = agree(session_, comm_, mine);
+    }
+    run.add(agreed);
+    return {std::move(run), std::move(agreed)};
+}
+
 void Runner::carry_out(Task& t) {
     Progress::Step step;
-    step.title = fmt::format("{} {} {:04d}", t.transfer.write ? "write" : "read",
-                             flash_io::name(t.file), t.dump);
-    step.path = t.transfer.request.path;
+    step.title =
+        fmt::format("{} {} {:04d}", t.write ? "write" : "read", flash_io::name(t.file), t.dump);
+    step.path = t.request.path;
     step.allowance_seconds = static_cast<double>(t.definition.schema.bytes()) / slowest_storage;
     step.plan_done = static_cast<double>(files_done_++) / static_cast<double>(files_total_);
     step.ranks = comm_.size();
     session_.progress.begin(step);
 
-    auto [run, agreed] = effio::carry_out(job_, comm_, target_.file_system(), t.transfer);
-    const FileRun result{std::move(run), t.file, t.repetition, t.dump};
+    const auto [result, agreed] = visit(t);
     if (!result.valid) {
         fatal_.error = agreed.error;
         stopping_ = true;
@@ -389,7 +459,7 @@ void Runner::carry_out(Task& t) {
         stopping_ = true;
     }
     repetitions_.back().add(result);
-    notify([&](Observer& o) { o.file(result); });
+    notify([&result = result](Observer& o) { o.file(result); });
 }
 
 }  // namespace effio::flash_io

@@ -36,7 +36,14 @@ class Runner {
         std::int64_t dump;
         const FileDefinition& definition;
         Writers owners;  ///< whose blocks this rank moves
-        ArrayTransfer transfer;
+        bool write;
+        ArrayRequest request;
+        /// Of the files that hold what this rank moves; writing: of one.
+        std::vector<std::string> own_paths;
+        std::vector<ArrayAttribute> found = {};  ///< in the file that is read
+        std::unique_ptr<ArrayFile> open = {};
+        std::int64_t beside = 0;  ///< bytes in it beside the data, once it is closed
+        Histogram times = {};
     };
     Task task(File file, bool write, std::int64_t repetition, std::int64_t dump) const;
 
@@ -55,14 +62,18 @@ class Runner {
     void write_dumps(std::int64_t repetition);
     void compute();
     void write_file(std::int64_t repetition, std::int64_t dump, File file);
-    Status put_header(const Task& t, ArrayFile& open);
-    Status put_unknowns(const Task& t, ArrayFile& open);
-    Status put_variable(const Task& t, ArrayFile& open, std::size_t variable,
-                        std::span<const std::byte> data);
+    Status put_header(const Task& t);
+    Status put_unknowns(const Task& t);
+    Status put_variable(const Task& t, std::size_t variable, std::span<const std::byte> data);
     void read_file(std::int64_t repetition, std::int64_t dump, File file);
-    Status get_all(const Task& t, ArrayFile& open);
+    Status get_attributes(Task& t);
+    Status get_all(const Task& t);
     std::int64_t verify(const Task& t, Outcome& mine) const;
     void carry_out(Task& t);
+    std::pair<FileRun, Agreed> visit(Task& t);
+    VisitSteps steps(Task& t, FileRun& run, Outcome& mine);
+    /// Of the file that this rank tells of, its own or the shared one.
+    Result<Footprint> size_of_written(const Task& t) const;
     bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
     bool in_place(const Task& t) const {
         return setup_.parameters.memory == Memory::in_place && t.file == File::checkpoint;

@@ -41,12 +41,25 @@ Status Runner::check_readable(const Task& task) const {
     return {};
 }
 
-/// What of the files to be read is in the cache of this node, after dropping it if asked.
-std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
+/// The files that this rank is about to read, each of them once.
+std::vector<std::string> Runner::files_of(const Task& task) const {
+    std::vector<std::string> paths;
+    const bool shared = setup_.parameters.files == Files::shared;
+    const std::size_t files = shared ? 1 : task.transfers.size();
+    for (std::size_t i = 0; i < files; ++i) {
+        for (auto& path : storage_.files_of(path_of(task, worker(task.owner, i)))) {
+            paths.push_back(std::move(path));
+        }
+    }
+    return paths;
+}
+
+/// Drops what is to be read from this node's cache, if asked, and sees what stays.
+void Runner::before_reading(const Task& task, Cold& cold, Outcome& mine) {
     const auto& p = setup_.parameters;
-    if (!real_files_) return {};
-    const bool shared = p.files == Files::shared;
-    if (p.drop_cache && p.writes() && p.sync == SyncWhen::never) {
+    if (!real_files_) return;
+    const bool drops = p.storage.cache.drop;
+    if (drops && p.writes() && p.sync == SyncWhen::never) {
         // Only clean pages can be dropped.
         for (std::size_t i = 0; i < task.transfers.size(); ++i) {
             session_.progress.call("flush before dropping");
@@ -61,28 +74,8 @@ std::optional<double> Runner::before_reading(const Task& task, Outcome& mine) {
     if (auto readable = check_readable(task); !readable) {
         mine.fail(session_.signed_error(readable.error()));
     }
-    std::vector<std::string> paths;
-    const std::size_t files = shared ? 1 : task.transfers.size();
-    for (std::size_t i = 0; i < files; ++i) {
-        for (auto& path : storage_.files_of(path_of(task, worker(task.owner, i)))) {
-            paths.push_back(std::move(path));
-        }
-    }
-    const bool drops = p.drop_cache && (!shared || topology_.is_node_leader());
-    // Another rank drops what is shared.
-    if (shared && p.drop_cache && !drops) comm_.barrier();
-    double sum = 0;
-    int known = 0;
-    for (const auto& path : paths) {
-        const auto resident = drops ? drop_from_cache(path) : resident_fraction(path);
-        session_.progress.beat();
-        if (!resident) continue;
-        sum += *resident;
-        ++known;
-    }
-    if (!shared || !p.drop_cache || drops) comm_.barrier();
-    if (known == 0) return {};
-    return sum / known;
+    session_.progress.call("drop from the cache");
+    cold.before(p.files != Files::shared || topology_.is_node_leader());
 }
 
 /// Collective: the calls of the busiest worker, for a later run that reads.

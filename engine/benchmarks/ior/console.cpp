@@ -2,6 +2,7 @@
 // IOR's events for people.
 #include <fmt/format.h>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/ior/views.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
@@ -47,9 +48,8 @@ class ConsoleView : public Observer {
                                       format_duration(r.stonewall->tail_seconds()));
             }
             if (r.steady) remark += r.steady->steady ? "steady; " : "NOT steady; ";
-            if (r.access != Access::write && r.cache && r.cache->verdict == "cache") {
-                remark += "from cache; ";
-            }
+            const std::string cached = cache_remark(r.cache, r.access != Access::write);
+            if (!cached.empty()) remark += cached + "; ";
             if (!r.remark.empty()) remark += r.remark + "; ";
             if (r.verified_bytes > 0) {
                 remark += fmt::format("{} verified; ",

@@ -17,7 +17,7 @@
 #include "benchmarks/storage_run.hpp"
 #include "core/whole.hpp"
 #include "parallel/from_root.hpp"
-#include "parallel/system.hpp"
+#include "parallel/held_memory.hpp"
 
 namespace effio::ior {
 namespace {
@@ -61,19 +61,11 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
     return {};
 }
 
-/// Memory that is touched and kept, so that the page cache cannot have it.
-Result<Buffer> hold_memory(const Session& session, const Parameters& p, const Topology& topology) {
-    if (!p.hold_memory) return Buffer{};
-    const std::int64_t available = find_memory().available_bytes;
-    Outcome mine;
-    if (p.hold_memory->count > available) {
-        mine.fail(environment_error(
-            "hold memory", fmt::format("--hold-memory {}: only {} are available on this node",
-                                       format_exact(*p.hold_memory),
-                                       format_size(static_cast<double>(available)))));
-    }
-    if (mine.error) return session.signed_error(*mine.error);
-    return Buffer(static_cast<std::size_t>(p.hold_memory->count / topology.ranks_on_node));
+/// Collective: memory that is kept from the page cache, by what is taken or by what is left.
+Result<HeldMemory> keep_from_cache(Session& session, const Topology& topology,
+                                   const Parameters& p) {
+    if (p.hold_memory) return hold_of_node(session, topology, p.hold_memory->count);
+    return hold_memory(session, topology, p.storage.cache);
 }
 
 class Ior : public BenchmarkWith<Parameters> {
@@ -272,10 +264,9 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (p.writes() && p.storage.keep && !p.use_existing) {
         for (const auto& set : names.sets()) made_.insert(full_pattern(set, p));
     }
-    Ending ending;
     Outcome mine;
     if (auto made = target->make_own_directories(session); !made) return Ending::from(made.error());
-    auto held = hold_memory(session, p, job.topology);
+    const auto held = keep_from_cache(session, job.topology, p);
     if (!held) mine.fail(held.error());
     Agreed agreed = agree(session, session.comm, mine);
     std::int64_t errors = 0;
@@ -299,23 +290,13 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
             errors = runner.result().errors;
             if (saved.error) mine.fail(session.signed_error(*saved.error));
         } else {
-            Progress::Step step;
-            step.title = "waiting for the ranks that take part";
-            step.allowance_seconds = 1e9;
-            session.progress.begin(step);
+            wait_for_others(session, "the ranks that take part");
         }
         agreed = agree(session, session.comm, mine);
     }
     session.comm.broadcast(errors);
-    if (agreed.failed()) {
-        ending = Ending::from(*agreed.error);
-    } else if (agreed.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the phases before it are complete";
-    } else if (errors > 0) {
-        ending.status = ExitCode::data_errors;
-        ending.reason = fmt::format("{} errors in the data read back", errors);
-    }
+    Ending ending = ending_of(agreed.error, agreed.interrupted, "phases", errors,
+                              fmt::format("{} errors", errors));
     const bool kept = p.keep_on_errors && ending.status == ExitCode::data_errors;
     if (kept) ending.detail["kept"] = "the data files, because of --keep-on-errors";
     if (!kept) add(ending, target->remove_files(session, *storage));

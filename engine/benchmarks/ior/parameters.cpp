@@ -95,8 +95,6 @@ void Parameters::declare(OptionTable& table) {
         "other node, or of any rank");
     table.add("distance", distance, "nodes between reader and writer").range(1, 2147483647);
     table.add("partner-seed", partner_seed, "of the random readers").range(0, most).expert();
-    table.flag("drop-cache", drop_cache,
-               "before reading, drop the files from the page cache and say what stayed");
     table.add("delay", delay, "pause before each phase").range(0, 1e6);
     table.add("think-time", think_time, "pause after each call").range(0, 1e6).expert();
     table
@@ -315,6 +313,10 @@ Status Parameters::check_modes() const {
 }
 
 Status Parameters::check_limits() {
+    if (hold_memory && storage.cache.memory_left) {
+        return usage_error(
+            "--hold-memory says what is taken, --memory-hog what is left; give one of them");
+    }
     if (auto kept = until_ci.check(repetitions, "--repetitions"); !kept) return kept;
     if (until_ci.on() && segments == 0) {
         return usage_error("--until-ci: files of --segments 0 hold nothing that has a rate");

@@ -45,7 +45,6 @@ struct Parameters {
     Partner read_from = Partner::shifted;
     std::int64_t distance = 1;
     std::int64_t partner_seed = 0;
-    bool drop_cache = false;
     Seconds delay{0};
     Seconds think_time{0};
     std::optional<BytesPerSecond> rate_limit;

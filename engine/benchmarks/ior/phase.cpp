@@ -118,7 +118,7 @@ void Runner::begin_step(const Task& task, const char* what) {
     step.allowance_seconds += p.min_time.count;
     step.allowance_seconds += wait_of_a_rank(p, g);
     const auto done = static_cast<double>(result_.phases.size());
-    const auto total = static_cast<double>(p.repetitions) *
+    const auto total = static_cast<double>(until_ci_.expected()) *
                        static_cast<double>(p.phases.size() * p.transfers.size());
     step.plan_done = std::min(1.0, done / total);
     step.ranks = comm_.size();

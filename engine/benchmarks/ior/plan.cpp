@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "core/table.hpp"
 
@@ -52,13 +53,14 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     std::int64_t files = 0;
     for (const auto& set : names.sets()) files += set.count;
     const auto span = p.until_ci.foretell(p.repetitions, "repetition", total);
+    const AgainstMemory memory(all, ranks, input.ranks_per_node);
     Plan plan;
     plan.text = fmt::format(
         "Plan of ior with {}{}, at an assumed {} in all\n"
-        "{} with {}; {}\nexpected duration: {}\n{}",
+        "{} with {}; {}\n{}\nexpected duration: {}\n{}",
         count_of(ranks, "rank"), p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
         format_rate(rate), count_of(files, "file"), format_size(all), span.repetitions,
-        span.duration, table.text(2));
+        memory.text(), span.duration, table.text(2));
     plan.data = Json{{"benchmark", "ior"},
                      {"ranks", ranks},
                      {"workers", workers},
@@ -67,6 +69,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                      {"repetitions", p.repetitions},
                      {"assumed_rate_bytes_per_second", rate},
                      {"expected_seconds", span.most_seconds},
+                     {"against_memory", memory.to_json()},
                      {"phases", std::move(phases)}};
     if (p.until_ci.on()) plan.data["until_ci"] = span.data;
     return plan;

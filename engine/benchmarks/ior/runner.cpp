@@ -164,6 +164,17 @@ std::vector<std::int64_t> Runner::transfers_of(int owner, std::int64_t transfer)
     return theirs;
 }
 
+Cold Runner::cold_of(const Task& task) const {
+    return {{comm_, topology_, target_.file_system(), real_files_, storage_.capabilities().cached},
+            setup_.parameters.storage.cache,
+            [this, task](const Cold::Look& look) {
+                for (const auto& path : files_of(task)) {
+                    look(path);
+                    session_.progress.beat();
+                }
+            }};
+}
+
 void Runner::write_phase(Task task) {
     const auto& p = setup_.parameters;
     Outcome mine;
@@ -172,8 +183,10 @@ void Runner::write_phase(Task task) {
     CacheWatch watch(comm_, topology_, target_.file_system());
     watch.begin();
     Measured m = measure(task);
+    if (p.sync != SyncWhen::never) watch.synced();
     PhaseResult result = sum_up(task, m);
     result.cache = watch.end(result.bytes, false);
+    cold_of(task).tell(*result.cache, result.bytes, false);
     check_sizes(task, m, m.outcome);
     written_.emplace();
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
@@ -198,7 +211,9 @@ void Runner::read_phase(Task task) {
     }
     task.transfers = transfers_of(task.owner, task.transfer);
     Outcome mine;
-    const auto resident = before_reading(task, mine);
+    Cold cold = cold_of(task);
+    if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
+    before_reading(task, cold, mine);
     if (note(agree(session_, comm_, mine))) return;
     CacheWatch watch(comm_, topology_, target_.file_system());
     watch.begin();
@@ -206,10 +221,11 @@ void Runner::read_phase(Task task) {
     PhaseResult result = sum_up(task, m);
     const std::int64_t read = result.mix ? result.mix->read_bytes() : result.bytes;
     result.cache = watch.end(read > 0 ? read : result.bytes, read > 0);
-    result.cache->resident_before = mean_over(comm_, resident);
+    cold.tell(*result.cache, read > 0 ? read : result.bytes, read > 0);
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
-    if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes()) {
+    if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes() &&
+        result.cache->verdict != "device") {
         if (!result.remark.empty()) result.remark += "; ";
         result.remark += setup_.nodes == 1
                              ? "one node only: what is read may come from its own cache"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cold.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
@@ -93,7 +94,9 @@ class Runner {
     void write_count(const Measured& m, Outcome& mine) const;
     void check_sizes(const Task& task, const Measured& m, Outcome& mine) const;
     Status check_readable(const Task& task) const;
-    std::optional<double> before_reading(const Task& task, Outcome& mine);
+    std::vector<std::string> files_of(const Task& task) const;
+    void before_reading(const Task& task, Cold& cold, Outcome& mine);
+    Cold cold_of(const Task& task) const;
     void remove_own(std::int64_t repetition, Outcome& mine);
     void remove_files(std::int64_t repetition);
     std::vector<std::int64_t> planned(std::int64_t transfer) const;

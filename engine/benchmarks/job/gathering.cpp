@@ -86,6 +86,7 @@ Gathering::Whole Gathering::finish(Session& session, ExitCode mine) {
     std::int64_t bits = bit_of(mine);
     if (session.left_open) bits |= std::int64_t{1} << left_open_bit;
     const auto called_off = meet(session, bits, [&] {
+        if (at_call_off_) at_call_off_();
         return static_cast<int>(neighbours_.wait_for_all(session.progress, mine));
     });
     if (called_off) leave(static_cast<ExitCode>(*called_off));

@@ -18,9 +18,14 @@ namespace effio {
 class Gathering {
   public:
     /// `all`: the ranks of the job. `at_the_end` is called on its root when all groups have ended
-    /// in order.
-    Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end)
-        : all_(std::move(all)), neighbours_(neighbours), at_the_end_(std::move(at_the_end)) {}
+    /// in order; `at_call_off` on the root of a group that leaves because another one has ended the
+    /// job.
+    Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end,
+              std::function<void()> at_call_off = {})
+        : all_(std::move(all)),
+          neighbours_(neighbours),
+          at_the_end_(std::move(at_the_end)),
+          at_call_off_(std::move(at_call_off)) {}
 
     Neighbours& neighbours() { return neighbours_; }
 
@@ -56,6 +61,7 @@ class Gathering {
     std::optional<Comm> all_;
     Neighbours& neighbours_;
     std::function<void()> at_the_end_;
+    std::function<void()> at_call_off_;
     std::deque<Meeting> meetings_;
 };
 

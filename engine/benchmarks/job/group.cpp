@@ -16,29 +16,11 @@
 #include "benchmarks/job/live_view.hpp"
 #include "benchmarks/job/results.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/node_clocks.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
 namespace {
-
-Json run_header(const Task& task, const Session& session, const Topology& topology) {
-    Json header;
-    header["benchmark"] = task.benchmark.name();
-    header["started"] = utc_now();
-    header["engine"] = describe_build();
-    header["command"] = task.invocation.arguments;
-    header["classic_command"] =
-        task.invocation.classic.empty() ? Json(nullptr) : Json(task.invocation.classic);
-    header["options"] = task.table.values();
-    header["clock"] = Json{{"virtual", session.clock.is_virtual()},
-                           {"resolution_seconds", session.clock.resolution()}};
-    header["system"] = describe_system(session.comm, topology);
-    if (const auto* others = session.neighbours; others != nullptr) {
-        header["group"] = Json{
-            {"number", others->number()}, {"of", others->count()}, {"first_rank", task.first_rank}};
-    }
-    return header;
-}
 
 /// A directory that the group has to itself, so that the files of groups do not meet. The root
 /// makes it, and removes it if nothing is left in it; at an end that is not orderly, whoever ends
@@ -85,8 +67,29 @@ Ending run_in_place(const Task& task, Job& job) {
     return agreed.failed() ? Ending::from(*agreed.error) : task.benchmark.run(job);
 }
 
-/// `initialised`: Clock::monotonic_seconds just after MPI was.
-ExitCode run_in_session(const Task& task, Session& session, double initialised) {
+}  // namespace
+
+Json run_header(const Task& task, const Comm& comm, const Topology& topology, Json clock) {
+    Json header;
+    header["benchmark"] = task.benchmark.name();
+    header["started"] = utc_now();
+    header["engine"] = describe_build();
+    header["command"] = task.invocation.arguments;
+    header["classic_command"] =
+        task.invocation.classic.empty() ? Json(nullptr) : Json(task.invocation.classic);
+    header["options"] = task.table.values();
+    header["clock"] = std::move(clock);
+    header["system"] = describe_system(comm, topology);
+    header["watchdog_seconds"] = task.options.watchdog.count;
+    if (task.gathering != nullptr) {
+        const auto& others = task.gathering->neighbours();
+        header["group"] = Json{
+            {"number", others.number()}, {"of", others.count()}, {"first_rank", task.first_rank}};
+    }
+    return header;
+}
+
+RunEnd run_task(const Task& task, Session& session, double initialised) {
     Topology topology = find_topology(session.comm);
     std::unique_ptr<SimRoom> room;
     if (session.clock.is_virtual()) {
@@ -95,19 +98,26 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
             if (session.comm.is_root()) {
                 fmt::print(stderr, "effio-mpi: {}\n", made.error().text());
             }
-            return made.error().exit_code;
+            return {made.error().exit_code, made.error().text()};
         }
         room = std::move(*made);
     }
+    session.progress.call("compare the clocks of nodes");
+    NodeClocks clocks(session.comm, topology);
+    const Json clock = clocks.at_begin();
     bool announced = false;
     const auto announce = [&](Json extra) {
-        Json header = run_header(task, session, topology);
-        header["watchdog_seconds"] = task.options.watchdog.count;
+        Json header = run_header(task, session.comm, topology, clock);
         header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
         session.results.recorder().run(std::move(header));
-        if (task.gathering != nullptr && !announced) task.gathering->start(session);
+        if (announced) return;
         announced = true;
+        if (task.gathering != nullptr && !task.again) task.gathering->start(session);
+        double here = session.clock.now();
+        double& start = task.start != nullptr ? *task.start : here;
+        if (!task.again) start = here;
+        session.results.recorder().starts(session.clock, start);
     };
     Job job{session, topology, room.get(), announce};
     Ending ending;
@@ -135,9 +145,14 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
     end.reason = ending.reason;
     end.errors = ending.errors;
     end.detail = ending.detail;
+    session.progress.call("compare the clocks of nodes");
+    if (Json skew = clocks.at_end(); !skew.is_null()) end.detail["clock_skew"] = std::move(skew);
     end.detail["finished"] = utc_now();
     session.results.recorder().end(end);
-    if (session.comm.is_root() && end.status != ExitCode::done) {
+    // A further run that is stopped has done what it was for.
+    const bool worth_telling =
+        end.status != ExitCode::done && !(task.again && end.status == ExitCode::interrupted);
+    if (session.comm.is_root() && worth_telling) {
         session.console.print("");  // clears a status line
         fmt::print(stderr, "effio-mpi: {}{}: {}\n", session.speaker(), name(end.status),
                    task.invocation.worded(end.reason));
@@ -148,19 +163,38 @@ ExitCode run_in_session(const Task& task, Session& session, double initialised) 
         code = static_cast<int>(graver(end.status, ExitCode::results));
     }
     session.comm.broadcast(code);
-    if (session.neighbours != nullptr && session.comm.is_root()) {
-        session.neighbours->end(static_cast<ExitCode>(code), end.reason);
-    }
-    return static_cast<ExitCode>(code);
+    return {static_cast<ExitCode>(code), end.reason};
 }
-
-}  // namespace
 
 Sentinel::Settings sentinel_settings(const Task& task) {
     Sentinel::Settings settings;
     settings.hang_limit_seconds = task.options.watchdog.count;
     settings.hang_limit_name = task.invocation.worded(settings.hang_limit_name);
     return settings;
+}
+
+Stage::Stage(World& world, Comm& comm, const Task& task, Results& results)
+    : mode_(progress_mode(task.options)),
+      console_(comm.is_root() && !task.options.quiet, mode_ == "line"),
+      session_{comm.clock(), comm,     world.progress(),
+               results,      console_, task.stop != nullptr ? *task.stop : world.stop()} {
+    session_.world_rank = world.rank();
+    session_.host = find_uname().node;
+    session_.agree_deadline_seconds = task.options.agree_deadline.count;
+    session_.classic = !task.invocation.classic.empty();
+    session_.neighbours = task.gathering == nullptr ? nullptr : &task.gathering->neighbours();
+    session_.cap_share = task.cap_share;
+    session_.ranks_beside = task.ranks_beside;
+
+    world.set_up_done();
+    Sentinel::Settings settings = sentinel_settings(task);
+    settings.speaks_first = comm.is_root();
+    if (comm.is_root()) {
+        settings.show = make_show(mode_, console_);
+        settings.look = task.look;
+    }
+    sentinel_.emplace(session_, task.stop != nullptr ? *task.stop : world.stop(),
+                      std::move(settings));
 }
 
 ExitCode run_group(World& world, Comm& comm, const Task& task) {
@@ -180,23 +214,13 @@ ExitCode run_group(World& world, Comm& comm, const Task& task) {
             return code;
         }
     }
-    const std::string mode = progress_mode(task.options);
-    Console console(comm.is_root() && !task.options.quiet, mode == "line");
-    Session session{comm.clock(), comm, world.progress(), **results, console, world.stop()};
-    session.world_rank = world.rank();
-    session.host = find_uname().node;
-    session.agree_deadline_seconds = task.options.agree_deadline.count;
-    session.classic = !task.invocation.classic.empty();
-    session.neighbours = gathering == nullptr ? nullptr : &gathering->neighbours();
-    session.cap_share = task.cap_share;
-
-    world.set_up_done();
-    Sentinel::Settings settings = sentinel_settings(task);
-    settings.speaks_first = comm.is_root();
-    if (comm.is_root()) settings.show = make_show(mode, console);
-    const Sentinel sentinel(session, world.stop(), std::move(settings));
-    const ExitCode code = run_in_session(task, session, world.initialised());
-    return world.leave(session, comm, code, gathering);
+    Stage stage(world, comm, task, **results);
+    Session& session = stage.session();
+    const RunEnd end = run_task(task, session, world.initialised());
+    if (session.neighbours != nullptr && comm.is_root()) {
+        session.neighbours->end(end.code, end.reason);
+    }
+    return world.leave(session, comm, end.code, gathering);
 }
 
 }  // namespace effio

@@ -2,6 +2,8 @@
 // The comparison for people.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "benchmarks/libraries/views.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
@@ -20,35 +22,12 @@ std::string percent(const std::optional<Gain>& gain) {
                        100 * gain->high95, gain->found() ? "" : ", may be none");
 }
 
-class ConsoleView : public Observer {
+class Tables {
   public:
-    ConsoleView(Console& console, const Parameters& parameters, const Selection& selection,
-                const std::string& result_path)
-        : console_(console), parameters_(parameters) {
-        std::string names;
-        for (const auto& c : selection.contenders) {
-            if (c.set->name != "none") continue;
-            const std::string version = c.made->version();
-            names += (names.empty() ? "" : ", ") + (version.empty() ? c.library : version);
-        }
-        console_.print(fmt::format("Libraries, {} scaling: {}\nresults in {}\n",
-                                   name(parameters.scaling), names, result_path));
-        for (const auto& why : selection.left_out) console_.print("left out: " + why + "\n");
-        console_.print("\n" + fmt::format(format, "access", "library", "hints", "edge", "processes",
-                                          "size", "time", "on storage", "rate", ""));
-    }
+    Tables(Console& console, const Parameters& parameters)
+        : console_(console), parameters_(parameters) {}
 
-    void cell(const Cell& c) override {
-        const ArrayRun& r = c.run;
-        console_.print(
-            fmt::format(format, r.write ? "write" : "read", c.point.library, c.point.hints,
-                        c.point.edge, c.point.processes, format_size(static_cast<double>(r.bytes)),
-                        format_duration(r.counted_seconds()),
-                        r.write && r.longest("sync") > 0 ? format_rate(r.synced_rate()) : "-",
-                        r.valid ? format_rate(r.rate()) : "-", r.remark()));
-    }
-
-    void end(const Comparison& all) override {
+    void tell(const Comparison& all) {
         for (const auto edge : parameters_.edges) {
             for (const bool write : {true, false}) table(all, edge, write);
             layers(all, edge);
@@ -56,9 +35,6 @@ class ConsoleView : public Observer {
     }
 
   private:
-    static constexpr const char* format =
-        "  {:<6} {:<12} {:<11} {:>5} {:>9} {:>10} {:>10} {:>12} {:>12}  {}\n";
-
     /// Rates by number of processes; overhead and gain at the largest.
     void table(const Comparison& all, std::int64_t edge, bool write) {
         std::vector<std::int64_t> counts;
@@ -86,7 +62,8 @@ class ConsoleView : public Observer {
             for (const auto count : counts) {
                 row.processes = count;
                 const Series* s = all.find(row, write);
-                cells.push_back(s != nullptr ? fmt::format("{:.1f}", s->rate() / MB_per_s) : "-");
+                cells.push_back(
+                    s != nullptr ? fmt::format("{:.1f}", s->mean->rates.mean() / MB_per_s) : "-");
                 if (s != nullptr) last = s;
             }
             cells.push_back(last != nullptr ? percent(all.overhead(*last)) : "-");
@@ -128,10 +105,8 @@ class ConsoleView : public Observer {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,
-                                            const Selection& selection,
-                                            const std::string& result_path) {
-    return std::make_unique<ConsoleView>(console, parameters, selection, result_path);
+void print(Console& console, const Comparison& all, const Parameters& parameters) {
+    Tables(console, parameters).tell(all);
 }
 
 }  // namespace effio::libraries

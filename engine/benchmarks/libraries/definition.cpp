@@ -6,16 +6,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/pattern.hpp"
-
 namespace effio::libraries {
 namespace {
 
 constexpr std::size_t longest_name = 64;
-
-constexpr std::int64_t value_of(std::uint64_t key, std::size_t cell) {
-    return 1 + static_cast<std::int64_t>(mix64(key + cell) >> 12);
-}
 
 constexpr std::string_view aligned_text =
     "aligned:hdf5.alignment=1MiB,hdf5.alignment-threshold=64KiB,nc_var_align_size=1048576,"
@@ -47,31 +41,11 @@ ArraySchema schema_of(const Volume& volume) {
     return s;
 }
 
-std::uint64_t Values::key(int variable, std::int64_t cube) const {
-    return mix64(
-        mix64(static_cast<std::uint64_t>(run_) * 1024 + static_cast<std::uint64_t>(variable)) +
-        static_cast<std::uint64_t>(cube));
-}
-
-void Values::fill(std::span<double> out, int variable, std::int64_t cube) const {
-    const std::uint64_t k = key(variable, cube);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(value_of(k, i));
-}
-
-std::optional<Values::Wrong> Values::check(std::span<const double> found, int variable,
-                                           std::int64_t cube) const {
-    const std::uint64_t k = key(variable, cube);
-    Wrong wrong;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const auto right = static_cast<double>(value_of(k, i));
-        if (found[i] == right) continue;
-        if (wrong.elements++ == 0) {
-            wrong.first = fmt::format("variable var{}, process {}, cell {}: expected {}, found {}",
-                                      variable + 1, cube, i, right, found[i]);
-        }
-    }
-    if (wrong.elements == 0) return {};
-    return wrong;
+Addresses addresses_of(const Volume& volume, int process) {
+    const std::int64_t cube = volume.cells() * 8;
+    const std::int64_t first = volume.first_cube(process);
+    const std::int64_t share = (volume.first_cube(process + 1) - first) * cube;
+    return {first * cube, Strides{share, {{volume.variables, volume.cubes * cube}}}};
 }
 
 Result<HintSet> HintSet::parse(const std::string& text) {
@@ -152,13 +126,6 @@ std::string_view layer_below(std::string_view backend) {
     if (backend == "hdf5" || backend == "pnetcdf") return "mpiio";
     if (backend == "mpiio") return "posix";
     return {};
-}
-
-std::vector<std::int64_t> default_processes(int ranks) {
-    std::vector<std::int64_t> list;
-    for (std::int64_t n = 1; n < ranks; n *= 2) list.push_back(n);
-    list.push_back(ranks);
-    return list;
 }
 
 }  // namespace effio::libraries

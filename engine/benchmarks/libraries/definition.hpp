@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/addresses.hpp"
 #include "core/error.hpp"
 #include "storage/array_file.hpp"
 
@@ -40,24 +40,8 @@ struct Volume {
 /// Shape [cubes][z][y][x], cubes shared out over the processes.
 ArraySchema schema_of(const Volume& volume);
 
-/// What the element should be: whole numbers below 2^52 that depend on the run, the variable, the
-/// cube and the cell.
-class Values {
-  public:
-    explicit Values(std::int64_t run) : run_(run) {}
-    /// The cube of one variable.
-    void fill(std::span<double> out, int variable, std::int64_t cube) const;
-    struct Wrong {
-        std::int64_t elements = 0;
-        std::string first;
-    };
-    std::optional<Wrong> check(std::span<const double> found, int variable,
-                               std::int64_t cube) const;
-
-  private:
-    std::uint64_t key(int variable, std::int64_t cube) const;
-    std::int64_t run_;
-};
+/// What a process moves, in a file that is nothing but the variables one after the other.
+Addresses addresses_of(const Volume& volume, int process);
 
 /// One way to tune: MPI-IO hints, settings of libraries, and the kind of access.
 struct HintSet {
@@ -84,8 +68,5 @@ const std::vector<HintSet>& known_hint_sets();
 /// Where the time of a library goes: what stands below it moves the same bytes, too. Empty for the
 /// lowest.
 std::string_view layer_below(std::string_view backend);
-
-/// Numbers of processes that are measured by default: powers of two, and all.
-std::vector<std::int64_t> default_processes(int ranks);
 
 }  // namespace effio::libraries

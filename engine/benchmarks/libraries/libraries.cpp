@@ -3,19 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "benchmarks/benchmark_with.hpp"
-#include "benchmarks/libraries/runner.hpp"
 #include "benchmarks/libraries/views.hpp"
-#include "benchmarks/storage_run.hpp"
+#include "benchmarks/study/study.hpp"
 #include "core/table.hpp"
-#include "core/whole.hpp"
 
 namespace effio::libraries {
 namespace {
 
-class Libraries : public BenchmarkWith<Parameters> {
+class Libraries : public study::StudyBenchmark<Parameters> {
   public:
     std::string_view name() const override { return "libraries"; }
     std::string_view purpose() const override {
@@ -38,140 +33,73 @@ class Libraries : public BenchmarkWith<Parameters> {
     Result<Plan> plan(const PlanInput& input) const override;
     std::vector<std::string> needed_directories() const override {
         if (is_model(parameters_.libraries.front())) return {};
-        return {parameters_.directory};
+        return {parameters_.storage.directory};
     }
     Ending run(Job& job) override;
 
-  private:
-    Status check_processes(int ranks) const;
-    std::int64_t contenders() const {
-        return static_cast<std::int64_t>(parameters_.libraries.size() * parameters_.sets.size());
+  protected:
+    Result<study::Definition> define(int ranks) const override {
+        return libraries::define(parameters_, select(parameters_, nullptr), ranks);
     }
-    /// The most that lies on storage at a time.
-    std::int64_t most_bytes(int ranks, std::size_t contenders) const;
-    Ending run_on(Job& job, Selection& selection, Target& target);
 };
 
-Status Libraries::check_processes(int ranks) const {
-    for (const auto n : parameters_.processes) {
-        if (n > ranks) {
-            return usage_error(fmt::format("--processes: {} is more than the {} of the run", n,
-                                           count_of(ranks, "rank")));
-        }
+class View : public study::Observer {
+  public:
+    View(Session& session, const Parameters& parameters)
+        : session_(session), parameters_(parameters) {}
+    void end(const std::vector<study::Mean>& means, const std::vector<study::Flow>&) override {
+        const Comparison all(means);
+        record(session_.results.recorder(), all, parameters_);
+        print(session_.console, all, parameters_);
     }
-    // One library's files of all points, and those of all libraries that --keep leaves.
-    const auto counts = parameters_.processes_in_force(ranks);
-    const auto points = static_cast<std::int64_t>(parameters_.edges.size() * counts.size());
-    for (const auto edge : parameters_.edges) {
-        const Volume v =
-            parameters_.volume(edge, *std::max_element(counts.begin(), counts.end()), ranks);
-        if (!product_of({v.cubes, edge, edge, edge, 8, v.variables, points, contenders()})) {
-            return usage_error(
-                fmt::format("--edges: with {} on {} the files would be larger than "
-                            "8 EiB",
-                            edge, count_of(ranks, "rank")));
-        }
-    }
-    return {};
-}
 
-std::int64_t Libraries::most_bytes(int ranks, std::size_t contenders) const {
-    std::int64_t most = 0;
-    for (const auto edge : parameters_.edges) {
-        for (const auto n : parameters_.processes_in_force(ranks)) {
-            most = std::max(most, parameters_.volume(edge, n, ranks).bytes());
-        }
-    }
-    return most * (parameters_.keep ? static_cast<std::int64_t>(contenders) : 1);
-}
+  private:
+    Session& session_;
+    const Parameters& parameters_;
+};
 
+/// As the frame's, by points: at each of them all contenders move the same.
 Result<Plan> Libraries::plan(const PlanInput& input) const {
-    if (auto fits = check_processes(input.ranks); !fits) return fits.error();
+    auto found = StudyBenchmark::plan(input);
+    if (!found) return found;
+    Plan& plan = *found;
+    const auto contenders = select(parameters_, nullptr).contenders.size();
     Table table({{"edge"}, {"processes"}, {"bytes a process"}, {"file"}, {"s"}});
     Json points = Json::array();
-    std::int64_t moved = 0;
-    std::int64_t per_process = 0;
     for (const auto edge : parameters_.edges) {
         for (const auto n : parameters_.processes_in_force(input.ranks)) {
             const Volume v = parameters_.volume(edge, n, input.ranks);
-            const std::int64_t share =
-                (v.cubes + n - 1) / n * v.cells() * 8 * v.variables;  // the largest
-            per_process = std::max(per_process, share);
-            moved += v.bytes();
+            const std::int64_t share = addresses_of(v, static_cast<int>(n) - 1).bytes();
+            const auto bytes = static_cast<double>(v.bytes());
             table.row({std::to_string(edge), std::to_string(n), std::to_string(share),
-                       format_size(static_cast<double>(v.bytes())),
-                       fmt::format("{:.2f}", static_cast<double>(v.bytes()) / input.rate)});
+                       format_size(bytes), fmt::format("{:.2f}", bytes / input.rate)});
             points.push_back(Json{{"edge", edge},
                                   {"processes", n},
                                   {"bytes_per_process", share},
                                   {"bytes", v.bytes()}});
         }
     }
-    const double passes =
-        static_cast<double>(parameters_.repetitions * contenders()) * (parameters_.read ? 2 : 1);
-    const double seconds = passes * static_cast<double>(moved) / input.rate;
-    const std::int64_t most = most_bytes(input.ranks, static_cast<std::size_t>(contenders()));
-    Plan plan;
     plan.text = fmt::format(
         "Plan of the library comparison with {}, {} scaling, at an assumed {} in all\n"
         "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
         "storage at a time: {}\n"
         "expected duration: {}\n\n{}",
         count_of(input.ranks, "rank"), libraries::name(parameters_.scaling),
-        format_rate(input.rate), contenders(), parameters_.repetitions,
-        format_size(static_cast<double>(per_process)), format_size(static_cast<double>(most)),
-        format_duration(seconds), table.text(2));
-    plan.data = Json{{"benchmark", "libraries"},
-                     {"ranks", input.ranks},
-                     {"assumed_rate_bytes_per_second", input.rate},
-                     {"contenders", contenders()},
-                     {"bytes_on_storage", most},
-                     {"memory_per_rank_bytes", per_process},
-                     {"expected_seconds", seconds},
-                     {"points", std::move(points)}};
-    return plan;
+        format_rate(input.rate), contenders, parameters_.repetitions,
+        format_size(plan.data["memory_per_rank_bytes"].get<double>()),
+        format_size(plan.data["bytes_on_storage"].get<double>()),
+        format_duration(plan.data["expected_seconds"].get<double>()), table.text(2));
+    plan.data["contenders"] = contenders;
+    plan.data["points"] = std::move(points);
+    return found;
 }
 
 Ending Libraries::run(Job& job) {
-    Session& session = job.session;
-    const int ranks = session.comm.size();
-    if (auto fits = check_processes(ranks); !fits) return Ending::from(fits.error());
-    Selection selection = select(session, parameters_, job.room);
-    bool real_files = true;
-    Target::Request request = request_of(parameters_);
-    for (const auto& c : selection.contenders) {
-        request.files.push_back(c.made->files(c.file, ranks));
-        real_files = real_files && c.made->capabilities().real_files;
-    }
-    auto target = Target::prepare(session, real_files, std::move(request));
-    if (!target) return Ending::from(target.error());
-    const auto needed = static_cast<double>(most_bytes(ranks, selection.contenders.size()));
-    if (auto fits = check_cap(job.session, *target, parameters_.directory, needed, "a file needs",
-                              "use smaller --edges, fewer --processes or another directory");
-        !fits) {
-        return Ending::from(fits.error());
-    }
-    return run_on(job, selection, *target);
-}
-
-Ending Libraries::run_on(Job& job, Selection& selection, Target& target) {
-    Session& session = job.session;
-    Json extra;
-    extra["libraries"] = describe(parameters_, selection, target.cap());
-    announce(job, target, std::move(extra));
-    const CleanUp clean_up(session, target);
-
-    const auto records =
-        make_record_view(session.results.recorder(), parameters_, job.topology.nodes);
-    const auto console =
-        make_console_view(session.console, parameters_, selection, session.results.path());
-    Ending ending =
-        Runner(job, parameters_, selection, target, {records.get(), console.get()}).run();
-    for (auto& c : selection.contenders) {
-        const FileSet files = c.made->files(c.file, session.comm.size());
-        add(ending, target.remove_files(session, c.made->storage(), std::span(&files, 1)));
-    }
-    return ending;
+    const auto definition =
+        libraries::define(parameters_, select(parameters_, &job), job.session.comm.size());
+    if (!definition) return Ending::from(definition.error());
+    View view(job.session, parameters_);
+    return study::run(job, *definition, parameters_, &view);
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
+
+#include "core/whole.hpp"
 
 namespace effio::libraries {
 namespace {
@@ -57,35 +60,20 @@ void Parameters::declare(OptionTable& table) {
              "one more set: NAME:KEY=VALUE,… with hints of MPI-IO, <library>.<setting>, or access; "
              "write a set with several pairs as NAME:KEY=VALUE+KEY=VALUE")
         .metavar("NAME:K=V");
-    table.on_off("fsync", fsync,
+    declare_repetitions(table,
+                        "of everything, in an order that is balanced for place and predecessor; a "
+                        "gain by hints needs two at least, for its interval");
+    table.choice("fsync", fsync, {{"on", study::Sync::beside}, {"off", study::Sync::none}},
                  "flush to storage before the close; a part of its own, not in the rates by the "
                  "definition");
     table.on_off("read", read, "read every file back; every value is checked, untimed");
-    table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
-                 "a rank reads what it wrote itself, or what a rank on the next node wrote");
-    table.flag("drop-cache", drop_cache,
-               "ask the system to drop a file from the page cache before it is read");
-    table
-        .add("repetitions", repetitions,
-             "of everything, in an order that is balanced for place and predecessor; a gain by "
-             "hints needs two at least, for its interval")
-        .letter('r')
-        .range(1, 1e6);
-    table.group("Storage");
-    table.add("dir", directory, "directory for the data files; must exist")
-        .letter('d')
-        .metavar("DIR");
+    declare_checks(table);
+    storage.declare_place(table);
     table.add("prefix", prefix, "file names begin with this").metavar("NAME");
     table.add("backend-options", backend_settings, "settings of sim or null, key=value,…")
         .metavar("K=V,…")
         .expert();
-    table.add("max-bytes", max_bytes, "most that may lie in the directory at a time")
-        .range(0, 9e18)
-        .automatic("80 % of the free space, the quota, or half of the memory on tmpfs");
-    table.flag("keep", keep, "keep the files of the last repetition");
-    table.flag("overwrite", overwrite, "replace files that have the names of ours");
-    table.on_off("call-times", call_times,
-                 "time each call into a histogram (costs some 30 ns a call)");
+    storage.declare_rules(table);
 }
 
 Status Parameters::check() {
@@ -153,15 +141,17 @@ Status Parameters::check() {
             if (auto applied = apply_settings(Serves::arrays, choice); !applied) return applied;
         }
     }
-    BackendChoice model = backend(libraries.front(), sets.front());
     if (!backend_settings.empty() && !is_model(libraries.front())) {
         return usage_error("--backend-options: settings of libraries belong into --hint-set");
     }
-    return apply_settings(Serves::arrays, model);
+    phases = {"write"};
+    if (read) phases.emplace_back("read");
+    if (auto model = backend(libraries.front(), sets.front()); !model) return model.error();
+    return check_common();
 }
 
 std::vector<std::int64_t> Parameters::processes_in_force(int ranks) const {
-    return processes.empty() ? default_processes(ranks) : processes;
+    return processes.empty() ? study::doubled_up_to(ranks) : processes;
 }
 
 Volume Parameters::volume(std::int64_t edge, std::int64_t count, int ranks) const {
@@ -171,13 +161,12 @@ Volume Parameters::volume(std::int64_t edge, std::int64_t count, int ranks) cons
             static_cast<int>(variables)};
 }
 
-BackendChoice Parameters::backend(const std::string& library, const HintSet& set) const {
+Result<BackendChoice> Parameters::backend(const std::string& library, const HintSet& set) const {
     BackendChoice choice;
     choice.name = library;
     choice.settings = set.settings_of(library);
-    if (!is_model(library)) return choice;
     // A set changes what all have in common.
-    std::istringstream common(backend_settings);
+    std::istringstream common(is_model(library) ? backend_settings : "");
     for (std::string pair; std::getline(common, pair, ',');) {
         const std::string key = pair.substr(0, pair.find('=')) + "=";
         const bool changed = std::any_of(
@@ -186,7 +175,120 @@ BackendChoice Parameters::backend(const std::string& library, const HintSet& set
         if (changed) continue;
         choice.settings += (choice.settings.empty() ? "" : ",") + pair;
     }
+    if (auto applied = apply_settings(Serves::arrays, choice); !applied) return applied.error();
     return choice;
+}
+
+Selection select(const Parameters& p, Job* job) {
+    Selection selection;
+    selection.left_out = p.absent;
+    for (const auto& library : p.libraries) {
+        for (const auto& set : p.sets) {
+            const auto choice = p.backend(library, set);
+            if (!choice) continue;  // judged before MPI was started
+            Contender contender{library, &set, *choice};
+            if (job != nullptr) {
+                const auto made = make_arrays(job->session, *choice, job->room);
+                if (auto why = set.idle_for(library, made->capabilities()); !why.empty()) {
+                    selection.left_out.push_back(std::move(why));
+                    continue;
+                }
+                contender.version = made->version();
+                selection.told.push_back(Json{{"library", library},
+                                              {"version", contender.version},
+                                              {"hints", set.name},
+                                              {"hints_asked", set.hints.to_json()},
+                                              {"settings", made->describe()}});
+            }
+            selection.contenders.push_back(std::move(contender));
+        }
+    }
+    return selection;
+}
+
+namespace {
+
+/// One library with its hints at one point; `file` begins no other contender's names.
+study::Cell cell_of(const Parameters& p, const Contender& contender, const Volume& volume) {
+    study::Cell cell;
+    const HintSet& set = *contender.set;
+    cell.pattern = name(p.scaling);
+    cell.axes = {study::word_axis("library", contender.library),
+                 study::word_axis("hints", set.name), study::count_axis("edge", volume.edge),
+                 study::count_axis("processes", volume.processes)};
+    cell.ranks = volume.processes;
+    cell.file = fmt::format("{}{}_{}", p.prefix, contender.library, set.name);
+    // The files of each point are its own, though all have the same names.
+    cell.pool = fmt::format("{} {} {}", cell.file, volume.edge, volume.processes);
+    cell.file_bytes = volume.bytes();
+    cell.addresses = [volume](int rank) { return addresses_of(volume, rank); };
+    cell.arrays = schema_of(volume);
+    cell.backend = contender.backend;
+    cell.collective = set.access.value_or(ArrayAccess::collective) == ArrayAccess::collective;
+    cell.content = study::Content::numbers;
+    cell.sync = p.fsync;
+    cell.hints = set.hints;
+    return cell;
+}
+
+/// The files of all points have to be within 8 EiB, and those that --keep leaves.
+Status check_points(const Parameters& p, std::size_t contenders, int ranks) {
+    for (const auto n : p.processes) {
+        if (n > ranks) {
+            return usage_error(fmt::format("--processes: {} is more than the {} of the run", n,
+                                           count_of(ranks, "rank")));
+        }
+    }
+    const auto counts = p.processes_in_force(ranks);
+    const auto points = static_cast<std::int64_t>(p.edges.size() * counts.size() * contenders);
+    for (const auto edge : p.edges) {
+        const Volume v = p.volume(edge, *std::max_element(counts.begin(), counts.end()), ranks);
+        if (!product_of({v.cubes, edge, edge, edge, 8, v.variables, points})) {
+            return usage_error(
+                fmt::format("--edges: with {} on {} the files would be larger than "
+                            "8 EiB",
+                            edge, count_of(ranks, "rank")));
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<study::Definition> define(const Parameters& p, const Selection& selection, int ranks) {
+    const auto& contenders = selection.contenders;
+    if (auto fits = check_points(p, contenders.size(), ranks); !fits) return fits.error();
+    study::Definition study;
+    study.name = "libraries";
+    study.compared = contenders.size();
+    study.tells_means = true;
+    int number = 0;
+    for (const auto edge : p.edges) {
+        for (const auto count : p.processes_in_force(ranks)) {
+            const Volume volume = p.volume(edge, count, ranks);
+            const Volume small = volume.warm_up();
+            study::Definition warm_up;
+            for (const auto& contender : contenders) {
+                study::Cell cell = cell_of(p, contender, volume);
+                cell.contents = number++;
+                study.add(std::move(cell), p.phases);
+                warm_up.add(cell_of(p, contender, small), p.phases);
+            }
+            study.warm_up.insert(study.warm_up.end(), warm_up.cells.begin(), warm_up.cells.end());
+        }
+    }
+    std::string names;
+    for (const auto& c : contenders) {
+        if (c.set->name != "none") continue;
+        names += (names.empty() ? "" : ", ") + (c.version.empty() ? c.library : c.version);
+    }
+    study.title = fmt::format("Libraries, {} scaling: {}", name(p.scaling), names);
+    for (const auto& why : selection.left_out) study.title += "\nleft out: " + why;
+    study.run_line["libraries"] = Json{{"scaling", name(p.scaling)},
+                                       {"warm_up_edge", Volume::warm_up_edge},
+                                       {"contenders", selection.told},
+                                       {"left_out", selection.left_out}};
+    return study;
 }
 
 }  // namespace effio::libraries

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The options of the library comparison.
+// The options of the library comparison, and the study that follows from them.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "benchmarks/benchmark.hpp"
 #include "benchmarks/libraries/definition.hpp"
-#include "benchmarks/storage_options.hpp"
-#include "core/options.hpp"
+#include "benchmarks/study/options.hpp"
 
 namespace effio::libraries {
 
@@ -17,7 +17,7 @@ inline const char* name(Scaling scaling) {
     return scaling == Scaling::weak ? "weak" : "strong";
 }
 
-struct Parameters {
+struct Parameters : study::Options {
     std::vector<std::int64_t> edges{96};
     Scaling scaling = Scaling::weak;
     std::vector<std::int64_t> processes;
@@ -25,19 +25,11 @@ struct Parameters {
     std::vector<std::string> libraries;
     std::vector<std::string> hint_sets{"none", "largeblock"};
     std::vector<std::string> own_sets;
-    bool fsync = true;
     bool read = true;
-    Readers reader = Readers::same;
-    bool drop_cache = false;
-    std::int64_t repetitions = 1;
-    std::string directory = ".";
     std::string prefix = "libraries_";
     std::string backend_settings;  ///< of sim or null
-    std::optional<Bytes> max_bytes;
-    bool keep = false;
-    bool overwrite = false;
-    bool call_times = true;
 
+    Parameters() : Options("", Serves::arrays) {}
     void declare(OptionTable& table);
     Status check();
 
@@ -46,12 +38,34 @@ struct Parameters {
     std::vector<std::int64_t> processes_in_force(int ranks) const;
     Volume volume(std::int64_t edge, std::int64_t count, int ranks) const;
     bool virtual_time() const { return libraries == std::vector<std::string>{"sim"}; }
-    BackendChoice backend(const std::string& library, const HintSet& set) const;
+    /// The library with its settings, or why they cannot be.
+    Result<BackendChoice> backend(const std::string& library, const HintSet& set) const;
 
     /// Every library of this program that writes real files.
     static std::vector<std::string> all_libraries();
     /// Why libraries that would be compared by default are not: this program lacks them.
     std::vector<std::string> absent;
 };
+
+/// A library with a set of hints.
+struct Contender {
+    std::string library;
+    const HintSet* set;
+    BackendChoice backend;
+    std::string version = {};  ///< of the library that runs, if it is there
+};
+
+/// All that are compared, and why some pairs of the options are not.
+struct Selection {
+    std::vector<Contender> contenders;
+    std::vector<std::string> left_out;
+    Json told = Json::array();  ///< the contenders as the run line has them
+};
+/// Those whose settings can be. With a job, libraries are looked at: what a set does not reach is
+/// left out.
+Selection select(const Parameters& parameters, Job* job);
+
+Result<study::Definition> define(const Parameters& parameters, const Selection& selection,
+                                 int ranks);
 
 }  // namespace effio::libraries

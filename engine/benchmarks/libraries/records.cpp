@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The comparison as lines of the result file.
+#include <algorithm>
+
 #include "benchmarks/libraries/views.hpp"
 
 namespace effio::libraries {
@@ -13,16 +15,12 @@ Json place(const Series& s) {
                 {"access", s.write ? "write" : "read"}};
 }
 
-class RecordView : public Observer {
+class Records {
   public:
-    RecordView(Recorder& recorder, const Parameters& parameters, int nodes)
-        : recorder_(recorder), parameters_(parameters), nodes_(nodes) {}
+    Records(Recorder& recorder, const Parameters& parameters)
+        : recorder_(recorder), parameters_(parameters) {}
 
-    void cell(const Cell& cell) override {
-        recorder_.measurement(to_measurement(cell, parameters_, nodes_));
-    }
-
-    void end(const Comparison& all) override {
+    void tell(const Comparison& all) {
         std::vector<Json> averaged;
         for (const Series& s : all.series()) {
             bandwidth(s);
@@ -40,9 +38,9 @@ class RecordView : public Observer {
                     averaged.push_back(std::move(where));
                 }
             }
-            if (s.hole_bytes > 0) {
-                recorder_.figure(
-                    figure("holes", place(s), {static_cast<double>(s.hole_bytes), "B", false, {}}));
+            if (s.mean->hole_bytes > 0) {
+                recorder_.figure(figure("holes", place(s),
+                                        {static_cast<double>(s.mean->hole_bytes), "B", false, {}}));
             }
             if (const auto layer = all.layer(s)) {
                 Figure f = figure("layer_seconds", place(s), Metric::time(layer->own_seconds));
@@ -54,8 +52,9 @@ class RecordView : public Observer {
         Figure f =
             figure("libraries", Json::object(), Metric::none("B/s", "no point was measured"));
         if (best != nullptr) {
-            f.metric = Metric::rate(best->synced_rate());
-            f.detail = Json{{"fastest_write", place(*best)}, {"until_on_storage", best->flushed}};
+            f.metric = Metric::rate(best->mean->synced_rates.mean());
+            f.detail =
+                Json{{"fastest_write", place(*best)}, {"until_on_storage", best->mean->flushed}};
         }
         recorder_.figure(f);
     }
@@ -71,11 +70,11 @@ class RecordView : public Observer {
     }
 
     void bandwidth(const Series& s) {
-        Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)),
-                           samples_of(s.rates), "no repetition is valid");
-        f.detail = Json{{"mean_seconds", s.mean_seconds()}};
-        if (s.write && parameters_.fsync) {
-            f.detail["synced_bandwidth_bytes_per_second"] = s.synced_rate();
+        Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)), s.mean->rates,
+                           "no repetition is valid");
+        f.detail = Json{{"mean_seconds", s.seconds()}};
+        if (s.write && parameters_.fsync != study::Sync::none) {
+            f.detail["synced_bandwidth_bytes_per_second"] = s.mean->synced_rates.mean();
         }
         recorder_.figure(f);
     }
@@ -93,44 +92,12 @@ class RecordView : public Observer {
 
     Recorder& recorder_;
     const Parameters& parameters_;
-    int nodes_;
 };
 
 }  // namespace
 
-Measurement to_measurement(const Cell& cell, const Parameters& parameters, int nodes) {
-    Measurement m = cell.run.to_measurement();
-    m.benchmark = "libraries";
-    m.pattern = name(parameters.scaling);
-    m.where = Json{{"library", cell.point.library},
-                   {"hints", cell.point.hints},
-                   {"edge", cell.point.edge},
-                   {"processes", cell.point.processes}};
-    m.ranks = static_cast<int>(cell.point.processes);
-    m.nodes = static_cast<int>(std::min<std::int64_t>(nodes, cell.point.processes));
-    m.repetition = cell.repetition;
-    return m;
-}
-
-Json describe(const Parameters& parameters, const Selection& selection, const ByteCap& cap) {
-    Json contenders = Json::array();
-    for (const auto& c : selection.contenders) {
-        contenders.push_back(Json{{"library", c.library},
-                                  {"version", c.made->version()},
-                                  {"hints", c.set->name},
-                                  {"hints_asked", c.set->hints.to_json()},
-                                  {"settings", c.made->describe()}});
-    }
-    return Json{{"scaling", name(parameters.scaling)},
-                {"warm_up_edge", Volume::warm_up_edge},
-                {"contenders", std::move(contenders)},
-                {"left_out", selection.left_out},
-                {"cap", cap.to_json()}};
-}
-
-std::unique_ptr<Observer> make_record_view(Recorder& recorder, const Parameters& parameters,
-                                           int nodes) {
-    return std::make_unique<RecordView>(recorder, parameters, nodes);
+void record(Recorder& recorder, const Comparison& all, const Parameters& parameters) {
+    Records(recorder, parameters).tell(all);
 }
 
 }  // namespace effio::libraries

@@ -16,34 +16,15 @@ std::optional<Gain> gain_of(const Samples& logarithms) {
 
 }  // namespace
 
-double Series::rate() const {
-    return arithmetic_mean(rates);
-}
-
-double Series::synced_rate() const {
-    return arithmetic_mean(synced);
-}
-
-double Series::mean_seconds() const {
-    return arithmetic_mean(seconds);
-}
-
-void Comparison::add(const Cell& cell) {
-    if (!cell.run.valid) return;
-    auto at = std::find_if(series_.begin(), series_.end(), [&](const Series& s) {
-        return s.point == cell.point && s.write == cell.run.write;
-    });
-    if (at == series_.end()) {
-        at = series_.emplace(series_.end());
-        at->point = cell.point;
-        at->write = cell.run.write;
+Comparison::Comparison(const std::vector<study::Mean>& means) {
+    for (const auto& mean : means) {
+        if (mean.rates.count() == 0) continue;
+        const auto& axes = mean.cell->axes;
+        series_.push_back({{axes[0].text, axes[1].text, axes[2].value.get<std::int64_t>(),
+                            axes[3].value.get<std::int64_t>()},
+                           mean.pass.writes(),
+                           &mean});
     }
-    at->rates.push_back(cell.run.rate());
-    at->synced.push_back(cell.run.synced_rate());
-    at->seconds.push_back(cell.run.counted_seconds());
-    at->repetitions.push_back(cell.repetition);
-    at->hole_bytes = cell.run.hole_bytes;
-    at->flushed = cell.run.longest("sync") > 0;
 }
 
 const Series* Comparison::find(const Point& point, bool write) const {
@@ -66,14 +47,16 @@ std::optional<double> Comparison::overhead(const Series& of) const {
     if (of.point.library == base()) return {};
     const Series* fpp =
         find({std::string(base()), "none", of.point.edge, of.point.processes}, of.write);
-    if (fpp == nullptr || fpp->mean_seconds() <= 0) return {};
-    return of.mean_seconds() / fpp->mean_seconds() - 1;
+    if (fpp == nullptr || fpp->seconds() <= 0) return {};
+    return of.seconds() / fpp->seconds() - 1;
 }
 
 const Series* Comparison::fastest_write() const {
     const Series* best = nullptr;
     for (const Series& s : series_) {
-        if (s.write && (best == nullptr || s.synced_rate() > best->synced_rate())) best = &s;
+        if (s.write &&
+            (best == nullptr || s.mean->synced_rates.mean() > best->mean->synced_rates.mean()))
+            best = &s;
     }
     return best;
 }
@@ -85,12 +68,10 @@ std::map<std::int64_t, double> Comparison::log_ratios(const Series& of) const {
     plain.hints = "none";
     const Series* without = find(plain, of.write);
     if (without == nullptr) return ratios;
-    for (std::size_t i = 0; i < of.rates.size(); ++i) {
-        for (std::size_t j = 0; j < without->rates.size(); ++j) {
-            if (without->repetitions[j] != of.repetitions[i]) continue;
-            if (of.rates[i] <= 0 || without->rates[j] <= 0) continue;
-            ratios[of.repetitions[i]] = std::log(of.rates[i] / without->rates[j]);
-        }
+    for (const auto& [repetition, rate] : of.mean->rounds) {
+        const auto plainly = without->mean->rounds.find(repetition);
+        if (plainly == without->mean->rounds.end() || rate <= 0 || plainly->second <= 0) continue;
+        ratios[repetition] = std::log(rate / plainly->second);
     }
     return ratios;
 }
@@ -120,14 +101,14 @@ std::optional<Gain> Comparison::mean_hint_gain(const Point& point, bool write) c
 std::optional<Comparison::Layer> Comparison::layer(const Series& of) const {
     if (of.point.hints != "none") return {};
     const std::string below(layer_below(of.point.library));
-    const double own = of.mean_seconds();
+    const double own = of.seconds();
     if (below.empty()) {
         if (of.point.library != "posix") return {};
         return Layer{of.point.library, {}, own, own};
     }
     const Series* lower = find({below, "none", of.point.edge, of.point.processes}, of.write);
     if (lower == nullptr) return {};
-    return Layer{of.point.library, below, own, own - lower->mean_seconds()};
+    return Layer{of.point.library, below, own, own - lower->seconds()};
 }
 
 }  // namespace effio::libraries

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/array_run.hpp"
 #include "benchmarks/libraries/definition.hpp"
+#include "benchmarks/study/result.hpp"
 
 namespace effio::libraries {
 
@@ -22,25 +22,12 @@ struct Point {
     friend bool operator==(const Point&, const Point&) = default;
 };
 
-struct Cell {
-    Point point;
-    std::int64_t repetition = 0;
-    ArrayRun run;
-};
-
 /// The repetitions of one point in one direction.
 struct Series {
     Point point;
     bool write = true;
-    std::vector<double> rates;              ///< by the definition
-    std::vector<double> synced;             ///< until the data are on storage
-    std::vector<double> seconds;            ///< by the definition
-    std::vector<std::int64_t> repetitions;  ///< the number of each of these
-    std::int64_t hole_bytes = 0;            ///< of the file last written
-    bool flushed = false;                   ///< the files, before they were closed
-    double rate() const;                    ///< means
-    double synced_rate() const;
-    double mean_seconds() const;
+    const study::Mean* mean = nullptr;
+    double seconds() const { return mean->seconds.mean(); }  ///< that the rate counts
 };
 
 /// Rate with a set of hints over the rate without, minus one: 0.5 = half as fast again. Each
@@ -55,10 +42,10 @@ struct Gain {
     bool found() const { return low95 > 0 || high95 < 0; }
 };
 
-/// What follows from all cells.
+/// What follows from all means, which must outlive it.
 class Comparison {
   public:
-    void add(const Cell& cell);
+    explicit Comparison(const std::vector<study::Mean>& means);
     const std::vector<Series>& series() const { return series_; }
     const Series* find(const Point& point, bool write) const;
 

@@ -159,6 +159,13 @@ Ending Mdtest::run(Job& job) {
     }
     setup->file_system = target->file_system();
 
+    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
+    if (!held) {
+        Ending refused = Ending::from(held.error());
+        if (!parameters_.adopts()) add(refused, target->remove_trees(session));
+        return refused;
+    }
+
     Json extra;
     extra["mdtest"] = describe(*setup);
     extra["backend"] = describe_backend(*names);

@@ -226,6 +226,7 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
                                       static_cast<std::int64_t>(failed), work, whole});
         }
     }
+    r.cache = local.cache;
     r.wall = local.wall;
     r.hook_failed = comm.max(local.hook_failed ? 1 : 0) > 0;
     Outcome mine = local.outcome;

@@ -34,6 +34,7 @@ struct LocalResult {
     std::int64_t verified_bytes = 0;
     Histogram calls;
     TimeSeries over_time;
+    std::optional<CacheEvidence> cache;  ///< of the phase that reads; the same on all ranks
     StopReason stopped = StopReason::count;
     bool hook_failed = false;
     Outcome outcome;

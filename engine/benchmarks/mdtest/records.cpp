@@ -149,6 +149,7 @@ Measurement to_measurement(const PhaseResult& r) {
     m.stopped_by = name(r.stopped);
     m.call_times = r.call_times;
     m.verified_bytes = r.verified_bytes;
+    m.cache = r.cache;
     m.error_count = r.error_count;
     m.errors = r.errors;
     m.detail = detail_of(r);

@@ -67,6 +67,7 @@ struct PhaseResult {
     std::vector<RankDetail> rank_details;  ///< if asked for; on the root
     bool hook_failed = false;              ///< the command after the phase, on some rank
     std::optional<Wall> wall;
+    std::optional<CacheEvidence> cache;  ///< of the phase that reads
     std::int64_t verified_bytes = 0;
     std::int64_t error_count = 0;
     std::vector<Error> errors;

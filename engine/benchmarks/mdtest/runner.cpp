@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "benchmarks/count_file.hpp"
+#include "benchmarks/mdtest/cold_read.hpp"
 #include "parallel/wait.hpp"
 
 namespace effio::mdtest {
@@ -198,7 +199,10 @@ void Runner::begin_step(const Group& group, const Running& running, const Phase&
             fmt::format(" ({} of {})", running.iteration.number + 1, setup_.parameters.iterations);
     }
     step.path = running.iteration.paths.test_directory(group.comm.rank(), 0);
-    step.plan_done = static_cast<double>(phases_done_++) / phases_planned_;
+    const double foreseen = static_cast<double>(group.until_ci.expected()) /
+                            static_cast<double>(setup_.parameters.iterations);
+    step.plan_done =
+        std::min(1.0, static_cast<double>(phases_done_++) / (foreseen * phases_planned_));
     step.ranks = group.comm.size();
     // With --by-root the others wait for the one that works, which does not wake their watchdogs.
     const std::int64_t names = running.iteration.items(phase.thing);
@@ -227,7 +231,10 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
     }
     if (hook_before(group, running, phase)) return;
     begin_step(group, running, phase);
+    ColdRead cold(iteration, phase, running.workers, group.topology, target_.file_system());
+    if (cold.applies() && together(group.comm, cold.before())) return;
     LocalResult local = measure_phase(iteration, phase, group.clock, running.workers, group.crew);
+    cold.after(local);
     if (local.wall) {
         // Directories of items that nobody made are never looked for.
         const std::int64_t each =

@@ -378,6 +378,15 @@ Status Worker::look_into(const Search& search) {
     return read ? std::move(outcome) : std::move(read);
 }
 
+void Worker::each_path(const Phase& phase, const std::function<void(const std::string&)>& use) {
+    prepare(phase);
+    for (std::int64_t step = 0; step < count_; ++step) {
+        aim_at_item(step);
+        use(*path_);
+        iteration_.session.progress.beat();
+    }
+}
+
 void Worker::verify(const Phase& phase) {
     prepare(phase);
     const std::int64_t bytes = iteration_.parameters.bytes_to_read();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,6 +76,8 @@ class Worker {
     void wear_out(std::int64_t count);
     const Tally& tally() const { return tally_; }
 
+    /// Calls `use(path)` for each file of the phase, in its order; untimed.
+    void each_path(const Phase& phase, const std::function<void(const std::string&)>& use);
     /// Reads this worker's files as of the phase and compares them; untimed.
     void verify(const Phase& phase);
 

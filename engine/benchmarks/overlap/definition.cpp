@@ -91,8 +91,8 @@ std::optional<double> Times::possible() const {
 Times mean_of(std::span<const Times> times) {
     Times mean;
     if (times.empty()) return mean;
-    for (double Times::*part : {&Times::io, &Times::work, &Times::both, &Times::alone,
-                                &Times::beside, &Times::post, &Times::poll, &Times::wait}) {
+    for (double Times::* part : {&Times::io, &Times::work, &Times::both, &Times::alone,
+                                 &Times::beside, &Times::post, &Times::poll, &Times::wait}) {
         for (const Times& one : times) mean.*part += one.*part;
         mean.*part /= static_cast<double>(times.size());
     }
@@ -145,7 +145,7 @@ std::vector<double> Series::slow_downs() const {
     return all;
 }
 
-std::vector<double> Series::values(double Times::*what) const {
+std::vector<double> Series::values(double Times::* what) const {
     std::vector<double> all;
     for (const Times& one : times) all.push_back(one.*what);
     return all;

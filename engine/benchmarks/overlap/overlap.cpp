@@ -160,6 +160,8 @@ Ending Overlap::run(Job& job) {
 
 Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, const Target& target) {
     Session& session = job.session;
+    const auto held = hold_memory(session, job.topology, parameters_.cache);
+    if (!held) return Ending::from(held.error());
     std::vector<Work> works;
     Json kinds = Json::array();
     works.reserve(parameters_.works.size());

@@ -57,8 +57,6 @@ void Parameters::declare(OptionTable& table) {
     table.flag("direct", direct,
                "the ways uring and thread go past the page cache (O_DIRECT); sizes are then "
                "multiples of 4 KiB");
-    table.on_off("drop-cache", drop_cache,
-                 "ask the system to forget the pages of the file before each read");
     table.on_off("verify", verify, "check every byte that was written or read, untimed");
     table.add("repetitions", repetitions, "of everything, in a balanced order")
         .letter('r')
@@ -83,6 +81,7 @@ void Parameters::declare(OptionTable& table) {
         .automatic("80 % of the free space, the quota, or half of the memory on tmpfs");
     table.flag("keep", keep, "keep the data files");
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    cache.declare(table);
 }
 
 Status Parameters::check() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/overlap/definition.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
@@ -22,7 +23,7 @@ struct Parameters {
     std::int64_t polls = 0;
     std::vector<std::string> phases{"write", "read"};
     bool direct = false;
-    bool drop_cache = true;
+    CacheOptions cache;
     bool verify = true;
     std::int64_t repetitions = 10;
     UntilCiOptions until_ci;

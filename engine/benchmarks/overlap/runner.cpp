@@ -176,8 +176,7 @@ std::int64_t Runner::place_of(std::size_t size) const {
     return before + bytes_of(size) * session_.comm.rank();
 }
 
-/// Untimed: the data that will be written, or nothing where data will be read and no page of the
-/// file in memory.
+/// Untimed: the data that will be written, or nothing where data will be read.
 void Runner::prepare(Open& open, bool write, std::size_t size) {
     const auto number = static_cast<std::uint64_t>(open.way.way);
     if (write) {
@@ -186,10 +185,6 @@ void Runner::prepare(Open& open, bool write, std::size_t size) {
         return;
     }
     std::fill(memory(size).begin(), memory(size).end(), std::byte{0});
-    const Capabilities can = open.way.storage->capabilities();
-    if (parameters_.drop_cache && can.real_files && can.cached && job_.topology.is_node_leader()) {
-        drop_from_cache(path_of(open.way));
-    }
 }
 
 /// What is not in a queue is over when this returns.
@@ -286,6 +281,7 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
                way, 3 * cell.asked_seconds);
     auto opened = open(way);
     if (!opened) return;
+    const Capabilities can = way.storage->capabilities();
     std::array<Own, 3> own;
     const auto at = [&](Treatment t) -> Own& { return own.at(static_cast<std::size_t>(t)); };
     for (const auto i : balanced_order(own.size(), static_cast<std::size_t>(repetition))) {
@@ -293,13 +289,19 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
         const bool moves = treatment != Treatment::work;
         Outcome mine;
         if (moves) prepare(*opened, write, size);
+        Cold cold({comm, job_.topology, target_.file_system(), can.real_files, can.cached},
+                  parameters_.cache, [path = path_of(way)](const Cold::Look& look) { look(path); });
+        if (moves && !write) cold.before(job_.topology.is_node_leader());
         std::optional<CacheWatch> watch;
         if (treatment == Treatment::both) {
             watch.emplace(comm, job_.topology, target_.file_system());
             watch->begin();
         }
         at(treatment) = treat(treatment, *opened, write, size, &work, polls, cell.asked_seconds);
-        if (watch) cell.cache = watch->end(cell.bytes, !write);
+        if (watch) {
+            cell.cache = watch->end(cell.bytes, !write);
+            cold.tell(*cell.cache, cell.bytes, !write);
+        }
         Status& status = at(treatment).status;
         if (!status) mine.fail(session_.signed_error(std::move(status.error())));
         cell.valid = go_on(mine, &cell) || !fatal_.error;

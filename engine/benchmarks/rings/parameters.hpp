@@ -6,6 +6,7 @@
 
 #include "benchmarks/network_options.hpp"
 #include "benchmarks/rings/definition.hpp"
+#include "benchmarks/until_ci.hpp"
 
 namespace effio::rings {
 
@@ -14,10 +15,12 @@ struct Parameters {
     std::optional<double> rmax_gflops;
     Seconds latency_time{latency_schedule.pair_seconds};
     Seconds bandwidth_time{bandwidth_schedule.pair_seconds};
+    std::int64_t rounds = 1;  ///< the most there may be with --until-ci
+    UntilCiOptions until_ci;
     NetworkOptions network;
 
     void declare(OptionTable& table);
-    Status check() { return network.check(); }
+    Status check();
     Schedule latency() const;
     Schedule bandwidth() const;
 };

@@ -46,8 +46,7 @@ struct LengthResult {
     double natural_rate() const { return rate_of(natural.seconds); }
     double random_rate() const { return rate_of(random_seconds()); }
     std::int64_t errors() const;
-
-  private:
+    /// Bytes per second of one message in so many seconds.
     double rate_of(double seconds) const {
         return seconds > 0 ? static_cast<double>(schedule.bytes) / seconds : 0;
     }

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <ctime>
 
+#include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/rings/parameters.hpp"
 #include "benchmarks/rings/runner.hpp"
 #include "benchmarks/rings/views.hpp"
@@ -20,7 +23,16 @@ double ring_bytes(const Schedule& s, int ranks) {
            static_cast<double>(s.bytes);
 }
 
-class Rings : public Benchmark {
+/// Whether --until-ci goes by this figure.
+bool decides(const std::string& name) {
+    for (const Length which : {Length::latency, Length::bandwidth}) {
+        const auto names = deciding(which);
+        if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+    }
+    return false;
+}
+
+class Rings : public BenchmarkWith<Parameters> {
   public:
     std::string_view name() const override { return "rings"; }
     std::string_view purpose() const override {
@@ -32,17 +44,13 @@ class Rings : public Benchmark {
         return "Examples:\n"
                "  mpiexec -n 64 effio-mpi rings\n"
                "      the numbers of hpccoutf.txt, at most about a minute\n"
+               "  mpiexec -n 64 effio-mpi rings --until-ci 5%\n"
+               "      again and again until the 95 % intervals of the means are within 5 %\n"
                "  mpiexec -n 64 effio-mpi rings --rmax 2200\n"
                "      also the balance of random-ring bandwidth to 2200 GFLOP/s of HPL";
     }
-    void declare(OptionTable& table) override { parameters_.declare(table); }
-    Status check() override { return parameters_.check(); }
-    bool virtual_time() const override { return parameters_.network.virtual_time(); }
     Result<Plan> plan(const PlanInput& input) const override;
     Ending run(Job& job) override;
-
-  private:
-    Parameters parameters_;
 };
 
 Result<Plan> Rings::plan(const PlanInput& input) const {
@@ -69,9 +77,13 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
                                {"ring_loops", s.ring_loops},
                                {"ring_bytes", bytes}});
     }
-    plan.text += fmt::format("expected duration: at most {}\n", format_duration(seconds));
+    const auto span = parameters_.until_ci.foretell(parameters_.rounds, "round", seconds);
+    if (parameters_.rounds > 1) plan.text += span.repetitions + "\n";
+    plan.text += fmt::format("expected duration: at most {}\n", span.duration);
     plan.data["lengths"] = std::move(lengths);
-    plan.data["expected_seconds"] = seconds;
+    plan.data["rounds"] = parameters_.rounds;
+    plan.data["expected_seconds"] = span.most_seconds;
+    if (!span.data.is_null()) plan.data["until_ci"] = span.data;
     return plan;
 }
 
@@ -92,15 +104,53 @@ Ending Rings::run(Job& job) {
 
     const ExchangeMaker exchanges = parameters_.network.maker();
     Runner runner(job, exchanges, static_cast<std::uint32_t>(seed));
-    View view(session, job.topology);
-    const LengthResult latency = runner.measure(parameters_.latency());
-    if (session.comm.is_root()) view.record(latency);
-    const LengthResult bandwidth = runner.measure(parameters_.bandwidth());
+    UntilCi until_ci(parameters_.until_ci, parameters_.rounds, session.clock.now());
+    RoundFigures rounds;
+    std::array<LengthResult, 2> last;
+    // A length whose figures are known as well as asked is not measured again.
+    std::array<int, 2> needed{1, 1};
+    const std::array<Schedule, 2> schedules{parameters_.latency(), parameters_.bandwidth()};
+    for (std::int64_t round = 0; round < parameters_.rounds; ++round) {
+        std::vector<Figure> figures;
+        for (std::size_t i = 0; i < last.size(); ++i) {
+            if (needed.at(i) == 0) continue;
+            runner.begin_round(round, until_ci.expected());
+            const LengthResult found = runner.measure(schedules.at(i));
+            if (session.comm.is_root()) {
+                record(session.results.recorder(), found, session.comm.size(), job.topology.nodes,
+                       round);
+            }
+            if (runner.interrupted()) break;
+            last.at(i) = found;
+            for (Figure& f : figures_of(static_cast<Length>(i), found, session.comm.size(),
+                                        parameters_.rmax_gflops)) {
+                figures.push_back(std::move(f));
+            }
+        }
+        if (runner.interrupted()) break;
+        for (const Figure& f : figures) {
+            rounds.add(f);
+            if (f.metric.reason.empty() && decides(f.name)) {
+                until_ci.add({f.name, f.where, f.metric.unit, f.name}, f.metric.value);
+            }
+        }
+        rounds.end_round();
+        if (!until_ci.another(session.comm, session.clock.now())) break;
+        for (std::size_t i = 0; i < needed.size() && parameters_.until_ci.on(); ++i) {
+            const auto names = deciding(static_cast<Length>(i));
+            needed.at(i) = std::any_of(names.begin(), names.end(),
+                                       [&](const auto& n) { return until_ci.is_wide(n); })
+                               ? 1
+                               : 0;
+        }
+        session.comm.broadcast(std::span<int>(needed));
+    }
     const Agreed agreed = agree(session, session.comm, runner.outcome());
     if (session.comm.is_root()) {
-        view.record(bandwidth);
-        view.finish(latency, bandwidth, parameters_.rmax_gflops, !runner.interrupted());
+        record(session.results.recorder(), rounds);
+        print(session.console, last[0], last[1], rounds, session.results.path());
     }
+    until_ci.tell(session, "rings");
     Ending ending;
     if (agreed.failed()) {
         ending = Ending::from(*agreed.error);
@@ -137,7 +187,14 @@ void Parameters::declare(OptionTable& table) {
     table.add("bandwidth-time", bandwidth_time, "the same for the bandwidth of all pairs")
         .range(1e-3, 1e6)
         .expert();
+    until_ci.declare_rounds(
+        table, rounds, "measure everything so often; the values are the means, with intervals");
     network.declare(table);
+}
+
+Status Parameters::check() {
+    if (auto known = until_ci.check(rounds, "--rounds"); !known) return known;
+    return network.check();
 }
 
 Schedule Parameters::latency() const {

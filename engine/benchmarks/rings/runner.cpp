@@ -55,7 +55,13 @@ void Runner::begin_step(std::string title) {
     Progress::Step step;
     step.title = std::move(title);
     step.ranks = session_.comm.size();
+    step.plan_done = static_cast<double>(round_) / static_cast<double>(rounds_expected_);
     session_.progress.begin(step);
+}
+
+void Runner::begin_round(std::int64_t round, std::int64_t expected) {
+    round_ = round;
+    rounds_expected_ = expected;
 }
 
 bool Runner::goes_on() {

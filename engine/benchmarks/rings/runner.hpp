@@ -20,6 +20,8 @@ class Runner {
     /// All pairs, the natural ring and the random rings with messages of one length. Stops between
     /// two of them when a signal asks to; `interrupted` then says so.
     LengthResult measure(const Schedule& schedule);
+    /// For what is shown while it runs.
+    void begin_round(std::int64_t round, std::int64_t expected);
 
     bool interrupted() const { return stopping_; }
     /// Wrong messages that this rank saw.
@@ -54,6 +56,8 @@ class Runner {
     std::int64_t ring_errors_ = 0;
     Outcome outcome_;
     bool stopping_ = false;
+    std::int64_t round_ = 0;
+    std::int64_t rounds_expected_ = 1;
 };
 
 }  // namespace effio::rings

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cells over files of arrays: the array is one variable of bytes.
+// Cells over files of arrays: those that the cell names, or one variable of bytes.
 #include <fmt/format.h>
 
 #include "benchmarks/study/mover.hpp"
@@ -38,11 +38,12 @@ class ArrayMover : public Mover {
     Status open(bool create) override {
         ArrayRequest request;
         request.path = place_.path;
-        request.schema = schema_of(*place_.addresses.box());
+        request.schema =
+            place_.cell.arrays ? *place_.cell.arrays : schema_of(*place_.addresses.box());
         request.hints = place_.hints;
         request.access =
             place_.cell.collective ? ArrayAccess::collective : ArrayAccess::independent;
-        request.boxes = true;
+        request.boxes = !place_.cell.arrays;
         auto opened = create                 ? library_.create(place_.comm, request)
                       : place_.cell.writes() ? library_.update(place_.comm, request)
                                              : library_.open(place_.comm, request);
@@ -53,30 +54,41 @@ class ArrayMover : public Mover {
 
     Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);
-        const double begin = place_.session.clock.now();
-        const Slab slab = slab_of(*place_.addresses.box());
-        const std::span<std::byte> memory = payload.all().memory;
-        Status status =
-            access == Access::write ? file_->put(0, slab, memory) : file_->get(0, slab, memory);
-        file_->time_calls_into(nullptr);
-        if (!status) return status;
-        moved.calls = 1;
-        moved.bytes = place_.addresses.bytes();
-        if (watching.keep_calls) {
-            moved.kept.push_back({begin, place_.session.clock.now() - begin});
+        const ArrayTotals before = file_->totals();
+        Status status;
+        for (std::size_t v = 0; v < file_->schema().variables.size() && status; ++v) {
+            status = logged(place_.session.clock, watching, moved,
+                            [&] { return move_one(access, v, payload); });
         }
-        return {};
+        file_->time_calls_into(nullptr);
+        moved.calls = file_->totals().calls - before.calls;
+        moved.bytes = file_->totals().bytes - before.bytes;
+        return status;
     }
 
     Status sync() override { return file_->sync(); }
     Status close() override { return file_->close(); }
     GrantedHints granted_hints() override { return file_->granted_hints(); }
     Json describe() override { return file_->describe(); }
+    const ArrayTotals* array_totals() const override {
+        return file_ != nullptr ? &file_->totals() : nullptr;
+    }
+    Result<std::int64_t> overhead_bytes() override { return file_->overhead_bytes(); }
     std::string call_name(Access access) const override {
         return access == Access::write ? "put" : "get";
     }
 
   private:
+    Status move_one(Access access, std::size_t variable, Payload& payload) {
+        const bool shares = place_.cell.arrays.has_value();
+        const Slab slab = shares ? file_->schema().share(variable, place_.owner)
+                                 : slab_of(*place_.addresses.box());
+        const std::span<std::byte> memory =
+            shares ? payload.piece(static_cast<std::int64_t>(variable)) : payload.all().memory;
+        return access == Access::write ? file_->put(variable, slab, memory)
+                                       : file_->get(variable, slab, memory);
+    }
+
     ArrayLibrary& library_;
     const Place& place_;
     std::unique_ptr<ArrayFile> file_;

@@ -61,6 +61,7 @@ std::optional<Blocks> Streams::blocks(int ranks) const {
 
 double Cell::bytes_in_all() const {
     if (streams) return static_cast<double>(streams->bytes_in_all);
+    if (arrays) return static_cast<double>(arrays->bytes());
     const Addresses of_rank = addresses(0);
     if (items) {
         return static_cast<double>(items->visits_in_all) * static_cast<double>(of_rank.piece());

@@ -17,6 +17,7 @@
 #include "core/addresses.hpp"
 #include "core/json.hpp"
 #include "core/units.hpp"
+#include "storage/array_schema.hpp"
 #include "storage/backends.hpp"
 #include "storage/hints.hpp"
 
@@ -83,6 +84,8 @@ enum class Content {
     /// Repeats every MiB but for eight bytes in each 4 KiB. A rank holds one call's data; what it
     /// reads is checked by reading it again, untimed. Pieces are multiples of 4 KiB.
     stamped,
+    /// As words, and each is a whole number below 2^52 if it is read as a double.
+    numbers,
 };
 
 enum class Sync {
@@ -172,6 +175,12 @@ struct Cell {
     std::int64_t memory_spacing = 0;
     std::optional<Items> items = {};
     std::optional<Streams> streams = {};
+    /// A file of arrays, or one of each rank, as the backend of the cell keeps them: a rank puts or
+    /// gets its share of each variable by one call. Its addresses are those of a file that holds
+    /// nothing but the variables, which are equally large, one after the other; a piece is the
+    /// share of one.
+    std::optional<ArraySchema> arrays = {};
+    int contents = 0;  ///< of arrays: tells those of one file from those of another
     /// The way to its files, where that is not the run's own.
     std::optional<BackendChoice> backend = {};
     /// New files are created and closed, then opened: parts of their own.
@@ -244,6 +253,16 @@ struct Definition {
     /// how many are enough.
     std::string scales_over = {};
     std::vector<Throughput> throughputs = {};
+    /// Not 0: the cells compare so many ways, whose files stand next to each other, place by place.
+    /// At each place their order is balanced over the repetitions (core/balanced_order); else the
+    /// order of all cells rotates.
+    std::size_t compared = 0;
+    /// Carried out once before anything counts, for what is done at a first use; only failures are
+    /// told.
+    std::vector<Cell> warm_up = {};
+    /// Its own observer tells the means; the frame tells the passes alone.
+    bool tells_means = false;
+    Json run_line = Json::object();  ///< more members of the run line
 
     /// A cell for each of the phases ("write", "read").
     void add(Cell cell, const std::vector<std::string>& phases);

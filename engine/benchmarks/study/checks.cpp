@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether what a pass read, or left behind, is what was written.
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "benchmarks/study/done.hpp"
@@ -7,10 +9,26 @@
 namespace effio::study {
 
 void Measure::note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const {
-    Error error = io_error("verify", path, wrong.text());
+    Error error = io_error("verify", path, found_in(wrong));
     error.exit_code = ExitCode::data_errors;
     error.offset = wrong.offset;
     done.outcome.fail(session().signed_error(std::move(error)));
+}
+
+/// Which element of which array it is, if the file holds arrays.
+std::string Measure::found_in(const Mismatch& wrong) const {
+    if (!visit_.cell.arrays) return wrong.text();
+    const ArraySchema& schema = *visit_.cell.arrays;
+    const auto variable = static_cast<std::size_t>(wrong.offset / schema.bytes(0));
+    std::int64_t element =
+        wrong.offset % schema.bytes(0) / schema.variables[variable].element_bytes();
+    std::string place;
+    const auto shape = schema.shape(variable);
+    for (std::size_t d = shape.size(); d-- > 0; element /= shape[d]) {
+        place = fmt::format("{}{}{}", element % shape[d], place.empty() ? "" : ", ", place);
+    }
+    return fmt::format("variable {} at ({}): {}", schema.variables[variable].name, place,
+                       wrong.text());
 }
 
 /// What a pass put into memory.

@@ -33,12 +33,14 @@ class ConsoleView : public Observer {
         console_.print(fmt::format(
             "  {:<{}} {:<{}}{} {:>10} {:>10} {:>12}  {}\n", r.cell->pattern, pattern_width_,
             r.pass.name, access_width_, where, format_size(static_cast<double>(r.bytes)),
-            format_duration(r.counted_seconds), r.valid ? format_rate(r.rate()) : "-", r.remark()));
+            format_duration(r.counted_seconds), r.valid ? format_rate(r.rate()) : "-",
+            (r.of_arrays && r.flushed() ? format_rate(r.synced_rate()) + " on storage, " : "") +
+                r.remark()));
     }
 
     /// Rows are the coordinates, columns pattern and access.
     void end(const std::vector<Mean>& means, const std::vector<Flow>& flows) override {
-        if (means.empty()) return;
+        if (means.empty() || definition_.tells_means) return;
         for (const bool peak : {true, false}) {
             std::vector<const Mean*> some;
             for (const auto& mean : means) {

@@ -11,10 +11,10 @@ struct Measure::Done {
     Pass pass;
     Moved moved;
     Outcome outcome;
-    std::vector<Named> seconds;
-    double counted = 0;
+    Visited seen;
     std::uint64_t generation = 0;  ///< of what was written or should be read
-    std::optional<CacheEvidence> cache;
+    ArrayTotals totals;            ///< of files of arrays
+    std::int64_t beside = 0;       ///< bytes that the file holds beside the data
     std::string call;
     GrantedHints granted;
     Json library = Json::object();

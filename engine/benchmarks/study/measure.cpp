@@ -2,7 +2,6 @@
 #include "benchmarks/study/measure.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,6 @@
 
 #include "benchmarks/rank_csv.hpp"
 #include "benchmarks/study/done.hpp"
-#include "storage/cache_watch.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio::study {
@@ -54,13 +52,6 @@ std::vector<Named> with_parts(std::vector<Named> seconds, const std::vector<Name
     return seconds;
 }
 
-/// What the file takes on storage, as the file system says; 0 where there is no file.
-std::int64_t allocated_of(const std::string& path) {
-    constexpr std::int64_t unit = 512;  // of st_blocks
-    struct stat info{};
-    return ::stat(path.c_str(), &info) == 0 ? unit * info.st_blocks : 0;
-}
-
 }  // namespace
 
 Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
@@ -72,11 +63,12 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
       owner_(owner_of(stage, crew, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
-               static_cast<std::uint64_t>(visit.cell.items ? visit.cell.items->set
-                                                           : visit.cell.file_of(owner_))),
+               static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
+                                          : visit.cell.arrays ? visit.cell.contents
+                                                              : visit.cell.file_of(owner_))),
       generation_(visit.generation) {
     const Cell& cell = visit.cell;
-    const int file = cell.items ? 0 : cell.file_of(owner_);
+    const int file = apart() ? owner_ : cell.items ? 0 : cell.file_of(owner_);
     path_ = stage.target.path(visit.files, file);
     if (cell.opens_alone) {
         own_files_ = crew.comm.split(crew.comm.rank());
@@ -84,8 +76,9 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
         own_files_ = crew.comm.split(file);
     }
     place_ = std::make_unique<Place>(
-        Place{session(), cell, own_files_ ? *own_files_ : crew.comm, path_, addresses_,
-              hints_of(stage, cell), owner_, [this](std::int64_t item) {
+        Place{session(), cell, own_files_ ? *own_files_ : crew.comm,
+              cell.arrays ? stage.target.path(cell.file) : path_, addresses_, hints_of(stage, cell),
+              owner_, [this](std::int64_t item) {
                   return stage_.target.path(visit_.files, static_cast<int>(item));
               }});
 }
@@ -93,7 +86,8 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
 Measure::~Measure() = default;
 
 std::unique_ptr<Mover> Measure::make_mover() const {
-    if (stage_.arrays != nullptr) return make_array_mover(*stage_.arrays, *place_);
+    if (auto* arrays = stage_.ways.arrays_of(visit_.cell))
+        return make_array_mover(*arrays, *place_);
     if (visit_.cell.items) return make_item_mover(storage_, *place_);
     if (visit_.cell.streams) return make_stream_mover(storage_, *place_);
     return make_byte_mover(storage_, *place_);
@@ -138,39 +132,24 @@ bool Measure::passes(std::vector<Done>& done) {
     return true;
 }
 
-template <class Look>
-void Measure::for_own_files(Look&& look) const {
-    if (!visit_.cell.items) {
-        for (const auto& path : storage_.files_of(path_)) look(path);
-        return;
-    }
+std::vector<std::string> Measure::own_files() const {
+    if (!visit_.cell.items) return storage_.files_of(path_);
     const Items& items = *visit_.cell.items;
+    std::vector<std::string> paths;
     for (std::int64_t i = 0; i < items.visits(owner_); ++i) {
-        look(place_->path_of(items.file(owner_, i)));
-        session().progress.beat();
+        paths.push_back(place_->path_of(items.file(owner_, i)));
     }
+    return paths;
 }
 
-/// Asks the system to forget the file and says what part of it stayed in memory.
-std::optional<double> Measure::drop_and_look() {
-    const Capabilities can = storage_.capabilities();
-    if (!can.real_files || visit_.create) return {};
-    const bool drops = stage_.options.drop_cache || visit_.cell.is_peak;
-    const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1;
-    if (drops && can.cached && mine) {
-        for_own_files([](const std::string& path) { drop_from_cache(path); });
-    }
-    crew_.comm.barrier();
-    Samples stayed;
-    for_own_files([&](const std::string& path) {
-        if (const auto share = resident_fraction(path)) stayed.add(*share);
-    });
-    if (stayed.count() == 0) return {};
-    return stayed.mean();
+/// Before the first pass on files that are there.
+void Measure::cool(Cold& cold) const {
+    if (visit_.create) return;
+    const bool mine = crew_.topology.is_node_leader() || visit_.cell.files > 1 || apart();
+    cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
 bool Measure::pass(Done& done, bool first, bool last) {
-    const Cell& cell = visit_.cell;
     const bool writing = done.pass.writes();
     switch (done.pass.access) {
         case Access::write:
@@ -184,37 +163,27 @@ bool Measure::pass(Done& done, bool first, bool last) {
             break;
     }
     done.generation = generation_;
-    std::optional<double> resident;
+    const Capabilities can = storage_.capabilities();
+    Cold cold({crew_.comm, crew_.topology, stage_.target.file_system(), can.real_files, can.cached},
+              stage_.options.storage.cache, [this](const Cold::Look& look) {
+                  for (const auto& path : own_files()) {
+                      look(path);
+                      session().progress.beat();
+                  }
+              });
+    if (owner_ != crew_.comm.rank() && !crew_.order.on_my_node(owner_)) {
+        cold.reads_of_another_node();
+    }
     if (first) {
         mover_ = make_mover();
-        resident = drop_and_look();
+        cool(cold);
     }
-    CacheWatch watch(crew_.comm, crew_.topology, stage_.target.file_system());
-    watch.begin();
-    Phases phases(session(), crew_.comm, crew_.topology);
-    if (cell.waits) phases.wait_after_parts(place_->comm);
-    bool fine = true;
-    if (cell.items) {
-        if (first) (void)mover_->open(visit_.create);  // of the pass itself
-    } else if (first) {
-        fine = open(phases);
-    }
-    fine = fine && phases.part("transfer", [&] { return move_in_turn(done); });
-    if (fine && writing && cell.sync != Sync::none && !cell.items) {
-        fine = phases.part("sync", [&] { return mover_->sync(); });
-    }
-    if (fine) {
-        done.call = mover_->call_name(done.pass.access);
-        done.granted = mover_->granted_hints();
-        done.library = mover_->describe();
-    }
-    if (fine && last && !cell.items) fine = phases.part("close", [&] { return mover_->close(); });
-    phases.finish();
-    done.seconds = with_parts(phases.seconds(), done.moved.parts);
-    done.counted = cell.sync == Sync::beside ? phases.total_without("sync") : phases.total();
-    const std::int64_t bytes = crew_.comm.sum(done.moved.bytes) / done.pass.ways();
-    done.cache = watch.end(bytes, !writing);
-    if (!writing && first) done.cache->resident_before = mean_over(crew_.comm, resident);
+    VisitSteps all = steps(done, first, last);
+    all.cold = &cold;
+    done.seen = carry_out(session(), crew_.comm, crew_.topology, stage_.target.file_system(), all);
+    if (const auto* totals = mover_->array_totals()) done.totals = *totals;
+    done.seen.seconds = with_parts(std::move(done.seen.seconds), done.moved.parts);
+    const bool fine = done.seen.fine;
 
     Outcome mine;
     if (fine && writing && last) {
@@ -225,7 +194,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
     const bool reads = done.pass.access != Access::write;
     if (fine && reads && verifies() && !payload_.is_stamped()) check_memory(done);
     save_calls(done);
-    agreed_ = phases.agreed();
+    agreed_ = done.seen.agreed;
     done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
     if (!agreed_.failed()) {
         mine.interrupted = agreed_.interrupted || done.moved.interrupted;
@@ -237,14 +206,49 @@ bool Measure::pass(Done& done, bool first, bool last) {
 }
 
 /// New files may have to be created first.
-bool Measure::open(Phases& phases) {
-    bool create = visit_.create;
-    if (create && visit_.cell.creates_apart) {
-        if (!phases.part("create", [&] { return mover_->open(true); })) return false;
-        if (!phases.part("create_close", [&] { return mover_->close(); })) return false;
-        create = false;
+std::vector<VisitSteps::Part> Measure::opening() {
+    if (!visit_.create || !visit_.cell.creates_apart) {
+        return {{"open", [this] { return mover_->open(visit_.create); }}};
     }
-    return phases.part("open", [&] { return mover_->open(create); });
+    return {{"create", [this] { return mover_->open(true); }},
+            {"create_close", [this] { return mover_->close(); }},
+            {"open", [this] { return mover_->open(false); }}};
+}
+
+VisitSteps Measure::steps(Done& done, bool first, bool last) {
+    const Cell& cell = visit_.cell;
+    const bool writing = done.pass.writes();
+    VisitSteps steps;
+    steps.moving = {"transfer", [&] { return move_in_turn(done); }};
+    if (cell.waits) steps.waits_for = &place_->comm;
+    if (first && cell.items) {
+        (void)mover_->open(visit_.create);  // of the pass itself
+    } else if (first) {
+        steps.opening = opening();
+    }
+    if (writing && cell.sync != Sync::none && !cell.items) {
+        steps.sync = [this] { return mover_->sync(); };
+    }
+    steps.sync_counts = cell.sync == Sync::inside;
+    steps.ask = [&] {
+        done.call = mover_->call_name(done.pass.access);
+        done.granted = mover_->granted_hints();
+        done.library = mover_->describe();
+    };
+    if (last && !cell.items) steps.close = [this] { return mover_->close(); };
+    steps.reading = !writing;
+    steps.bytes = [this, &done, &cell, writing, last](bool fine) {
+        // What a library put into a file of arrays beside the data was written, too.
+        if (fine && writing && last && cell.arrays) {
+            if (const auto beside = mover_->overhead_bytes()) {
+                done.beside = *beside;
+            } else {
+                done.outcome.fail(session().signed_error(beside.error()));
+            }
+        }
+        return done.moved.bytes / done.pass.ways() + done.beside;
+    };
+    return steps;
 }
 
 Status Measure::move_in_turn(Done& done) {
@@ -286,35 +290,25 @@ void Measure::unlink(Done& last) {
             session().progress.beat();
         }
     }
-    last.seconds.emplace_back("unlink", session().clock.now() - begin);
+    last.seen.seconds.emplace_back("unlink", session().clock.now() - begin);
     agreed_ = agree(session(), crew_.comm, mine);
     if (!agreed_.failed()) return;
     last.outcome.error = agreed_.error;
     last.valid = false;
 }
 
-/// MPI libraries return success for data that never arrived (full disks): a file must be as long as
-/// its data at least.
+/// Of the files that this rank tells of.
 Status Measure::check_size(Done& done) const {
     if (!storage_.capabilities().real_files) return {};
-    Footprint& sum = done.on_disk.emplace();
-    if (!visit_.cell.items && !place_->comm.is_root()) return {};
-    const std::int64_t least = visit_.cell.least_bytes(crew_.comm.rank());
-    const bool has_parts = visit_.cell.parts_of_file > 1;
-    std::int64_t together = 0;
-    Status found;
-    for_own_files([&](const std::string& path) {
-        const auto size = size_of(path);
-        if (!size) {
-            found = size.error();
-            return;
-        }
-        sum.add(*size, allocated_of(path));
-        together += *size;
-        if (!has_parts && *size < least) found = too_short(path, *size, least);
-    });
-    if (has_parts && found && together < least) found = too_short(path_, together, least);
-    return found;
+    done.on_disk.emplace();
+    const Cell& cell = visit_.cell;
+    if (!cell.items && !apart() && !place_->comm.is_root()) return {};
+    const int rank = crew_.comm.rank();
+    const std::int64_t least = apart() ? cell.arrays->share_bytes(rank) : cell.least_bytes(rank);
+    auto found = sized(session(), own_files(), least, cell.parts_of_file > 1);
+    if (!found) return std::move(found.error());
+    done.on_disk = *found;
+    return {};
 }
 
 void Measure::save_calls(Done& done) const {
@@ -335,9 +329,9 @@ void Measure::save_calls(Done& done) const {
 /// all of them if that is asked for.
 void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     const Comm& comm = crew_.of_the_run();
-    const auto part = std::find_if(done.seconds.begin(), done.seconds.end(),
+    const auto part = std::find_if(done.seen.seconds.begin(), done.seen.seconds.end(),
                                    [](const Named& s) { return s.first == "transfer"; });
-    const double seconds = part == done.seconds.end() ? 0 : part->second;
+    const double seconds = part == done.seen.seconds.end() ? 0 : part->second;
     r.rank_rates = spread_over(comm, rate_of(static_cast<double>(done.moved.bytes), seconds));
     const int called = session().comm.rank();
     r.slowest = largest_over(comm, seconds, session().host, 1, called).front();
@@ -345,10 +339,10 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     r.fastest.value = -r.fastest.value;
     if (!stage_.each_rank) return;
     const auto hosts = comm.gather(session().host);
-    const auto numbers =
-        gathered_over(comm, std::array{static_cast<double>(done.moved.bytes),
-                                       done.seconds.empty() ? 0 : done.seconds.front().second,
-                                       seconds, static_cast<double>(called)});
+    const auto numbers = gathered_over(
+        comm, std::array{static_cast<double>(done.moved.bytes),
+                         done.seen.seconds.empty() ? 0 : done.seen.seconds.front().second, seconds,
+                         static_cast<double>(called)});
     for (std::size_t i = 0; i < hosts.size(); ++i) {
         r.each.push_back({hosts[i], numbers[i][0], numbers[i][1], numbers[i][2],
                           static_cast<int>(numbers[i][3])});
@@ -358,34 +352,31 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
 PassResult Measure::sum_up(Done& done) {
     const Comm& comm = crew_.comm;
     PassResult r;
+    r.add(comm, done.seen, stage_.options.storage.times_calls() ? &done.moved.times : nullptr);
     r.cell = &visit_.cell;
     r.pass = done.pass;
+    r.writing = done.pass.writes();
+    r.of_arrays = visit_.cell.arrays.has_value();
     r.repetition = visit_.repetition;
     r.nodes = crew_.topology.nodes;
-    r.path = path_;
+    r.path = place_->path;
     r.call = done.call;
-    r.bytes = comm.sum(done.moved.bytes);
+    r.data_bytes = comm.sum(done.moved.bytes);
+    r.bytes = r.data_bytes + comm.sum(done.beside);
     r.calls = comm.sum(done.moved.calls);
     r.files = comm.sum(done.moved.files);
-    r.seconds = spread_over(comm, done.seconds);
-    r.variance = variance_over(comm, done.seconds, r.seconds);
-    r.counted_seconds = comm.max(done.counted);
+    r.variance = variance_over(comm, done.seen.seconds, r.seconds);
     if (visit_.cell.counts == Counts::calls) {
         r.counted_seconds = r.longest("transfer");
         if (visit_.cell.sync == Sync::inside) r.counted_seconds += r.longest("sync");
     }
-    if (stage_.options.storage.times_calls()) r.call_times = merged_over(comm, done.moved.times);
     r.asked = place_->hints;
     r.granted = done.granted;
     r.library = done.library;
+    if (visit_.cell.arrays) r.add_totals(comm, done.totals);
     r.backend = storage_.name();
     tell_of_ranks(done, r);
-    r.cache = done.cache;
-    if (done.on_disk) {
-        std::array sums{done.on_disk->files, done.on_disk->bytes, done.on_disk->allocated};
-        comm.sum(std::span<std::int64_t>(sums));
-        r.on_disk = Footprint{sums[0], sums[1], sums[2]};
-    }
+    if (done.on_disk) r.on_disk = done.on_disk->over(comm);
     r.verified_bytes = comm.sum(done.verified);
     r.valid = done.valid;
     r.interrupted = done.moved.interrupted;
@@ -397,12 +388,8 @@ PassResult Measure::sum_up(Done& done) {
     }
     done.outcome.interrupted = agreed_.interrupted;
     const Agreed found = agree(session(), comm, done.outcome);
-    r.error_count = found.error_count;
-    if (found.error) {
-        r.errors.push_back(*found.error);
-        r.valid = found.error->exit_code == ExitCode::data_errors;
-        if (!r.valid) agreed_ = found;
-    }
+    r.add(found);
+    if (!r.valid) agreed_ = found;
     return r;
 }
 

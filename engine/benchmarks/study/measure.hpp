@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
-#include "benchmarks/phases.hpp"
 #include "benchmarks/study/mover.hpp"
 #include "benchmarks/study/options.hpp"
 #include "benchmarks/study/result.hpp"
@@ -37,14 +36,34 @@ struct Crew {
 };
 
 /// The ways to storage of a study: the run's, and those that cells have for themselves.
-struct Ways {
-    Storage& run;
-    std::map<const Cell*, std::unique_ptr<Storage>> own = {};
+class Ways {
+  public:
+    /// One way: bytes, or a library of arrays with the storage that its files lie on.
+    struct Way {
+        std::unique_ptr<Storage> bytes = {};
+        std::unique_ptr<ArrayLibrary> arrays = {};
+        Storage& storage() const { return bytes != nullptr ? *bytes : arrays->storage(); }
+    };
+    /// Of a definition, whose cells must outlive it. The run has no way of its own where its
+    /// backend has no name.
+    static Result<Ways> make(Job& job, const BackendChoice& run, const Definition& definition);
 
-    Storage& of(const Cell& cell) const {
-        const auto found = own.find(&cell);
-        return found == own.end() ? run : *found->second;
+    Storage& of(const Cell& cell) const { return way(cell).storage(); }
+    /// Null where the cell's files are bytes.
+    ArrayLibrary* arrays_of(const Cell& cell) const { return way(cell).arrays.get(); }
+    /// The run's, else that of some cell: all remove files alike.
+    Storage& any() const { return (run_.bytes ? run_ : *own_.front()).storage(); }
+    const Storage* run() const { return run_.bytes.get(); }
+    bool real_files() const;
+
+  private:
+    const Way& way(const Cell& cell) const {
+        const auto found = of_cells_.find(&cell);
+        return found == of_cells_.end() ? run_ : *found->second;
     }
+    Way run_;
+    std::vector<std::unique_ptr<Way>> own_;
+    std::map<const Cell*, const Way*> of_cells_;
 };
 
 /// What a study works with; the same for all cells.
@@ -55,8 +74,6 @@ struct Stage {
     const Ways& ways;
     /// For cells that go past the cache; null where the file system has no O_DIRECT.
     Storage* direct;
-    /// Of formats that are files of arrays; else null.
-    ArrayLibrary* arrays = nullptr;
     const HintRules& hints;
     bool each_rank = false;  ///< results tell of single ranks
 };
@@ -87,18 +104,19 @@ class Measure {
     struct Done;
     bool passes(std::vector<Done>& done);
     bool pass(Done& done, bool first, bool last);
-    std::optional<double> drop_and_look();
-    bool open(Phases& phases);
+    void cool(Cold& cold) const;
+    VisitSteps steps(Done& done, bool first, bool last);
     Status move_in_turn(Done& done);
     void unlink(Done& last);
+    std::vector<VisitSteps::Part> opening();
     Status check_size(Done& done) const;
     void check_memory(Done& done);
     void check_again(Done& done);
     void check_streams_again(Done& done);
     void check_items_again(Done& done);
-    /// Calls `look(path)` for each file that this rank moves.
-    template <class Look>
-    void for_own_files(Look&& look) const;
+    /// The files that this rank moves.
+    std::vector<std::string> own_files() const;
+    std::string found_in(const Mismatch& wrong) const;
     void note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const;
     void save_calls(Done& done) const;
     PassResult sum_up(Done& done);
@@ -106,6 +124,8 @@ class Measure {
     std::unique_ptr<Mover> make_mover() const;
     Session& session() const { return stage_.job.session; }
     bool verifies() const;
+    /// Each rank of arrays has a file of its own.
+    bool apart() const { return visit_.cell.arrays && visit_.files.indexed; }
 
     const Stage& stage_;
     Crew& crew_;
@@ -114,7 +134,7 @@ class Measure {
     int owner_;  ///< whose data this rank moves
     Addresses addresses_;
     std::optional<Comm> own_files_;  ///< the ranks of the same file, if not all
-    std::string path_;
+    std::string path_;               ///< of the file that holds this rank's data
     std::unique_ptr<Place> place_;
     std::unique_ptr<Mover> mover_;
     Payload payload_;

@@ -64,6 +64,9 @@ class Mover {
     /// As far as the library tells; while the file is open.
     virtual GrantedHints granted_hints() = 0;
     virtual Json describe() = 0;
+    /// Of files of arrays: their calls by now, and after the close what they hold beside the data.
+    virtual const ArrayTotals* array_totals() const { return nullptr; }
+    virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// The call that moves the data.
     virtual std::string call_name(Access access) const = 0;
 
@@ -109,8 +112,8 @@ std::unique_ptr<Mover> make_byte_mover(Storage& storage, const Place& place);
 std::unique_ptr<Mover> make_item_mover(Storage& storage, const Place& place);
 /// For cells of streams.
 std::unique_ptr<Mover> make_stream_mover(Storage& storage, const Place& place);
-/// For cells whose addresses are boxes: the array is a variable, a rank's box is put and got as a
-/// slab by one call.
+/// For cells of arrays, whose variables are put and got one after the other, and for those whose
+/// addresses are boxes: the array is a variable, a rank's box a slab of it.
 std::unique_ptr<Mover> make_array_mover(ArrayLibrary& library, const Place& place);
 
 }  // namespace effio::study

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/study/options.hpp"
 
+#include <utility>
+
 namespace effio::study {
 namespace {
 
@@ -9,20 +11,25 @@ constexpr std::int64_t largest_peak_block = 16 * MiB;
 }  // namespace
 
 void Options::declare_common(OptionTable& table) {
-    table.group("Measuring");
-    table.add("repetitions", repetitions, "of everything; the order rotates")
-        .letter('r')
-        .range(1, 1e6)
-        .notes(until_ci.most_given);
-    until_ci.declare(table);
+    declare_repetitions(table, "of everything; the order rotates");
     table.choice(
         "fsync", fsync, {{"beside", Sync::beside}, {"inside", Sync::inside}, {"off", Sync::none}},
         "flush to storage after writing: as a part that the rate does not count, inside it, or "
         "not at all");
-    table.on_off(
-        "drop-cache", drop_cache,
-        "ask the system to forget our files before each opening, so that reads are not from "
-        "memory");
+    declare_checks(table);
+    storage.declare(table);
+}
+
+void Options::declare_repetitions(OptionTable& table, std::string help) {
+    table.group("Measuring");
+    table.add("repetitions", repetitions, std::move(help))
+        .letter('r')
+        .range(1, 1e6)
+        .notes(until_ci.most_given);
+    until_ci.declare(table);
+}
+
+void Options::declare_checks(OptionTable& table) {
     table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
                  "a rank reads what it wrote itself, or what a rank on the next node wrote");
     table.on_off("verify", verify, "check every byte that is read back, untimed");
@@ -38,7 +45,6 @@ void Options::declare_common(OptionTable& table) {
         .metavar("FILE.csv")
         .automatic("nothing is kept")
         .expert();
-    storage.declare(table);
 }
 
 void Options::declare_phases(OptionTable& table) {

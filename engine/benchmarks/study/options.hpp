@@ -18,7 +18,6 @@ struct Options {
     UntilCiOptions until_ci;
     bool verify = true;
     Readers reader = Readers::same;
-    bool drop_cache = true;
     Sync fsync = Sync::beside;
     std::optional<std::string> save_calls;
     std::optional<std::string> save_ranks;
@@ -30,6 +29,9 @@ struct Options {
 
     /// Those of the frame and of storage; to be called after the study's own.
     void declare_common(OptionTable& table);
+    // Parts of those, for studies that have the rest in another way.
+    void declare_repetitions(OptionTable& table, std::string help);
+    void declare_checks(OptionTable& table);
     /// "write" and "read", for studies that can read what an earlier run kept.
     void declare_phases(OptionTable& table);
     /// "RATE" or "measured", for studies that compare with a peak.

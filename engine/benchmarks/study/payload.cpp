@@ -15,6 +15,17 @@ std::int64_t span_of(const Cell& cell, const Addresses& addresses) {
     return addresses.bytes() + (addresses.calls() - 1) * cell.memory_spacing;
 }
 
+/// Never 0, which is what a hole holds.
+void fill_numbers(const Pattern& pattern, std::span<std::byte> memory, std::int64_t place) {
+    constexpr std::size_t size = sizeof(double);
+    constexpr int dropped = 12;
+    for (std::size_t at = 0; at + size <= memory.size(); at += size) {
+        const auto index = (static_cast<std::uint64_t>(place) + at) / size;
+        const auto number = static_cast<double>(1 + (pattern.word(index) >> dropped));
+        std::memcpy(memory.data() + at, &number, size);
+    }
+}
+
 }  // namespace
 
 Payload::Payload(const Cell& cell, const Addresses& addresses, std::uint64_t file)
@@ -22,16 +33,22 @@ Payload::Payload(const Cell& cell, const Addresses& addresses, std::uint64_t fil
       addresses_(addresses),
       file_(file),
       size_(static_cast<std::size_t>(addresses.piece())),
-      step_(content_ == Content::words ? addresses.piece() + cell.memory_spacing : 0),
+      step_(content_ == Content::stamped ? 0 : addresses.piece() + cell.memory_spacing),
       memory_(static_cast<std::size_t>(span_of(cell, addresses))),
       source_(memory_.bytes().data()) {}
 
 void Payload::fill(std::span<std::byte> memory, std::uint64_t generation) const {
-    const Pattern pattern(generation, file_);
     for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
-        pattern.fill(memory.subspan(static_cast<std::size_t>(n * step_), size_),
-                     addresses_.place(n));
+        fill_piece(memory.subspan(static_cast<std::size_t>(n * step_), size_), addresses_.place(n),
+                   generation);
     }
+}
+
+void Payload::fill_piece(std::span<std::byte> memory, std::int64_t place,
+                         std::uint64_t generation) const {
+    const Pattern pattern(generation, file_);
+    if (content_ == Content::numbers) return fill_numbers(pattern, memory, place);
+    pattern.fill(memory, place);
 }
 
 void Payload::prepare_to_write(std::uint64_t generation) {
@@ -62,7 +79,12 @@ Spaced Payload::spaced(std::span<std::byte> memory) const {
 
 std::optional<Mismatch> Payload::check(std::int64_t number, std::uint64_t generation) {
     const std::int64_t place = addresses_.place(number);
-    if (!is_stamped()) return Pattern(generation, file_).check(piece(number), place);
+    if (content_ == Content::words) return Pattern(generation, file_).check(piece(number), place);
+    if (content_ == Content::numbers) {
+        std::vector<std::byte> right(size_);
+        fill_piece(right, place, generation);
+        return compare(right, piece(number), place);
+    }
     prepare_to_write(generation);
     return compare(stamped(place), piece(number), place);
 }

@@ -58,6 +58,8 @@ class Payload {
   private:
     Spaced spaced(std::span<std::byte> memory) const;
     void fill(std::span<std::byte> memory, std::uint64_t generation) const;
+    void fill_piece(std::span<std::byte> memory, std::int64_t place,
+                    std::uint64_t generation) const;
 
     Content content_;
     const Addresses& addresses_;

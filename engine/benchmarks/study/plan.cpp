@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "benchmarks/study/groups.hpp"
 #include "benchmarks/study/payload.hpp"
 #include "benchmarks/study/study.hpp"
 #include "core/table.hpp"
@@ -19,17 +19,13 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
     Json cells = Json::array();
     double seconds = 0;
     std::int64_t memory = 0;
-    std::map<std::string, std::map<std::string, double>> lying;  // by keeper and file
     for (const auto& cell : definition.cells) {
-        memory = std::max(memory, Payload::bytes(cell, cell.addresses(0)));
+        // Shares of arrays that are not equal are larger at the end.
+        const int largest = cell.arrays ? cell.ranks - 1 : 0;
+        memory = std::max(memory, Payload::bytes(cell, cell.addresses(largest)));
         const double one_way_calls = cell.calls_in_all();
         const double one_way_bytes = cell.bytes_in_all();
         seconds += cell.settle;
-        if (cell.writes()) {
-            double& most = lying[cell.keeper()][cell.file];
-            most = std::max(most,
-                            static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
-        }
         for (const auto& pass : cell.passes) {
             const double calls = pass.ways() * one_way_calls;
             const double bytes = pass.ways() * one_way_bytes;
@@ -59,12 +55,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
         }
     }
     const auto span = options.until_ci.foretell(options.repetitions, "repetition", seconds);
-    double most = 0;
-    for (const auto& [keeper, files] : lying) {
-        double bytes = 0;
-        for (const auto& [file, of_file] : files) bytes += of_file;
-        most = options.storage.keep ? most + bytes : std::max(most, bytes);
-    }
+    const double most = bytes_lying(definition, options.storage.keep);
     Plan plan;
     plan.text = fmt::format(
         "Plan of {} with {}, at an assumed {} in all\n{}\n{}; memory of a rank: {}; on storage "

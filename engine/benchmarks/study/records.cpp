@@ -19,6 +19,7 @@ class RecordView : public Observer {
     }
 
     void end(const std::vector<Mean>& means, const std::vector<Flow>& flows) override {
+        if (definition_.tells_means) return;
         for (const auto& mean : means) {
             recorder_.figure(bandwidth(mean));
             if (mean.share) recorder_.figure(share(mean));

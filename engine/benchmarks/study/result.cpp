@@ -5,14 +5,8 @@
 
 #include <algorithm>
 
-#include "benchmarks/storage_run.hpp"
-
 namespace effio::study {
 namespace {
-
-double over(std::int64_t bytes, double seconds) {
-    return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
-}
 
 Json coordinates(const Cell& cell) {
     Json where = Json::object();
@@ -43,36 +37,13 @@ bool alike(const Mean& a, const Mean& b, const std::string& axis) {
 
 }  // namespace
 
-Json Footprint::to_json() const {
-    const auto filled = static_cast<double>(std::min(allocated, bytes));
-    return Json{{"files", files},
-                {"bytes", bytes},
-                {"allocated_bytes", allocated},
-                {"sparse_share", bytes > 0 ? 1 - filled / static_cast<double>(bytes) : 0}};
-}
-
-double PassResult::rate() const {
-    return over(bytes, counted_seconds);
-}
-
 double PassResult::transfer_rate() const {
-    return over(bytes, longest("transfer"));
-}
-
-std::string PassResult::remark() const {
-    if (!valid) return "INVALID: " + (errors.empty() ? "interrupted" : errors.front().text());
-    if (error_count > 0) {
-        return fmt::format("{} WRONG, {}", count_of(error_count, "piece"), errors.front().text());
-    }
-    std::string text = verified_bytes > 0 ? "verified" : "";
-    if (!writes() && cache && cache->verdict == "cache") {
-        text += text.empty() ? "from cache" : ", from cache";
-    }
-    return text;
+    const double calls = longest("transfer");
+    return calls > 0 ? static_cast<double>(bytes) / calls : 0;
 }
 
 Measurement PassResult::to_measurement(const std::string& benchmark) const {
-    Measurement m;
+    Measurement m = VisitResult::to_measurement();
     m.benchmark = benchmark;
     m.pattern = cell->pattern;
     m.access = pass.name;
@@ -80,36 +51,16 @@ Measurement PassResult::to_measurement(const std::string& benchmark) const {
     m.ranks = cell->ranks;
     m.nodes = nodes;
     m.repetition = repetition;
-    m.bytes = bytes;
-    m.operations = calls;
-    m.seconds = seconds;
-    m.valid = valid;
-    if (valid) {
-        m.rate = Metric::rate(rate());
-    } else {
-        m.invalid_reason = errors.empty() ? "interrupted" : errors.front().text();
-        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
-    }
-    m.stopped_by = interrupted ? "interrupted" : valid ? "count" : "error";
-    m.call_times = call_times;
-    set_hints(m, asked, granted);
-    m.verified_bytes = verified_bytes;
-    m.error_count = error_count;
-    m.errors = errors;
-    m.cache = cache;
     Json spread = Json::object();
     for (std::size_t i = 0; i < variance.size(); ++i) spread[seconds[i].first] = variance[i];
-    m.detail = Json{{"file", path},
-                    {"call", call},
-                    {"counted_seconds", counted_seconds},
-                    {"transfer_rate_bytes_per_second", transfer_rate()},
-                    {"variance_over_ranks_seconds2", std::move(spread)},
-                    {"rank_rates_bytes_per_second", rank_rates.to_json()},
-                    {"slowest_rank", place_of(slowest)},
-                    {"fastest_rank", place_of(fastest)},
-                    {"backend", backend},
-                    {"library", library}};
-    if (on_disk) m.detail["on_disk"] = on_disk->to_json();
+    m.detail.update(Json{{"call", call},
+                         {"counted_seconds", counted_seconds},
+                         {"transfer_rate_bytes_per_second", transfer_rate()},
+                         {"variance_over_ranks_seconds2", std::move(spread)},
+                         {"rank_rates_bytes_per_second", rank_rates.to_json()},
+                         {"slowest_rank", place_of(slowest)},
+                         {"fastest_rank", place_of(fastest)},
+                         {"backend", backend}});
     if (files > 0) {
         m.detail["files"] = files;
         m.detail["files_per_second"] = static_cast<double>(files) / counted_seconds;
@@ -142,6 +93,9 @@ void Means::add(const PassResult& result) {
     mean.rates.add(result.rate());
     mean.rounds[result.repetition] = result.rate();
     mean.transfer_rates.add(result.transfer_rate());
+    mean.synced_rates.add(result.synced_rate());
+    mean.hole_bytes = result.hole_bytes();
+    mean.flushed = result.flushed();
     mean.seconds.add(result.counted_seconds);
     if (result.files > 0 && result.counted_seconds > 0) {
         mean.file_rates.add(static_cast<double>(result.files) / result.counted_seconds);

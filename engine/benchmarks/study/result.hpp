@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "benchmarks/study/cell.hpp"
+#include "benchmarks/visit.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "parallel/over_ranks.hpp"
@@ -27,62 +28,25 @@ struct RankLine {
     int rank = 0;  ///< of the run
 };
 
-/// What files take on storage, as the file system tells right after the close.
-struct Footprint {
-    std::int64_t files = 0;
-    std::int64_t bytes = 0;      ///< lengths
-    std::int64_t allocated = 0;  ///< less, where they have holes
-
-    void add(std::int64_t length, std::int64_t taken) {
-        ++files;
-        bytes += length;
-        allocated += taken;
-    }
-    Json to_json() const;
-};
-
 /// One pass of one cell; the same on all ranks of the cell. Seconds of parts are those of the
 /// visit: the first pass has its open, the last one its close.
-struct PassResult {
+struct PassResult : VisitResult {
     const Cell* cell = nullptr;
     Pass pass;
     std::int64_t repetition = 0;
     int nodes = 1;
-    std::string path;  ///< of the root's file
     std::string call;  ///< that moved the data
     std::string backend;
-    std::int64_t bytes = 0;
-    std::int64_t calls = 0;
     std::int64_t files = 0;  ///< visited, of items; else 0
-    /// Over ranks; "total" first, "agree" last.
-    PartTimes seconds;
     /// Of the parts in the same order: variance of the ranks' seconds, n-1 in the denominator.
     std::vector<double> variance;
-    double counted_seconds = 0;  ///< over which the rate counts the bytes
-    Spread rank_rates;           ///< bytes per second of each rank's own calls
-    RankValue slowest;           ///< seconds in its calls
+    Spread rank_rates;  ///< bytes per second of each rank's own calls
+    RankValue slowest;  ///< seconds in its calls
     RankValue fastest;
     std::vector<RankLine> each;  ///< on the root, if asked for
-    std::optional<Histogram> call_times;
-    Hints asked;
-    GrantedHints granted;  ///< as the root's library tells
-    Json library = Json::object();
-    std::optional<CacheEvidence> cache;
-    std::optional<Footprint> on_disk;  ///< after the last pass of a cell that writes
-    std::int64_t verified_bytes = 0;
-    std::int64_t error_count = 0;
-    std::vector<Error> errors;
-    bool valid = true;
-    bool interrupted = false;
 
-    bool writes() const { return pass.writes(); }
-    /// The slowest rank's; 0 if there is no such part.
-    double longest(std::string_view part) const { return effio::longest(seconds, part); }
-    double rate() const;
     /// Over the slowest rank's calls alone.
     double transfer_rate() const;
-    /// For people: invalid, wrong or verified, from cache.
-    std::string remark() const;
     Measurement to_measurement(const std::string& benchmark) const;
 };
 
@@ -93,10 +57,13 @@ struct Mean {
     Samples rates;                          ///< of valid repetitions; bytes per second
     std::map<std::int64_t, double> rounds;  ///< the same by repetition
     Samples transfer_rates;
-    Samples seconds;      ///< that the rate counts
-    Samples file_rates;   ///< files per second, of items
-    bool failed = false;  ///< one of them was not valid
-    std::string cache;    ///< the verdict of the last one
+    Samples synced_rates;         ///< with the flush
+    Samples seconds;              ///< that the rate counts
+    std::int64_t hole_bytes = 0;  ///< of the files last written
+    bool flushed = false;         ///< those, in a part of its own
+    Samples file_rates;           ///< files per second, of items
+    bool failed = false;          ///< one of them was not valid
+    std::string cache;            ///< the verdict of the last one
     std::string backend;
     // Filled by Means::list.
     std::optional<double> share;     ///< of the peak

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "benchmarks/storage_run.hpp"
+#include "benchmarks/study/groups.hpp"
 #include "benchmarks/study/measure.hpp"
 #include "benchmarks/study/study.hpp"
 #include "benchmarks/study/views.hpp"
 #include "benchmarks/until_ci.hpp"
+#include "core/balanced_order.hpp"
 #include "parallel/wait.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -20,64 +22,6 @@ namespace {
 
 /// Seconds that slow storage may need to open, move and close a small file.
 constexpr double slowest_file = 0.1;
-
-/// Cells whose files are removed together; they stand next to each other.
-struct Group {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    struct Set {
-        std::string name;  ///< Cell::file
-        FileSet files;
-        std::vector<FileSet> beside;  ///< what the storage makes beside them
-        std::int64_t bytes = 0;       ///< that lie on storage when all is written
-
-        std::vector<FileSet> all() const {
-            std::vector<FileSet> sets{files};
-            sets.insert(sets.end(), beside.begin(), beside.end());
-            return sets;
-        }
-    };
-    std::vector<Set> sets;
-    bool writes = false;
-
-    const FileSet& files_of(const Cell& cell) const {
-        return std::find_if(sets.begin(), sets.end(),
-                            [&](const Set& s) { return s.name == cell.file; })
-            ->files;
-    }
-    double bytes() const {
-        double all = 0;
-        for (const auto& set : sets) all += static_cast<double>(set.bytes);
-        return all;
-    }
-};
-
-void add_files(Group& group, const Cell& cell, const Storage& storage) {
-    auto set = std::find_if(group.sets.begin(), group.sets.end(),
-                            [&](const auto& s) { return s.name == cell.file; });
-    if (set == group.sets.end()) set = group.sets.insert(set, {cell.file, {}, {}, 0});
-    FileSet& files = set->files;
-    files.count = std::max(files.count, cell.files);
-    files.indexed = files.count > 1 || cell.items || (cell.streams && cell.streams->apart);
-    files.stem = cell.file + (files.indexed ? "." : "");
-    if (cell.items || cell.streams) files.digits = 6;
-    set->beside = storage.files_beside(files);
-    set->bytes = std::max(set->bytes, cell.files * cell.file_bytes);
-}
-
-std::vector<Group> groups_of(const Definition& definition, const Ways& ways) {
-    std::vector<Group> groups;
-    const auto& cells = definition.cells;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (i == 0 || cells[i].keeper() != cells[i - 1].keeper())
-            groups.push_back({i, i, {}, false});
-        Group& group = groups.back();
-        group.end = i + 1;
-        group.writes = group.writes || cells[i].writes();
-        add_files(group, cells[i], ways.of(cells[i]));
-    }
-    return groups;
-}
 
 /// The mean rate that a pass counts in, as the records tell it.
 UntilCi::Subject subject_of(const PassResult& result) {
@@ -95,6 +39,7 @@ class Runner {
           session_(stage.job.session),
           definition_(definition),
           groups_(groups),
+          warm_up_(groups_of(definition.warm_up, stage.ways, session_.comm.size())),
           observers_(std::move(observers)),
           means_(definition),
           until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {}
@@ -103,13 +48,16 @@ class Runner {
         if (session_.comm.is_root()) {
             for (Observer* observer : observers_) observer->start(session_);
         }
+        warming_up_ = true;
+        for (const Group& group : warm_up_) {
+            if (!run_group(group, 0)) return end();
+        }
+        warming_up_ = false;
         const std::int64_t repetitions = stage_.options.repetitions;
         for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
-            // The order rotates: what comes first meets other caches than what comes last.
-            for (std::size_t i = 0; i < groups_.size(); ++i) {
-                const auto turn = (i + static_cast<std::size_t>(repetition)) % groups_.size();
+            for (const auto turn : order(static_cast<std::size_t>(repetition))) {
                 const Group& group = groups_[turn];
-                const Cell& cell = definition_.cells[group.begin];
+                const Cell& cell = group.cells.front();
                 if (cell.past_cache && stage_.direct == nullptr && !cell.or_own_way) continue;
                 if (!run_group(group, repetition)) return end();
             }
@@ -119,6 +67,27 @@ class Runner {
     }
 
   private:
+    /// In all, as it looks now.
+    std::size_t visits() const {
+        return definition_.warm_up.size() +
+               definition_.cells.size() * static_cast<std::size_t>(until_ci_.expected());
+    }
+
+    /// What comes first, or after a certain other, meets other caches than what comes last.
+    std::vector<std::size_t> order(std::size_t repetition) const {
+        std::vector<std::size_t> turns;
+        const std::size_t n = groups_.size();
+        if (definition_.compared == 0) {
+            for (std::size_t i = 0; i < n; ++i) turns.push_back((i + repetition) % n);
+            return turns;
+        }
+        const auto of_place = balanced_order(definition_.compared, repetition);
+        for (std::size_t begin = 0; begin < n; begin += definition_.compared) {
+            for (const auto i : of_place) turns.push_back(begin + i);
+        }
+        return turns;
+    }
+
     bool go_on() {
         const Agreed agreed = agree(session_, session_.comm, fatal_);
         if (agreed.failed()) fatal_.error = agreed.error;
@@ -133,8 +102,7 @@ class Runner {
         if (!group.writes) {
             for (const auto& set : group.sets) generations[set.name] = 1;
         }
-        for (std::size_t i = group.begin; i < group.end; ++i) {
-            const Cell& cell = definition_.cells[i];
+        for (const Cell& cell : group.cells) {
             std::uint64_t& generation = generations[cell.file];
             const Visit visit{cell, group.files_of(cell), repetition,
                               cell.writes() && generation == 0, generation};
@@ -146,13 +114,15 @@ class Runner {
             }
         }
         if (!go_on()) return false;
-        return !group.writes || stage_.options.storage.keep || remove(group);
+        const bool keep = stage_.options.storage.keep && !warming_up_;
+        return !group.writes || keep || remove(group);
     }
 
     bool remove(const Group& group) {
-        Storage& storage = stage_.ways.of(definition_.cells[group.begin]);
+        Storage& storage = stage_.ways.of(group.cells.front());
         for (const auto& set : group.sets) {
-            for (const auto& files : set.all()) remove_share(storage, files);
+            remove_share(storage, set.files);
+            for (const auto& files : set.beside) remove_share(storage, files);
         }
         return go_on();
     }
@@ -209,18 +179,14 @@ class Runner {
             cell.at_a_time > 0 ? std::min(cell.at_a_time, cell.ranks) : cell.ranks);
         Progress::Step step;
         step.path = stage_.target.path(visit.files, 0);
-        step.plan_done = static_cast<double>(done_++) /
-                         static_cast<double>(definition_.cells.size() *
-                                             static_cast<std::size_t>(stage_.options.repetitions));
+        step.plan_done = static_cast<double>(done_++) / static_cast<double>(visits());
         step.ranks = cell.ranks;
         Crew* crew = crew_of(cell);
         if (crew == nullptr) {
-            step.title = fmt::format("waiting for {}", count_of(cell.ranks, "rank"));
-            step.allowance_seconds = 1e9;
-            session_.progress.begin(step);
+            wait_for_others(session_, count_of(cell.ranks, "rank"));
             return;
         }
-        step.title = cell.pattern;
+        step.title = (warming_up_ ? "warm up, " : "") + cell.pattern;
         for (const auto& pass : cell.passes) step.title += " " + pass.name;
         for (const auto& axis : cell.axes)
             step.title += fmt::format(", {} {}", axis.title, axis.text);
@@ -246,8 +212,9 @@ class Runner {
     void tell(const std::vector<PassResult>& results) {
         if (!session_.comm.is_root()) return;
         for (const auto& result : results) {
-            means_.add(result);
-            if (result.valid) until_ci_.add(subject_of(result), result.rate());
+            if (warming_up_ && result.valid && result.error_count == 0) continue;
+            if (!warming_up_) means_.add(result);
+            if (!warming_up_ && result.valid) until_ci_.add(subject_of(result), result.rate());
             for (Observer* observer : observers_) observer->pass(result);
         }
     }
@@ -260,22 +227,16 @@ class Runner {
         }
         until_ci_.tell(session_, definition_.name);
         const std::int64_t wrong = session_.comm.max(wrong_);
-        if (fatal_.error) return Ending::from(*fatal_.error);
-        Ending ending;
-        if (fatal_.interrupted) {
-            ending.status = ExitCode::interrupted;
-            ending.reason = "stopped by a signal; the passes before it are measured completely";
-        } else if (wrong > 0) {
-            ending.status = ExitCode::data_errors;
-            ending.reason = fmt::format("{} wrong in the data read back", count_of(wrong, "piece"));
-        }
-        return ending;
+        return ending_of(fatal_.error, fatal_.interrupted, "passes", wrong,
+                         count_of(wrong, "piece") + " wrong");
     }
 
     const Stage& stage_;
     Session& session_;
     const Definition& definition_;
     const std::vector<Group>& groups_;
+    const std::vector<Group> warm_up_;
+    bool warming_up_ = false;
     std::vector<Observer*> observers_;
     Means means_;
     UntilCi until_ci_;
@@ -289,9 +250,11 @@ class Runner {
 };
 
 /// What the ways to storage have to have for these cells.
-Status check_storage(const Ways& ways, const ArrayLibrary* arrays, const Definition& definition) {
+Status check_storage(const Ways& ways, const Definition& definition) {
     for (const auto& cell : definition.cells) {
+        if (cell.arrays) continue;
         const Storage& storage = ways.of(cell);
+        const ArrayLibrary* arrays = ways.arrays_of(cell);
         if (cell.streams) {
             const auto blocks = cell.streams->blocks(cell.ranks);
             if (auto can = blocks ? storage.check(*blocks) : Status(); !can) return can;
@@ -336,10 +299,9 @@ Status check_storage(const Ways& ways, const ArrayLibrary* arrays, const Definit
 /// Collective. O_DIRECT for the cells that want it, if the file system takes it: tried with a file
 /// of theirs.
 std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& storage,
-                                     const Definition& definition,
                                      const std::vector<Group>& groups) {
-    const auto wants = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-        return definition.cells[group.begin].past_cache;
+    const auto wants = std::find_if(groups.begin(), groups.end(), [](const Group& group) {
+        return group.cells.front().past_cache;
     });
     if (wants == groups.end()) return nullptr;
     std::int64_t takes = 0;
@@ -362,54 +324,40 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     Session& session = job.session;
     const auto hints = read_hint_rules(session, options.storage, vocabulary_of_mpi());
     if (!hints) return Ending::from(hints.error());
-    const auto storage = make_storage(session, options.storage.backend, job.room);
-    Ways ways{*storage};
-    for (const auto& cell : definition.cells) {
-        if (!cell.backend) continue;
-        if (auto has = check_present(Serves::blocks, cell.backend->name); !has) {
-            return Ending::from(has.error());
-        }
-        ways.own[&cell] = make_storage(session, *cell.backend, job.room);
-    }
-    std::unique_ptr<ArrayLibrary> arrays;
-    const auto known = backend_names(Serves::arrays);
-    if (!storage->capabilities().plain &&
-        std::find(known.begin(), known.end(), storage->name()) != known.end()) {
-        arrays = make_arrays(session, options.storage.backend, job.room);
-    }
-    if (auto can = check_storage(ways, arrays.get(), definition); !can) {
-        return Ending::from(can.error());
-    }
+    auto made = Ways::make(job, options.storage.backend, definition);
+    if (!made) return Ending::from(made.error());
+    const Ways ways = std::move(*made);
+    Storage& storage = ways.any();
+    if (auto can = check_storage(ways, definition); !can) return Ending::from(can.error());
 
     auto ranks_file = make_rank_csv(session.comm, options.save_ranks, rank_csv_header(definition));
     if (!ranks_file) return Ending::from(ranks_file.error());
-    const auto groups = groups_of(definition, ways);
+    const auto groups = groups_of(definition.cells, ways, session.comm.size());
     Target::Request request = request_of(options.storage);
-    double lying = 0;
-    request.only_read = true;
-    for (const auto& group : groups) {
-        for (const auto& set : group.sets) {
-            for (const auto& files : set.all()) request.files.push_back(files);
-        }
-        if (!group.writes) continue;
-        request.only_read = false;
-        lying = options.storage.keep ? lying + group.bytes() : std::max(lying, group.bytes());
-    }
+    request.files = files_of(groups);
+    request.only_read =
+        std::none_of(groups.begin(), groups.end(), [](const Group& group) { return group.writes; });
+    const double lying = bytes_lying(definition, options.storage.keep);
     if (beside != nullptr) {
         request.files.insert(request.files.end(), beside->files.begin(), beside->files.end());
     }
-    auto target = Target::prepare(session, *storage, std::move(request));
+    auto target = Target::prepare(session, ways.real_files(), std::move(request));
     if (!target) return Ending::from(target.error());
     const Status fits =
         check_cap(session, *target, options.storage.directory, lying, "the files need",
                   "use smaller sizes, another directory or --max-bytes");
     if (!fits) return Ending::from(fits.error());
 
+    const auto held = hold_memory(session, job.topology, options.storage.cache);
+    if (!held) return Ending::from(held.error());
+
     Json extra;
     extra["study"] = describe(definition);
     extra["study"]["verified"] =
-        options.verify && storage->capabilities().stores_data ? "every byte read" : "nothing";
-    extra["backend"] = describe_backend(*storage);
+        options.verify && storage.capabilities().stores_data ? "every byte read" : "nothing";
+    extra["study"]["cap"] = target->cap().to_json();
+    if (ways.run() != nullptr) extra["backend"] = describe_backend(*ways.run());
+    extra.update(definition.run_line);
     announce(job, *target, std::move(extra));
     const CleanUp clean_up(session, *target);
 
@@ -420,13 +368,13 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     Outcome saved;
     const auto rank_view = ranks_file->has_value() ? make_rank_view(**ranks_file, saved) : nullptr;
     if (rank_view != nullptr) observers.push_back(rank_view.get());
-    const auto direct = make_direct(job, *target, *storage, definition, groups);
+    const auto direct = make_direct(job, *target, storage, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
-    const Stage stage{job, options, *target, ways, direct.get(), arrays.get(), *hints, each_rank};
+    const Stage stage{job, options, *target, ways, direct.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
     const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
     if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(*target);
-    add(ending, target->remove_files(session, *storage));
+    add(ending, target->remove_files(session, storage));
     if (saved.error) add(ending, *saved.error);
     return ending;
 }

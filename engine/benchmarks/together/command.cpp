@@ -122,11 +122,6 @@ void print_outcome(const Members& members, const std::string& place, const Neigh
     std::fflush(stdout);
 }
 
-const Member& member_of(const Members& members, int rank) {
-    return *std::find_if(members.begin(), members.end(),
-                         [rank](const Member& m) { return rank < m.first_rank + m.ranks; });
-}
-
 ExitCode code_of_root(const Comm& all, const Result<std::string>& made) {
     auto code = static_cast<int>(made ? ExitCode::done : made.error().exit_code);
     all.broadcast(code);
@@ -177,9 +172,10 @@ ExitCode run(const Options& options, Members& members) {
     Gathering gathering(std::move(all), neighbours, [&] {
         if (!options.job.quiet) print_outcome(members, place, neighbours);
     });
-    return run_group(world, comm,
-                     {*mine.benchmark, job, mine.table, mine.invocation, &gathering,
-                      mine.first_rank, mine.own_directory, mine.cap_share});
+    return run_group(
+        world, comm,
+        {*mine.benchmark, job, mine.table, mine.invocation, &gathering, mine.first_rank,
+         mine.own_directory, mine.cap_share, ranks_beside(members, mine)});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "benchmarks/job/lookup.hpp"
+#include "benchmarks/job/whole_job.hpp"
 #include "benchmarks/together/group_line.hpp"
 
 namespace effio::together {
@@ -45,6 +46,9 @@ Status parse_member(const Options& options, const std::string& text, int number,
         if (command == "together") why = "a group cannot be made of groups";
         if (command == "classic") why = "no classic command lines here: use the options of effio";
         return fault_of(nameless, usage_error(why));
+    }
+    if (dynamic_cast<const WholeJob*>(benchmark.get()) != nullptr) {
+        return fault_of(nameless, usage_error("a group cannot be made of groups"));
     }
     Member& member = members.emplace_back(number, std::move(benchmark));
     member.ranks = static_cast<int>(line->ranks);
@@ -116,7 +120,7 @@ Status share_out(const Options& options, Members& members) {
 
 }  // namespace
 
-void Options::declare(OptionTable& table) {
+void Options::declare_groups(OptionTable& table) {
     table.group("Groups");
     table
         .add("group", groups,
@@ -125,14 +129,18 @@ void Options::declare(OptionTable& table) {
         .letter('g')
         .metavar("\"N: BENCHMARK …\"")
         .whole();
-    table.add("show", show, "number of the group whose tables and progress are shown")
-        .range(1, std::numeric_limits<int>::max());
     table
         .add("max-bytes", max_bytes,
              "most that may lie in the directories at a time, shared out by ranks to the groups "
              "that do not state their own")
         .range(0, 9e18)
         .automatic("what each would take alone, shared out likewise");
+}
+
+void Options::declare(OptionTable& table) {
+    declare_groups(table);
+    table.add("show", show, "number of the group whose tables and progress are shown")
+        .range(1, std::numeric_limits<int>::max());
     job.declare(table);
 }
 
@@ -174,8 +182,22 @@ Status make_members(const Options& options, Members& members) {
     return {};
 }
 
+const Member& member_of(const Members& members, int rank) {
+    return *std::find_if(members.begin(), members.end(),
+                         [rank](const Member& m) { return rank < m.first_rank + m.ranks; });
+}
+
 int ranks_of(const Members& members) {
     return members.back().first_rank + members.back().ranks;
+}
+
+int ranks_beside(const Members& members, const Member& mine) {
+    if (!mine.benchmark->virtual_time()) return 0;
+    int ranks = 0;
+    for (const auto& m : members) {
+        if (m.number != mine.number && m.benchmark->virtual_time()) ranks += m.ranks;
+    }
+    return ranks;
 }
 
 Status check_ranks(const Members& members, std::int64_t ranks) {

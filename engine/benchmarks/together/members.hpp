@@ -22,6 +22,8 @@ struct Options {
     std::optional<Bytes> max_bytes;
     JobOptions job;
 
+    /// --group and --max-bytes alone.
+    void declare_groups(OptionTable& table);
     void declare(OptionTable& table);
 };
 
@@ -46,10 +48,16 @@ struct Member {
 
 using Members = std::deque<Member>;
 
+/// The group that the rank of the job belongs to.
+const Member& member_of(const Members& members, int rank);
+
 /// Fills `members`. Every fault of all groups is reported, each with the group's name.
 Status make_members(const Options& options, Members& members);
 
 int ranks_of(const Members& members);
+
+/// Of the other groups that are in virtual time as well: they share what `sim` pretends.
+int ranks_beside(const Members& members, const Member& mine);
 
 /// Refuses a job that has not as many ranks as the groups ask for.
 Status check_ranks(const Members& members, std::int64_t ranks);

@@ -173,8 +173,24 @@ TEST(Options, words_tell_their_choices_and_default) {
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().cause,
               "--one: 'yellow' is not one of red, green, blue\n"
-              "--some: an element of the list is empty\n"
-              "--light needs a value (on|off)");
+              "--some: an element of the list is empty");
+}
+
+TEST(Options, what_is_on_or_off_is_on_without_a_value) {
+    const auto light_of = [](const std::vector<std::string>& words) {
+        Colours c;
+        c.light = false;
+        EXPECT_TRUE(c.table.parse(words));
+        return c.light;
+    };
+    EXPECT_TRUE(light_of({"--light"}));
+    EXPECT_TRUE(light_of({"--light", "-o", "red"}));
+    EXPECT_TRUE(light_of({"--light", "on"}));
+    EXPECT_FALSE(light_of({"--light", "off"}));
+    EXPECT_FALSE(light_of({"-o", "red", "--light=off"}));
+    Colours c;
+    const std::vector<std::string> dim{"--light=dim"};
+    EXPECT_EQ(c.table.parse(dim).error().cause, "--light: 'dim' is not one of on, off");
 }
 
 TEST(Options, a_list_element_that_is_missing_is_a_fault) {

@@ -45,6 +45,26 @@ TEST(Record, every_line_has_schema_kind_and_number) {
     EXPECT_EQ(r.at(0)["benchmark"], "b");
 }
 
+/// A measurement of 3 s that is told 5 s after the start of the run, at 10 s of the clock.
+TEST(Record, a_measurement_says_when_it_was) {
+    Recorded r;
+    Measurement m;
+    m.seconds = {{"total", {1, 2, 3}}};
+    r.recorder.measurement(m);
+    Clock clock(Clock::Kind::virtual_time);
+    clock.advance(15);
+    r.recorder.starts(clock, 10);
+    r.recorder.measurement(m);
+    m.seconds = {{"total", {7, 7, 7}}};
+    r.recorder.measurement(m);
+    m.scattered = true;
+    r.recorder.measurement(m);
+    EXPECT_FALSE(r.at(0).contains("span"));
+    EXPECT_EQ(r.at(1)["span"], (Json{{"begin_seconds", 2.0}, {"end_seconds", 5.0}}));
+    EXPECT_EQ(r.at(2)["span"]["begin_seconds"], 0.0);
+    EXPECT_FALSE(r.at(3).contains("span"));
+}
+
 TEST(Record, nothing_follows_the_end) {
     Recorded r;
     EXPECT_FALSE(r.recorder.ended());
@@ -107,6 +127,11 @@ TEST(Record, a_measurement_has_all_its_parts) {
     m.call_times->add_nanoseconds(70);
     m.cache.emplace();
     m.cache->process_read = 10;
+    m.cache->ways = {"dropped", "other nodes"};
+    m.cache->resident_after = 0.5;
+    m.cache->client = "nfs";
+    m.cache->unwritten = 7;
+    m.cache->reason = "why";
     m.error_count = 3;
     m.errors = {usage_error("x")};
     const Json j = m.to_json();
@@ -122,6 +147,15 @@ TEST(Record, a_measurement_has_all_its_parts) {
     EXPECT_EQ(j["call_times"]["buckets_begin_ns_count"], Json::parse("[[70, 2]]"));
     EXPECT_EQ(j["cache"]["process_read_bytes"], 10);
     EXPECT_EQ(j["cache"]["device_read_bytes"], nullptr);
+    EXPECT_EQ(j["cache"]["ways"], Json::parse(R"(["dropped", "other nodes"])"));
+    EXPECT_EQ(j["cache"]["resident_before_fraction"], nullptr);
+    EXPECT_EQ(j["cache"]["resident_after_fraction"], 0.5);
+    EXPECT_EQ(j["cache"]["client"], "nfs");
+    EXPECT_EQ(j["cache"]["client_read_bytes"], nullptr);
+    EXPECT_EQ(j["cache"]["unwritten_bytes"], 7);
+    EXPECT_EQ(j["cache"]["others_bytes"], nullptr);
+    EXPECT_EQ(j["cache"]["reason"], "why");
+    EXPECT_EQ(CacheEvidence().to_json()["client"], nullptr);
     EXPECT_EQ(j["cache"]["verdict"], "unknown");
     EXPECT_FALSE(Measurement().to_json().contains("invalid_reason"));
     EXPECT_EQ(Measurement().to_json()["cache"], nullptr);

@@ -149,6 +149,24 @@ TEST(Histogram, seconds_are_rounded_to_nanoseconds) {
     EXPECT_EQ(h.counts()[2], 1U);
 }
 
+TEST(Histogram, more_calls_than_32_bits_count) {
+    // Three calls, doubled 32 times: 3 * 2^32 calls of 1, 2 and 3 us.
+    Histogram all;
+    for (const std::uint64_t ns : {1000U, 2000U, 3000U}) all.add_nanoseconds(ns);
+    for (int i = 0; i < 32; ++i) {
+        const Histogram same = all;
+        all.merge(same);
+    }
+    constexpr std::uint64_t each = std::uint64_t{1} << 32;
+    EXPECT_EQ(all.count(), 3 * each);
+    EXPECT_EQ(all.counts()[Histogram::bucket_of(2000)], each);
+    EXPECT_DOUBLE_EQ(all.mean_seconds(), 2e-6);
+    EXPECT_NEAR(all.quantile_seconds(0.5), 2e-6, 0.016 * 2e-6);
+    // As a reduction over ranks carries them.
+    const auto again = Histogram::from_state(all.additive_state(), all.min_ns(), all.max_ns());
+    EXPECT_EQ(again.count(), 3 * each);
+}
+
 TEST(Histogram, merging_and_reducing_are_the_same_as_adding_to_one) {
     Histogram a;
     Histogram b;

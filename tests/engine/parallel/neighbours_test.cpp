@@ -56,6 +56,39 @@ TEST_F(NeighboursTest, who_ends_the_job_waits_for_the_last_words_of_the_others) 
     EXPECT_EQ(first.wait_for_all(progress_, ExitCode::interrupted), ExitCode::hung);
 }
 
+TEST_F(NeighboursTest, a_group_without_a_sign_of_life_is_called_off_by_another_one) {
+    auto first = group(1);
+    auto second = group(2);
+    const auto called_off = [&] { return first.told()[1].called_off; };
+    first.beat();
+    // Not seen yet: a group that has never given a sign prepares itself.
+    first.look_for_the_frozen(0);
+    first.look_for_the_frozen(0);
+    EXPECT_FALSE(called_off());
+    second.beat();
+    first.look_for_the_frozen(0);  // with a limit of nothing even a new one is too old
+    EXPECT_EQ(called_off(), ExitCode::hung);
+    EXPECT_TRUE(first.look());
+    EXPECT_NE(first.cause().find("group 2 (mdtest) ended the job: no sign of life for 0 s"),
+              std::string::npos)
+        << first.cause();
+    std::filesystem::remove(path_ + ".alive");
+}
+
+TEST_F(NeighboursTest, signs_of_life_and_ends_are_no_reason_to_call_off) {
+    auto first = group(1);
+    auto second = group(2);
+    for (int i = 0; i < 3; ++i) {
+        second.beat();
+        first.look_for_the_frozen(3600);
+    }
+    EXPECT_FALSE(first.told()[1].called_off);
+    second.end(ExitCode::done, "");
+    first.look_for_the_frozen(0);
+    EXPECT_FALSE(first.told()[1].called_off);
+    std::filesystem::remove(path_ + ".alive");
+}
+
 TEST_F(NeighboursTest, two_that_end_the_job_do_not_wait_for_each_others_files) {
     const auto first = group(1);
     const auto second = group(2);

@@ -77,8 +77,11 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     at.comm.barrier();
     write_and_sync();
     at.comm.barrier();
+    watch.synced();
     const auto written = watch.end(all, false);
     EXPECT_EQ(written.verdict, "device");
+    ASSERT_TRUE(written.unwritten);
+    EXPECT_LT(*written.unwritten, all / 20);
     ASSERT_TRUE(written.process_written);
     EXPECT_GE(*written.process_written, all);
 
@@ -91,10 +94,13 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     EXPECT_EQ(fetched.verdict, "device");
     ASSERT_TRUE(fetched.process_read);
     EXPECT_GE(*fetched.process_read, all);
-    // Once more, now from memory: the processes fetch nothing. (The device may serve others.)
+    EXPECT_FALSE(fetched.unwritten);
+    // Once more, now from memory: the processes fetch nothing, whatever the device does for others.
     watch.begin();
     read();
-    EXPECT_LT(*watch.end(all, true).process_read, all / 20);
+    const auto again = watch.end(all, true);
+    EXPECT_LT(*again.process_read, all / 20);
+    EXPECT_EQ(again.verdict, "cache");
 }
 
 TEST_F(Cache, nothing_moved_is_no_evidence) {

@@ -82,6 +82,17 @@ TEST_F(Sim, the_storages_rate_is_shared_by_the_active_ranks) {
     }
 }
 
+/// One rank at work here and three of other groups: a quarter of 2048 B/s.
+TEST_F(Sim, ranks_of_other_groups_share_the_storages_rate) {
+    model.shared_rate = BytesPerSecond{2048};
+    const auto file = open();
+    storage->set_active_ranks(1);
+    at.session.ranks_beside = 3;
+    EXPECT_DOUBLE_EQ(write(*file, 1024), 0.5 + 2);
+    at.session.ranks_beside = 0;
+    EXPECT_DOUBLE_EQ(write(*file, 1024), 0.5 + 1);
+}
+
 TEST_F(Sim, opening_closing_syncing_and_names_have_their_own_costs) {
     model.open = Seconds{1};
     model.close = Seconds{2};

@@ -4,27 +4,36 @@
 from __future__ import annotations
 
 from effio.report.b_eff_io.cells import ACCESSES, Run
+from effio.report.common.precision import interval_of_rounds
 from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
 
 
 def average_table(run: Run) -> Table:
     rows: list[list[Cell]] = []
+    found = [f for n in run.partitions for f in run.figures("b_eff_io_partition", n)]
+    in_rounds = any(interval_of_rounds(f) for f in found)
+    more = [Column("interval of b_eff_io")] if in_rounds else []
     for n in run.partitions:
         averages: list[Cell] = []
         for access in ACCESSES:
             told = run.figures("access_bandwidth", n)
-            found = [f for f in told if f.where.get("access") == access]
-            averages.append(found[0].metric.value if found else None)
+            of_access = [f for f in told if f.where.get("access") == access]
+            averages.append(of_access[0].metric.value if of_access else None)
         whole: list[Cell] = []
+        interval: list[Cell] = [""] if in_rounds else []
         valid: Cell = None
         for name in ("write_average", "b_eff_io_partition"):
             mine = run.figures(name, n)
             whole.append(mine[0].metric.value if mine else None)
             valid = mine[0].valid if mine else valid
-        rows.append([run.label(n), *averages, *whole, valid, "best" if n == run.best else ""])
+            if mine and in_rounds:
+                interval = [interval_of_rounds(mine[0])]
+        rows.append(
+            [run.label(n), *averages, *whole, *interval, valid, "best" if n == run.best else ""]
+        )
     shown = [Column(a, "B/s", "MB/s") for a in (*ACCESSES, "writing (B_wr)", "b_eff_io")]
     return Table(
-        [Column("partition"), *shown, Column("valid"), Column("")],
+        [Column("partition"), *shown, *more, Column("valid"), Column("")],
         rows,
         "Averages",
         "An access' average weighs scatter double. b_eff_io of a partition is the geometric mean of"

@@ -10,7 +10,7 @@ from effio import text as fmt
 from effio.report.common.names import grouped
 from effio.store import records
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Measurement, Spread
 
 ACCESSES = ("write", "rewrite", "read")
 TYPES = ("scatter", "shared", "separated", "segmented", "seg_coll")
@@ -29,6 +29,27 @@ def rate_of(m: Measurement) -> float | None:
     return value if m.valid and value is not None and value >= 0 else None
 
 
+def _joined(earlier: Measurement, later: Measurement) -> Measurement:
+    """One cell in two rounds: the bytes of both over the time of both."""
+    total = Spread(min=0.0, mean=0.0, max=earlier.total_seconds + later.total_seconds)
+    both = earlier.bytes + later.bytes
+    rates = (rate_of(earlier), rate_of(later))
+    whole = later if rates[0] is not None else earlier  # an invalid one stays invalid
+    rate = whole.rate
+    if None not in rates and total.max > 0:
+        rate = rate.model_copy(update={"value": both / total.max})
+    return whole.model_copy(
+        update={
+            "bytes": both,
+            "operations": earlier.operations + later.operations,
+            "seconds": {**later.seconds, "total": total},
+            "rate": rate,
+            "stopped_by": "cap" if earlier.stopped_by == "cap" else later.stopped_by,
+            "error_count": earlier.error_count + later.error_count,
+        }
+    )
+
+
 class Cells:
     """The printed cells of one partition by access, type and position."""
 
@@ -38,7 +59,8 @@ class Cells:
         for m in self.all:
             position = m.place("position")
             if isinstance(position, int) and position in POSITIONS:
-                self._by[m.access, m.pattern, position] = m
+                place = m.access, m.pattern, position
+                self._by[place] = _joined(self._by[place], m) if place in self._by else m
 
     def at(self, access: str, pattern: str, position: int) -> Measurement | None:
         return self._by.get((access, pattern, position))

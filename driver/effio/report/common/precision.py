@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --until-ci came to: whether the intervals are as narrow as asked, and whether to believe
-them (docs/reading.md, "How many repetitions")."""
+"""How sure numbers are: what --until-ci came to, whether the intervals are as narrow as asked, and
+whether to believe them (docs/reading.md, "How many repetitions" and "Rounds")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from effio import text as fmt
 from effio.report.model import Finding
 from effio.store.details import Detail, Rows
 from effio.store.reader import Result
-from effio.store.records import Number
+from effio.store.records import Figure, Number
 
 # More figures than these are counted, not named.
 _MOST_NAMED = 3
@@ -76,8 +76,50 @@ def _width(one: _Mean) -> float:
     return float("inf") if one.half_width_share is None else one.half_width_share
 
 
-def precision_findings(result: Result) -> list[Finding]:
+class _OfRounds(Detail):
+    rounds: int = 0
+    may_be_untrue: bool = False
+
+
+class _WithInterval(Detail):
+    interval: _OfRounds | None = None
+    official_time_share: Number | None = None
+
+
+# The numbers of benchmarks that are measured in rounds.
+_OF_ROUNDS = ("b_eff_io", "b_eff", "RandomlyOrderedRingLatency", "RandomlyOrderedRingBandwidth")
+
+
+def interval_of_rounds(figure: Figure) -> str:
+    """ "± 3 % (95 %, 5 rounds)", or nothing."""
+    told = _WithInterval.of(figure).interval
+    half = figure.samples.half95 if figure.samples else None
+    if told is None or half is None or not figure.metric.value:
+        return ""
+    share = _share(half / figure.metric.value)
+    return f"± {share} (95 %, {fmt.count_of(told.rounds, 'round')})"
+
+
+def _rounds_findings(result: Result) -> list[Finding]:
     findings = []
+    for name in _OF_ROUNDS:
+        figure = result.figure(name)
+        interval = interval_of_rounds(figure) if figure else ""
+        if figure is None or not interval:
+            continue
+        told = _WithInterval.of(figure)
+        text = f"{name}: {fmt.quantity(figure.metric.value, figure.metric.unit)} {interval}"
+        if told.official_time_share is not None:
+            text += f", in {_share(told.official_time_share)} of the time of an official run"
+        untrue = told.interval is not None and told.interval.may_be_untrue
+        if untrue:
+            text += "; the interval may be untrue: the rounds drift or hang together"
+        findings.append(Finding(text + ".", level="warn" if untrue else "info"))
+    return findings
+
+
+def precision_findings(result: Result) -> list[Finding]:
+    findings = _rounds_findings(result)
     for record in result.figures_named("until_ci"):
         told = _UntilCi.of(record)
         figures = sorted(told.figures, key=_width, reverse=True)

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
+from pydantic import ValidationError
+
 from effio import text as fmt
 from effio.report.common.repeat import repeat_lines
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.reader import Result
-from effio.store.records import as_count, as_number
+from effio.store.records import ClockSkew, as_count, as_number
 
 
 def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
@@ -67,6 +69,45 @@ def crowding_finding(result: Result) -> Finding | None:
     )
 
 
+def clock_rows(result: Result) -> list[tuple[str, str]]:
+    """What timed the run, and how far the clocks of its nodes were apart."""
+    clock = result.run.clock
+    if clock.virtual:
+        return [("clock", "virtual: the times are a model's")]
+    # Older results name the kernel's source among what they tell of the kernel.
+    of_kernel = ", ".join(clock.kernel_sources) or result.run.system.kernel.get("clock_source", "")
+    words = [clock.source, f"source {of_kernel}" if of_kernel else ""]
+    if clock.resolution_seconds > 0:
+        words.append(f"in steps of {fmt.duration(clock.resolution_seconds)}")
+    rows = [("clock", ", ".join(word for word in words if word))]
+    if (begin := clock.skew) is None:
+        return rows
+    told = f"{fmt.duration(begin.apart_seconds)} apart, ± {fmt.duration(begin.within_seconds)}"
+    if begin.nodes_compared < result.run.system.nodes:
+        told += f" (of {fmt.count_of(begin.nodes_compared, 'node')} that were compared)"
+    end = skew_at_end(result)
+    if end is not None and end.after_seconds > 0:
+        changed = abs(end.changed_seconds)
+        bound = f"± {fmt.duration(end.changed_within_seconds)}"
+        after = fmt.duration(end.after_seconds)
+        if changed <= end.changed_within_seconds:
+            told += f"; no change found in {after}, {bound}"
+        else:
+            share = fmt.significant(changed / end.after_seconds * 1e6, 2)
+            told += f"; changed by {fmt.duration(changed)} {bound} in {after}: {share} ppm"
+    return [*rows, ("clocks of the nodes", told)]
+
+
+def skew_at_end(result: Result) -> ClockSkew | None:
+    told = result.end.detail.get("clock_skew") if result.end else None
+    if told is None:
+        return None
+    try:
+        return ClockSkew.model_validate(told)
+    except ValidationError:
+        return None
+
+
 def system_section(result: Result) -> Section:
     """Enough to repeat the run."""
     run = result.run
@@ -89,7 +130,7 @@ def system_section(result: Result) -> Section:
             ("memory of a node", amount(memory.get("node_total_bytes"))),
             ("operating system", kernel.get("distribution", "")),
             ("kernel", f"{kernel.get('system', '')} {kernel.get('release', '')}"),
-            ("clock source", kernel.get("clock_source", "")),
+            *clock_rows(result),
             ("started by root", "yes" if system.user_is_root else ""),
         ]
     )

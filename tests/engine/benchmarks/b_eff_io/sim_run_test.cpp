@@ -94,6 +94,43 @@ TEST_F(SimRun, adapted_rows_get_less_time_after_rows_that_took_too_long) {
     EXPECT_DOUBLE_EQ(row(Access::write, 26).scheduled, 2);  // repeats; nothing to adapt
 }
 
+TEST_F(SimRun, rounds_share_the_time_and_add_up) {
+    // Each round has a third of 450 s: Tu = 1 s.
+    expect_done(run({"--backend=sim", model, "--time=450s", "--partitions=1", "--rounds=3"}));
+    if (!is_root()) return;
+    const Derived derived(1, 150, false);
+    const PartitionResult& p = result.partitions[0];
+    EXPECT_DOUBLE_EQ(p.effective_bandwidth(), derived.b_eff_io());
+    EXPECT_DOUBLE_EQ(result.setup.scheduled_seconds(), 450);
+    for (const std::size_t i : {1U, 12U, 26U, 42U}) {
+        EXPECT_EQ(row(Access::read, i).repetitions, 3 * derived.calls[i]);
+        EXPECT_EQ(row(Access::read, i).bytes, 3 * derived.calls[i] * derived.rows[i].memory);
+        EXPECT_DOUBLE_EQ(row(Access::write, i).times.total,
+                         3 * derived.row_seconds(Access::write, i));
+        EXPECT_EQ(row(Access::write, i).round, 2);
+    }
+    const TypeResult& scatter = *p.types[index(Access::read)][index(Type::scatter)];
+    EXPECT_EQ(scatter.rounds, 3);
+    EXPECT_DOUBLE_EQ(scatter.open, 3 * 0.25);
+    EXPECT_DOUBLE_EQ(scatter.rate(), derived.type_rate(Access::read, Type::scatter));
+    EXPECT_NEAR(scatter.estimate.interval->half_width, 0, 1e-6);
+    EXPECT_DOUBLE_EQ(p.accesses[index(Access::read)]->average, derived.average(Access::read));
+    const auto found = result.estimated(best_partition);
+    EXPECT_NEAR(found->value, derived.b_eff_io(), 1e-6);
+    EXPECT_EQ(found->interval->count, 3);
+    EXPECT_DOUBLE_EQ(result.official_time_share(), result.execution_seconds / 1800);
+    EXPECT_FALSE(result.valid(0));
+}
+
+TEST_F(SimRun, until_the_interval_is_narrow) {
+    // 30 rounds unless told otherwise; equal ones are enough after three.
+    expect_done(run({"--backend=sim", model, "--time=4500s", "--partitions=1", "--until-ci=5%"}));
+    if (!is_root()) return;
+    EXPECT_EQ(result.setup.parameters.rounds, 30);
+    EXPECT_EQ(result.rounds[0].size(), 3U);
+    EXPECT_DOUBLE_EQ(result.partitions[0].effective_bandwidth(), Derived(1, 150, false).b_eff_io());
+}
+
 TEST_F(SimRun, individual_pointers_for_type_1_do_the_same_work) {
     expect_done(
         run({"--backend=sim", model, "--time=0s", "--partitions=1", "--no-shared-pointer"}));

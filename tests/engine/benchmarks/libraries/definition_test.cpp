@@ -9,6 +9,7 @@
 
 #include "benchmarks/libraries/parameters.hpp"
 #include "benchmarks/libraries/result.hpp"
+#include "benchmarks/study/groups.hpp"
 #include "storage/record_layout.hpp"
 
 namespace effio::libraries {
@@ -41,25 +42,49 @@ TEST(Libraries, strong_scaling_shares_out_the_same_cubes) {
     EXPECT_EQ(p.volume(10, 3, 8).cubes, 3);
 }
 
-TEST(Libraries, default_numbers_of_processes_end_with_all) {
-    EXPECT_EQ(default_processes(1), (std::vector<std::int64_t>{1}));
-    EXPECT_EQ(default_processes(8), (std::vector<std::int64_t>{1, 2, 4, 8}));
-    EXPECT_EQ(default_processes(6), (std::vector<std::int64_t>{1, 2, 4, 6}));
+TEST(Libraries, a_share_of_a_variable_is_a_piece_of_a_file_of_nothing_else) {
+    // The definition: variable v of process r at byte (v P + r) 8 n^3.
+    const Addresses of_third = addresses_of({10, 4, 4, 9}, 2);
+    EXPECT_EQ(of_third.calls(), 9);
+    EXPECT_EQ(of_third.piece(), 8000);
+    EXPECT_EQ(of_third.place(0), 2 * 8000);
+    EXPECT_EQ(of_third.place(8), (8 * 4 + 2) * 8000);
+    // Eight cubes of three processes: 2, 3 and 3.
+    EXPECT_EQ(addresses_of({10, 8, 3, 9}, 0).bytes(), 9 * 2 * 8000);
+    EXPECT_EQ(addresses_of({10, 8, 3, 9}, 1).place(1), (8 + 2) * 8000);
+    EXPECT_EQ(addresses_of({10, 8, 3, 9}, 2).end(), 9 * 8 * 8000);
 }
 
-TEST(Libraries, values_tell_run_variable_cube_and_cell) {
-    const Values values(5);
-    std::vector<double> cube(27);
-    values.fill(cube, 3, 7);
-    EXPECT_FALSE(values.check(cube, 3, 7));
-    EXPECT_TRUE(values.check(cube, 4, 7));
-    EXPECT_TRUE(values.check(cube, 3, 8));
-    EXPECT_TRUE(Values(6).check(cube, 3, 7));
-    cube[20] = 0;
-    const auto wrong = values.check(cube, 3, 7);
-    ASSERT_TRUE(wrong);
-    EXPECT_EQ(wrong->elements, 1);
-    EXPECT_NE(wrong->first.find("variable var4, process 7, cell 20"), std::string::npos);
+TEST(Libraries, cells_of_a_place_are_all_contenders_and_warm_up_is_small) {
+    Parameters p;
+    p.libraries = {"posix", "posix-fpp"};
+    p.hint_sets = {"none", "independent"};
+    p.edges = {8, 40};
+    p.storage.keep = true;
+    ASSERT_TRUE(p.check());
+    const auto study = define(p, select(p, nullptr), 3);
+    ASSERT_TRUE(study);
+    // Two sizes, 1, 2 and 3 processes, two libraries with two sets, written and read.
+    ASSERT_EQ(study->cells.size(), 2U * 3 * 4 * 2);
+    EXPECT_EQ(study->compared, 4U);
+    const study::Cell& first = study->cells[0];
+    EXPECT_EQ(first.file, "libraries_posix_none");
+    EXPECT_TRUE(first.collective);
+    EXPECT_FALSE(study->cells[2].collective);
+    EXPECT_EQ(study->cells[1].keeper(), first.keeper());
+    EXPECT_NE(study->cells[2].keeper(), first.keeper());
+    EXPECT_EQ(study->cells[8].file, first.file);
+    EXPECT_NE(study->cells[8].keeper(), first.keeper());
+    EXPECT_NE(study->cells[8].contents, first.contents);
+    EXPECT_EQ(study->cells.back().arrays->bytes(), 3 * 9 * 40 * 40 * 40 * 8);
+    ASSERT_EQ(study->warm_up.size(), study->cells.size());
+    EXPECT_EQ(study->warm_up.back().arrays->bytes(), 3 * 9 * 32 * 32 * 32 * 8);
+    // What is kept of a contender is one file, the largest at most.
+    const auto largest = static_cast<double>(study->cells.back().arrays->bytes());
+    EXPECT_EQ(study::bytes_lying(*study, true), 4 * largest);
+    EXPECT_EQ(study::bytes_lying(*study, false), largest);
+    p.processes = {4};
+    EXPECT_FALSE(define(p, select(p, nullptr), 3));
 }
 
 TEST(Libraries, hint_sets_are_read_and_faulty_ones_refused) {
@@ -94,30 +119,80 @@ TEST(Libraries, sets_that_reach_nothing_of_a_library_are_left_out) {
     EXPECT_NE(set("a:access=independent").idle_for("fortran-fpp", own_files), "");
 }
 
-Cell cell(const std::string& library, const std::string& hints, std::int64_t processes,
-          double seconds, std::int64_t repetition = 0) {
-    Cell c;
-    c.point = {library, hints, 96, processes};
-    c.repetition = repetition;
-    c.run.bytes = 1000;
-    c.run.seconds = {{"total", {0, 0, 2 * seconds}}, {"by_definition", {0, 0, seconds}}};
-    return c;
-}
+/// The means of what is told, of all points that occur.
+class Told {
+  public:
+    void add(const std::string& library, const std::string& hints, std::int64_t processes,
+             double seconds, std::int64_t repetition = 0, bool valid = true) {
+        results_.push_back({library, hints, processes, seconds, repetition, valid});
+    }
+
+    Comparison all() {
+        study_ = {};
+        for (const auto& r : results_) {
+            if (find(r) != nullptr) continue;
+            study::Cell& cell = study_.cells.emplace_back();
+            cell.axes = {study::word_axis("library", r.library), study::word_axis("hints", r.hints),
+                         study::count_axis("edge", 96),
+                         study::count_axis("processes", r.processes)};
+            cell.passes = {study::write_pass()};
+        }
+        study::Means means(study_);
+        for (const auto& r : results_) {
+            study::PassResult result;
+            result.cell = find(r);
+            result.pass = study::write_pass();
+            result.repetition = r.repetition;
+            result.bytes = 1000;
+            result.counted_seconds = r.seconds;
+            // The flush takes as long again.
+            result.seconds = {{"total", {0, 0, 2 * r.seconds}}, {"sync", {0, 0, r.seconds}}};
+            result.valid = r.valid;
+            means.add(result);
+        }
+        means_ = means.list();
+        return Comparison(means_);
+    }
+
+  private:
+    struct Point {
+        std::string library;
+        std::string hints;
+        std::int64_t processes;
+        double seconds;
+        std::int64_t repetition;
+        bool valid;
+    };
+    const study::Cell* find(const Point& r) const {
+        for (const auto& cell : study_.cells) {
+            if (cell.axes[0].text == r.library && cell.axes[1].text == r.hints &&
+                cell.axes[3].value == r.processes) {
+                return &cell;
+            }
+        }
+        return nullptr;
+    }
+    std::vector<Point> results_;
+    study::Definition study_;
+    std::vector<study::Mean> means_;
+};
 
 TEST(Libraries, overhead_and_layers_follow_from_the_times) {
-    Comparison all;
-    EXPECT_EQ(all.base(), "");
-    all.add(cell("posix-fpp", "none", 4, 1));
-    EXPECT_EQ(all.base(), "posix-fpp");
-    all.add(cell("fortran-fpp", "none", 4, 2));
-    all.add(cell("posix", "none", 4, 1));
-    all.add(cell("mpiio", "none", 4, 3));
-    all.add(cell("hdf5", "none", 4, 4));
-    all.add(cell("hdf5", "none", 4, 6, 1));  // a second repetition: 5 s on average
-    all.add(cell("hdf5", "largeblock", 4, 2.5));
-    all.add(cell("hdf5", "none", 8, 4));
+    Told told;
+    EXPECT_EQ(told.all().base(), "");
+    told.add("posix-fpp", "none", 4, 1);
+    EXPECT_EQ(told.all().base(), "posix-fpp");
+    told.add("fortran-fpp", "none", 4, 2);
+    told.add("posix", "none", 4, 1);
+    told.add("mpiio", "none", 4, 3);
+    told.add("hdf5", "none", 4, 4);
+    told.add("hdf5", "none", 4, 6, 1);  // a second repetition: 5 s on average
+    told.add("hdf5", "largeblock", 4, 2.5);
+    told.add("hdf5", "none", 8, 4);
+    told.add("pnetcdf", "none", 4, 1, 0, false);
+    const Comparison all = told.all();
     const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
-    EXPECT_DOUBLE_EQ(hdf5.mean_seconds(), 5);
+    EXPECT_DOUBLE_EQ(hdf5.seconds(), 5);
     EXPECT_DOUBLE_EQ(*all.overhead(hdf5), 1.5);
     // One baseline for all: the study's, which has no overhead, and no other in its place.
     EXPECT_EQ(all.base(), "fortran-fpp");
@@ -131,25 +206,28 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     EXPECT_FALSE(all.layer(*all.find({"hdf5", "largeblock", 96, 4}, true)));
     // On eight processes nothing lies below.
     EXPECT_FALSE(all.layer(*all.find({"hdf5", "none", 96, 8}, true)));
-    Cell failed = cell("pnetcdf", "none", 4, 1);
-    failed.run.valid = false;
-    all.add(failed);
     EXPECT_EQ(all.find({"pnetcdf", "none", 96, 4}, true), nullptr);
     // By the rate with the flush, here half of the other.
     EXPECT_EQ(all.fastest_write()->point.library, "posix-fpp");
+    EXPECT_DOUBLE_EQ(all.fastest_write()->mean->synced_rates.mean(), 500);
+    EXPECT_TRUE(all.fastest_write()->mean->flushed);
 }
 
 TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
-    Comparison all;
+    Told told;
     const Point hinted{"hdf5", "largeblock", 96, 4};
-    all.add(cell("hdf5", "none", 4, 4, 0));
-    all.add(cell("hdf5", "largeblock", 4, 2, 0));
-    EXPECT_FALSE(all.hint_gain(*all.find(hinted, true)));  // one has no interval
-    all.add(cell("hdf5", "largeblock", 4, 1, 1));
-    EXPECT_FALSE(all.hint_gain(*all.find(hinted, true)));  // the second has nothing beside it
+    const auto gain_of = [&](const Point& point) {
+        const Comparison all = told.all();
+        return all.hint_gain(*all.find(point, true));
+    };
+    told.add("hdf5", "none", 4, 4, 0);
+    told.add("hdf5", "largeblock", 4, 2, 0);
+    EXPECT_FALSE(gain_of(hinted));  // one has no interval
+    told.add("hdf5", "largeblock", 4, 1, 1);
+    EXPECT_FALSE(gain_of(hinted));  // the second has nothing beside it
     // Twice as fast, then eight times: four times by the geometric mean.
-    all.add(cell("hdf5", "none", 4, 8, 1));
-    const auto gain = all.hint_gain(*all.find(hinted, true));
+    told.add("hdf5", "none", 4, 8, 1);
+    const auto gain = gain_of(hinted);
     ASSERT_TRUE(gain);
     EXPECT_EQ(gain->repetitions, 2);
     EXPECT_NEAR(gain->mean, 3, 1e-12);
@@ -158,25 +236,26 @@ TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
     EXPECT_NEAR(gain->low95, 4 * std::exp(-half) - 1, 1e-9);
     EXPECT_NEAR(gain->high95 / (4 * std::exp(half) - 1), 1, 1e-9);
     EXPECT_FALSE(gain->found());
-    EXPECT_FALSE(all.hint_gain(*all.find({"hdf5", "none", 96, 4}, true)));
+    EXPECT_FALSE(gain_of({"hdf5", "none", 96, 4}));
 
     // On eight processes no gain: the mean over both numbers is the root of each ratio.
     for (const int repetition : {0, 1}) {
-        all.add(cell("hdf5", "none", 8, 4, repetition));
-        all.add(cell("hdf5", "largeblock", 8, 4, repetition));
+        told.add("hdf5", "none", 8, 4, repetition);
+        told.add("hdf5", "largeblock", 8, 4, repetition);
     }
-    EXPECT_NEAR(all.mean_hint_gain(hinted, true)->mean, 1, 1e-12);
-    const auto none = all.hint_gain(*all.find({"hdf5", "largeblock", 96, 8}, true));
+    EXPECT_NEAR(told.all().mean_hint_gain(hinted, true)->mean, 1, 1e-12);
+    const auto none = gain_of({"hdf5", "largeblock", 96, 8});
     EXPECT_EQ(none->mean, 0);
     EXPECT_FALSE(none->found());
 }
 
 TEST(Libraries, a_steady_gain_is_found) {
-    Comparison all;
+    Told told;
     for (const int repetition : {0, 1, 2}) {
-        all.add(cell("hdf5", "none", 4, 4 + 0.01 * repetition, repetition));
-        all.add(cell("hdf5", "aligned", 4, 2, repetition));
+        told.add("hdf5", "none", 4, 4 + 0.01 * repetition, repetition);
+        told.add("hdf5", "aligned", 4, 2, repetition);
     }
+    const Comparison all = told.all();
     const auto gain = all.hint_gain(*all.find({"hdf5", "aligned", 96, 4}, true));
     ASSERT_TRUE(gain);
     EXPECT_TRUE(gain->found());
@@ -197,7 +276,9 @@ TEST(Libraries, faulty_options_are_refused) {
     EXPECT_NE(refusal([](auto& p) { p.libraries = {"sim", "posix"}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.libraries = {"null"}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.prefix = "a/b"; }), "");
-    EXPECT_NE(refusal([](auto& p) { p.own_sets = {"a:b=1", "a:b=2"}; }).find("two sets"),
+    EXPECT_NE(refusal([](auto& p) {
+                  p.own_sets = {"a:b=1", "a:b=2"};
+              }).find("two sets"),
               std::string::npos);
     EXPECT_NE(refusal([](auto& p) { p.own_sets = {"none:b=1"}; }).find("means no hints"),
               std::string::npos);

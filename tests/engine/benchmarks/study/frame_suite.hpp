@@ -82,11 +82,13 @@ class StudyFrame : public testing::TestWithParam<Case> {
         return study;
     }
 
-    Ending run(const Definition& study, Notes& notes, bool keep = true) {
+    Ending run(const Definition& study, Notes& notes, bool keep = true,
+               std::int64_t repetitions = 1) {
         Options options(GetParam().backend);
         options.storage.directory = directory_.path();
         options.storage.keep = keep;
         options.storage.overwrite = true;
+        options.repetitions = repetitions;
         Job job{session_, topology_, nullptr, [](const Json&) {}};
         return study::run(job, study, options, &notes);
     }

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 namespace effio::study {
 namespace {
@@ -43,6 +45,35 @@ TEST_F(StudyPayload, what_is_read_to_be_modified_is_not_what_is_written) {
         EXPECT_FALSE(payload.check(n, 1));
         EXPECT_TRUE(payload.check(n, 2));
     }
+}
+
+TEST_F(StudyPayload, numbers_are_whole_and_tell_file_place_and_generation) {
+    cell_.content = Content::numbers;
+    Payload payload(cell_, pieces_, 5);
+    payload.prepare_to_write(3);
+    EXPECT_EQ(payload.piece(1).data(), payload.piece(0).data() + 24);
+    for (std::int64_t n = 0; n < 3; ++n) {
+        EXPECT_FALSE(payload.check(n, 3));
+        EXPECT_TRUE(payload.check(n, 4));
+        for (const std::size_t at : {std::size_t{0}, std::size_t{8}}) {
+            double number = 0;
+            std::memcpy(&number, payload.piece(n).data() + at, sizeof number);
+            EXPECT_EQ(number, std::floor(number));
+            EXPECT_GE(number, 1);
+            EXPECT_LE(number, std::pow(2, 52));
+            // The word of the pattern at this place, by its upper 52 bits.
+            const auto index = static_cast<std::uint64_t>(40 * n) / 8 + at / 8;
+            EXPECT_EQ(number, 1.0 + static_cast<double>(Pattern(3, 5).word(index) >> 12));
+        }
+    }
+    payload.piece(2)[9] ^= std::byte{1};
+    const auto wrong = payload.check(2, 3);
+    ASSERT_TRUE(wrong);
+    EXPECT_EQ(wrong->offset, 2 * 40 + 9);
+    Payload other(cell_, pieces_, 6);
+    other.prepare_to_write(3);
+    std::memcpy(payload.piece(0).data(), other.piece(0).data(), 16);
+    EXPECT_TRUE(payload.check(0, 3));
 }
 
 TEST_F(StudyPayload, bytes_of_either_generation_are_right_where_ranks_overlap) {

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tells of interference: how many times slower each group is beside others than alone, which phase
+of it, and which phase met which. docs/benchmarks/interference.md says how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.report import common
+from effio.report.model import (
+    Axis,
+    Cell,
+    Column,
+    Finding,
+    Headline,
+    Panel,
+    Section,
+    Table,
+)
+from effio.report.model import Figure as Picture
+from effio.store.details import Detail
+from effio.store.reader import Result
+from effio.store.records import Figure
+
+_MATRIX = "slow-down"
+_PHASES = "slow-down-phases"
+# A slow-down below this is not worth a sentence, however sure it is.
+_WORTH_TELLING = 1.05
+_MOST_SENTENCES = 8
+_LONGEST = 60
+
+
+class _Met(Detail):
+    fraction: float | None = None
+
+
+def _word(figure: Figure, name: str) -> str:
+    value = figure.where.get(name, "")
+    return fmt.plain(value if isinstance(value, str) else str(value), _LONGEST)
+
+
+def _names(result: Result) -> dict[str, str]:
+    """Of the groups: "2 mdtest", by number as text."""
+    names = {}
+    for figure in result.figures_named("slow_down"):
+        number = _word(figure, "group")
+        names[number] = f"{number} {_word(figure, 'benchmark')}"
+    return names
+
+
+def _beside(figure: Figure, names: dict[str, str]) -> str:
+    numbers = _word(figure, "beside").split(",")
+    return ", ".join(names.get(n, n) for n in numbers)
+
+
+def _phase(figure: Figure, prefix: str = "") -> str:
+    access, pattern = _word(figure, f"{prefix}access"), _word(figure, f"{prefix}pattern")
+    return f"{access} ({pattern})" if pattern else access
+
+
+def _factor(figure: Figure) -> str:
+    """ "3.1 [2.8, 3.4]"; the value is there."""
+    assert figure.metric.value is not None
+    of = figure.samples
+    told = fmt.significant(figure.metric.value, 3)
+    if of is None or of.low95 is None or of.high95 is None:
+        return told
+    return f"{told} [{fmt.significant(of.low95, 3)}, {fmt.significant(of.high95, 3)}]"
+
+
+def _is_sure(figure: Figure) -> bool:
+    """The interval is above 1."""
+    return figure.samples is not None and (figure.samples.low95 or 0.0) > 1.0
+
+
+def _known(result: Result, name: str) -> list[Figure]:
+    known = [f for f in result.figures_named(name) if f.metric.value is not None]
+    return sorted(known, key=lambda f: -(f.metric.value or 0.0))
+
+
+def _sentences(result: Result) -> list[Finding]:
+    names = _names(result)
+    phases = [
+        f for f in _known(result, "slow_down_of_phase") if (f.metric.value or 0) >= _WORTH_TELLING
+    ]
+    sure = [f for f in phases if _is_sure(f)]
+    found = [
+        Finding(
+            f"{_phase(f).capitalize()} of group {_word(f, 'group')} {_word(f, 'benchmark')} is"
+            f" {_factor(f)} times slower beside {_beside(f, names)}.",
+            _PHASES,
+            "warn",
+        )
+        for f in sure[:_MOST_SENTENCES]
+    ]
+    if len(sure) > _MOST_SENTENCES:
+        found.append(
+            Finding(f"{len(sure) - _MOST_SENTENCES} more phases are slower.", _PHASES, "warn")
+        )
+    if sure:
+        return found
+    if any(f.samples and f.samples.low95 is not None for f in _known(result, "slow_down")):
+        text = "No phase is slower beside another group than chance explains."
+        return [Finding(text, _PHASES, "info")]
+    if phases:
+        text = (
+            f"{_phase(phases[0]).capitalize()} of group {_word(phases[0], 'group')}"
+            f" {_word(phases[0], 'benchmark')} was {_factor(phases[0])} times slower beside"
+            f" {_beside(phases[0], names)}, in a single round: chance is not ruled out."
+        )
+        return [Finding(text, _PHASES, "info")]
+    return []
+
+
+def _failures(result: Result) -> list[Finding]:
+    missing = sum(f.metric.value is None for f in result.figures_named("slow_down"))
+    if not missing:
+        return []
+    text = f"{fmt.count_of(missing, 'slow-down')} could not be told: a group did not end well."
+    return [Finding(text, _MATRIX, "bad")]
+
+
+def _matrix(result: Result) -> Picture | None:
+    names = _names(result)
+    figures = result.figures_named("slow_down")
+    besides = list(common.unique(_word(f, "beside") for f in figures))
+    cells = {(_word(f, "group"), _word(f, "beside")): f.metric.value for f in figures}
+    if not cells:
+        return None
+    labels = [", ".join(names.get(n, n) for n in beside.split(",")) for beside in besides]
+    return Picture(
+        _MATRIX,
+        "Times slower than alone",
+        "A row is a group, a column what worked beside it, a number how many times slower the"
+        " group was, over all its phases: 1 is no interference.",
+        "heatmap",
+        Axis("beside"),
+        Axis("times slower", low=1.0),
+        {
+            "": [
+                Panel(
+                    "",
+                    [],
+                    labels,
+                    list(names.values()),
+                    [[cells.get((group, beside)) for beside in besides] for group in names],
+                )
+            ]
+        },
+        columns=1,
+        panel_height=320,
+    )
+
+
+def _phases_table(result: Result) -> Table:
+    names = _names(result)
+    rows: list[list[Cell]] = []
+    for f in result.figures_named("slow_down_of_phase"):
+        of = f.samples
+        rows.append(
+            [
+                names.get(_word(f, "group"), _word(f, "group")),
+                _phase(f),
+                _beside(f, names),
+                f.metric.value,
+                of.low95 if of else None,
+                of.high95 if of else None,
+                of.count if of else 0,
+            ]
+        )
+    return Table(
+        [
+            Column("group"),
+            Column("phase"),
+            Column("beside"),
+            Column("times slower", "1", digits=3),
+            Column("95 % from", "1", digits=3),
+            Column("to", "1", digits=3),
+            Column("rounds", "1"),
+        ],
+        rows,
+        "Times slower than alone, by phase",
+    )
+
+
+def _met_table(result: Result) -> Table:
+    rows: list[list[Cell]] = []
+    for f in result.figures_named("met"):
+        rows.append(
+            [
+                f"{_word(f, 'group')} {_word(f, 'benchmark')}",
+                _phase(f),
+                f"{_word(f, 'beside')} {_word(f, 'beside_benchmark')}",
+                _phase(f, "beside_"),
+                f.metric.value,
+                _Met.of(f).fraction,
+            ]
+        )
+    return Table(
+        [
+            Column("group"),
+            Column("phase"),
+            Column("met"),
+            Column("in its phase"),
+            Column("at the same time", "s"),
+            Column("of the phase", "1", "%"),
+        ],
+        rows,
+        "Which phase met which, in all rounds",
+    )
+
+
+class InterferenceTeller:
+    def headline(self, result: Result) -> Headline:
+        most = next(iter(_known(result, "slow_down")), None)
+        context = common.context_of(result)
+        if most is None:
+            return Headline(
+                "largest slow-down", None, "1", context, missing="no group was measured beside one"
+            )
+        names = _names(result)
+        group = names.get(_word(most, "group"), "")
+        return Headline(
+            "largest slow-down",
+            most.metric.value,
+            "1",
+            f"group {group} beside {_beside(most, names)}, {context}",
+            anchor=_MATRIX,
+        )
+
+    def findings(self, result: Result) -> Sequence[Finding]:
+        return [*_failures(result), *_sentences(result)]
+
+    def sections(self, result: Result) -> Sequence[Section]:
+        found = []
+        if (matrix := _matrix(result)) is not None:
+            found.append(Section("interference", "Interference", [matrix]))
+        phases = _phases_table(result)
+        if phases.rows:
+            found.append(Section(_PHASES, "Phases", [phases]))
+        met = _met_table(result)
+        if met.rows:
+            found.append(Section("met", "Which phase met which", [met]))
+        return found
+
+
+TELLER = InterferenceTeller()

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/interference/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/stats.hpp"
+
+namespace effio::interference {
+namespace {
+
+using Spans = std::vector<std::pair<double, double>>;
+
+/// Mean rate of each cell of a part that counts.
+struct CellRate {
+    Kind kind;
+    Samples rate;
+    bool higher_is_better = true;
+};
+
+std::map<std::string, CellRate> rates_of(const Part& part) {
+    std::map<std::string, CellRate> cells;
+    for (const auto& row : part.rows) {
+        if (!row.counts) continue;
+        CellRate& cell = cells[row.cell];
+        cell.kind = row.kind;
+        cell.higher_is_better = row.higher_is_better;
+        cell.rate.add(row.rate);
+    }
+    return cells;
+}
+
+/// By kind: the geometric mean over its cells of how much slower the second part is.
+std::map<Kind, double> factors_of(const Part& alone, const Part& beside) {
+    const auto before = rates_of(alone);
+    std::map<Kind, std::vector<double>> ratios;
+    for (const auto& [name, cell] : rates_of(beside)) {
+        const auto same = before.find(name);
+        if (same == before.end()) continue;
+        const double a = same->second.rate.mean();
+        const double b = cell.rate.mean();
+        if (!(a > 0) || !(b > 0)) continue;
+        ratios[cell.kind].push_back(cell.higher_is_better ? a / b : b / a);
+    }
+    std::map<Kind, double> factors;
+    for (const auto& [kind, of] : ratios) factors[kind] = geometric_mean(of);
+    return factors;
+}
+
+std::map<Kind, Spans> spans_of(const Part& part) {
+    std::map<Kind, Spans> spans;
+    for (const auto& row : part.rows) {
+        if (row.when_known) spans[row.kind].emplace_back(row.begin, row.end);
+    }
+    return spans;
+}
+
+/// Of the first run alone.
+std::map<Kind, Spans> counted_spans_of(const Part& part) {
+    std::map<Kind, Spans> spans;
+    for (const auto& row : part.rows) {
+        if (row.when_known && row.counts) spans[row.kind].emplace_back(row.begin, row.end);
+    }
+    return spans;
+}
+
+double length_of(const Spans& spans) {
+    double seconds = 0;
+    for (const auto& [begin, end] : spans) seconds += end - begin;
+    return seconds;
+}
+
+}  // namespace
+
+std::string Kind::text() const {
+    return pattern.empty() ? access : fmt::format("{} ({})", access, pattern);
+}
+
+Row row_of(const Json& line, bool first) {
+    Row row;
+    row.kind = {line.value("access", ""), line.value("pattern", "")};
+    row.cell = Json::array({row.kind.access, row.kind.pattern, line["where"]}).dump();
+    const Json& rate = line["rate"];
+    const bool known = rate["value"].is_number();
+    row.counts = first && known && line.value("valid", false);
+    row.rate = known ? rate["value"].get<double>() : 0;
+    row.unit = rate.value("unit", "");
+    row.higher_is_better = rate.value("better", "higher") == "higher";
+    row.bytes = line.value("bytes", std::int64_t{0});
+    row.operations = line.value("operations", std::int64_t{0});
+    row.seconds = line["seconds"]["total"].value("max", 0.0);
+    if (const auto span = line.find("span"); span != line.end()) {
+        row.when_known = true;
+        row.begin = span->value("begin_seconds", 0.0);
+        row.end = span->value("end_seconds", 0.0);
+    }
+    return row;
+}
+
+Json to_json(const Row& r) {
+    return Json::array({r.kind.access, r.kind.pattern, r.cell, r.counts, r.rate, r.unit,
+                        r.higher_is_better, r.bytes, r.operations, r.seconds, r.when_known, r.begin,
+                        r.end});
+}
+
+Row row_from(const Json& j) {
+    return {{j[0], j[1]}, j[2], j[3], j[4], j[5], j[6], j[7], j[8], j[9], j[10], j[11], j[12]};
+}
+
+std::string others(const Turn& turn, int group) {
+    std::string text;
+    for (const int g : turn) {
+        if (g != group) text += fmt::format("{}{}", text.empty() ? "" : ",", g);
+    }
+    return text;
+}
+
+double overlap_seconds(const Spans& mine, const Spans& theirs) {
+    double seconds = 0;
+    for (const auto& [begin, end] : mine) {
+        for (const auto& [other_begin, other_end] : theirs) {
+            seconds += std::max(0.0, std::min(end, other_end) - std::max(begin, other_begin));
+        }
+    }
+    return seconds;
+}
+
+std::vector<SlowDown> Summary::slow_downs() const {
+    std::map<std::pair<std::int64_t, int>, const Part*> alone;  // by round and group
+    for (const auto& done : turns_) {
+        if (done.turn.size() != 1 || !done.parts.front().well) continue;
+        alone[{done.round, done.turn.front()}] = &done.parts.front();
+    }
+    // The empty kind, which stands for all, is the first one in the order.
+    std::map<std::pair<int, std::string>, std::map<Kind, std::vector<double>>> factors;
+    for (const auto& done : turns_) {
+        if (done.turn.size() < 2) continue;
+        const bool well = std::all_of(done.parts.begin(), done.parts.end(),
+                                      [](const Part& part) { return part.well; });
+        for (const auto& part : done.parts) {
+            auto& mine = factors[{part.group, others(done.turn, part.group)}];
+            std::vector<double>& over_all = mine[Kind{}];
+            const auto before = alone.find({done.round, part.group});
+            if (!well || before == alone.end()) continue;
+            std::vector<double> each;
+            for (const auto& [kind, factor] : factors_of(*before->second, part)) {
+                mine[kind].push_back(factor);
+                each.push_back(factor);
+            }
+            if (!each.empty()) over_all.push_back(geometric_mean(each));
+        }
+    }
+    std::vector<SlowDown> all;
+    for (const auto& [who, kinds] : factors) {
+        for (const auto& [kind, values] : kinds) {
+            all.push_back({who.first, who.second, kind, values});
+        }
+    }
+    return all;
+}
+
+std::vector<Met> Summary::met() const {
+    using Key = std::tuple<int, Kind, int, Kind>;
+    std::map<Key, double> seconds;
+    std::map<std::tuple<int, Kind, int>, double> whole;
+    for (const auto& done : turns_) {
+        for (const auto& part : done.parts) {
+            const auto mine = counted_spans_of(part);
+            for (const auto& other : done.parts) {
+                if (other.group == part.group) continue;
+                const auto theirs = spans_of(other);
+                for (const auto& [kind, spans] : mine) {
+                    whole[{part.group, kind, other.group}] += length_of(spans);
+                    for (const auto& [other_kind, other_spans] : theirs) {
+                        seconds[{part.group, kind, other.group, other_kind}] +=
+                            overlap_seconds(spans, other_spans);
+                    }
+                }
+            }
+        }
+    }
+    std::vector<Met> all;
+    for (const auto& [key, overlap] : seconds) {
+        if (overlap <= 0) continue;
+        const auto& [group, kind, other, other_kind] = key;
+        all.push_back(
+            {group, kind, other, other_kind, overlap, overlap / whole[{group, kind, other}]});
+    }
+    return all;
+}
+
+Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benchmarks) {
+    const bool over_all = slow_down.kind == Kind{};
+    Figure f;
+    f.benchmark = "interference";
+    f.name = over_all ? "slow_down" : "slow_down_of_phase";
+    f.where = Json{{"group", slow_down.group},
+                   {"benchmark", benchmarks[static_cast<std::size_t>(slow_down.group) - 1]},
+                   {"beside", slow_down.beside}};
+    if (!over_all) {
+        f.where["access"] = slow_down.kind.access;
+        f.where["pattern"] = slow_down.kind.pattern;
+    }
+    Samples logarithms;
+    for (const double factor : slow_down.factors) logarithms.add(std::log(factor));
+    f.metric = Metric::none("1", "no round has it both alone and beside the others", false);
+    f.detail = Json{{"rounds", slow_down.factors}};
+    if (logarithms.count() == 0) return f;
+    f.metric = {std::exp(logarithms.mean()), "1", false, {}};
+    SampleSummary& samples = f.samples.emplace();
+    samples.count = logarithms.count();
+    samples.min = std::exp(logarithms.min());
+    samples.max = std::exp(logarithms.max());
+    if (samples.count > 1) {
+        samples.low95 = std::exp(logarithms.mean() - logarithms.confidence95());
+        samples.high95 = std::exp(logarithms.mean() + logarithms.confidence95());
+    }
+    return f;
+}
+
+}  // namespace effio::interference

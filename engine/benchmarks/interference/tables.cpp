@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/interference/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/stats.hpp"
+#include "core/table.hpp"
+#include "core/units.hpp"
+
+namespace effio::interference {
+namespace {
+
+std::string counted(std::int64_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+/// "2.00 [1.95, 2.05]"
+std::string factor_text(const Figure& f) {
+    if (!f.metric.reason.empty()) return "-";
+    if (!f.samples || !f.samples->low95) return fmt::format("{:.2f}", f.metric.value);
+    return fmt::format("{:.2f} [{:.2f}, {:.2f}]", f.metric.value, *f.samples->low95,
+                       *f.samples->high95);
+}
+
+/// The groups of "2,3" by name.
+std::string beside_name(const std::string& beside, const std::vector<std::string>& benchmarks) {
+    std::string text;
+    for (std::size_t g = 1; g <= benchmarks.size(); ++g) {
+        if (("," + beside + ",").find(fmt::format(",{},", g)) == std::string::npos) continue;
+        text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                            group_name(static_cast<int>(g), benchmarks));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string group_name(int group, const std::vector<std::string>& benchmarks) {
+    return fmt::format("{} {}", group, benchmarks[static_cast<std::size_t>(group) - 1]);
+}
+
+std::string title_of(const Turn& turn, const std::vector<std::string>& benchmarks) {
+    std::string text = group_name(turn.front(), benchmarks);
+    if (turn.size() == 1) return text + " alone";
+    for (std::size_t i = 1; i < turn.size(); ++i) {
+        text += (i == 1 ? " beside " : ", ") + group_name(turn[i], benchmarks);
+    }
+    return text;
+}
+
+std::string heading(const std::vector<std::string>& benchmarks, const std::vector<int>& ranks,
+                    const std::vector<Turn>& turns, std::int64_t rounds) {
+    std::string text = fmt::format("Interference of {} groups: {} of {}\n\n", benchmarks.size(),
+                                   counted(rounds, "round"),
+                                   counted(static_cast<std::int64_t>(turns.size()), "turn"));
+    for (std::size_t i = 0; i < benchmarks.size(); ++i) {
+        text += fmt::format("  group {}: {}\n", group_name(static_cast<int>(i) + 1, benchmarks),
+                            counted(ranks[i], "rank"));
+    }
+    text += "\n";
+    for (const auto& turn : turns) text += "  " + title_of(turn, benchmarks) + "\n";
+    return text + "\n";
+}
+
+std::string line_of(const TurnDone& done, const std::vector<std::string>& benchmarks) {
+    std::string text =
+        fmt::format("round {}, {}:", done.round + 1, title_of(done.turn, benchmarks));
+    for (const auto& part : done.parts) {
+        text += fmt::format("{} {}{}", &part == &done.parts.front() ? "" : ",",
+                            format_duration(part.seconds), part.well ? "" : " (not done)");
+        if (part.runs > 1) {
+            text += fmt::format(" and {} further {} until {}", part.runs - 1,
+                                part.runs == 2 ? "run" : "runs", format_duration(part.covered));
+        }
+    }
+    return text + "\n";
+}
+
+std::vector<Measurement> measurements_of(const TurnDone& done, const Part& part, int number,
+                                         const std::vector<std::string>& benchmarks,
+                                         const std::vector<int>& ranks, int nodes) {
+    double until = 0;
+    bool well = true;
+    for (const auto& other : done.parts) {
+        well = well && other.well;
+        if (other.group == part.group) continue;
+        until = until > 0 ? std::min(until, other.covered) : other.covered;
+    }
+    std::map<Kind, std::pair<Measurement, Samples>> kinds;
+    for (const auto& row : part.rows) {
+        if (!row.counts) continue;
+        auto& [m, rates] = kinds[row.kind];
+        m.access = row.kind.access;
+        m.pattern = row.kind.pattern;
+        m.bytes += row.bytes;
+        m.operations += row.operations;
+        const double before = longest(m.seconds, "total");
+        const double total = before + row.seconds;
+        m.seconds = {{"total", {total, total, total}}};
+        rates.add(row.rate);
+        m.rate = {rates.mean(), row.unit, row.higher_is_better, {}};
+    }
+    std::vector<Measurement> all;
+    const auto group = static_cast<std::size_t>(part.group) - 1;
+    for (auto& [kind, row] : kinds) {
+        Measurement& m = row.first;
+        m.benchmark = "interference";
+        m.where = Json{{"group", part.group},
+                       {"benchmark", benchmarks[group]},
+                       {"beside", others(done.turn, part.group)},
+                       {"turn", number}};
+        m.ranks = ranks[group];
+        m.nodes = nodes;
+        m.repetition = done.round;
+        m.stopped_by = "count";
+        m.scattered = true;
+        if (!well) {
+            m.valid = false;
+            m.invalid_reason = "a group of this turn did not end as it should";
+            m.rate =
+                Metric::none(m.rate.unit, "INVALID: " + m.invalid_reason, m.rate.higher_is_better);
+        }
+        m.detail = Json{{"measurements", row.second.count()},
+                        {"run_seconds", part.seconds},
+                        {"runs", part.runs}};
+        if (done.turn.size() > 1 && part.seconds > 0) {
+            m.detail["covered_fraction"] = std::min(1.0, until / part.seconds);
+        }
+        all.push_back(std::move(m));
+    }
+    return all;
+}
+
+Figure figure_of(const Met& met, const std::vector<std::string>& benchmarks) {
+    Figure f;
+    f.benchmark = "interference";
+    f.name = "met";
+    f.where = Json{{"group", met.group},
+                   {"benchmark", benchmarks[static_cast<std::size_t>(met.group) - 1]},
+                   {"access", met.kind.access},
+                   {"pattern", met.kind.pattern},
+                   {"beside", std::to_string(met.other)},
+                   {"beside_benchmark", benchmarks[static_cast<std::size_t>(met.other) - 1]},
+                   {"beside_access", met.other_kind.access},
+                   {"beside_pattern", met.other_kind.pattern}};
+    f.metric = {met.seconds, "s", true, {}};
+    f.detail = Json{{"fraction", met.fraction}};
+    return f;
+}
+
+std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks) {
+    std::vector<std::string> columns;
+    for (const auto& f : figures) {
+        const std::string beside = f.where["beside"];
+        if (f.name == "slow_down" &&
+            std::find(columns.begin(), columns.end(), beside) == columns.end()) {
+            columns.push_back(beside);
+        }
+    }
+    std::sort(columns.begin(), columns.end());
+    if (columns.empty()) return {};
+    std::vector<Table::Column> heads{{"group", Table::Align::left}};
+    for (const auto& beside : columns) {
+        heads.push_back({"beside " + beside_name(beside, benchmarks), Table::Align::right});
+    }
+    Table table(heads);
+    for (std::size_t g = 1; g <= benchmarks.size(); ++g) {
+        std::vector<std::string> cells{group_name(static_cast<int>(g), benchmarks)};
+        for (const auto& beside : columns) {
+            const auto of = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) {
+                return f.name == "slow_down" && f.where["group"].get<std::size_t>() == g &&
+                       f.where["beside"].get<std::string>() == beside;
+            });
+            cells.push_back(of == figures.end() ? "" : factor_text(*of));
+        }
+        table.row(std::move(cells));
+    }
+    return "\nTimes slower than alone, over all phases [95 % interval over rounds]:\n\n" +
+           table.text(2);
+}
+
+std::string phases_table(const std::vector<Figure>& figures) {
+    Table table({{"group", Table::Align::left},
+                 {"phase", Table::Align::left},
+                 {"beside", Table::Align::left},
+                 {"times slower", Table::Align::right}});
+    bool any = false;
+    for (const auto& f : figures) {
+        if (f.name != "slow_down_of_phase") continue;
+        any = true;
+        table.row({fmt::format("{} {}", f.where["group"].get<int>(),
+                               f.where["benchmark"].get<std::string>()),
+                   Kind{f.where["access"], f.where["pattern"]}.text(),
+                   f.where["beside"].get<std::string>(), factor_text(f)});
+    }
+    return any ? "\nBy phase:\n\n" + table.text(2) : "";
+}
+
+std::string met_table(const std::vector<Met>& met, const std::vector<std::string>& benchmarks) {
+    if (met.empty()) return {};
+    Table table({{"group", Table::Align::left},
+                 {"phase", Table::Align::left},
+                 {"met", Table::Align::left},
+                 {"in its phase", Table::Align::left},
+                 {"overlap [s]", Table::Align::right},
+                 {"of the phase [%]", Table::Align::right}});
+    for (const auto& m : met) {
+        table.row({group_name(m.group, benchmarks), m.kind.text(), group_name(m.other, benchmarks),
+                   m.other_kind.text(), fmt::format("{:.3f}", m.seconds),
+                   fmt::format("{:.1f}", 100 * m.fraction)});
+    }
+    return "\nWhich phase met which, in all rounds:\n\n" + table.text(2);
+}
+
+}  // namespace effio::interference

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Turns and their summary as records and as tables.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmarks/interference/summary.hpp"
+#include "benchmarks/interference/turns.hpp"
+#include "core/record.hpp"
+
+namespace effio::interference {
+
+/// "ior beside mdtest", "ior alone"; a benchmark there is twice goes with the number of its group.
+std::string title_of(const Turn& turn, const std::vector<std::string>& benchmarks);
+/// "2 mdtest"
+std::string group_name(int group, const std::vector<std::string>& benchmarks);
+
+/// What will be done; before the first turn, and in a plan.
+std::string heading(const std::vector<std::string>& benchmarks, const std::vector<int>& ranks,
+                    const std::vector<Turn>& turns, std::int64_t rounds);
+/// One line of what a turn came to.
+std::string line_of(const TurnDone& done, const std::vector<std::string>& benchmarks);
+
+/// One for each kind of what the first run of a group measured; `number` of the turn from 1.
+std::vector<Measurement> measurements_of(const TurnDone& done, const Part& part, int number,
+                                         const std::vector<std::string>& benchmarks,
+                                         const std::vector<int>& ranks, int nodes);
+Figure figure_of(const Met& met, const std::vector<std::string>& benchmarks);
+
+/// Slow-downs over all phases: a row for each group, a column for what it was beside.
+std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks);
+std::string phases_table(const std::vector<Figure>& figures);
+std::string met_table(const std::vector<Met>& met, const std::vector<std::string>& benchmarks);
+
+}  // namespace effio::interference

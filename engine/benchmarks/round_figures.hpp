@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The figures of a benchmark that is measured as a whole several times: in rounds (docs/reading.md,
+// How many repetitions).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/record.hpp"
+#include "core/rounds.hpp"
+
+namespace effio {
+
+/// Why a figure of a single round has no interval; for `detail.interval`.
+Json no_interval(const std::string& why);
+/// What `detail.interval` says of one, and a reason if it may be untrue. The mean of `interval` is
+/// that of the figure or stands for it.
+void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method);
+/// "± 3.1 % (95 %, 5 rounds)"; empty without an interval.
+std::string interval_text(const Figure& figure);
+
+/// Takes the figures of each round and gives their means. The root's.
+class RoundFigures {
+  public:
+    /// A figure of the present round. One that has no value in some round has none at the end.
+    void add(Figure figure);
+    void end_round() { ++rounds_; }
+    std::int64_t rounds() const { return rounds_; }
+    /// In the order of their first round. After one round as they came, and `detail.interval` says
+    /// why there is none; after several the means, with samples and interval, and all else as in
+    /// the last round.
+    std::vector<Figure> figures() const;
+
+  private:
+    struct Series {
+        Figure last;
+        std::vector<double> values;
+        std::string missing;  ///< why a round has no value
+    };
+    std::int64_t rounds_ = 0;
+    std::vector<Series> series_;
+};
+
+}  // namespace effio

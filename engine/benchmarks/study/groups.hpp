@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The files of a study's cells: which stand and are removed together, and how much they take.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/study/measure.hpp"
+
+namespace effio::study {
+
+/// Cells whose files are removed together; they stand next to each other.
+struct Group {
+    std::span<const Cell> cells;
+    struct Set {
+        std::string name;  ///< Cell::file
+        FileSet files;
+        std::vector<FileSet> beside;  ///< what the storage makes beside them
+    };
+    std::vector<Set> sets;
+    bool writes = false;
+
+    const FileSet& files_of(const Cell& cell) const;
+};
+
+/// `ranks` are those of the run.
+std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int ranks);
+
+/// All of them, each name once: files of one name replace each other.
+std::vector<FileSet> files_of(const std::vector<Group>& groups);
+
+/// The most that lies on storage at a time.
+double bytes_lying(const Definition& definition, bool keep);
+
+}  // namespace effio::study

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/visit.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+
+#include "benchmarks/storage_run.hpp"
+#include "storage/cache_watch.hpp"
+#include "storage/posix_calls.hpp"
+
+namespace effio {
+namespace {
+
+double over(std::int64_t bytes, double seconds) {
+    return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
+}
+
+/// "24 of 24 calls collective", where the library tells what it made of them; else empty.
+std::string collective_words(const Json& library) {
+    const auto count = library.value("collective_calls", std::int64_t{0});
+    if (count == 0 || !library.contains("done_collectively")) return {};
+    return fmt::format("{} of {} calls collective",
+                       library["done_collectively"].get<std::int64_t>(), count);
+}
+
+}  // namespace
+
+void Footprint::add(const std::string& path, std::int64_t length) {
+    constexpr std::int64_t unit = 512;  // of st_blocks
+    struct stat info{};
+    ++files;
+    bytes += length;
+    if (::stat(path.c_str(), &info) == 0) allocated += unit * info.st_blocks;
+}
+
+Json Footprint::to_json() const {
+    const auto filled = static_cast<double>(std::min(allocated, bytes));
+    return Json{{"files", files},
+                {"bytes", bytes},
+                {"allocated_bytes", allocated},
+                {"sparse_share", bytes > 0 ? 1 - filled / static_cast<double>(bytes) : 0}};
+}
+
+Footprint Footprint::over(const Comm& comm) const {
+    std::array sums{files, bytes, allocated};
+    comm.sum(std::span<std::int64_t>(sums));
+    return {sums[0], sums[1], sums[2]};
+}
+
+Result<Footprint> sized(Session& session, std::span<const std::string> paths, std::int64_t least,
+                        bool together) {
+    Footprint sum;
+    Status found;
+    for (const auto& path : paths) {
+        session.progress.beat();
+        const auto size = size_of(path);
+        if (!size) {
+            found = size.error();
+            continue;
+        }
+        sum.add(path, *size);
+        if (!together && *size < least) found = too_short(path, *size, least);
+    }
+    if (together && found && sum.bytes < least) found = too_short(paths.front(), sum.bytes, least);
+    if (!found) return std::move(found.error());
+    return sum;
+}
+
+Visited carry_out(Session& session, const Comm& comm, const Topology& topology,
+                  const std::optional<FileSystem>& file_system, const VisitSteps& steps) {
+    Visited seen;
+    CacheWatch watch(comm, topology, file_system);
+    watch.begin();
+    Phases phases(session, comm, topology);
+    if (steps.waits_for != nullptr) phases.wait_after_parts(*steps.waits_for);
+    bool fine = true;
+    for (const auto& part : steps.opening) fine = fine && phases.part(part.name, part.work);
+    fine = fine && phases.part(steps.moving.name, steps.moving.work);
+    if (fine && steps.sync) {
+        fine = phases.part("sync", [&] {
+            if (!steps.sync_counts) watch.stop();
+            session.progress.call("sync");
+            return steps.sync();
+        });
+    }
+    if (fine && steps.ask) steps.ask();
+    if (fine && steps.close) fine = phases.part("close", steps.close);
+    phases.finish();
+    if (fine && steps.sync) watch.synced();
+    seen.fine = fine;
+    seen.agreed = phases.agreed();
+    seen.seconds = phases.seconds();
+    seen.counted = steps.sync_counts ? phases.total() : phases.total_without("sync");
+    seen.bytes = comm.sum(steps.bytes(fine));
+    seen.cache = watch.end(seen.bytes, steps.reading);
+    if (steps.cold != nullptr) steps.cold->tell(seen.cache, seen.bytes, steps.reading);
+    return seen;
+}
+
+double VisitResult::rate() const {
+    return over(bytes, counted_seconds);
+}
+
+double VisitResult::synced_rate() const {
+    return over(bytes, longest("total"));
+}
+
+std::int64_t VisitResult::hole_bytes() const {
+    return on_disk ? std::max<std::int64_t>(on_disk->bytes - bytes, 0) : 0;
+}
+
+std::string VisitResult::remark() const {
+    if (!valid) return "INVALID: " + (errors.empty() ? "interrupted" : errors.front().text());
+    if (error_count > 0) {
+        return fmt::format("{} WRONG, {}", count_of(error_count, of_arrays ? "value" : "piece"),
+                           errors.front().text());
+    }
+    std::string text;
+    const auto add = [&](const std::string& words) {
+        if (!words.empty()) text += (text.empty() ? "" : ", ") + words;
+    };
+    if (verified_bytes > 0) add("verified");
+    add(cache_remark(cache, !writing));
+    add(collective_words(library));
+    return text;
+}
+
+void VisitResult::add_totals(const Comm& comm, const ArrayTotals& mine) {
+    library["collective_calls"] = comm.sum(mine.collective_calls);
+    const std::int64_t done = mine.done_collectively.value_or(-1);
+    if (comm.min(done) >= 0) library["done_collectively"] = comm.sum(done);
+    for (const auto& [mode, count] : mine.modes) library["modes"][mode] = count;
+}
+
+void VisitResult::add(const Comm& comm, const Visited& visited, const Histogram* times) {
+    bytes = visited.bytes;
+    seconds = spread_over(comm, visited.seconds);
+    counted_seconds = comm.max(visited.counted);
+    if (times != nullptr) call_times = merged_over(comm, *times);
+    cache = visited.cache;
+}
+
+void VisitResult::add(const Agreed& agreed) {
+    error_count = agreed.error_count;
+    if (!agreed.error) return;
+    errors.push_back(*agreed.error);
+    valid = agreed.error->exit_code == ExitCode::data_errors;
+}
+
+Measurement VisitResult::to_measurement() const {
+    Measurement m;
+    m.bytes = bytes;
+    m.operations = calls;
+    m.seconds = seconds;
+    m.valid = valid;
+    if (valid) {
+        m.rate = Metric::rate(rate());
+    } else {
+        m.invalid_reason = errors.empty() ? "interrupted" : errors.front().text();
+        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
+    }
+    m.stopped_by = interrupted ? "interrupted" : valid ? "count" : "error";
+    m.call_times = call_times;
+    set_hints(m, asked, granted);
+    m.verified_bytes = verified_bytes;
+    m.error_count = error_count;
+    m.errors = errors;
+    m.cache = cache;
+    m.detail = Json{{"file", path}, {"library", library}};
+    if (on_disk) m.detail["on_disk"] = on_disk->to_json();
+    if (!of_arrays) return m;
+    m.detail["data_bytes"] = data_bytes;
+    m.detail["by_definition_seconds"] = counted_seconds;
+    if (writing) m.detail["hole_bytes"] = hole_bytes();
+    if (flushed()) m.detail["synced_bandwidth_bytes_per_second"] = synced_rate();
+    return m;
+}
+
+void note_wrong(Outcome& outcome, const Session& session, const std::string& path,
+                const std::string& first, std::int64_t elements) {
+    Error error = io_error("verify", path, first);
+    error.exit_code = ExitCode::data_errors;
+    outcome.fail(session.signed_error(std::move(error)));
+    outcome.error_count += elements - 1;
+}
+
+}  // namespace effio

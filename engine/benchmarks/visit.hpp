@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One visit to files by the ranks of a communicator, or one pass of it: open, move, sync, close;
+// timed by part, watched, agreed on, sized, and summed up over the ranks. What all benchmarks share
+// that open a file, move data and close it again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/cold.hpp"
+#include "benchmarks/phases.hpp"
+#include "core/record.hpp"
+#include "parallel/agree.hpp"
+#include "parallel/file_system.hpp"
+#include "storage/array_file.hpp"
+
+namespace effio {
+
+/// What files take on storage, as the file system tells right after the close.
+struct Footprint {
+    std::int64_t files = 0;
+    std::int64_t bytes = 0;      ///< lengths
+    std::int64_t allocated = 0;  ///< less, where they have holes
+
+    void add(const std::string& path, std::int64_t length);
+    Footprint over(const Comm& comm) const;  ///< of all ranks; collective
+    Json to_json() const;
+};
+
+/// The lengths of files. MPI libraries return success for data that never arrived (full disks):
+/// each file, or all of them `together`, must be as long as its data at least.
+Result<Footprint> sized(Session& session, std::span<const std::string> paths, std::int64_t least,
+                        bool together);
+
+/// What a rank does; what is empty is left out.
+struct VisitSteps {
+    using Work = std::function<Status()>;
+    struct Part {
+        std::string name;
+        Work work;
+    };
+    std::vector<Part> opening = {};
+    Part moving;
+    Work sync = {};
+    /// The rate counts the flush: else what the caches held before it is the evidence.
+    bool sync_counts = false;
+    /// While the file is open and all went well: the time for what it tells of itself.
+    std::function<void()> ask = {};
+    Work close = {};
+    /// Of the file, if all wait for each other after each part.
+    const Comm* waits_for = nullptr;
+    /// After the end, `fine` on all ranks: what this rank moved one way, by which reads are judged.
+    std::function<std::int64_t(bool fine)> bytes;
+    bool reading = false;
+    /// What was in force against the page cache; told to the evidence after the end.
+    const Cold* cold = nullptr;
+};
+
+/// What this rank saw of it; the same on all ranks where it says so.
+struct Visited {
+    bool fine = true;        ///< on all ranks
+    Agreed agreed;           ///< on all ranks
+    std::int64_t bytes = 0;  ///< of all ranks
+    /// "total", the parts by name, "late", "agree".
+    std::vector<Named> seconds;
+    double counted = 0;  ///< seconds over which the rate counts the bytes
+    CacheEvidence cache;
+};
+
+/// Collective over `comm`, whose `topology` it is. A part that fails on one rank is the last one:
+/// the file stays unclosed.
+Visited carry_out(Session& session, const Comm& comm, const Topology& topology,
+                  const std::optional<FileSystem>& file_system, const VisitSteps& steps);
+
+/// What came of a visit or of one of its passes; the same on all ranks unless said otherwise.
+struct VisitResult {
+    std::string path;  ///< of the root's file
+    bool writing = true;
+    bool of_arrays = false;       ///< tells of data and of holes beside the bytes
+    std::int64_t bytes = 0;       ///< of all ranks; of arrays with headers and record marks
+    std::int64_t data_bytes = 0;  ///< without those
+    std::int64_t calls = 0;
+    PartTimes seconds;  ///< over ranks; "total" first, "agree" last
+    /// Of the slowest rank: over which the rate counts the bytes.
+    double counted_seconds = 0;
+    std::optional<Histogram> call_times;
+    Hints asked;
+    GrantedHints granted;  ///< as this rank's library tells
+    Json library = Json::object();
+    std::optional<CacheEvidence> cache;
+    std::optional<Footprint> on_disk;  ///< of files that were written and closed
+    std::int64_t verified_bytes = 0;
+    std::int64_t error_count = 0;
+    std::vector<Error> errors;
+    bool valid = true;
+    bool interrupted = false;
+
+    /// The slowest rank's; 0 if there is no such part.
+    double longest(std::string_view part) const { return effio::longest(seconds, part); }
+    double rate() const;
+    double synced_rate() const;  ///< bytes over all seconds
+    /// By how much the files are longer than `bytes`: what alignment leaves empty.
+    std::int64_t hole_bytes() const;
+    /// Written and flushed, in a part of its own that took time.
+    bool flushed() const { return writing && longest("sync") > 0; }
+    /// For people: invalid, wrong or verified, from cache, and the collective calls.
+    std::string remark() const;
+
+    /// What the library says of its calls, summed over the ranks; collective.
+    void add_totals(const Comm& comm, const ArrayTotals& mine);
+    /// Seconds, bytes, cache and call times of a visit; collective.
+    void add(const Comm& comm, const Visited& visited, const Histogram* times);
+    /// What all ranks know at the end. Data that are wrong do not make it invalid.
+    void add(const Agreed& agreed);
+    /// Everything but benchmark, pattern, access, place and repetition.
+    Measurement to_measurement() const;
+};
+
+/// The failure of a reader that found wrong values.
+void note_wrong(Outcome& outcome, const Session& session, const std::string& path,
+                const std::string& first, std::int64_t elements);
+
+}  // namespace effio

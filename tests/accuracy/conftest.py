@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Devices, links and clocks of which all is known, and the book of what runs report of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from .truths import MIB, Book, write_page
+
+SECTOR = 512  # of /sys/block/*/stat, whatever the device has
+PAGE = "EFFIO_ACCURACY_PAGE"
+
+_BOOK = pytest.StashKey[Book]()
+
+
+@pytest.fixture(scope="session")
+def book(request: pytest.FixtureRequest) -> Book:
+    stash = request.config.stash
+    return stash.setdefault(_BOOK, Book())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where a truth cannot be had here, the page says why."""
+    report = yield
+    marker = item.get_closest_marker("truths")
+    if marker is not None and report.skipped and isinstance(report.longrepr, tuple):
+        found = item.config.stash.setdefault(_BOOK, Book())
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        for name in marker.args:
+            if name not in found.reported:
+                found.skipped.setdefault(name, reason)
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if page := os.environ.get(PAGE):
+        write_page(Path(page), session.config.stash.setdefault(_BOOK, Book()))
+
+
+@dataclass(frozen=True)
+class Device:
+    place: Path
+    name: str
+
+    def counted(self) -> tuple[int, int]:
+        """Bytes read and written since the device was set up."""
+        words = Path(f"/sys/block/{self.name}/stat").read_text().split()
+        return int(words[2]) * SECTOR, int(words[6]) * SECTOR
+
+
+@pytest.fixture
+def device(tmp_path: Path, mount: Callable[..., Path]) -> Device:
+    """An ext4 on a loop device that nobody else uses."""
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(512 * MIB)
+    made = subprocess.run(
+        ["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(image)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if made.returncode != 0:
+        pytest.skip(f"mkfs.ext4 does not work here: {made.stderr.strip()}")
+    place = mount("-o", "loop,noatime", str(image))
+    number = place.stat().st_dev
+    sys = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    if not (sys / "stat").exists():
+        pytest.skip("this kernel keeps no counters of loop devices")
+    return Device(place, sys.resolve().name)
+
+
+@pytest.fixture
+def throttle(device: Device) -> Iterator[Callable[[int], list[str]]]:
+    """throttle(bytes per second) limits what a control group may move to and from the device, and
+    returns what to put before a program that is to run in it."""
+    root = Path("/sys/fs/cgroup/blkio")
+    if not (root / "blkio.throttle.write_bps_device").exists():
+        pytest.skip("no control groups of version 1 that limit block devices here")
+    group = root / f"effio-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"control groups cannot be made here: {error}")
+    number = (Path("/sys/block") / device.name / "dev").read_text().strip()
+
+    def limit(rate: int) -> list[str]:
+        for way in ("read", "write"):
+            (group / f"blkio.throttle.{way}_bps_device").write_text(f"{number} {rate}")
+        return ["sh", "-c", f'echo $$ > {group / "cgroup.procs"}; exec "$0" "$@"']
+
+    yield limit
+    deadline = time.monotonic() + 10
+    while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    group.rmdir()

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a report says of interference, against a result whose numbers are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from driver import made
+from effio.report.build import tell
+from effio.report.html import render
+from effio.report.model import Report, Table
+from effio.store.reader import read_result
+
+NAMES = {1: "ior", 2: "mdtest"}
+
+
+def slow_down(
+    group: int,
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    **more: Any,
+) -> made.Line:
+    where = {"group": group, "benchmark": NAMES[group], "beside": str(3 - group), **more}
+    name = "slow_down_of_phase" if more else "slow_down"
+    line = made.figure(name, value, "1", benchmark="interference", where=where)
+    line["metric"]["better"] = "lower"
+    if value is not None:
+        count = 1 if low is None else 3
+        line["samples"] = {
+            "count": count, "min": value, "max": value, "deviation": None,
+            "low95": low, "high95": high,
+        }  # fmt: skip
+    return line
+
+
+def met(seconds: float) -> made.Line:
+    where = {
+        "group": 1, "benchmark": "ior", "access": "write", "pattern": "",
+        "beside": "2", "beside_benchmark": "mdtest", "beside_access": "create",
+        "beside_pattern": "file",
+    }  # fmt: skip
+    return made.figure(
+        "met", seconds, "s", benchmark="interference", where=where, detail={"fraction": 0.25}
+    )
+
+
+def report(tmp_path: Path, *lines: made.Line) -> Report:
+    run = made.run_line(benchmark="interference")
+    path = made.write(tmp_path / "r.jsonl", made.numbered([run, *lines, made.end()]))
+    return tell("r", read_result(path))
+
+
+def made_lines() -> list[made.Line]:
+    return made.numbered(
+        [
+            made.run_line(benchmark="interference"),
+            slow_down(1, 1.5, 1.4, 1.6),
+            slow_down(2, 2.5, 2.2, 2.9),
+            slow_down(2, 3.1, 2.8, 3.4, access="create", pattern="file"),
+            met(2.5),
+            made.end(),
+        ]
+    )
+
+
+def texts(told: Report) -> list[str]:
+    return [f.text for f in told.findings]
+
+
+def test_phases_that_are_surely_slower_are_told_the_slowest_first(tmp_path: Path) -> None:
+    told = report(
+        tmp_path,
+        slow_down(1, 1.5, 1.4, 1.6),
+        slow_down(2, 2.5, 2.2, 2.9),
+        slow_down(1, 1.5, 1.4, 1.6, access="write", pattern=""),
+        slow_down(2, 3.1, 2.8, 3.4, access="create", pattern="file"),
+        slow_down(2, 2.0, 0.8, 5.0, access="stat", pattern="file"),
+        met(2.5),
+    )
+    assert told.headline.name == "largest slow-down"
+    assert told.headline.value == 2.5
+    assert told.headline.context.startswith("group 2 mdtest beside 1 ior")
+    sentences = [t for t in texts(told) if "times slower" in t]
+    assert sentences == [
+        "Create (file) of group 2 mdtest is 3.10 [2.80, 3.40] times slower beside 1 ior.",
+        "Write of group 1 ior is 1.50 [1.40, 1.60] times slower beside 2 mdtest.",
+    ]
+    (matrix,) = [f for f in told.figures() if f.id == "slow-down"]
+    (panel,) = matrix.variants[""]
+    assert panel.y_labels == ["1 ior", "2 mdtest"]
+    assert panel.x_labels == ["2 mdtest", "1 ior"]
+    assert panel.values == [[1.5, None], [None, 2.5]]
+    tables = {b.title: b for s in told.sections for b in s.blocks if isinstance(b, Table)}
+    (overlap,) = tables["Which phase met which, in all rounds"].rows
+    assert overlap[:4] == ["1 ior", "write", "2 mdtest", "create (file)"]
+    assert overlap[5] == 0.25
+    assert len(tables["Times slower than alone, by phase"].rows) == 3
+    assert "3.10 [2.80, 3.40] times slower" in render([told], ["r"])
+
+
+def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
+    told = report(
+        tmp_path,
+        slow_down(1, 1.2, 0.9, 1.6),
+        slow_down(1, 1.2, 0.9, 1.6, access="write", pattern=""),
+    )
+    assert "No phase is slower beside another group than chance explains." in texts(told)
+
+
+def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
+    told = report(tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern=""))
+    assert any(t.endswith("in a single round: chance is not ruled out.") for t in texts(told))
+
+
+def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:
+    told = report(tmp_path, slow_down(1, None), slow_down(2, None))
+    assert told.headline.value is None
+    assert "2 slow-downs could not be told: a group did not end well." in texts(told)
+
+
+def test_a_run_that_was_killed_at_once_is_told(tmp_path: Path) -> None:
+    assert report(tmp_path).headline.value is None

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of every benchmark with as little to do for each rank as there can be, and what each rank
+needs for it: steps that all take together, messages, memory (counted_calls.c).
+
+PYTHONPATH=tests python tests/scale/counted.py BUILD RANKS[,…] [BENCHMARK,…] prints the rows of the
+table in docs/scale.md."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from engines import Engine, Run, find_engines
+
+# P stands for the number of ranks: where it is an axis, it has this one value. What takes real time
+# has virtual time here, or none.
+RUNS = {
+    "b-eff-io": "--backend sim --backend-options rank-rate=1GB/s --time 0s --memory-per-rank 1MiB"
+    " --partitions P",
+    "b-eff": "--backend sim --backend-options message-latency=1us,message-rate=1GB/s --seed 1"
+    " --memory-per-rank 1MiB --repetitions 1 --random-patterns 1 --loop-time 1us"
+    " --patterns counting --methods sendrecv",
+    "rings": "--backend sim --backend-options message-latency=10ms,message-rate=100MB/s --seed 1",
+    "ior": "--backend null --block 64KiB --transfer 16KiB --repetitions 2",
+    "flash-io": "--backend null --cells 4 --blocks 1",
+    "mdtest": "--backend sim --items 4",
+    "libraries": "--libraries null --edges 4 --processes P --hint-sets none --read off",
+    "io-bench": "--backend null --size 64KiB --block 16KiB --copies P",
+    "spiobench": "--backend null --task-size 64KiB --block 16KiB --tasks P",
+    "ssca3": "--backend null --pipelines private --grid 2 --depth 2 --sequences 1 --detections 1"
+    " --templates 1 --raw-size 4KiB --image-size 4KiB --template-size 4KiB",
+    "tile-io": "--backend null --sz-tile-x 16 --sz-tile-y 16",
+    "pio": "--backend null --size 64KiB --buffer 16KiB --spatial segmented,simple-strided"
+    " --temporal write,read",
+    "partest": "--backend null --ways task-local --size 64KiB --call 16KiB --tasks P",
+    "saturation": "--backend null --size 64KiB --transfer 16KiB --processes P --repetitions 1",
+    "probe": "--backend null --size 64KiB --reads 4 --names 2 --memory 64KiB --time 1ms",
+}
+
+
+@dataclass(frozen=True)
+class Rank:
+    """What one rank needed; counted_calls.c says what the numbers are."""
+
+    calls: int
+    sent: int
+    gathered: int
+    heap: int
+    lists: int
+    resident: int
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A run and what its ranks needed."""
+
+    run: Run
+    ranks: list[Rank]
+
+    @property
+    def result_bytes(self) -> int:
+        return self.run.result.path.stat().st_size
+
+    @property
+    def result_lines(self) -> int:
+        return self.run.result.path.read_bytes().count(b"\n")
+
+    def most(self, name: str) -> int:
+        return max(int(getattr(rank, name)) for rank in self.ranks)
+
+
+def _rank(path: Path) -> Rank:
+    numbers = {"calls": 0}
+    for line in path.read_text().splitlines():
+        *words, number = line.split()
+        if words[0] == "call":
+            numbers["calls"] += int(number)
+        else:
+            numbers[words[0]] = int(number)
+    return Rank(**numbers)
+
+
+def count(engine: Engine, benchmark: str, ranks: int, place: Path, timeout: float = 120) -> Counted:
+    shim = engine.build / "tests" / "scale" / "effio_counted_calls.so"
+    assert shim.exists(), f"{shim} is not built"
+    place.mkdir()
+    words = [str(ranks) if word == "P" else word for word in RUNS[benchmark].split()]
+    run = engine.run(
+        [benchmark, *words, "--quiet", "--watchdog", "0s"],
+        place,
+        ranks=ranks,
+        timeout=timeout,
+        prefix=["env", f"LD_PRELOAD={shim}", f"EFFIO_COUNTS={place}/counts"],
+    )
+    assert run.code == 0, run
+    return Counted(run, [_rank(place / f"counts.{rank}") for rank in range(ranks)])
+
+
+def main() -> None:
+    os.environ["EFFIO_TEST_ENGINES"] = f"openmpi={sys.argv[1]}"
+    found = find_engines()["openmpi-ompio"]
+    engine = Engine(found.name, found.build, found.mpiexec, found.flags, max_ranks=1 << 20)
+    for benchmark in sys.argv[3].split(",") if len(sys.argv) > 3 else RUNS:
+        for ranks in map(int, sys.argv[2].split(",")):
+            with tempfile.TemporaryDirectory() as place:
+                c = count(engine, benchmark, ranks, Path(place) / "run", timeout=3600)
+                print(
+                    f"| {benchmark} | {ranks} | {c.most('calls'):,} | {c.most('lists'):,} "
+                    f"| {c.most('heap'):,} | {c.most('resident') >> 10:,} | {c.result_bytes:,} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
