@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "storage/array_storage.hpp"
+#include "storage/mmap.hpp"
 #include "storage/mpiio.hpp"
 #include "storage/posix.hpp"
 
@@ -142,6 +143,8 @@ const std::vector<ByteBackend>& byte_backends() {
          [](Session& s, const Choice& c, const SimRoom*) {
              return make_direct_storage(s, c.direct);
          }},
+        {{"mmap", "copies into and from mapped files; msync", nullptr},
+         [](Session& s, const Choice&, const SimRoom*) { return make_mmap_storage(s); }},
         {{"uring", "io_uring: many transfers of a rank under way at the same time",
           [](Choice& c, OptionTable& t) { c.uring.declare(t); }, uring_missing},
          make_uring},

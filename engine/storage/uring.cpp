@@ -45,16 +45,19 @@ class Ring {
                                                 const UringSettings& settings) {
         auto ring = std::make_unique<Ring>();
         const unsigned flags = settings.poll ? IORING_SETUP_IOPOLL : 0U;
-        if (const int code = io_uring_queue_init(static_cast<unsigned>(depth), &ring->ring_, flags);
-            code < 0) {
-            return not_allowed(path, -code);
-        }
+        // One thread comes for completions when it is ready: it need not be interrupted for them.
+        constexpr unsigned calm = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
+        const auto entries = static_cast<unsigned>(depth);
+        int code = io_uring_queue_init(entries, &ring->ring_, flags | calm);
+        // Linux before 5.19 does not know these.
+        if (code == -EINVAL) code = io_uring_queue_init(entries, &ring->ring_, flags);
+        if (code < 0) return not_allowed(path, -code);
         ring->is_open_ = true;
         ring->requests_.resize(depth);
+        ring->over_.reserve(depth);
         ring->direct_ = settings.direct;
-        if (const int code = io_uring_register_files(&ring->ring_, &fd, 1); code < 0) {
-            return system_error("io_uring_register_files", path, -code);
-        }
+        code = io_uring_register_files(&ring->ring_, &fd, 1);
+        if (code < 0) return system_error("io_uring_register_files", path, -code);
         return ring;
     }
     Ring() = default;
@@ -71,44 +74,31 @@ class Ring {
         prepare(slot);
     }
 
-    bool test() {
-        io_uring_submit(&ring_);
-        io_uring_cqe* over = nullptr;
-        return io_uring_peek_cqe(&ring_, &over) == 0;
-    }
-
     struct Over {
         std::size_t slot = 0;
         int code = 0;  ///< errno, 0 where the transfer came to its end
     };
-    /// What came short goes on from where it stopped, but at the end of the file.
-    Over wait() {
-        while (true) {
-            io_uring_cqe* over = nullptr;
-            // What is over already is taken first: one system call serves all that is posted then.
-            if (io_uring_peek_cqe(&ring_, &over) != 0) {
-                const int code = io_uring_submit_and_wait(&ring_, 1);
-                // Busy: completions must be taken before there is room for more.
-                if (code < 0 && code != -EINTR && code != -EAGAIN && code != -EBUSY) {
-                    return {first_posted(), -code};
-                }
-                continue;
-            }
-            const auto slot = static_cast<std::size_t>(over->user_data);
-            const int result = over->res;
-            io_uring_cqe_seen(&ring_, over);
-            if (result == -EINTR || result == -EAGAIN) {
-                prepare(slot);
-                continue;
-            }
-            if (result < 0) return done(slot, -result);
-            Request& request = requests_[slot];
-            request.moved += static_cast<std::size_t>(result);
-            // With O_DIRECT only the end of the file can be in the middle of a block.
-            const bool at_end = result == 0 || (direct_ && result % sector != 0);
-            if (request.moved == request.bytes || at_end) return done(slot, 0);
-            prepare(slot);
+    bool test() {
+        if (next_ == over_.size()) {
+            io_uring_submit(&ring_);
+            io_uring_cqe* one = nullptr;
+            if (io_uring_peek_cqe(&ring_, &one) == 0) gather();
         }
+        return next_ < over_.size();
+    }
+    /// One system call submits all that was posted and waits for one to be over; then all that are
+    /// over by now are taken, and the calls after this one take theirs from them. Whoever posts one
+    /// for each so sends a whole batch with the next system call.
+    Over wait() {
+        while (next_ == over_.size()) {
+            const int code = io_uring_submit_and_wait(&ring_, 1);
+            // Busy: completions must be taken before there is room for more.
+            if (code < 0 && code != -EINTR && code != -EAGAIN && code != -EBUSY) {
+                return {first_posted(), -code};
+            }
+            gather();
+        }
+        return over_[next_++];
     }
 
   private:
@@ -127,6 +117,31 @@ class Ring {
         return error;
     }
 
+    /// Takes all completions. What came short goes on from where it stopped, but at the end of the
+    /// file.
+    void gather() {
+        over_.clear();
+        next_ = 0;
+        unsigned head = 0;
+        unsigned taken = 0;
+        io_uring_cqe* one = nullptr;
+        io_uring_for_each_cqe(&ring_, head, one) {
+            ++taken;
+            complete(static_cast<std::size_t>(one->user_data), one->res);
+        }
+        io_uring_cq_advance(&ring_, taken);
+    }
+    void complete(std::size_t slot, int result) {
+        if (result == -EINTR || result == -EAGAIN) return prepare(slot);
+        Request& request = requests_[slot];
+        if (result >= 0) {
+            request.moved += static_cast<std::size_t>(result);
+            // With O_DIRECT only the end of the file can be in the middle of a block.
+            const bool at_end = result == 0 || (direct_ && result % sector != 0);
+            if (request.moved < request.bytes && !at_end) return prepare(slot);
+        }
+        over_.push_back(done(slot, result < 0 ? -result : 0));
+    }
     void prepare(std::size_t slot) {
         const Request& request = requests_[slot];
         // There are as many entries as slots.
@@ -164,6 +179,8 @@ class Ring {
     bool is_open_ = false;
     bool direct_ = false;
     std::vector<Request> requests_;
+    std::vector<Over> over_;  ///< taken from the kernel
+    std::size_t next_ = 0;    ///< of them to be handed out
 };
 
 class UringFile : public PosixFile {

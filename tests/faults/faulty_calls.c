@@ -4,7 +4,8 @@
  * libraries do their file I/O through these calls.
  *
  *   EFFIO_FAULT=CALL,FAULT[,file=TEXT][,in=DIR][,rank=R][,nth=N|,from=N]
- *     CALL   write, read, sync, create (open with O_CREAT), stat, ordered (MPI_File_write_ordered),
+ *     CALL   write, read, sync, awrite or aread (POSIX asynchronous I/O; error only, told at the
+ *            completion), create (open with O_CREAT), stat, ordered (MPI_File_write_ordered),
  *            barrier (MPI_Barrier), finalize (MPI_Finalize) or clock (the time of day)
  *     FAULT  error=ERRNO   the call fails
  *            short         half of the bytes are moved, as the count says
@@ -22,6 +23,7 @@
  *   EFFIO_FAULT_LOG=FILE gets a line for each call that went wrong.
  */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -328,6 +330,48 @@ int fdatasync(int fd) {
     errno = fault.error;
     return -1;
 }
+/* One that went wrong is under way nowhere; its control block says so until it is used again. */
+static int is_bad(const struct aiocb *block) { return block->aio_sigevent.sigev_signo == -4711; }
+static int begin_asynchronous(const char *call, struct aiocb *block,
+                              int (*real)(struct aiocb *)) {
+    if (is_bad(block)) block->aio_sigevent.sigev_signo = 0;
+    if (!strikes(call, block->aio_fildes, block->aio_offset, block->aio_nbytes)) return real(block);
+    block->aio_sigevent.sigev_signo = -4711;
+    return 0;
+}
+int aio_write(struct aiocb *block) {
+    REAL(aio_write);
+    return begin_asynchronous("awrite", block, real);
+}
+int aio_read(struct aiocb *block) {
+    REAL(aio_read);
+    return begin_asynchronous("aread", block, real);
+}
+int aio_error(const struct aiocb *block) {
+    REAL(aio_error);
+    return is_bad(block) ? fault.error : real(block);
+}
+ssize_t aio_return(struct aiocb *block) {
+    REAL(aio_return);
+    if (!is_bad(block)) return real(block);
+    errno = fault.error;
+    return -1;
+}
+int aio_suspend(const struct aiocb *const list[], int count, const struct timespec *limit) {
+    REAL(aio_suspend);
+    for (int i = 0; i < count; ++i)
+        if (list[i] && is_bad(list[i])) return 0;
+    return real(list, count, limit);
+}
+/* Programs compiled for large files call these; here they are the same. */
+int aio_write64(struct aiocb64 *block) { return aio_write((struct aiocb *)block); }
+int aio_read64(struct aiocb64 *block) { return aio_read((struct aiocb *)block); }
+int aio_error64(const struct aiocb64 *block) { return aio_error((const struct aiocb *)block); }
+ssize_t aio_return64(struct aiocb64 *block) { return aio_return((struct aiocb *)block); }
+int aio_suspend64(const struct aiocb64 *const list[], int count, const struct timespec *limit) {
+    return aio_suspend((const struct aiocb *const *)list, count, limit);
+}
+
 #define OPENS(name)                                                        \
     int name(const char* path, int flags, ...) {                           \
         REAL(name);                                                        \

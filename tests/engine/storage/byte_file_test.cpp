@@ -246,7 +246,9 @@ TEST_P(EveryByteFile, a_read_past_the_end_is_an_error_that_tells_what_came) {
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().cause, "moved 40 of 64 bytes without reporting an error");
     const bool posix = GetParam() == "posix" || GetParam() == "direct";
-    const char* const other = GetParam() == "uring" ? "io_uring read" : "MPI_File_read_at";
+    const char* const other = GetParam() == "uring"  ? "io_uring read"
+                              : GetParam() == "mmap" ? "read by mmap"
+                                                     : "MPI_File_read_at";
     EXPECT_EQ(read.error().operation, posix ? "pread" : other);
     EXPECT_EQ(read.error().path, path());
     EXPECT_EQ(read.error().offset, 60);
