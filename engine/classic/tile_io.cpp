@@ -127,7 +127,7 @@ std::string classic_tile_io_report(const TileIoRequest& request, const study::Pa
         return text;
     };
     using tile_io::Extent;
-    const bool writes = result.writes();
+    const bool writes = result.writing;
     std::string out;
     out += fmt::format("# mpi-tile-io run on {}\n", request.host);
     out += fmt::format("# {} process(es) available, {} used\n", request.available, g.tiles());

@@ -15,7 +15,7 @@ namespace effio {
 namespace {
 
 /// A posted transfer.
-struct Order {
+struct PostedTransfer {
     std::size_t slot = 0;
     bool write = false;
     std::span<const std::byte> source;
@@ -75,10 +75,10 @@ class ThreadedQueue final : public TransferQueue {
     }
 
   private:
-    void post(Order order) {
+    void post(PostedTransfer one) {
         {
             const std::lock_guard lock(mutex_);
-            orders_.push_back(order);
+            orders_.push_back(one);
         }
         posted_.notify_one();
     }
@@ -89,10 +89,10 @@ class ThreadedQueue final : public TransferQueue {
         while (true) {
             posted_.wait(lock, [this] { return closing_ || !orders_.empty(); });
             if (orders_.empty()) return;
-            const Order order = orders_.front();
+            const PostedTransfer one = orders_.front();
             orders_.pop_front();
             lock.unlock();
-            Completion over = order.carry_out(file_);
+            Completion over = one.carry_out(file_);
             lock.lock();
             done_.push_back(std::move(over));
             over_.notify_one();
@@ -103,7 +103,7 @@ class ThreadedQueue final : public TransferQueue {
     std::mutex mutex_;
     std::condition_variable posted_;
     std::condition_variable over_;
-    std::deque<Order> orders_;
+    std::deque<PostedTransfer> orders_;
     std::deque<Completion> done_;
     bool closing_ = false;
     std::thread thread_;
@@ -136,9 +136,9 @@ class VirtualQueue final : public TransferQueue {
         Completion over;
     };
 
-    void post(const Order& order) {
+    void post(const PostedTransfer& one) {
         const double now = clock_.now();
-        Completion over = order.carry_out(file_);
+        Completion over = one.carry_out(file_);
         const double cost = clock_.now() - now;
         clock_.advance(now - clock_.now());
         free_at_ = std::max(free_at_, now) + cost;

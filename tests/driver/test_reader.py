@@ -174,7 +174,7 @@ def test_what_the_first_version_wrote_stays_readable() -> None:
 
 
 def test_what_libraries_wrote_before_it_was_a_study_stays_readable() -> None:
-    """Lines of a real run in virtual time, frozen: data in `data`, sums in `by_definition_seconds`."""
+    """Lines of a run in virtual time: data in `data`, sums in `by_definition_seconds`."""
     path = Path(__file__).parent / "old" / "libraries-1.1.jsonl"
     result = read_result(path)
     told = tell("old", result, result.remarks)

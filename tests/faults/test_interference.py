@@ -29,7 +29,8 @@ def wait_for_measurements(job: Job, where: Path, turn: str, group: int) -> None:
 def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
     mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """A full disk in the midst of the second one's writes, in each of its turns."""
+    """A full disk in the midst of the second one's writes: the third of its sixteen in its second
+    turn, which is beside the first one."""
     shim = mpi.build / "tests" / "faults" / "effio_faulty_calls.so"
     assert shim.exists(), f"{shim} is not built"
     run = interfere(
@@ -38,17 +39,18 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
         f"1: mdtest --dir {data} --items 50 --iterations 2",
         f"1: ior --backend posix --dir {data} --block 1MiB --transfer 64KiB",
         words=["--quiet"],
-        prefix=["env", f"LD_PRELOAD={shim}", "EFFIO_FAULT=write,error=28,file=ior,nth=3"],
+        prefix=["env", f"LD_PRELOAD={shim}", "EFFIO_FAULT=write,error=28,file=ior,nth=19"],
     )
     assert run.code == 3, run
     result = run.result
     assert result.status == "io_error"
     assert result.end is not None
-    assert "io_error" in result.end["reason"]
+    assert result.end["reason"] == "in turn 3 (round 1, 1 mdtest beside 2 ior): io_error"
     assert turns(tmp_path) == [f"round-1-groups-{g}" for g in ("1", "1-2", "2")]
     beside = of_turn(tmp_path, "round-1-groups-1-2", 1)
     assert beside.status == "done"
     assert [m["operations"] for m in beside.rows(phase="File creation")] == [50] * 2
+    assert of_turn(tmp_path, "round-1-groups-2", 2).status == "done"
     assert of_turn(tmp_path, "round-1-groups-1-2", 2).status == "io_error"
     factors = [f for f in result.figures if f["name"] == "slow_down"]
     assert [f["metric"]["value"] for f in factors] == [None, None]

@@ -2,9 +2,9 @@
 // Checkpoints of flash_io that somebody else left, as a restart reads them: the first byte says in
 // which of our own formats (of one writer: bare bytes, Fortran records, a container), the rest is
 // the file. Formats of libraries are read by the libraries.
-#include <stdlib.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>

@@ -22,10 +22,12 @@ TIB = 1 << 40
 # Plans are arithmetic: a hundredth of a second. So much that no busy machine needs it, and far less
 # than anything that walks over a million ranks cell by cell.
 SECONDS = 30
-NEEDED = {"mdtest": ["--items", "1000"]}
+HALVES = ["--group", "500000: ior", "--group", "500000: mdtest --items 1000"]
+NEEDED = {"mdtest": ["--items", "1000"], "interference": HALVES}
 NAMES = (
     *("b-eff-io", "b-eff", "rings", "ior", "flash-io", "mdtest", "libraries", "io-bench"),
     *("spiobench", "ssca3", "tile-io", "pio", "partest", "saturation", "probe"),
+    *("overlap", "interference"),
 )
 
 

@@ -154,9 +154,9 @@ def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
     assert set(factors(result)) == {(1, "2"), (2, "1")}
     assert all(value > 0 for value in factors(result).values())
     # Further runs leave no files.
-    turn = tmp_path / "all.turns/round-1-groups-1-2"
-    assert [p.name for p in turn.rglob("*.jsonl")] == ["result.jsonl"] * 2
-    left = {p.name for p in turn.iterdir()}
+    both = tmp_path / "all.turns/round-1-groups-1-2"
+    assert [p.name for p in both.rglob("*.jsonl")] == ["result.jsonl"] * 2
+    left = {p.name for p in both.iterdir()}
     assert left - {"together.log.alive"} == {"group-1", "group-2", "together.log"}
 
 

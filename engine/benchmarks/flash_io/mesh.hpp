@@ -58,8 +58,7 @@ class Mesh {
     Mesh(const Geometry& geometry, std::int64_t first, std::int64_t count);
 
     /// `beat` is called for every block: large meshes take their time.
-    void fill(
-        const Values& values, const std::function<void()>& beat = [] {});
+    void fill(const Values& values, const std::function<void()>& beat = [] {});
 
     /// Elements of a variable in a file: this rank's blocks.
     std::int64_t elements(File file) const;

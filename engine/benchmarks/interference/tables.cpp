@@ -17,12 +17,17 @@ std::string counted(std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+/// "2.00"; the end of a very wide interval as "4.2e+04".
+std::string times_text(double factor) {
+    return factor < 1000 ? fmt::format("{:.2f}", factor) : fmt::format("{:.2g}", factor);
+}
+
 /// "2.00 [1.95, 2.05]"
 std::string factor_text(const Figure& f) {
     if (!f.metric.reason.empty()) return "-";
-    if (!f.samples || !f.samples->low95) return fmt::format("{:.2f}", f.metric.value);
-    return fmt::format("{:.2f} [{:.2f}, {:.2f}]", f.metric.value, *f.samples->low95,
-                       *f.samples->high95);
+    if (!f.samples || !f.samples->low95) return times_text(f.metric.value);
+    return fmt::format("{} [{}, {}]", times_text(f.metric.value), times_text(*f.samples->low95),
+                       times_text(*f.samples->high95));
 }
 
 /// The groups of "2,3" by name.

@@ -126,7 +126,7 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
     } catch (const std::bad_alloc&) {
         Error error = session.signed_error(
             environment_error("allocate memory", "not enough memory for the buffers of this run"));
-        end_job(session, {ExitCode::environment, error.text(), {error}, {}});
+        end_job(session, {ExitCode::environment, error.text(), {error}, Json::object()});
     }
     if (!announced) announce(Json::object());
     if (session.neighbours != nullptr && ending.status == ExitCode::interrupted) {

@@ -19,8 +19,8 @@ class ColdRead {
              const Topology& topology, const std::optional<FileSystem>& file_system);
 
     bool applies() const { return applies_; }
-    /// Collective, if it applies: with --drop-cache all that was written is synced, each rank drops what it will
-    /// read, and the counters are looked at.
+    /// Collective, if it applies: with --drop-cache all that was written is synced, each rank drops
+    /// what it will read, and the counters are looked at.
     Status before();
     /// Collective.
     void after(LocalResult& local);

@@ -103,7 +103,7 @@ struct Series {
     /// The share is known within `known_within`, or there is one repetition, which cannot say.
     bool is_known() const;
     std::vector<double> slow_downs() const;
-    std::vector<double> values(double Times::*what) const;
+    std::vector<double> values(double Times::* what) const;
 };
 
 /// Half widths of 95 % intervals beyond this leave open what hides.

@@ -71,6 +71,7 @@ bool Runner::warm_up(Contender& way) {
     begin_step(fmt::format("warm up {}", name(way.way)), way, 0);
     Outcome mine;
     create(way, mine);
+    mine.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, session_.comm, mine);
     if (agreed.failed() && way.can_be_left_out &&
         agreed.error->exit_code == ExitCode::environment) {
@@ -344,7 +345,8 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
     if (cell.valid) close(*opened);
 }
 
-bool Runner::go_on(const Outcome& mine, Cell* cell) {
+bool Runner::go_on(Outcome mine, Cell* cell) {
+    mine.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, session_.comm, mine);
     if (cell != nullptr) {
         cell->error_count += agreed.error_count;

@@ -110,7 +110,7 @@ class Runner {
     void check(Open& open, bool write, std::size_t size, Cell& cell, Outcome& mine);
     void sync(Open& open, Outcome& mine) const;
     /// Collective; false if a failure or a signal ends the run.
-    bool go_on(const Outcome& mine, Cell* cell = nullptr);
+    bool go_on(Outcome mine, Cell* cell = nullptr);
     void begin_step(const std::string& title, const Contender& way, double seconds);
     std::string path_of(const Contender& way) const { return target_.path(way.files, 0); }
     std::int64_t bytes_of(std::size_t size) const { return parameters_.transfers[size].count; }

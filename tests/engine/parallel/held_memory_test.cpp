@@ -31,8 +31,7 @@ TEST_F(Held, is_touched_and_given_back) {
     const std::int64_t before = resident_bytes();
     {
         int beats = 0;
-        auto held = HeldMemory::take(
-            40 * MiB, [] { return true; }, [&] { ++beats; });
+        auto held = HeldMemory::take(40 * MiB, [] { return true; }, [&] { ++beats; });
         ASSERT_TRUE(held);
         EXPECT_EQ(held->bytes(), 40 * MiB);
         EXPECT_EQ(beats, 3);  // steps of 16 MiB
@@ -46,14 +45,10 @@ TEST_F(Held, is_touched_and_given_back) {
 
 TEST_F(Held, stops_where_it_is_told_to) {
     int asked = 0;
-    const auto held = HeldMemory::take(
-        64 * MiB, [&] { return ++asked <= 2; }, [] {});
+    const auto held = HeldMemory::take(64 * MiB, [&] { return ++asked <= 2; }, [] {});
     ASSERT_TRUE(held);
     EXPECT_EQ(held->bytes(), 32 * MiB);
-    EXPECT_EQ(HeldMemory::take(
-                  0, [] { return true; }, [] {})
-                  ->bytes(),
-              0);
+    EXPECT_EQ(HeldMemory::take(0, [] { return true; }, [] {})->bytes(), 0);
 }
 
 TEST_F(Held, of_a_node_is_shared_by_its_ranks) {

@@ -276,9 +276,7 @@ TEST(Libraries, faulty_options_are_refused) {
     EXPECT_NE(refusal([](auto& p) { p.libraries = {"sim", "posix"}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.libraries = {"null"}; }), "");
     EXPECT_NE(refusal([](auto& p) { p.prefix = "a/b"; }), "");
-    EXPECT_NE(refusal([](auto& p) {
-                  p.own_sets = {"a:b=1", "a:b=2"};
-              }).find("two sets"),
+    EXPECT_NE(refusal([](auto& p) { p.own_sets = {"a:b=1", "a:b=2"}; }).find("two sets"),
               std::string::npos);
     EXPECT_NE(refusal([](auto& p) { p.own_sets = {"none:b=1"}; }).find("means no hints"),
               std::string::npos);

@@ -100,7 +100,7 @@ TEST_P(StudyStreams, every_byte_has_its_place_and_is_told) {
         std::vector<std::string> parts;
         for (const auto& [name, spread] : r.seconds) parts.push_back(name);
         std::vector<std::string> expected{"total"};
-        if (apart() && r.writes()) expected.insert(expected.end(), {"create", "create_close"});
+        if (apart() && r.writing) expected.insert(expected.end(), {"create", "create_close"});
         expected.insert(expected.end(), {"open", "transfer", "close", "file_barrier",
                                          "global_barrier", "late", "agree"});
         EXPECT_EQ(parts, expected);
@@ -183,7 +183,7 @@ TEST_P(StudyStreams, in_turn_twice_and_removed) {
                                [&](const auto& s) { return s.first == part; });
         };
         EXPECT_TRUE(has("turn"));
-        EXPECT_EQ(has("unlink"), !r.writes());
+        EXPECT_EQ(has("unlink"), !r.writing);
         EXPECT_EQ(r.bytes, in_all());
     }
     EXPECT_EQ(notes.results[2].verified_bytes, in_all());
