@@ -56,6 +56,7 @@ def test_all_data_arrive(
     any_engine: Engine, tmp_path: Path, way: str, depth: int, ranks: int
 ) -> None:
     """100 calls of 4 KiB a rank, also where there are fewer than the queue could hold."""
+    any_engine.needs_ranks(ranks)
     words = [f"--backend={way}", f"--queue-depth={depth}", "--block=400KiB", "--transfer=4KiB"]
     words += ["--order=shuffled", "--verify=write,read,inside"]
     run = ior(any_engine, tmp_path, *words, ranks=ranks)
