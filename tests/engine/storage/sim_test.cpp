@@ -7,15 +7,13 @@
 #include <filesystem>
 
 #include "../test_session.hpp"
+#include "call_forms.hpp"
 #include "core/buffer.hpp"
 
 namespace effio {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr CallForm alone{Pointer::at, false};
-constexpr CallForm together{Pointer::at, true};
 
 struct Sim : testing::Test {
     TestSession at{Clock::Kind::virtual_time};
