@@ -65,7 +65,7 @@ std::string heading(const std::vector<std::string>& benchmarks, const std::vecto
         text += fmt::format("  group {}: {}\n", group_name(static_cast<int>(i) + 1, benchmarks),
                             counted(ranks[i], "rank"));
     }
-    text += "\n";
+    text += '\n';
     for (const auto& turn : turns) text += "  " + title_of(turn, benchmarks) + "\n";
     return text + "\n";
 }

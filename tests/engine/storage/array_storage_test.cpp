@@ -11,6 +11,7 @@
 
 #include "../shared_directory.hpp"
 #include "../test_session.hpp"
+#include "call_forms.hpp"
 #include "core/buffer.hpp"
 #include "core/pattern.hpp"
 #include "storage/backends.hpp"
@@ -20,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr CallForm alone{Pointer::at, false};
-constexpr CallForm together{Pointer::at, true};
 constexpr CallForm individual{Pointer::individual, false};
 
 constexpr std::int64_t transfer = 24;

@@ -7,15 +7,13 @@
 #include <filesystem>
 
 #include "../test_session.hpp"
+#include "call_forms.hpp"
 #include "core/buffer.hpp"
 
 namespace effio {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr CallForm sim_alone{Pointer::at, false};
-constexpr CallForm sim_together{Pointer::at, true};
 
 struct Sim : testing::Test {
     TestSession at{Clock::Kind::virtual_time};
@@ -47,10 +45,10 @@ struct Sim : testing::Test {
         return at.clock.now() - start;
     }
     std::span<std::byte> bytes(std::size_t count) { return memory.bytes().first(count); }
-    double write(ByteFile& file, std::size_t count, CallForm form = sim_alone) {
+    double write(ByteFile& file, std::size_t count, CallForm form = alone) {
         return seconds([&] { return file.write(form, bytes(count), 0); });
     }
-    double read(ByteFile& file, std::size_t count, CallForm form = sim_alone) {
+    double read(ByteFile& file, std::size_t count, CallForm form = alone) {
         return seconds([&] { return file.read(form, bytes(count), 0); });
     }
 };
@@ -67,7 +65,7 @@ TEST_F(Sim, a_rank_alone_pays_alone_and_all_wait_for_the_slowest_of_a_collective
     at.clock.wait_until(10);
     const std::size_t mine = 1024 * static_cast<std::size_t>(rank % 4 + 1);
     EXPECT_DOUBLE_EQ(write(*file, mine), 0.5 + (rank % 4 + 1));
-    ASSERT_TRUE(file->write(sim_together, bytes(mine), 0));
+    ASSERT_TRUE(file->write(together, bytes(mine), 0));
     // The latest rank came at 10.5 + most s, and the largest part takes 0.5 + most s more.
     const double most = std::min(ranks, 4);
     EXPECT_DOUBLE_EQ(at.clock.now(), 10 + 2 * (0.5 + most));
@@ -131,18 +129,18 @@ TEST_F(Sim, reads_hit_the_cache_while_all_that_was_written_fits) {
     mode.delete_on_close = true;
     const auto file = open("a", mode);
     const auto other = open("b");
-    ASSERT_TRUE(file->write(sim_alone, bytes(1024), 0));
+    ASSERT_TRUE(file->write(alone, bytes(1024), 0));
     ASSERT_TRUE(file->sync());
     EXPECT_DOUBLE_EQ(read(*file, 1024), 0.25);
     // With the second file more was written than fits: a scan finds nothing.
-    ASSERT_TRUE(other->write(sim_alone, bytes(2048), 0));
+    ASSERT_TRUE(other->write(alone, bytes(2048), 0));
     EXPECT_DOUBLE_EQ(read(*file, 1024), 1);
     EXPECT_DOUBLE_EQ(read(*other, 1024), 1);
     // A file that is gone makes room.
     ASSERT_TRUE(file->close());
     EXPECT_DOUBLE_EQ(read(*other, 1024), 0.25);
     ASSERT_TRUE(storage->remove("b"));
-    ASSERT_TRUE(other->write(sim_alone, bytes(1024), 0));
+    ASSERT_TRUE(other->write(alone, bytes(1024), 0));
     EXPECT_DOUBLE_EQ(read(*other, 1024), 0.25);
 }
 
@@ -158,9 +156,9 @@ TEST_F(Sim, without_content_files_have_a_length_and_nothing_in_it) {
     model.no_content = true;
     const auto file = open();
     EXPECT_FALSE(storage->capabilities().stores_data);
-    ASSERT_TRUE(file->write(sim_alone, bytes(1000), 5000));
+    ASSERT_TRUE(file->write(alone, bytes(1000), 5000));
     EXPECT_EQ(*file->size(), 6000);
-    EXPECT_TRUE(file->read(sim_alone, bytes(1000), 99999));  // anything can be read
+    EXPECT_TRUE(file->read(alone, bytes(1000), 99999));  // anything can be read
     ASSERT_TRUE(file->close());
 }
 

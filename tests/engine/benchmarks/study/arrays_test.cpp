@@ -11,7 +11,7 @@ namespace {
 /// Two variables of [ranks + 1][4] doubles: the last rank has two rows, each other one.
 class StudyArrays : public StudyFrame {
   protected:
-    static constexpr std::int64_t row = 4 * 8;
+    static constexpr std::int64_t row = 32;
     std::int64_t variable() const { return (ranks_ + 1) * row; }
     bool apart() const { return GetParam().own_files; }
 
@@ -53,7 +53,7 @@ class StudyArrays : public StudyFrame {
         return directory_ / (apart() ? fmt::format("data.{:03d}", ranks_ - 1) : "data");
     }
     /// Of the last element of the second variable, which the last rank wrote.
-    std::int64_t last_word() const { return (apart() ? 2 * 2 * row : 2 * variable()) - 8; }
+    std::int64_t last_word() const { return (apart() ? 4 * row : 2 * variable()) - 8; }
 };
 
 TEST_P(StudyArrays, variables_stand_one_after_the_other_as_the_addresses_say) {
