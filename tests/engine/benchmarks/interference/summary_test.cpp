@@ -13,9 +13,15 @@
 namespace effio::interference {
 namespace {
 
-const Kind write{"write", "shared"};
-const Kind create{"create", "file"};
-const std::vector<std::string> names{"ior", "mdtest"};
+Kind write() {
+    return {"write", "shared"};
+}
+Kind create() {
+    return {"create", "file"};
+}
+std::vector<std::string> names() {
+    return {"ior", "mdtest"};
+}
 
 Row row(const Kind& kind, double rate, double begin = 0, double end = 0) {
     Row r;
@@ -66,19 +72,20 @@ TEST(InterferenceTurns, over_six_rounds_each_of_three_turns_stands_twice_at_each
 TEST(InterferenceTurns, a_turn_says_who_else_is_in_it) {
     EXPECT_EQ(others({1}, 1), "");
     EXPECT_EQ(others({1, 3, 4}, 3), "1,4");
-    EXPECT_EQ(title_of({2}, names), "2 mdtest alone");
-    EXPECT_EQ(title_of({1, 2}, names), "1 ior beside 2 mdtest");
+    EXPECT_EQ(title_of({2}, names()), "2 mdtest alone");
+    EXPECT_EQ(title_of({1, 2}, names()), "1 ior beside 2 mdtest");
 }
 
 /// Rounds of 100/50 = 2 and 100/12.5 = 8: exp of the mean of log 2 and log 8 is 4.
 TEST(InterferenceSummary, a_slow_down_is_the_geometric_mean_over_the_rounds) {
     Summary summary;
     for (const auto& [round, beside] : {std::pair{0, 50.0}, {1, 12.5}}) {
-        summary.add({round, {1}, {part(1, {row(write, 100)})}});
-        summary.add({round, {1, 2}, {part(1, {row(write, beside)}), part(2, {row(create, 7)})}});
+        summary.add({round, {1}, {part(1, {row(write(), 100)})}});
+        summary.add(
+            {round, {1, 2}, {part(1, {row(write(), beside)}), part(2, {row(create(), 7)})}});
     }
     const auto all = summary.slow_downs();
-    const auto figure = figure_of(of(all, 1, write), names);
+    const auto figure = figure_of(of(all, 1, write()), names());
     EXPECT_EQ(figure.name, "slow_down_of_phase");
     EXPECT_EQ(figure.where["benchmark"], "ior");
     EXPECT_EQ(figure.where["beside"], "2");
@@ -92,7 +99,7 @@ TEST(InterferenceSummary, a_slow_down_is_the_geometric_mean_over_the_rounds) {
     EXPECT_NEAR(std::log(*figure.samples->high95), std::log(4) * (1 + 12.706 / 2), 1e-2);
     EXPECT_NEAR(std::log(*figure.samples->low95), std::log(4) * (1 - 12.706 / 2), 1e-2);
     // The second group was never alone.
-    const auto unknown = figure_of(of(all, 2, Kind{}), names);
+    const auto unknown = figure_of(of(all, 2, Kind{}), names());
     EXPECT_EQ(unknown.name, "slow_down");
     EXPECT_FALSE(unknown.metric.reason.empty());
 }
@@ -100,22 +107,22 @@ TEST(InterferenceSummary, a_slow_down_is_the_geometric_mean_over_the_rounds) {
 /// Twice as slow in one phase, eight times in another: four times over all, and no interval.
 TEST(InterferenceSummary, over_all_every_phase_weighs_as_much) {
     Summary summary;
-    Row slow = row(create, 8);
-    Row faster = row(create, 8);
+    Row slow = row(create(), 8);
+    Row faster = row(create(), 8);
     faster.cell = "another size";
-    summary.add({0, {1}, {part(1, {row(write, 100), slow, faster})}});
+    summary.add({0, {1}, {part(1, {row(write(), 100), slow, faster})}});
     slow.rate = 1;
     faster.rate = 1;
-    summary.add({0, {1, 2}, {part(1, {row(write, 50), slow, faster}), part(2, {})}});
+    summary.add({0, {1, 2}, {part(1, {row(write(), 50), slow, faster}), part(2, {})}});
     const auto all = summary.slow_downs();
-    const auto figure = figure_of(of(all, 1, Kind{}), names);
+    const auto figure = figure_of(of(all, 1, Kind{}), names());
     EXPECT_NEAR(figure.metric.value, 4, 1e-12);
     EXPECT_FALSE(figure.samples->low95);
 }
 
 TEST(InterferenceSummary, less_is_better_for_times) {
     Summary summary;
-    Row alone = row(write, 2);
+    Row alone = row(write(), 2);
     alone.higher_is_better = false;
     Row beside = alone;
     beside.rate = 6;
@@ -126,28 +133,29 @@ TEST(InterferenceSummary, less_is_better_for_times) {
 
 TEST(InterferenceSummary, a_turn_that_failed_and_runs_that_do_not_count_say_nothing) {
     Summary summary;
-    summary.add({0, {1}, {part(1, {row(write, 100)})}});
+    summary.add({0, {1}, {part(1, {row(write(), 100)})}});
     Part failed = part(2, {});
     failed.well = false;
-    summary.add({0, {1, 2}, {part(1, {row(write, 50)}), failed}});
-    Row further = row(write, 10);
+    summary.add({0, {1, 2}, {part(1, {row(write(), 50)}), failed}});
+    Row further = row(write(), 10);
     further.counts = false;
-    summary.add({1, {1}, {part(1, {row(write, 100), further})}});
-    summary.add({1, {1, 2}, {part(1, {row(write, 25), further}), part(2, {})}});
-    EXPECT_EQ(of(summary.slow_downs(), 1, write).factors, std::vector<double>{4});
+    summary.add({1, {1}, {part(1, {row(write(), 100), further})}});
+    summary.add({1, {1, 2}, {part(1, {row(write(), 25), further}), part(2, {})}});
+    EXPECT_EQ(of(summary.slow_downs(), 1, write()).factors, std::vector<double>{4});
 }
 
 /// [0, 4] and [1, 3], [3, 9]: 2 and 1 of 4 seconds.
 TEST(InterferenceSummary, phases_that_meet_overlap_in_time) {
     Summary summary;
-    Row further = row(create, 5, 3, 9);
+    Row further = row(create(), 5, 3, 9);
     further.counts = false;  // it covers, and is met
-    summary.add(
-        {0, {1, 2}, {part(1, {row(write, 5, 0, 4)}), part(2, {row(create, 5, 1, 3), further})}});
+    summary.add({0,
+                 {1, 2},
+                 {part(1, {row(write(), 5, 0, 4)}), part(2, {row(create(), 5, 1, 3), further})}});
     const auto met = summary.met();
     ASSERT_EQ(met.size(), 2U);
     EXPECT_EQ(met[0].group, 1);
-    EXPECT_EQ(met[0].other_kind, create);
+    EXPECT_EQ(met[0].other_kind, create());
     EXPECT_DOUBLE_EQ(met[0].seconds, 3);
     EXPECT_DOUBLE_EQ(met[0].fraction, 0.75);
     EXPECT_EQ(met[1].group, 2);
@@ -162,7 +170,7 @@ TEST(InterferenceSummary, rows_come_back_as_they_were_sent) {
             "seconds":{"total":{"min":1,"mean":1,"max":2}},
             "span":{"begin_seconds":1,"end_seconds":3}})");
     const Row r = row_from(to_json(row_of(line, true)));
-    EXPECT_EQ(r.kind, write);
+    EXPECT_EQ(r.kind, write());
     EXPECT_TRUE(r.counts);
     EXPECT_EQ(r.rate, 3.5);
     EXPECT_EQ(r.bytes, 8);
@@ -179,13 +187,13 @@ TEST(InterferenceSummary, rows_come_back_as_they_were_sent) {
 }
 
 TEST(InterferenceRecords, a_measurement_sums_up_a_phase_of_the_first_run) {
-    Part mine = part(1, {row(write, 10, 0, 2), row(write, 30, 2, 4)});
+    Part mine = part(1, {row(write(), 10, 0, 2), row(write(), 30, 2, 4)});
     mine.seconds = 4;
     mine.runs = 1;
-    Part other = part(2, {row(create, 1, 0, 1)});
+    Part other = part(2, {row(create(), 1, 0, 1)});
     other.covered = 3;
     const TurnDone done{2, {1, 2}, {mine, other}};
-    const auto all = measurements_of(done, mine, 9, names, {4, 2}, 3);
+    const auto all = measurements_of(done, mine, 9, names(), {4, 2}, 3);
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].where,
               (Json{{"group", 1}, {"benchmark", "ior"}, {"beside", "2"}, {"turn", 9}}));
@@ -196,7 +204,7 @@ TEST(InterferenceRecords, a_measurement_sums_up_a_phase_of_the_first_run) {
     EXPECT_EQ(all[0].detail["covered_fraction"], 0.75);
     TurnDone failed = done;
     failed.parts[1].well = false;
-    EXPECT_FALSE(measurements_of(failed, mine, 9, names, {4, 2}, 3)[0].valid);
+    EXPECT_FALSE(measurements_of(failed, mine, 9, names(), {4, 2}, 3)[0].valid);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(OverlapWork, chains_go_where_their_recurrence_leads) {
 TEST(OverlapWork, a_stream_goes_round_its_memory) {
     // Three pieces of each array; to -> to / 2 + 1, from 0: 1, 1.5, 1.75, …
     Kernel kernel(WorkKind::memory,
-                  static_cast<std::int64_t>(3 * 2 * Kernel::piece * sizeof(double)));
+                  static_cast<std::int64_t>(std::size_t{6} * Kernel::piece * sizeof(double)));
     for (int round = 0; round < 3; ++round) {
         for (int piece = 0; piece < 3; ++piece) {
             kernel.step();
