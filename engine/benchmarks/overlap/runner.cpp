@@ -89,6 +89,7 @@ bool Runner::warm_up(Contender& way) {
     for (std::size_t size = 0; size < parameters_.transfers.size() && !stopping_; ++size) {
         const auto once = [&](bool write) {
             prepare(*opened, write, size);
+            if (!write) cold_of(way).before(job_.topology.is_node_leader());
             Own own = treat(Treatment::io, *opened, write, size, nullptr, {}, 0);
             Outcome outcome;
             if (!own.status) outcome.fail(session_.signed_error(std::move(own.status.error())));
@@ -174,6 +175,13 @@ std::int64_t Runner::place_of(std::size_t size) const {
     std::int64_t before = 0;
     for (std::size_t i = 0; i < size; ++i) before += bytes_of(i) * session_.comm.size();
     return before + bytes_of(size) * session_.comm.rank();
+}
+
+Cold Runner::cold_of(const Contender& way) const {
+    const Capabilities can = way.storage->capabilities();
+    return {{session_.comm, job_.topology, target_.file_system(), can.real_files, can.cached},
+            parameters_.cache,
+            [path = path_of(way)](const Cold::Look& look) { look(path); }};
 }
 
 /// Untimed: the data that will be written, or nothing where data will be read.
@@ -281,7 +289,6 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
                way, 3 * cell.asked_seconds);
     auto opened = open(way);
     if (!opened) return;
-    const Capabilities can = way.storage->capabilities();
     std::array<Own, 3> own;
     const auto at = [&](Treatment t) -> Own& { return own.at(static_cast<std::size_t>(t)); };
     for (const auto i : balanced_order(own.size(), static_cast<std::size_t>(repetition))) {
@@ -289,8 +296,7 @@ void Runner::measure(std::int64_t repetition, Contender& way, bool write, std::s
         const bool moves = treatment != Treatment::work;
         Outcome mine;
         if (moves) prepare(*opened, write, size);
-        Cold cold({comm, job_.topology, target_.file_system(), can.real_files, can.cached},
-                  parameters_.cache, [path = path_of(way)](const Cold::Look& look) { look(path); });
+        Cold cold = cold_of(way);
         if (moves && !write) cold.before(job_.topology.is_node_leader());
         std::optional<CacheWatch> watch;
         if (treatment == Treatment::both) {

@@ -104,6 +104,8 @@ class Runner {
     void close(Open& open);
     void create(Contender& way, Outcome& mine) const;
     void prepare(Open& open, bool write, std::size_t size);
+    /// One access to the way's file.
+    Cold cold_of(const Contender& way) const;
     Own treat(Treatment treatment, Open& open, bool write, std::size_t size, Work* work,
               const Polls& polls, double seconds);
     Status begin(Open& open, bool write, std::size_t size);
