@@ -51,10 +51,15 @@ void block_stop_signals() {
 }
 
 Sentinel::Sentinel(Session& session, std::atomic<bool>& stop, Settings settings)
-    : session_(session),
-      stop_(stop),
-      settings_(std::move(settings)),
-      thread_([this](const std::stop_token& token) { watch(token); }) {}
+    : session_(session), stop_(stop), settings_(std::move(settings)) {
+    // Before anything is measured: a group that never gave a sign of life is not looked for.
+    if (heeds()) session_.neighbours->beat();
+    thread_ = std::jthread([this](const std::stop_token& token) { watch(token); });
+}
+
+bool Sentinel::heeds() const {
+    return session_.neighbours != nullptr && session_.comm.is_root();
+}
 
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     Error error =
@@ -101,7 +106,6 @@ void Sentinel::watch(const std::stop_token& token) {
     double last_sign = Clock::monotonic_seconds();
     double last_shown = last_sign;
     double last_heeded = last_sign;
-    const bool heeds = session_.neighbours != nullptr && session_.comm.is_root();
     bool asked = false;
     while (!token.stop_requested()) {
         constexpr timespec tick{0, 100'000'000};
@@ -127,7 +131,7 @@ void Sentinel::watch(const std::stop_token& token) {
             end_hung(state, now - last_sign);
         }
         if (settings_.look) settings_.look();
-        if (heeds && now - last_heeded >= 1.0) {
+        if (heeds() && now - last_heeded >= 1.0) {
             last_heeded = now;
             heed_neighbours(now);
         }

@@ -41,6 +41,8 @@ class Sentinel {
     /// On one rank of a group, about once a second: stops the group when another one has ended the
     /// job, in order if it can.
     void heed_neighbours(double now);
+    /// Whether this is that rank.
+    bool heeds() const;
 
     Session& session_;
     std::atomic<bool>& stop_;
