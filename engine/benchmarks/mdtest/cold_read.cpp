@@ -12,7 +12,10 @@ ColdRead::ColdRead(const Iteration& iteration, const Phase& phase, Workers& work
       cold_({iteration.comm, topology, file_system, true,
              iteration.parameters.storage.backend.name != "direct"},
             iteration.parameters.storage.cache,
-            [&workers, &phase](const Cold::Look& look) {
+            [&workers, &phase,
+             drop = iteration.parameters.storage.cache.drop](const Cold::Look& look) {
+                // A look opens the file: where nothing is dropped, nobody else opens it.
+                if (!drop) return;
                 for (const auto& worker : workers) worker->each_path(phase, look);
             }),
       watch_(iteration.comm, topology, file_system) {
