@@ -65,7 +65,10 @@ void Work::calibrate() {
         return session_.clock.now() - begin;
     };
     double seconds = once();
-    for (; seconds < calibration_seconds; seconds = once()) pieces *= 2;
+    while (seconds < calibration_seconds) {
+        pieces *= 2;
+        seconds = once();
+    }
     // Whatever else the machine does only lengthens it.
     for (int again = 0; again < 2; ++again) seconds = std::min(seconds, once());
     piece_seconds_ = session_.comm.max(seconds / static_cast<double>(pieces));
