@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/mdtest/result.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "parallel/session.hpp"
@@ -89,17 +90,21 @@ class ConsoleView : public Observer {
                      {"std. dev."},
                      {"+- 95 %"},
                      {"iterations"}});
+        std::vector<NamedValues> means;
         for (const PhaseSummary& s : run.phases) {
+            const Samples rates = samples_of(s.rates);
             const auto cell = [&](double value) {
-                return s.rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
+                return rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
             };
-            table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(s.rates.mean()),
-                       cell(s.rates.min()), cell(s.rates.max()), cell(s.rates.deviation()),
-                       cell(s.rates.confidence95()),
-                       fmt::format("{}{}", s.rates.count(),
+            const auto half = half_width_of(s.rates);
+            means.push_back({subject_of(*s.phase, s.ranks, s.unique).text, s.rates});
+            table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(rates.mean()),
+                       cell(rates.min()), cell(rates.max()), cell(rates.deviation()),
+                       half ? cell(*half) : "-",
+                       fmt::format("{}{}", rates.count(),
                                    s.invalid > 0 ? fmt::format(" + {} INVALID", s.invalid) : "")});
         }
-        console_.print("\n" + table.text(2));
+        console_.print("\n" + table.text(2) + doubts_text(means, "iteration"));
     }
 
   private:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/rank_csv.hpp"
+#include "benchmarks/round_figures.hpp"
 
 namespace effio::mdtest {
 namespace {
@@ -86,8 +87,9 @@ class RecordView : public Observer {
                 f.reasons.push_back(std::to_string(s.invalid) + " iterations without a rate");
             }
             f.metric = {0, per_second, true, {}};
-            if (s.rates.count() > 0) f.detail = Json{{"mean_seconds", s.seconds.mean()}};
-            recorder_.figure(mean_of(std::move(f), s.rates, "no iteration has a rate"));
+            if (!s.rates.empty()) f.detail = Json{{"mean_seconds", s.seconds.mean()}};
+            recorder_.figure(
+                mean_of(std::move(f), s.rates, "no iteration has a rate", "iteration"));
         }
     }
 

@@ -18,7 +18,7 @@ void RunResult::add(const PhaseResult& result) {
         ++it->invalid;
         return;
     }
-    it->rates.add(result.rate());
+    it->rates.push_back(result.rate());
     it->seconds.add(seconds);
     it->milliseconds.add(1e3 * seconds * result.ranks / static_cast<double>(result.operations));
 }

@@ -95,8 +95,8 @@ struct PhaseSummary {
     const Phase* phase = nullptr;
     int ranks = 1;
     bool unique = false;
-    Samples rates;    ///< of the valid ones, 1/s
-    Samples seconds;  ///< theirs
+    std::vector<double> rates;  ///< of the valid ones, 1/s, in their order
+    Samples seconds;            ///< theirs
     /// Milliseconds that one operation took a rank, theirs.
     Samples milliseconds;
     std::int64_t invalid = 0;
