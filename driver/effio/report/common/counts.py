@@ -26,7 +26,7 @@ _READS = {
 }
 
 
-def _place(measurements: Iterable[Measurement]) -> str:
+def place_of_most(measurements: Iterable[Measurement]) -> str:
     """Where most of the bytes came from or went to."""
     amounts: dict[str, int] = {}
     for m in measurements:
@@ -50,7 +50,7 @@ def what_counts(result: Result, measurements: Sequence[Measurement]) -> str:
         return " and ".join(f"simulated {name}" for name in told)
     words = []
     if writes:
-        words.append(_WRITES[_place(writes)])
+        words.append(_WRITES[place_of_most(writes)])
     if reads:
-        words.append(_READS[_place(reads)])
+        words.append(_READS[place_of_most(reads)])
     return "; ".join(words)
