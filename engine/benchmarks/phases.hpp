@@ -52,6 +52,8 @@ class Phases {
     void finish() { late_ = common_.late(); }
 
     const Agreed& agreed() const { return agreed_; }
+    /// This rank's clock at the ranks' common start; known after finish().
+    double start() const { return begin_ - late_; }
     /// Seconds from the ranks' common start to the end of this rank's last part.
     double total() const { return late_ + end_ - begin_; }
     /// The same without the part `name` and the agreement after it.

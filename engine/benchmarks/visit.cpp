@@ -93,6 +93,7 @@ Visited carry_out(Session& session, const Comm& comm, const Topology& topology,
     seen.fine = fine;
     seen.agreed = phases.agreed();
     seen.seconds = phases.seconds();
+    seen.start = phases.start();
     seen.counted = steps.sync_counts ? phases.total() : phases.total_without("sync");
     seen.bytes = comm.sum(steps.bytes(fine));
     seen.cache = watch.end(seen.bytes, steps.reading);

@@ -69,6 +69,7 @@ struct Visited {
     /// "total", the parts by name, "late", "agree".
     std::vector<Named> seconds;
     double counted = 0;  ///< seconds over which the rate counts the bytes
+    double start = 0;    ///< this rank's clock at the ranks' common start
     CacheEvidence cache;
 };
 
