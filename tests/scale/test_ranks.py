@@ -21,8 +21,6 @@ DIGITS = 2048
 # How often these do what they do follows from the clock: their loops grow until they are long
 # enough to be timed.
 TIMED = ("b-eff", "rings", "probe")
-# Not among them: interference runs others of them in groups, overlap is counted by nobody yet.
-OTHERS = ["interference", "overlap"]
 
 
 @pytest.fixture(scope="module", params=RUNS)
@@ -78,4 +76,4 @@ def test_the_result_file_grows_by_digits_only(pair: tuple[str, Counted, Counted]
 
 def test_every_benchmark_is_counted(any_engine: Engine, tmp_path: Path) -> None:
     names = any_engine.alone(["list"], tmp_path).stdout.split()
-    assert sorted(names) == sorted([*RUNS, *OTHERS])
+    assert sorted(names) == sorted(RUNS)
