@@ -81,6 +81,32 @@ Figure mean_of(Figure figure, std::span<const double> values, const std::string&
     return figure;
 }
 
+Json batch_means(const Batches& batches, const std::string& unit) {
+    const auto interval = batches.interval();
+    if (!interval) return no_interval(batches.none);
+    const auto doubts = doubts_of(*interval, "slice");
+    return Json{{"method", "batch means"},
+                {"unit", unit},
+                {"slices", interval->count},
+                {"slice_seconds", batches.seconds},
+                {"mean", interval->mean},
+                {"low95", interval->mean - interval->half_width},
+                {"high95", interval->mean + interval->half_width},
+                {"correlation", interval->correlation},
+                {"worth_slices", interval->worth},
+                {"may_be_untrue", !doubts.empty()},
+                {"reasons", doubts}};
+}
+
+std::string batch_means_text(const Batches& batches) {
+    const auto interval = batches.interval();
+    if (!interval || !(interval->mean > 0)) return {};
+    const bool untrue = !doubts_of(*interval, "slice").empty();
+    return fmt::format("calls ± {} (95 %, {}{})",
+                       format_share(interval->half_width / interval->mean),
+                       count_of(interval->count, "slice"), untrue ? "; may be untrue" : "");
+}
+
 std::optional<double> half_width_of(std::span<const double> values) {
     const auto interval = interval_of_rounds(values);
     return interval ? std::optional(interval->half_width) : std::nullopt;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/rounds.hpp"
 
@@ -32,6 +33,11 @@ std::string interval_text(const Figure& figure);
 /// none itself, because of `missing`.
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
                const std::string& noun = "repetition");
+/// `detail.batch_means` of a measurement: the interval of the rate of its calls, or why there is
+/// none. `unit` is that of the rates.
+Json batch_means(const Batches& batches, const std::string& unit);
+/// "calls ± 3.1 % (95 %, 40 slices)", with what makes it untrue; empty without an interval.
+std::string batch_means_text(const Batches& batches);
 /// For tables: half the width of such a mean's interval; nothing below two values.
 std::optional<double> half_width_of(std::span<const double> values);
 /// Lines for people below a table of means: one for each that may be untrue, as `text` calls it;

@@ -52,6 +52,8 @@ class ConsoleView : public Observer {
             const std::string cached = cache_remark(r.cache, r.access != Access::write);
             if (!cached.empty()) remark += cached + "; ";
             if (!r.remark.empty()) remark += r.remark + "; ";
+            const std::string sure = batch_means_text(r.batches);
+            if (!sure.empty()) remark += sure + "; ";
             if (r.verified_bytes > 0) {
                 remark += fmt::format("{} verified; ",
                                       format_size(static_cast<double>(r.verified_bytes)));

@@ -361,7 +361,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
         reads.merge(lane.reads);
     }
     r.stopped = static_cast<StopReason>(comm_.max(reason));
-    TimeSeries series;
+    TimeSeries series = TimeSeries::finely();
     for (auto& lane : m.pass.lanes) {
         const double width = std::max(series.width(), lane.series.width());
         series.widen_to(width);
@@ -372,7 +372,11 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
             if (slices[i] > 0) series.add(begin, begin, slices[i]);
         }
     }
-    r.series = summed_over(comm_, std::move(series), t.late);
+    series = summed_over(comm_, std::move(series), t.late);
+    r.batches =
+        batches_of(series, r.span("transfer").seconds(),
+                   static_cast<double>(r.operations) / static_cast<double>(r.geometry.workers));
+    r.series = series.in_seconds();
     if (task.access == Access::mixed) {
         r.mix = mix_of(m.pass, r, reads, calls);
         calls.merge(reads);

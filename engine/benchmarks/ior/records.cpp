@@ -184,6 +184,7 @@ Measurement to_measurement(const PhaseResult& r) {
         {"stonewall", r.stonewall ? to_json(*r.stonewall) : Json(nullptr)},
         {"steady", r.steady ? to_json(*r.steady) : Json(nullptr)},
         {"time_series", r.series.to_json()},
+        {"batch_means", batch_means(r.batches, "B/s")},
         {"mix", r.mix ? to_json(*r.mix) : Json(nullptr)},
         {"verify_seconds", r.verify_seconds},
         {"ranks_on_own_node", r.ranks_on_own_node},

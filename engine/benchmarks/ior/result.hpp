@@ -9,6 +9,7 @@
 
 #include "benchmarks/ior/parameters.hpp"
 #include "benchmarks/until_ci.hpp"
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "parallel/file_system.hpp"
@@ -97,6 +98,7 @@ struct PhaseResult {
     StopReason stopped = StopReason::none;
     std::optional<StonewallResult> stonewall;
     std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
+    Batches batches;                            ///< B/s of the transfers
     TimeSeries series;                          ///< since the begin of the transfers
     std::optional<Histogram> call_times;
     std::optional<MixResult> mix;

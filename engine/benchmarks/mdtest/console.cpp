@@ -58,7 +58,11 @@ class ConsoleView : public Observer {
         } else if (r.error_count > 0) {
             remark = fmt::format("{} ERRORS, first: {}", r.error_count, r.errors.front().text());
         }
+        if (const std::string sure = batch_means_text(r.batches); r.valid && !sure.empty()) {
+            remark += (remark.empty() ? "" : "; ") + sure;
+        }
         if (r.wall && r.wall->timed_out > 0) {
+            if (!remark.empty()) remark += "; ";
             remark += fmt::format("stonewall after {}: {} to {} items, then all to {}",
                                   format_duration(r.wall->last_seconds), r.wall->min_done,
                                   r.wall->max_done, r.wall->max_done);
@@ -92,16 +96,15 @@ class ConsoleView : public Observer {
                      {"iterations"}});
         std::vector<NamedValues> means;
         for (const PhaseSummary& s : run.phases) {
-            const Samples rates = samples_of(s.rates);
             const auto cell = [&](double value) {
-                return rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
+                return s.rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
             };
-            const auto half = half_width_of(s.rates);
-            means.push_back({subject_of(*s.phase, s.ranks, s.unique).text, s.rates});
-            table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(rates.mean()),
-                       cell(rates.min()), cell(rates.max()), cell(rates.deviation()),
+            const auto half = half_width_of(s.values);
+            means.push_back({subject_of(*s.phase, s.ranks, s.unique).text, s.values});
+            table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(s.rates.mean()),
+                       cell(s.rates.min()), cell(s.rates.max()), cell(s.rates.deviation()),
                        half ? cell(*half) : "-",
-                       fmt::format("{}{}", rates.count(),
+                       fmt::format("{}{}", s.rates.count(),
                                    s.invalid > 0 ? fmt::format(" + {} INVALID", s.invalid) : "")});
         }
         console_.print("\n" + table.text(2) + doubts_text(means, "iteration"));

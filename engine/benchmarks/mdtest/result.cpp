@@ -10,15 +10,17 @@ void RunResult::add(const PhaseResult& result) {
         return s.phase == result.phase && s.ranks == result.ranks && s.unique == result.unique;
     });
     if (it == phases.end()) {
-        it = phases.insert(phases.end(),
-                           PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, 0});
+        it = phases.insert(
+            phases.end(),
+            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0});
     }
     const double seconds = result.total_seconds();
     if (!result.has_rate()) {
         ++it->invalid;
         return;
     }
-    it->rates.push_back(result.rate());
+    it->rates.add(result.rate());
+    it->values.push_back(result.rate());
     it->seconds.add(seconds);
     it->milliseconds.add(1e3 * seconds * result.ranks / static_cast<double>(result.operations));
 }
