@@ -182,6 +182,28 @@ def test_a_figure_of_storage_says_how_its_reads_came_from_there(tmp_path: Path) 
     assert told.endswith("because the directory lies in memory (tmpfs).")
 
 
+def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
+    """Rows of a type follow each other in a file that was dropped: the first fetches it all."""
+    lines = made.b_eff_io()
+    fetched = dict.fromkeys(("scatter", "shared", "separated", "segmented", "seg_coll"), 0)
+    reads = [one for one in lines if one["kind"] == "measurement" and one["access"] == "read"]
+    for one in reads:
+        fetched[one["pattern"]] += one["bytes"]
+    for one in reads:
+        one["cache"] |= {"ways": ["dropped"], "process_read_bytes": fetched[one["pattern"]]}
+        fetched[one["pattern"]] = 0
+    line = load_shipped("quick").named("b_eff_io").line[0]
+    told = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")
+    assert "300.0 MB/s" in told
+    assert "reads from storage" in told
+    # One type that nobody fetched.
+    for one in reads:
+        if one["pattern"] == "scatter":
+            one["cache"]["process_read_bytes"] = 0
+    told = figure_note(line, read_result(made.write(tmp_path / "b.jsonl", lines)), "")
+    assert "no storage number" in told
+
+
 def test_a_campaign_stays_within_its_bytes(any_engine: Engine) -> None:
     """What its steps write at most: 55 + 12 + 6 % in three repetitions, 21 % with rewrites."""
     quick = load_shipped("quick")
