@@ -48,7 +48,7 @@ Json figure_of_study(const std::vector<double>& rates) {
     definition.name = "test";
     study::Cell cell;
     cell.pattern = "one";
-    cell.passes = {{Access::write, "write"}};
+    cell.passes = {study::write_pass()};
     definition.cells = {cell};
     study::Means means(definition);
     std::int64_t repetition = 0;
@@ -133,11 +133,11 @@ TEST_P(KnownNoise, a_drift_makes_it_untrue_and_is_told) {
 
 INSTANTIATE_TEST_SUITE_P(Figures, KnownNoise,
                          testing::Values(FigureOf(figure_of_ior), FigureOf(figure_of_study)),
-                         [](const auto& info) {
-                             return std::string(info.index == 0 ? "ior" : "study");
+                         [](const auto& one) {
+                             return std::string(one.index == 0 ? "ior" : "study");
                          });
 
-TEST(KnownNoise, one_repetition_has_no_interval_and_says_why) {
+TEST(KnownNoiseOnce, one_repetition_has_no_interval_and_says_why) {
     for (const auto& figure_of : {figure_of_ior, figure_of_study}) {
         const Json interval = figure_of({truth})["detail"]["interval"];
         EXPECT_EQ(interval["method"], nullptr);
@@ -145,7 +145,7 @@ TEST(KnownNoise, one_repetition_has_no_interval_and_says_why) {
     }
 }
 
-TEST(KnownNoise, a_warm_up_is_told) {
+TEST(KnownNoiseOnce, a_warm_up_is_told) {
     // 50, then five of 99 to 101: their deviation is some 0.7.
     const Json figure = figure_of_ior({50e6, 100e6, 99e6, 101e6, 100e6, 100e6});
     EXPECT_EQ(figure["detail"]["interval"]["warm_up"], true);

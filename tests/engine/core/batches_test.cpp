@@ -58,7 +58,9 @@ TEST(CallMarks, slices_of_equally_many_calls) {
         EXPECT_EQ(found.rates.size(), calls < 80 ? 0U : static_cast<std::size_t>(calls / 4));
         for (const double rate : found.rates) EXPECT_DOUBLE_EQ(rate, 7);
         EXPECT_EQ(found.none.empty(), calls >= 80);
-        if (calls >= 80) EXPECT_DOUBLE_EQ(found.seconds, 4);
+        if (calls >= 80) {
+            EXPECT_DOUBLE_EQ(found.seconds, 4);
+        }
     }
 }
 
