@@ -47,32 +47,6 @@ std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks) {
     return files;
 }
 
-CapShares cap_shares(std::span<const Row, row_count> rows, std::int64_t ranks,
-                     std::int64_t partition_bytes) {
-    CapShares shares;
-    Repetitions once;
-    once.fill(1);
-    set_segmented_repetitions(rows, once);
-    int units = 0;
-    for (const Row& row : rows) {
-        units += row.units;
-        if (row.type != Type::segmented && row.type != Type::seg_coll) {
-            shares.least += ranks * row.memory;
-        }
-    }
-    // Types 3 and 4 write at most what type 2 writes in the same rows, and up to 1 MiB of fill.
-    shares.least += 2 * ranks * segment_of(rows, once).bytes;
-    const auto rest =
-        static_cast<double>(std::max<std::int64_t>(0, partition_bytes - shares.least));
-    for (const Row& row : rows) {
-        const auto one_call = static_cast<double>(ranks * std::max<std::int64_t>(row.memory, 1));
-        const double share = rest * row.units / units;
-        shares.calls[static_cast<std::size_t>(row.number)] =
-            1 + static_cast<std::int64_t>(std::min(share / one_call, 1e15));
-    }
-    return shares;
-}
-
 Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& target,
                const HintRules& hints, std::vector<Observer*> observers,
                std::function<void(const std::string&)> tell)
@@ -122,24 +96,14 @@ Ending Runner::run() {
     notify([&](Observer& o) { o.end(result_); });
     until_ci_.tell(session_, "b_eff_io");
 
-    Ending ending;
-    if (agreed.failed()) {
-        ending = Ending::from(*agreed.error);
-    } else if (agreed.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the rows before it are complete";
-    } else {
-        std::int64_t errors = 0;
-        for (const auto& p : partitions_) errors += p.errors;
-        session_.comm.broadcast(errors);
-        if (errors > 0) {
-            ending.status = ExitCode::data_errors;
-            ending.reason = fmt::format("{} errors in the data read back", errors);
-            if (data_error_) {
-                ending.reason += "; the first: " + data_error_->text();
-                ending.errors.push_back(*data_error_);
-            }
-        }
+    std::int64_t errors = 0;
+    for (const auto& p : partitions_) errors += p.errors;
+    session_.comm.broadcast(errors);
+    Ending ending = ending_of(agreed.error, agreed.interrupted, "rows", errors,
+                              fmt::format("{} errors", errors));
+    if (ending.status == ExitCode::data_errors && data_error_) {
+        ending.reason += "; the first: " + data_error_->text();
+        ending.errors.push_back(*data_error_);
     }
     return ending;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/b_eff_io/buffers.hpp"
+#include "benchmarks/b_eff_io/cap_shares.hpp"
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/measure.hpp"
 #include "benchmarks/b_eff_io/result.hpp"
@@ -21,16 +22,6 @@ namespace effio::b_eff_io {
 /// What a partition may create: "b_eff_io_data_i<index %02d>_<ranks %03d>_<type>", and "." with a
 /// rank of three digits behind it for type 2.
 std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks);
-
-/// How many calls each time-driven row of a partition may make under a cap on the bytes of that
-/// partition: one, and its share by U/64 of what the cap leaves beyond one call of every row.
-/// `least` is what the partition needs in any case.
-struct CapShares {
-    std::int64_t least = 0;
-    Repetitions calls{};
-};
-CapShares cap_shares(std::span<const Row, row_count> rows, std::int64_t ranks,
-                     std::int64_t partition_bytes);
 
 class Runner {
   public:
