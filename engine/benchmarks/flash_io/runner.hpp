@@ -93,6 +93,7 @@ class Runner {
     const Target& target_;
     const HintRules& rules_;
     std::vector<Observer*> observers_;
+    CommonClock common_;
     Geometry geometry_;
     std::vector<FileDefinition> definitions_;  ///< by File
     Mesh mesh_;

@@ -16,22 +16,16 @@
 
 namespace effio::ior {
 
-std::int64_t PassDone::transfers() const {
+std::int64_t PassDone::sum(std::int64_t LaneDone::* what) const {
     std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.transfers;
+    for (const auto& lane : lanes) sum += lane.*what;
     return sum;
 }
 
-std::int64_t PassDone::verified() const {
-    std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.verified;
-    return sum;
-}
-
-std::int64_t PassDone::foreign() const {
-    std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.foreign;
-    return sum;
+double PassDone::longest(double LaneDone::* what) const {
+    double longest = 0;
+    for (const auto& lane : lanes) longest = std::max(longest, lane.*what);
+    return longest;
 }
 
 std::vector<Standing> PassDone::standings() const {
@@ -77,7 +71,9 @@ class Pass::Worker {
     }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
-    ~Worker() { lane_.file->time_calls_into(nullptr); }
+    ~Worker() {
+        if (lane_.file) lane_.file->time_calls_into(nullptr);
+    }
 
     const Lane& lane() const { return lane_; }
     LaneDone& done() { return done_; }
@@ -146,7 +142,7 @@ class Pass::Worker {
     void time_calls(bool reading) {
         Histogram* const into = reading ? &reads_into() : &done_.calls;
         const bool by_file = calls_.time_calls && (reading || !calls_.sync_each);
-        lane_.file->time_calls_into(by_file ? into : nullptr);
+        if (lane_.file) lane_.file->time_calls_into(by_file ? into : nullptr);
     }
     Histogram& reads_into() { return calls_.access == Access::mixed ? done_.reads : done_.calls; }
     void count_if_read(bool was_read) {
