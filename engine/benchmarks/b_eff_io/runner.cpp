@@ -56,7 +56,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       storage_(storage),
       target_(target),
       hints_(hints),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank),
@@ -82,7 +82,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
 
 Ending Runner::run() {
     const double begin = session_.clock.now();
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     for (; round_ < setup_.parameters.rounds; ++round_) {
         for (auto& rounds : result_.rounds) rounds.emplace_back();
         run_round();
@@ -93,7 +93,7 @@ Ending Runner::run() {
     note(agreed);
     result_.execution_seconds = session_.clock.now() - begin;
     if (setup_.parameters.rounds > 1) tell_sums();
-    notify([&](Observer& o) { o.end(result_); });
+    notify_([&](Observer& o) { o.end(result_); });
     until_ci_.tell(session_, "b_eff_io");
 
     std::int64_t errors = 0;
@@ -111,7 +111,7 @@ Ending Runner::run() {
 void Runner::run_round() {
     for (const Access access : all_accesses) {
         if (stopping_) break;
-        notify([&](Observer& o) { o.access_begins(access); });
+        notify_([&](Observer& o) { o.access_begins(access); });
         for (Partition& partition : partitions_) {
             const auto& types = chosen_[partition.index];
             if (std::none_of(types.begin(), types.end(), [](bool is) { return is; })) continue;
@@ -157,12 +157,12 @@ void Runner::tell_sums() {
                 auto& of_type = p.types[index(access)][index(type)];
                 if (!of_type) continue;
                 of_type->estimate = result_.of_type(i, access, type);
-                notify([&](Observer& o) { o.type(*of_type); });
+                notify_([&](Observer& o) { o.type(*of_type); });
             }
             auto& of_access = p.accesses[index(access)];
             if (!of_access) continue;
             of_access->estimate = result_.of_access(i, access);
-            notify([&](Observer& o) { o.access(*of_access); });
+            notify_([&](Observer& o) { o.access(*of_access); });
         }
     }
 }
@@ -208,7 +208,7 @@ void Runner::access_partition(Access access, Partition& partition, const Comm& c
     result.errors = partition.errors;
     collected.errors = partition.errors;
     collected.accesses[index(access)] = result;
-    if (setup_.parameters.rounds == 1) notify([&](Observer& o) { o.access(result); });
+    if (setup_.parameters.rounds == 1) notify_([&](Observer& o) { o.access(result); });
 }
 
 void Runner::access_file(Access access, Partition& partition, Type type, const Comm& comm,
@@ -244,7 +244,7 @@ void Runner::access_file(Access access, Partition& partition, Type type, const C
     auto& collected = result_.partitions[partition.index].types[index(access)][index(type)];
     if (collected) f.sums.join(*collected);
     collected = f.sums;
-    if (setup_.parameters.rounds == 1) notify([&](Observer& o) { o.type(f.sums); });
+    if (setup_.parameters.rounds == 1) notify_([&](Observer& o) { o.type(f.sums); });
 }
 
 bool Runner::open_file(OpenFile& f, const Hints& hints) {
@@ -295,7 +295,7 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
     OpenedFile event{
         f.partition.index,      f.partition.ranks, f.access, f.type, !hints.empty(), hints,
         f.file->granted_hints()};
-    notify([&](Observer& o) { o.file_opened(event); });
+    notify_([&](Observer& o) { o.file_opened(event); });
     return true;
 }
 
@@ -438,7 +438,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     units_done_ += row.units;
     auto& collected = result_.partitions[f.partition.index];
     collected.errors = f.partition.errors;
-    notify([&](Observer& o) { o.row(r); });
+    notify_([&](Observer& o) { o.row(r); });
     auto& of_row = collected.rows[index(f.access)][static_cast<std::size_t>(row.number)];
     if (of_row) r.join(*of_row);
     of_row = r;

@@ -14,6 +14,7 @@
 #include "benchmarks/b_eff_io/result.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/cold.hpp"
+#include "benchmarks/observers.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -89,20 +90,13 @@ class Runner {
     void begin_step(const OpenFile& f, const Row& row, double budget);
     /// Takes note of what the ranks agreed on; true if the run must stop.
     bool note(const Agreed& agreed);
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Job& job_;
     Session& session_;
     const Setup& setup_;
     Storage& storage_;
     const Target& target_;
     const HintRules& hints_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     std::function<void(const std::string&)> tell_;
     Comm self_;
     Buffers buffers_;

@@ -49,7 +49,7 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
       library_(library),
       target_(target),
       rules_(rules),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       common_(comm_, job.topology),
       geometry_(setup.parameters.geometry()),
       definitions_(definitions_of(setup)),
@@ -98,11 +98,11 @@ std::size_t Runner::memory_bytes() const {
 }
 
 Ending Runner::run() {
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     for (std::int64_t i = 0; i < setup_.parameters.repetitions && !stopping_; ++i) {
         run_repetition(i);
     }
-    notify([&](Observer& o) { o.end(setup_, repetitions_); });
+    notify_([&](Observer& o) { o.end(setup_, repetitions_); });
     return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
                      fmt::format("{} wrong values", data_errors_));
 }
@@ -461,7 +461,7 @@ void Runner::carry_out(Task& t) {
         stopping_ = true;
     }
     repetitions_.back().add(result);
-    notify([&result = result](Observer& o) { o.file(result); });
+    notify_([&result = result](Observer& o) { o.file(result); });
 }
 
 }  // namespace effio::flash_io

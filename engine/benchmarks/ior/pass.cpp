@@ -10,6 +10,7 @@
 #include <numeric>
 #include <thread>
 
+#include "benchmarks/paced_calls.hpp"
 #include "parallel/crew.hpp"
 #include "parallel/wait.hpp"
 #include "storage/as_itself.hpp"
@@ -111,25 +112,20 @@ class Pass::Worker {
     }
 
   private:
-    /// A loop of its own for each kind of step: the less code stands between two calls, the less of
-    /// it the kernel has thrown out of the processor's cache when the first one returns.
     template <class Pace, class Tick, class Step>
-    [[gnu::noinline]] void steps(Pace& pace, Tick& tick, Step step) {
-        bool more = true;
-        while (more) {
-            std::int64_t number = pace.done();
+    void steps(Pace& pace, Tick& tick, Step step) {
+        const auto next = [this, step](std::int64_t number) __attribute__((always_inline)) {
             if (number >= lane_.transfers) [[unlikely]]
                 number %= lane_.transfers;
-            if (!step(number)) [[unlikely]] {
-                pace.failed();
-                ++failed_;
-            }
-            more = pace.go_on();
-            if (pace.ticked()) [[unlikely]] {
-                note(pace.now(), pace.done() - failed_);
-                tick(pace.now());
-            }
-        }
+            if (step(number)) [[likely]]
+                return true;
+            ++failed_;
+            return false;
+        };
+        paced_calls(pace, next, [&] {
+            note(pace.now(), pace.done() - failed_);
+            tick(pace.now());
+        });
     }
 
     /// Whether call `number` reads. In collective calls all ranks do the same.

@@ -21,7 +21,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       target_(target),
       names_(names),
       hints_(hints),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       until_ci_(setup.parameters.until_ci, setup.parameters.repetitions, session.clock.now()),
       self_(Comm::self(session.clock)),
       order_(comm, topology),
@@ -39,7 +39,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
 
 Outcome Runner::run() {
     begin_ = session_.clock.now();
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     const auto& p = setup_.parameters;
     for (std::int64_t repetition = 0; repetition < p.repetitions && !stopping_; ++repetition) {
         for (std::size_t size = 0; size < p.transfers.size() && !stopping_; ++size) {
@@ -49,7 +49,7 @@ Outcome Runner::run() {
     }
     result_.seconds = session_.clock.now() - begin_;
     result_.interrupted = fatal_.interrupted;
-    notify([&](Observer& o) { o.end(result_); });
+    notify_([&](Observer& o) { o.end(result_); });
     until_ci_.tell(session_, "ior");
     return fatal_;
 }
@@ -242,7 +242,7 @@ void Runner::tell(PhaseResult& result) {
                               result.stonewall, result.steady, result.stopped});
     result_.errors += result.error_count;
     if (setup_.parameters.stop_on_errors && result.error_count > 0) stopping_ = true;
-    notify([&](Observer& o) { o.phase(result); });
+    notify_([&](Observer& o) { o.phase(result); });
     if (result.valid && result.bytes > 0) {
         until_ci_.add(bandwidth_of(result.access, result.geometry.transfer), result.rate());
     }

@@ -13,6 +13,7 @@
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "benchmarks/visit.hpp"
 #include "parallel/common_clock.hpp"
@@ -116,13 +117,6 @@ class Runner {
     /// Every rank of a shared file takes part in its calls, or at least in open and close.
     bool in_step() const { return in_step_; }
 
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Session& session_;
     const Comm& comm_;
     const Topology& topology_;
@@ -131,7 +125,7 @@ class Runner {
     const Target& target_;
     const FileNames& names_;
     const HintRules& hints_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     UntilCi until_ci_;
     Comm self_;
     NodeOrder order_;
