@@ -72,9 +72,9 @@ struct Repetition {
 
 /// The mean over complete repetitions, and what it stands on.
 struct Summary {
-    std::vector<double> rates;
-    std::vector<double> synced_rates;
-    std::vector<double> read_rates;
+    Samples rates;
+    Samples synced_rates;
+    Samples read_rates;
     explicit Summary(const std::vector<Repetition>& repetitions);
 };
 
