@@ -9,10 +9,21 @@
 
 namespace effio {
 
+/// What is used through its base.
+class Interface {
+  public:
+    virtual ~Interface() = default;
+    Interface(const Interface&) = delete;
+    Interface& operator=(const Interface&) = delete;
+
+  protected:
+    Interface() = default;
+};
+
 template <class Observer>
 class Observers {
   public:
-    /// All outlive this.
+    /// All outlive this; null is nobody.
     Observers(const Session& session, std::vector<Observer*> all)
         : session_(session), all_(std::move(all)) {}
 
@@ -20,7 +31,9 @@ class Observers {
     template <class Event>
     void operator()(Event&& event) const {
         if (!session_.comm.is_root()) return;
-        for (Observer* observer : all_) event(*observer);
+        for (Observer* observer : all_) {
+            if (observer != nullptr) event(*observer);
+        }
     }
 
   private:

@@ -14,10 +14,6 @@
 namespace effio {
 namespace {
 
-double over(std::int64_t bytes, double seconds) {
-    return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
-}
-
 /// "24 of 24 calls collective", where the library tells what it made of them; else empty.
 std::string collective_words(const Json& library) {
     const auto count = library.value("collective_calls", std::int64_t{0});
@@ -121,14 +117,6 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
 
 std::string VisitResult::why_invalid() const {
     return errors.empty() ? "stopped by a signal" : errors.front().text();
-}
-
-double VisitResult::rate() const {
-    return over(bytes, counted_seconds);
-}
-
-double VisitResult::synced_rate() const {
-    return over(bytes, longest("total"));
 }
 
 std::int64_t VisitResult::hole_bytes() const {

@@ -14,6 +14,7 @@
 
 #include "benchmarks/cold.hpp"
 #include "benchmarks/phases.hpp"
+#include "benchmarks/rank_csv.hpp"
 #include "core/record.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/common_clock.hpp"
@@ -131,8 +132,9 @@ struct VisitResult {
     std::string why_invalid() const;
     /// The slowest rank's; 0 if there is no such part.
     double longest(std::string_view part) const { return effio::longest(seconds, part); }
-    double rate() const;
-    double synced_rate() const;  ///< bytes over all seconds
+    double rate() const { return rate_of(bytes, counted_seconds); }
+    /// Bytes over all seconds.
+    double synced_rate() const { return rate_of(bytes, longest("total")); }
     /// By how much the files are longer than `bytes`: what alignment leaves empty.
     std::int64_t hole_bytes() const;
     /// Written and flushed, in a part of its own that took time.

@@ -138,8 +138,7 @@ Ending BeffIo::run(Job& job) {
 
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> table = make_console_view(session.console, session.results.path());
-    std::vector<Observer*> observers{records.get(), table.get()};
-    if (front_end_.view) observers.push_back(front_end_.view.get());
+    const std::vector<Observer*> observers{records.get(), table.get(), front_end_.view.get()};
     const auto tell = front_end_.tell ? front_end_.tell : [](const std::string& message) {
         std::fputs((message + "\n").c_str(), stderr);
     };

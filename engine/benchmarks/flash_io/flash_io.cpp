@@ -164,8 +164,7 @@ Ending FlashIo::run(Job& job) {
 
     const auto records = make_record_view(session.results.recorder());
     const auto console = make_console_view(session.console);
-    std::vector<Observer*> observers{records.get(), console.get()};
-    if (view_) observers.push_back(view_.get());
+    const std::vector<Observer*> observers{records.get(), console.get(), view_.get()};
     return run->end(session, library->storage(),
                     Runner(job, setup, *library, run->target(), *rules, observers).run());
 }

@@ -258,14 +258,12 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (auto made = target.make_own_directories(session); !made) return Ending::from(made.error());
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> table = make_console_view(session.console, session.results.path());
-    std::vector<Observer*> observers{records.get(), table.get()};
-    if (view != nullptr) observers.push_back(view);
     Outcome saved;
     std::unique_ptr<Observer> rank_view;
     if (p.save_rank_details && session.comm.is_root()) {
         rank_view = make_rank_csv_view(*rank_files_.at(*p.save_rank_details), saved);
-        observers.push_back(rank_view.get());
     }
+    const std::vector<Observer*> observers{records.get(), table.get(), view, rank_view.get()};
     std::int64_t errors = 0;
     Outcome mine;
     if (comm) {

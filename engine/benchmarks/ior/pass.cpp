@@ -91,16 +91,18 @@ class Pass::Worker {
             // Collective calls, which another pace ends, are not queued.
             if constexpr (requires { pace.most(); }) queued(pace, tick);
         } else if (!calls_.is_plain()) {
-            steps(pace, tick, [this](std::int64_t number) { return step(number); });
+            steps(pace, tick, [](Worker& w, std::int64_t number) { return w.step(number); });
         } else if (calls_.access == Access::write) {
             as_itself(*lane_.file, [&](auto file) {
-                steps(pace, tick,
-                      [this, file](std::int64_t number) { return plain_write(file, number); });
+                steps(pace, tick, [file](Worker& w, std::int64_t number) {
+                    return w.plain_write(file, number);
+                });
             });
         } else {
             as_itself(*lane_.file, [&](auto file) {
-                steps(pace, tick,
-                      [this, file](std::int64_t number) { return plain_read(file, number); });
+                steps(pace, tick, [file](Worker& w, std::int64_t number) {
+                    return w.plain_read(file, number);
+                });
             });
         }
         const double now = session_.clock.now();
@@ -112,12 +114,13 @@ class Pass::Worker {
     }
 
   private:
+    /// What a step holds fits into registers with this, and so it is not fetched for each call.
     template <class Pace, class Tick, class Step>
     void steps(Pace& pace, Tick& tick, Step step) {
         const auto next = [this, step](std::int64_t number) __attribute__((always_inline)) {
             if (number >= lane_.transfers) [[unlikely]]
                 number %= lane_.transfers;
-            if (step(number)) [[likely]]
+            if (step(*this, number)) [[likely]]
                 return true;
             ++failed_;
             return false;

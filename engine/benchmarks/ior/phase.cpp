@@ -203,7 +203,7 @@ std::vector<Lane> Runner::lanes_of(const Task& task, const Calls& calls) const {
 }
 
 /// The calls of all workers of this rank.
-void Runner::move(const Task& task, const Calls& calls, Measured& m) {
+Status Runner::move(const Task& task, const Calls& calls, Measured& m) {
     // Who could not open comes to where the others meet, and does nothing there.
     if (m.outcome.error) {
         for (Lane& lane : m.lanes) lane.transfers = 0;
@@ -217,6 +217,7 @@ void Runner::move(const Task& task, const Calls& calls, Measured& m) {
     const auto moved = static_cast<double>(m.pass.sum(&LaneDone::transfers) * task.transfer);
     session_.progress.allow(wait_of_a_rank(setup_.parameters, geometry(task.transfer)) +
                             moved * comm_.size() / slowest_storage);
+    return {};
 }
 
 VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
@@ -224,21 +225,14 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
     const Until until = until_of(task);
     // Ranks whose next calls on the file are collective agree first; the others just go on.
     const bool alone = !in_step() && !p.barriers;
-    const auto done = [](auto&& work) {
-        work();
-        return Status();
-    };
     VisitSteps steps;
     steps.opening = {{"open", [this, &task, &m] { return open(task, m.lanes); }, alone}};
-    steps.moving = {"transfer",
-                    [this, done, &task, &calls, &m] { return done([&] { move(task, calls, m); }); },
-                    alone};
+    steps.moving = {"transfer", [this, &task, &calls, &m] { return move(task, calls, m); }, alone};
     // Where they wear out or watch for the steady state.
     steps.moving_meets = !in_step() && (until.wear_out || until.steady);
     if (task.access != Access::read && p.sync != SyncWhen::never) {
-        steps.sync.work = [this, done, &m] {
-            return done(
-                [&] { each_file(session_, m, [](Lane& lane) { return lane.file->sync(); }); });
+        steps.sync.work = [this, &m] {
+            return each_file(m, [](Lane& lane) { return lane.file->sync(); });
         };
         steps.sync.alone = !in_step();
     }
@@ -248,12 +242,10 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
         m.granted = m.lanes.front().file->granted_hints();
         m.library = m.lanes.front().file->describe();
     };
-    steps.close.work = [this, done, &m] {
-        return done([&] {
-            each_file(session_, m, [](Lane& lane) {
-                lane.queue.reset();
-                return lane.file->close();
-            });
+    steps.close.work = [this, &m] {
+        return each_file(m, [](Lane& lane) {
+            lane.queue.reset();
+            return lane.file->close();
         });
     };
     // Closing is collective where files are: after a failure it could hang.
@@ -354,7 +346,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     const auto own_bytes = static_cast<double>(own * call_bytes);
     const double own_seconds = m.seen.part("transfer").seconds();
     r.rank_bytes = spread_over(comm_, own_bytes);
-    r.rank_rate = spread_over(comm_, own_seconds > 0 ? own_bytes / own_seconds : 0.0);
+    r.rank_rate = spread_over(comm_, rate_of(own_bytes, own_seconds));
     int reason = 0;
     Histogram calls;
     Histogram reads;

@@ -11,16 +11,6 @@ void PhaseResult::remark_on(const std::string& what) {
     remarked += what;
 }
 
-double PhaseResult::transfer_rate() const {
-    const double time = span("transfer").seconds();
-    return time > 0 ? static_cast<double>(bytes) / time : 0;
-}
-
-double PhaseResult::operation_rate() const {
-    const double time = span("transfer").seconds();
-    return time > 0 ? static_cast<double>(calls) / time : 0;
-}
-
 UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer) {
     return {fmt::format("{}_bandwidth", name(access)),
             Json{{"access", name(access)}, {"transfer_bytes", transfer}}, "B/s",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/ior/parameters.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "benchmarks/visit.hpp"
 #include "core/record.hpp"
@@ -97,8 +98,8 @@ struct PhaseResult : VisitResult {
     void remark_on(const std::string& what);
     double total() const { return counted_seconds; }
     /// Without open, sync and close.
-    double transfer_rate() const;
-    double operation_rate() const;
+    double transfer_rate() const { return rate_of(bytes, span("transfer").seconds()); }
+    double operation_rate() const { return rate_of(calls, span("transfer").seconds()); }
     const PartSpan& span(std::string_view part) const { return part_of(spans, part); }
 };
 
@@ -128,12 +129,8 @@ struct RunResult {
 /// The mean rate of an access with a transfer size, as the records tell it.
 UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer);
 
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
-
     /// On the root, before anything is announced or made: what it writes to can be written.
     virtual Status ready() { return {}; }
     virtual void start(const Setup&) {}
@@ -141,9 +138,6 @@ class Observer {
     virtual void removed(std::int64_t /*repetition*/, double /*seconds*/) {}
     /// The run is over; not called when the job had to be ended.
     virtual void end(const RunResult&) {}
-
-  protected:
-    Observer() = default;
 };
 
 }  // namespace effio::ior

@@ -70,16 +70,17 @@ class Runner {
     Status open(const Task& task, std::vector<Lane>& lanes);
     Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
     Status aim(const Task& task, Lane& lane) const;
-    void move(const Task& task, const Calls& calls, Measured& m);
+    Status move(const Task& task, const Calls& calls, Measured& m);
     /// For each file that is open; its failure is this rank's.
     template <class Work>
-    static void each_file(const Session& session, Measured& m, Work&& work) {
+    Status each_file(Measured& m, Work&& work) const {
         for (Lane& lane : m.lanes) {
             if (!lane.file) continue;
             if (auto done = work(lane); !done) {
-                m.outcome.fail(session.signed_error(std::move(done.error())));
+                m.outcome.fail(session_.signed_error(std::move(done.error())));
             }
         }
+        return {};
     }
     Calls calls_of(const Task& task) const;
     Until until_of(const Task& task) const;

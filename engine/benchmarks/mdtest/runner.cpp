@@ -7,6 +7,7 @@
 
 #include "benchmarks/count_file.hpp"
 #include "benchmarks/mdtest/cold_read.hpp"
+#include "benchmarks/storage_run.hpp"
 #include "parallel/wait.hpp"
 
 namespace effio::mdtest {
@@ -62,17 +63,13 @@ Ending Runner::run() {
     }
     notify_([&](Observer& o) { o.end(result_); });
     for (const auto& [place, until_ci] : repeated_) until_ci.tell(session_, "mdtest", place);
-    Ending ending;
+    Ending ending = ending_of(error_, interrupted_, "phases", 0, {});
     if (error_) {
-        ending = Ending::from(*error_);
         ending.reason = fmt::format("{} errors, first: {}", errors_, error_->text());
         if (left_ && left_->operation != error_->operation) {
             ending.errors.push_back(*left_);
             ending.reason += "; " + left_->text();
         }
-    } else if (interrupted_) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the phases before it are complete";
     }
     return ending;
 }

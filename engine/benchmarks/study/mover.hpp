@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/call_log.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/paced_calls.hpp"
 #include "benchmarks/study/payload.hpp"
 #include "parallel/pace.hpp"
@@ -49,12 +50,8 @@ struct Watching {
     std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
 
-class Mover {
+class Mover : public Interface {
   public:
-    virtual ~Mover() = default;
-    Mover(const Mover&) = delete;
-    Mover& operator=(const Mover&) = delete;
-
     /// Collective over the file's ranks, and so are sync and close. Sets the view.
     virtual Status open(bool create) = 0;
     /// One pass; the payload is prepared.
@@ -70,9 +67,6 @@ class Mover {
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// The call that moves the data.
     virtual std::string call_name(Access access) const = 0;
-
-  protected:
-    Mover() = default;
 };
 
 /// What has to be there for a byte file to carry out the cell.

@@ -357,11 +357,9 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
 
     const auto records = make_record_view(session.results.recorder(), definition);
     const auto console = make_console_view(session.console, definition, session.results.path());
-    std::vector<Observer*> observers{records.get(), console.get()};
-    if (more != nullptr) observers.push_back(more);
     Outcome saved;
     const auto rank_view = ranks_file->has_value() ? make_rank_view(**ranks_file, saved) : nullptr;
-    if (rank_view != nullptr) observers.push_back(rank_view.get());
+    const std::vector<Observer*> observers{records.get(), console.get(), more, rank_view.get()};
     const auto direct = make_direct(job, target, storage, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
     const Stage stage{job, options, target, ways, direct.get(), *hints, each_rank};
