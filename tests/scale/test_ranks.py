@@ -46,8 +46,9 @@ def test_nothing_is_gathered_but_a_number_of_each_rank(
     pair: tuple[str, Counted, Counted],
 ) -> None:
     """Names of nodes, of which there is one here. Who asks for each rank's numbers gets them."""
-    _, _, many = pair
-    assert many.most("gathered") <= 1
+    benchmark, _, many = pair
+    # A world of groups learns of each rank how it ended.
+    assert many.most("gathered") <= (MANY if benchmark == "interference" else 1)
 
 
 def test_the_steps_together_do_not_grow(pair: tuple[str, Counted, Counted]) -> None:
