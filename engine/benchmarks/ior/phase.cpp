@@ -150,7 +150,8 @@ bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>
             return false;
         }
         if (lanes[thread].slots.empty()) continue;
-        auto queue = files.back()->queue(lanes[thread].slots.size());
+        const auto memory = lanes[thread].memory_of_slots(task.access);
+        auto queue = files.back()->queue({lanes[thread].slots.size(), p.collective, memory});
         if (!queue) {
             mine.fail(std::move(queue.error()));
             return false;
