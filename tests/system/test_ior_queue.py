@@ -147,7 +147,12 @@ def test_collective_calls_that_a_trial_has_shown_to_work(engine: Engine, tmp_pat
             assert phase["call_times"]["count"] == 2 * 100
     # All ranks stop after the same call.
     words = [*COLLECTIVE, "--queue-depth=8", "--block=1GiB", f"--tried={word}", "--phases=write"]
-    words += ["--stonewall=100ms", "--sync=none", "--max-bytes=4GiB", "-o", tmp_path / "s.jsonl"]
+    words += [
+        "--stonewall=100ms",
+        "--sync=none",
+        "--max-bytes=4GiB",
+        f"--result={tmp_path}/s.jsonl",
+    ]
     run = ior(engine, tmp_path, *words)
     (write,) = run.results[-1].measurements
     assert write["valid"]
