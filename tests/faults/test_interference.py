@@ -22,12 +22,12 @@ IN_TURN = {ALONE: [ALONE], OTHER: [ALONE, OTHER], BESIDE: [ALONE, BESIDE, OTHER]
 
 
 def at_work_in(turn: str, engine: Engine, where: Path, data: Path) -> Job:
-    """A job whose first group has measured one iteration in this turn and stands before the next;
-    in BESIDE the second one is at work as long."""
+    """A job whose first group has measured one iteration in this turn and stands before the next,
+    until there is a file `go`; in BESIDE the second one is at work as long."""
     hook = where / "hook"
     hook.write_text(
         f'#!/bin/sh\n[ -d {where}/all.turns/{turn} ] && [ "$EFFIO_ITERATION" = 1 ] || exit 0\n'
-        f"touch {where}/there; exec sleep 600\n"
+        f"touch {where}/there; while [ ! -e {where}/go ]; do sleep 0.1; done\n"
     )
     hook.chmod(0o755)
     line = f"mdtest --dir {data} --items 20 --iterations 2"
@@ -113,6 +113,7 @@ def test_a_killed_rank_leaves_readable_results(
 ) -> None:
     job = at_work_in(turn, mpi, tmp_path, data)
     os.kill(job.ranks()[1], signal.SIGKILL)  # of the group that waits, or is beside
+    (tmp_path / "go").touch()  # the command would outlive its rank
     run = job.finish()
     assert run.code != 0, run
     left = of_turn(tmp_path, turn, 1)
