@@ -18,16 +18,17 @@ ROOT = Path(__file__).resolve().parent.parent
 COUNT = ROOT / "build/test-count"
 
 # A run mostly waits: for its launcher, which takes a second to see the end of one that failed, for
-# a watchdog, for a deadline. Two at a time for each core leave some of it free. What needs the
-# machine to itself, one cluster's ports or a rate, comes after them.
-WORKERS = min(8, 2 * (os.cpu_count() or 1))
-ALONE = ("tests/slurm", "tests/accuracy")
+# a watchdog, for a deadline. Three at a time for each core keep it busy. What measures a rate comes
+# after them, with the machine to itself.
+WORKERS = min(12, 3 * (os.cpu_count() or 1))
+RATES = "tests/accuracy"
 PYTEST = {
-    "whole runs, faults, driver": (
-        *("tests", f"--numprocesses={WORKERS}", "--dist=loadfile"),
-        *(f"--ignore={folder}" for folder in ALONE),
+    "whole runs, faults, Slurm, driver": (
+        *("tests", f"--ignore={RATES}", f"--numprocesses={WORKERS}"),
+        # In the order of tests/conftest.py.
+        *("--dist=loadfile", "--no-loadscope-reorder"),
     ),
-    "Slurm, accuracy": ALONE,
+    "accuracy": (RATES,),
 }
 
 
@@ -97,9 +98,11 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     # CMake as a wheel is not on PATH.
     ctest = str(Path(settings()["EFFIO_CMAKE"]).with_name("ctest"))
     command = [ctest, "--test-dir", str(directory), "--output-on-failure", "--no-tests=error"]
+    # A test under MPI counts as two.
+    at_a_time = str(2 * (os.cpu_count() or 1))
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
-        [*command, "--output-junit", str(report), "-j", "2", *words],
+        [*command, "--output-junit", str(report), "-j", at_a_time, *words],
         env={**os.environ, **root},
         check=False,
     )
@@ -107,7 +110,7 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
 
 
 def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
-    report = ROOT / "build" / f"pytest-{title.split()[0]}.xml"
+    report = ROOT / "build" / f"pytest-{title.split(',')[0].replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
     engines = ";".join(f"{name}={path}" for name, path in builds().items())
     done = subprocess.run(

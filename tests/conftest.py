@@ -15,6 +15,8 @@ import pytest
 from engines import FLAVOURS, NOBODY, SESSION_DIRECTORY, Engine, find_engines
 from slurm_cluster import SlurmCluster, SlurmUnavailableError, slurm_cluster
 
+LONGEST_FIRST = ("slurm", "docs", "faults", "system")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Open MPI's launchers of a user share a directory, which the last that ends removes, also
@@ -30,6 +32,16 @@ def pytest_configure(config: pytest.Config) -> None:
             os.chown(shared, user, -1)
         shared.chmod(0o700)
     os.environ[SESSION_DIRECTORY] = str(place)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that wait longest come first: begun last, one of them would be waited for alone."""
+
+    def place(item: pytest.Item) -> int:
+        folder = item.path.parent.name
+        return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")

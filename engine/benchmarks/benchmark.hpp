@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "benchmarks/observers.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/options.hpp"
@@ -52,12 +53,8 @@ struct Job {
     std::function<void(Json extra)> announce;
 };
 
-class Benchmark {
+class Benchmark : public Interface {
   public:
-    virtual ~Benchmark() = default;
-    Benchmark(const Benchmark&) = delete;
-    Benchmark& operator=(const Benchmark&) = delete;
-
     virtual std::string_view name() const = 0;     ///< as on the command line: "b-eff-io"
     virtual std::string_view purpose() const = 0;  ///< one sentence
     virtual std::string examples() const { return {}; }
@@ -72,9 +69,6 @@ class Benchmark {
     virtual std::vector<std::string> needed_directories() const { return {}; }
     /// Collective over the session's ranks.
     virtual Ending run(Job& job) = 0;
-
-  protected:
-    Benchmark() = default;
 };
 
 using BenchmarkFactory = std::unique_ptr<Benchmark> (*)();

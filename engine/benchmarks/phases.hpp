@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parts of one timed operation in which all ranks take part, e.g. open, transfer, close of a
-// shared file. After each part the ranks agree on how it went, so that none goes into a collective
-// call that others will not reach.
+// shared file. After a part the ranks agree on how it went, so that none goes into a collective
+// call that others will not reach; where no such call follows, each can go on by itself.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,49 +17,76 @@
 
 namespace effio {
 
+/// When a rank did a part: seconds since the ranks' common start.
+struct PartSpan {
+    std::string name;
+    double begin = 0;
+    double end = 0;     ///< of its own work
+    double agreed = 0;  ///< the end of the agreement after it, if there was one
+    double seconds() const { return end - begin; }
+};
+/// The one of this name; one that was left out took no time.
+inline const PartSpan& part_of(const std::vector<PartSpan>& parts, std::string_view name) {
+    static const PartSpan none;
+    for (const auto& part : parts) {
+        if (part.name == name) return part;
+    }
+    return none;
+}
+
 class Phases {
   public:
-    /// Collective: the interval begins after a barrier. `topology` as for CommonClock.
-    Phases(Session& session, const Comm& comm, const Topology& topology)
-        : session_(session),
-          comm_(comm),
-          common_(comm, topology),
-          begin_(common_.start()),
-          end_(begin_) {}
+    /// Collective: the interval begins after a barrier of `common`, which is of `comm`. `mine` is
+    /// what this rank knows, and all hear of it at the next agreement.
+    Phases(Session& session, const Comm& comm, CommonClock& common, Outcome& mine)
+        : session_(session), comm_(comm), common_(common), mine_(mine), begin_(common_.start()) {}
 
     /// From now on all ranks wait after each part for those of their `file`, then for all: two
     /// parts of their own, `file_barrier` and `global_barrier`.
     void wait_after_parts(const Comm& file) { file_ = &file; }
 
-    /// Collective. Times `work`, which returns a Status, on this rank; then the ranks agree.
-    /// Nothing is done once a part has failed. True if the part went well on all ranks.
+    /// Times `work`, which returns a Status, on this rank. Collective unless the ranks go on
+    /// `alone`: then nothing is agreed on, and what failed here keeps nobody else. True if all is
+    /// well, on all ranks or on this one. Data that are wrong stop nobody.
     template <class Work>
-    bool part(std::string name, Work&& work) {
-        if (agreed_.failed()) return false;
-        const double begin = session_.clock.now();
-        Status status = work();
-        const double seconds = session_.clock.now() - begin;
+    bool part(std::string name, bool alone, Work&& work) {
+        const double begin = now();
+        if (Status status = work(); !status) {
+            mine_.fail(session_.signed_error(std::move(status.error())));
+        }
+        parts_.push_back({std::move(name), begin, now()});
+        PartSpan& part = parts_.back();
         wait();
-        Outcome mine;
-        if (!status) mine.fail(session_.signed_error(std::move(status.error())));
-        mine.interrupted = session_.interrupted.load();
-        agreed_ = agree(session_, comm_, mine);
-        end_ = session_.clock.now();
-        parts_.push_back({std::move(name), seconds, end_ - begin});
-        return !agreed_.failed();
+        if (alone) {
+            part.agreed = part.end;
+            return !stops(mine_.error);
+        }
+        mine_.interrupted = session_.interrupted.load();
+        agreed_ = agree(session_, comm_, mine_);
+        part.agreed = now();
+        return !stops(agreed_.error);
     }
 
     /// Collective, once, after the last part.
-    void finish() { late_ = common_.late(); }
+    void finish() {
+        late_ = common_.late();
+        for (PartSpan& part : parts_) {
+            for (double* moment : {&part.begin, &part.end, &part.agreed}) *moment += late_;
+        }
+    }
 
+    /// At the latest agreement.
     const Agreed& agreed() const { return agreed_; }
+    /// Seconds by which this rank started after the first one.
+    double late() const { return late_; }
+    const std::vector<PartSpan>& parts() const { return parts_; }
     /// Seconds from the ranks' common start to the end of this rank's last part.
-    double total() const { return late_ + end_ - begin_; }
+    double total() const { return parts_.empty() ? late_ : parts_.back().agreed; }
     /// The same without the part `name` and the agreement after it.
-    double total_without(const std::string& name) const {
+    double total_without(std::string_view name) const {
         double seconds = total();
         for (const auto& part : parts_) {
-            if (part.name == name) seconds -= part.with_agreement;
+            if (part.name == name) seconds -= part.agreed - part.begin;
         }
         return seconds;
     }
@@ -68,8 +96,8 @@ class Phases {
         std::vector<Named> list{{"total", total()}};
         double rest = total() - late_;
         for (const auto& part : parts_) {
-            list.emplace_back(part.name, part.seconds);
-            rest -= part.seconds;
+            list.emplace_back(part.name, part.seconds());
+            rest -= part.seconds();
         }
         if (file_ != nullptr) {
             list.emplace_back("file_barrier", file_wait_);
@@ -82,31 +110,31 @@ class Phases {
     }
 
   private:
+    static bool stops(const std::optional<Error>& error) {
+        return error && error->exit_code != ExitCode::data_errors;
+    }
+    /// Seconds since this rank's own start.
+    double now() const { return session_.clock.now() - begin_; }
     void wait() {
         if (file_ == nullptr) return;
-        const double begin = session_.clock.now();
+        const double begin = now();
         file_->barrier();
-        const double middle = session_.clock.now();
+        const double middle = now();
         comm_.barrier();
         file_wait_ += middle - begin;
-        global_wait_ += session_.clock.now() - middle;
+        global_wait_ += now() - middle;
     }
 
-    struct Part {
-        std::string name;
-        double seconds = 0;
-        double with_agreement = 0;
-    };
     Session& session_;
     const Comm& comm_;
-    CommonClock common_;
+    CommonClock& common_;
+    Outcome& mine_;
     double begin_;
-    double end_;
     double late_ = 0;
     const Comm* file_ = nullptr;
     double file_wait_ = 0;
     double global_wait_ = 0;
-    std::vector<Part> parts_;
+    std::vector<PartSpan> parts_;
     Agreed agreed_;
 };
 

@@ -34,8 +34,9 @@ Result<std::optional<RankCsv>> make_rank_csv(const Comm& comm,
                                              std::string_view header);
 
 /// `amount` in each second; 0 where no time passed.
-constexpr double rate_of(double amount, double seconds) {
-    return seconds > 0 ? amount / seconds : 0;
+template <class Amount>
+constexpr double rate_of(Amount amount, double seconds) {
+    return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
 }
 
 }  // namespace effio

@@ -34,6 +34,32 @@ Status check_cap(const Session& session, const Target& target, const std::string
     return {};
 }
 
+Result<StorageRun> StorageRun::begin(Job& job, Target::Request request, bool real_files,
+                                     const CacheOptions& cache, const StorageNeeds& needs) {
+    const std::string directory = request.directory;
+    auto target = Target::prepare(job.session, real_files, std::move(request));
+    if (!target) return target.error();
+    if (needs.bytes > 0) {
+        auto fits =
+            check_cap(job.session, *target, directory, needs.bytes, needs.what, needs.advice);
+        if (!fits) return fits.error();
+    }
+    auto held = needs.hold ? hold_of_node(job.session, job.topology, needs.hold->count)
+                           : hold_memory(job.session, job.topology, cache);
+    if (!held) return held.error();
+    return StorageRun(std::move(*target), std::move(*held));
+}
+
+void StorageRun::announce(Job& job, std::optional<Json> extra) {
+    if (extra) effio::announce(job, *target_, std::move(*extra));
+    clean_up_ = std::make_unique<const CleanUp>(job.session, *target_);
+}
+
+Ending StorageRun::end(Session& session, Storage& storage, Ending ending) const {
+    add(ending, target_->remove_files(session, storage));
+    return ending;
+}
+
 Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
                  std::int64_t wrong, const std::string& pieces) {
     if (error) return Ending::from(*error);

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/cold.hpp"
+#include "parallel/held_memory.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -60,6 +63,38 @@ class CleanUp {
 /// anything is left: the original would go on.
 Status check_cap(const Session& session, const Target& target, const std::string& directory,
                  double bytes, const std::string& what, const std::string& advice);
+
+/// What a run takes.
+struct StorageNeeds {
+    double bytes = 0;         ///< lying there at a time; 0: nobody can know
+    std::string what = {};    ///< "the files need"
+    std::string advice = {};  ///< against a cap that is less
+    /// Of each node, kept from the page cache, beside what the options of caches say.
+    std::optional<Bytes> hold = {};
+};
+
+/// The steps of a run on storage; each is collective.
+class StorageRun {
+  public:
+    /// The place, its cap, and the memory that is held. Nothing is created but directories of
+    /// Request::make_directories.
+    static Result<StorageRun> begin(Job& job, Target::Request request, bool real_files,
+                                    const CacheOptions& cache, const StorageNeeds& needs);
+    const Target& target() const { return *target_; }
+    /// From now on files are created. Nothing is told without `extra`: an earlier part of the run
+    /// told it all.
+    void announce(Job& job, std::optional<Json> extra);
+    /// Removes what was created, unless it is to be kept.
+    Ending end(Session& session, Storage& storage, Ending ending) const;
+
+  private:
+    StorageRun(Target target, HeldMemory held)
+        : target_(std::make_unique<const Target>(std::move(target))), held_(std::move(held)) {}
+
+    std::unique_ptr<const Target> target_;
+    HeldMemory held_;
+    std::unique_ptr<const CleanUp> clean_up_;
+};
 
 /// What ended a run, the gravest first: an error, a signal, or so many wrong `pieces` ("3 errors")
 /// in the data read back. `before`: what is complete before the signal, "passes".

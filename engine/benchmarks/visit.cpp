@@ -14,10 +14,6 @@
 namespace effio {
 namespace {
 
-double over(std::int64_t bytes, double seconds) {
-    return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
-}
-
 /// "24 of 24 calls collective", where the library tells what it made of them; else empty.
 std::string collective_words(const Json& library) {
     const auto count = library.value("collective_calls", std::int64_t{0});
@@ -69,43 +65,58 @@ Result<Footprint> sized(Session& session, std::span<const std::string> paths, st
     return sum;
 }
 
-Visited carry_out(Session& session, const Comm& comm, const Topology& topology,
-                  const std::optional<FileSystem>& file_system, const VisitSteps& steps) {
+Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
+    Session& session = who.session;
     Visited seen;
-    CacheWatch watch(comm, topology, file_system);
-    watch.begin();
-    Phases phases(session, comm, topology);
+    CacheWatch watch(who.comm, who.topology, who.file_system);
+    if (steps.watched) watch.begin();
+    Phases phases(session, who.comm, who.common, mine);
     if (steps.waits_for != nullptr) phases.wait_after_parts(*steps.waits_for);
     bool fine = true;
-    for (const auto& part : steps.opening) fine = fine && phases.part(part.name, part.work);
-    fine = fine && phases.part(steps.moving.name, steps.moving.work);
-    if (fine && steps.sync) {
-        fine = phases.part("sync", [&] {
+    bool alone = false;  // the ranks may differ in what they know
+    const auto next = [&](const VisitSteps::Part& part, bool does) {
+        // Who does no more comes to the agreement, and tells of the same parts.
+        if (does || alone) {
+            const auto nothing = [] { return Status(); };
+            const bool good = does ? phases.part(part.name, part.alone, part.work)
+                                   : phases.part(part.name, part.alone, nothing);
+            fine = fine && good;
+        }
+        alone = part.alone;
+    };
+    for (const auto& part : steps.opening) next(part, fine);
+    next(steps.moving, fine || steps.moving_meets);
+    if (steps.sync.work) {
+        const auto sync = [&] {
             if (!steps.sync_counts) watch.stop();
             session.progress.call("sync");
-            return steps.sync();
-        });
+            return steps.sync.work();
+        };
+        next({steps.sync.name, sync, steps.sync.alone}, fine);
     }
     if (fine && steps.ask) steps.ask();
-    if (fine && steps.close) fine = phases.part("close", steps.close);
+    if (steps.close.work) next(steps.close, fine || steps.closes_anyway);
     phases.finish();
-    if (fine && steps.sync) watch.synced();
+    if (fine && steps.sync.work) watch.synced();
     seen.fine = fine;
     seen.agreed = phases.agreed();
+    seen.parts = phases.parts();
     seen.seconds = phases.seconds();
+    seen.late = phases.late();
     seen.counted = steps.sync_counts ? phases.total() : phases.total_without("sync");
-    seen.bytes = comm.sum(steps.bytes(fine));
-    seen.cache = watch.end(seen.bytes, steps.reading);
-    if (steps.cold != nullptr) steps.cold->tell(seen.cache, seen.bytes, steps.reading);
+    if (!steps.watched) return seen;
+    const VisitSteps::Bytes own = steps.bytes(fine);
+    std::array sums{own.read, own.written};
+    who.comm.sum(std::span<std::int64_t>(sums));
+    const bool reading = sums[0] > 0;
+    seen.bytes = sums[reading ? 0 : 1];
+    seen.cache = watch.end(seen.bytes, reading);
+    if (steps.cold != nullptr) steps.cold->tell(*seen.cache, seen.bytes, reading);
     return seen;
 }
 
-double VisitResult::rate() const {
-    return over(bytes, counted_seconds);
-}
-
-double VisitResult::synced_rate() const {
-    return over(bytes, longest("total"));
+std::string VisitResult::why_invalid() const {
+    return errors.empty() ? "stopped by a signal" : errors.front().text();
 }
 
 std::int64_t VisitResult::hole_bytes() const {
@@ -113,7 +124,7 @@ std::int64_t VisitResult::hole_bytes() const {
 }
 
 std::string VisitResult::remark() const {
-    if (!valid) return "INVALID: " + (errors.empty() ? "interrupted" : errors.front().text());
+    if (!valid) return "INVALID: " + why_invalid();
     if (error_count > 0) {
         return fmt::format("{} WRONG, {}", count_of(error_count, of_arrays ? "value" : "piece"),
                            errors.front().text());
@@ -144,10 +155,10 @@ void VisitResult::add(const Comm& comm, const Visited& visited, const Histogram*
 }
 
 void VisitResult::add(const Agreed& agreed) {
-    error_count = agreed.error_count;
+    error_count += agreed.error_count;
     if (!agreed.error) return;
     errors.push_back(*agreed.error);
-    valid = agreed.error->exit_code == ExitCode::data_errors;
+    valid = valid && agreed.error->exit_code == ExitCode::data_errors;
 }
 
 Measurement VisitResult::to_measurement() const {
@@ -159,7 +170,7 @@ Measurement VisitResult::to_measurement() const {
     if (valid) {
         m.rate = Metric::rate(rate());
     } else {
-        m.invalid_reason = errors.empty() ? "interrupted" : errors.front().text();
+        m.invalid_reason = why_invalid();
         m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
     }
     m.stopped_by = interrupted ? "interrupted" : valid ? "count" : "error";

@@ -14,8 +14,10 @@
 
 #include "benchmarks/cold.hpp"
 #include "benchmarks/phases.hpp"
+#include "benchmarks/rank_csv.hpp"
 #include "core/record.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/common_clock.hpp"
 #include "parallel/file_system.hpp"
 #include "storage/array_file.hpp"
 
@@ -37,45 +39,71 @@ struct Footprint {
 Result<Footprint> sized(Session& session, std::span<const std::string> paths, std::int64_t least,
                         bool together);
 
+/// Whose visit it is; all outlive it.
+struct Visitors {
+    Session& session;
+    const Comm& comm;
+    const Topology& topology;
+    CommonClock& common;
+    const std::optional<FileSystem>& file_system;
+};
+
 /// What a rank does; what is empty is left out.
 struct VisitSteps {
     using Work = std::function<Status()>;
     struct Part {
         std::string name;
         Work work;
+        /// The ranks go on after it without agreeing: none waits for another.
+        bool alone = false;
     };
     std::vector<Part> opening = {};
     Part moving;
-    Work sync = {};
+    /// The ranks meet in the moving itself: one that failed before has to come, too.
+    bool moving_meets = false;
+    Part sync = {"sync", {}};
     /// The rate counts the flush: else what the caches held before it is the evidence.
     bool sync_counts = false;
     /// While the file is open and all went well: the time for what it tells of itself.
     std::function<void()> ask = {};
-    Work close = {};
+    Part close = {"close", {}};
+    /// It is no collective call, so it is done whatever failed.
+    bool closes_anyway = false;
     /// Of the file, if all wait for each other after each part.
     const Comm* waits_for = nullptr;
-    /// After the end, `fine` on all ranks: what this rank moved one way, by which reads are judged.
-    std::function<std::int64_t(bool fine)> bytes;
-    bool reading = false;
+    /// Of this rank, one way. What was read by all is what the evidence judges; where nothing was,
+    /// what was written.
+    struct Bytes {
+        std::int64_t read = 0;
+        std::int64_t written = 0;
+    };
+    /// After the end, which was `fine`.
+    std::function<Bytes(bool fine)> bytes = {};
     /// What was in force against the page cache; told to the evidence after the end.
     const Cold* cold = nullptr;
+    /// Evidence is gathered.
+    bool watched = true;
 };
 
 /// What this rank saw of it; the same on all ranks where it says so.
 struct Visited {
-    bool fine = true;        ///< on all ranks
-    Agreed agreed;           ///< on all ranks
-    std::int64_t bytes = 0;  ///< of all ranks
+    bool fine = true;        ///< on all ranks, if the last part was not done alone
+    Agreed agreed;           ///< on all ranks, at the latest agreement
+    std::int64_t bytes = 0;  ///< that the evidence judges, of all ranks
+    std::vector<PartSpan> parts;
     /// "total", the parts by name, "late", "agree".
     std::vector<Named> seconds;
     double counted = 0;  ///< seconds over which the rate counts the bytes
-    CacheEvidence cache;
+    double late = 0;     ///< seconds by which this rank started after the first one
+    std::optional<CacheEvidence> cache;
+
+    const PartSpan& part(std::string_view name) const { return part_of(parts, name); }
 };
 
-/// Collective over `comm`, whose `topology` it is. A part that fails on one rank is the last one:
-/// the file stays unclosed.
-Visited carry_out(Session& session, const Comm& comm, const Topology& topology,
-                  const std::optional<FileSystem>& file_system, const VisitSteps& steps);
+/// Collective over the visitors. A part that fails on one rank is the last one, for all who hear of
+/// it: the file stays unclosed. `mine` is what the rank knows, and becomes what it knows at the
+/// end.
+Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine);
 
 /// What came of a visit or of one of its passes; the same on all ranks unless said otherwise.
 struct VisitResult {
@@ -100,10 +128,13 @@ struct VisitResult {
     bool valid = true;
     bool interrupted = false;
 
+    /// If it is not valid.
+    std::string why_invalid() const;
     /// The slowest rank's; 0 if there is no such part.
     double longest(std::string_view part) const { return effio::longest(seconds, part); }
-    double rate() const;
-    double synced_rate() const;  ///< bytes over all seconds
+    double rate() const { return rate_of(bytes, counted_seconds); }
+    /// Bytes over all seconds.
+    double synced_rate() const { return rate_of(bytes, longest("total")); }
     /// By how much the files are longer than `bytes`: what alignment leaves empty.
     std::int64_t hole_bytes() const;
     /// Written and flushed, in a part of its own that took time.
@@ -115,7 +146,8 @@ struct VisitResult {
     void add_totals(const Comm& comm, const ArrayTotals& mine);
     /// Seconds, bytes, cache and call times of a visit; collective.
     void add(const Comm& comm, const Visited& visited, const Histogram* times);
-    /// What all ranks know at the end. Data that are wrong do not make it invalid.
+    /// What all ranks know at the end of it, or of a check after that. Data that are wrong do not
+    /// make it invalid.
     void add(const Agreed& agreed);
     /// Everything but benchmark, pattern, access, place and repetition.
     Measurement to_measurement() const;

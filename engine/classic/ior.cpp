@@ -190,11 +190,11 @@ double IorRow::wr_rd() const {
 
 double IorRow::iops() const {
     const double time = wr_rd();
-    return time > 0 ? static_cast<double>(result.operations) / time : 0;
+    return time > 0 ? static_cast<double>(result.calls) / time : 0;
 }
 
 double IorRow::latency() const {
-    const double calls = static_cast<double>(result.operations) / result.ranks;
+    const double calls = static_cast<double>(result.calls) / result.ranks;
     if (calls <= 0) return 0;
     double seconds = 0;
     for (const auto& [part, spread] : result.seconds) {

@@ -117,7 +117,8 @@ class JsonReport : public IorReport {
 
     void row(const IorRow& row) override {
         const auto& r = row.result;
-        if (request_.tests[static_cast<std::size_t>(row.test)].only_checks() && r.errors == 0) {
+        if (request_.tests[static_cast<std::size_t>(row.test)].only_checks() &&
+            r.error_count == 0) {
             return;
         }
         Json entry{{"access", name(r.access)},
@@ -129,11 +130,11 @@ class JsonReport : public IorReport {
                    {"openTime", r.span("open").seconds()},
                    {"wrRdTime", row.wr_rd()},
                    {"closeTime", r.span("close").seconds()},
-                   {"totalTime", r.total},
+                   {"totalTime", r.total()},
                    {"iteration", r.repetition},
-                   {"errors", r.errors}};
-        if (!r.error_list.empty()) entry["firstError"] = r.error_list[0].text();
-        if (!r.remark.empty()) entry["note"] = r.remark;
+                   {"errors", r.error_count}};
+        if (!r.errors.empty()) entry["firstError"] = r.errors[0].text();
+        if (!r.remarked.empty()) entry["note"] = r.remarked;
         if (r.stonewall) {
             const auto& s = *r.stonewall;
             entry["stonewall"] =
@@ -222,8 +223,8 @@ class CsvReport : public IorReport {
         if (!r.valid) return;
         out_(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", name(r.access), mib_rate(r),
                          row.iops(), row.latency(), kib(r.geometry.block), kib(r.geometry.transfer),
-                         r.span("open").seconds(), row.wr_rd(), r.span("close").seconds(), r.total,
-                         r.ranks, r.repetition));
+                         r.span("open").seconds(), row.wr_rd(), r.span("close").seconds(),
+                         r.total(), r.ranks, r.repetition));
     }
     void removed(int, std::int64_t, double) override {}
     void end_test(int, const ior::RunResult&) override {}

@@ -81,13 +81,13 @@ class TextReport : public IorReport {
             out_(text);
             return;
         }
-        if (r.errors > 0) {
+        if (r.error_count > 0) {
             text += fmt::format(
                 "WARNING: Incorrect data on {} ({} errors found).\nWARNING: first: {}\n",
-                name(o.only_checks() ? ior::Access::write : r.access), r.errors,
-                r.error_list[0].text());
+                name(o.only_checks() ? ior::Access::write : r.access), r.error_count,
+                r.errors[0].text());
         }
-        if (!r.remark.empty()) text += fmt::format("NOTE: {}\n", r.remark);
+        if (!r.remarked.empty()) text += fmt::format("NOTE: {}\n", r.remarked);
         if (o.only_checks()) {
             out_(text);
             return;
@@ -101,7 +101,7 @@ class TextReport : public IorReport {
             name(r.access),
             {number(r.rate() / static_cast<double>(MiB)), number(row.iops()), number(row.latency()),
              kib(g.block), kib(g.transfer), number(r.span("open").seconds()), number(row.wr_rd()),
-             number(r.span("close").seconds()), number(r.total)},
+             number(r.span("close").seconds()), number(r.total())},
             r.repetition);
         if (o.show_hints != 0) text += hints(r);
         out_(text);

@@ -13,6 +13,7 @@
 
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/b_eff/parameters.hpp"
+#include "benchmarks/observers.hpp"
 #include "core/error.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
@@ -168,21 +169,14 @@ struct LengthDone {
     int length = 0;
 };
 
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
-
     virtual void start(const Setup&) {}
     virtual void length(const RunResult&, LengthDone) {}
     /// All repetitions of a round are complete.
     virtual void round_end(const RunResult&) {}
     /// The run is over; not called when the job had to be ended.
     virtual void end(const RunResult&) {}
-
-  protected:
-    Observer() = default;
 };
 
 template <class Value>

@@ -52,14 +52,14 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, RunResult& run,
       exchanges_(exchanges),
       run_(run),
       setup_(run.setup),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       line_(make_line(session_.comm)),
       messages_(run.setup.lmax),
       chosen_(run.pattern_count(), -1),
       own_rates_(run.pattern_count() * method_count) {}
 
 Ending Runner::measure() {
-    if (run_.round == 0) notify([&](Observer& o) { o.start(setup_); });
+    if (run_.round == 0) notify_([&](Observer& o) { o.start(setup_); });
     session_.comm.barrier();
     const double begin = session_.clock.now();
     for (int repetition = 0; repetition < run_.repetitions() && !stopping_; ++repetition) {
@@ -73,7 +73,7 @@ Ending Runner::measure() {
             if (length > 0) seconds.fill(0);
             if (length == first_short_length) decide_short_cut(repetition, length, loops);
             if (!measure_length(repetition, length, loops, seconds)) break;
-            notify([&](Observer& o) { o.length(run_, {repetition, length}); });
+            notify_([&](Observer& o) { o.length(run_, {repetition, length}); });
         }
     }
     run_.loop_seconds += session_.comm.max(session_.clock.now() - begin);
@@ -87,7 +87,7 @@ Ending Runner::measure() {
         ending.reason = fmt::format("{} wrong messages; the first: {}", agreed.error_count,
                                     agreed.error->text());
     }
-    if (run_.complete) notify([&](Observer& o) { o.round_end(run_); });
+    if (run_.complete) notify_([&](Observer& o) { o.round_end(run_); });
     if (stopping_) {
         ending.status = ExitCode::interrupted;
         ending.reason = "stopped by a signal; the lengths before it are complete";

@@ -11,6 +11,7 @@
 #include "benchmarks/b_eff/result.hpp"
 #include "benchmarks/b_eff/stage.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/observers.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/pace.hpp"
 
@@ -63,19 +64,12 @@ class Runner {
     void begin_step(int repetition, int length);
     void note_wrong_message(Method method, const Pattern& pattern);
 
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Session& session_;
     int node_;  ///< number of this rank's node
     const ExchangeMaker& exchanges_;
     RunResult& run_;
     const Setup& setup_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     Comm line_;
     Messages messages_;
     Outcome outcome_;                 ///< wrong messages that this rank saw

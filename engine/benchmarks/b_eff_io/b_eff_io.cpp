@@ -107,52 +107,43 @@ Ending BeffIo::run(Job& job) {
         for (auto& set : files_of(i, setup->partitions[i])) request.files.push_back(std::move(set));
     }
     request.files.push_back({probe_file, 1, false});
-    auto target = Target::prepare(session, *storage, std::move(request));
-    if (!target) return Ending::from(target.error());
-    setup->cap_bytes = target->cap().bytes;
-    setup->cap_reason = target->cap().why;
-    std::int64_t least = 0;
+    StorageNeeds needs{0, "one call of every row needs",
+                       "use fewer ranks, less --memory-per-rank or another directory"};
     for (const auto n : setup->partitions) {
-        least += cap_shares(row_table(setup->lmax), n, 0).least;
+        needs.bytes += static_cast<double>(cap_shares(row_table(setup->lmax), n, 0).least);
     }
-    if (auto fits = check_cap(job.session, *target, parameters_.storage.directory,
-                              static_cast<double>(least), "one call of every row needs",
-                              "use fewer ranks, less --memory-per-rank or another directory");
-        !fits) {
-        return Ending::from(fits.error());
-    }
-
-    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
-    if (!held) return Ending::from(held.error());
+    auto run = StorageRun::begin(job, std::move(request), can.real_files, parameters_.storage.cache,
+                                 needs);
+    if (!run) return Ending::from(run.error());
+    const Target& target = run->target();
+    setup->cap_bytes = target.cap().bytes;
+    setup->cap_reason = target.cap().why;
 
     Json extra;
     extra["b_eff_io"] = describe(*setup);
     extra["backend"] = describe_backend(*storage);
-    announce(job, *target, std::move(extra));
-    const CleanUp clean_up(session, *target);
+    run->announce(job, std::move(extra));
     if (parameters_.no_shared_pointer) {
         setup->shared_pointer = false;
         setup->shared_pointer_note = "individual pointers were asked for";
     } else {
         Progress::Step step;
         step.title = "probe the shared file pointer";
-        step.path = target->path(probe_file);
+        step.path = target.path(probe_file);
         session.progress.begin(step);
-        const auto probed = probe_shared_pointer(session, *storage, target->path(probe_file));
+        const auto probed = probe_shared_pointer(session, *storage, target.path(probe_file));
         setup->shared_pointer = probed.works;
         setup->shared_pointer_note = probed.note;
     }
 
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> table = make_console_view(session.console, session.results.path());
-    std::vector<Observer*> observers{records.get(), table.get()};
-    if (front_end_.view) observers.push_back(front_end_.view.get());
+    const std::vector<Observer*> observers{records.get(), table.get(), front_end_.view.get()};
     const auto tell = front_end_.tell ? front_end_.tell : [](const std::string& message) {
         std::fputs((message + "\n").c_str(), stderr);
     };
-    Ending ending = Runner(job, *setup, *storage, *target, *hints, observers, tell).run();
-    add(ending, target->remove_files(session, *storage));
-    return ending;
+    return run->end(session, *storage,
+                    Runner(job, *setup, *storage, target, *hints, observers, tell).run());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/parameters.hpp"
 #include "benchmarks/b_eff_io/rounds.hpp"
+#include "benchmarks/observers.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "parallel/pace.hpp"
@@ -168,12 +169,8 @@ struct RunResult {
     bool valid(std::size_t partition) const;
 };
 
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
-
     virtual void start(const Setup&) {}
     virtual void access_begins(Access) {}
     virtual void file_opened(const OpenedFile&) {}
@@ -182,9 +179,6 @@ class Observer {
     virtual void access(const AccessResult&) {}
     /// The run is over; not called when the job had to be ended.
     virtual void end(const RunResult&) {}
-
-  protected:
-    Observer() = default;
 };
 
 }  // namespace effio::b_eff_io

@@ -47,32 +47,6 @@ std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks) {
     return files;
 }
 
-CapShares cap_shares(std::span<const Row, row_count> rows, std::int64_t ranks,
-                     std::int64_t partition_bytes) {
-    CapShares shares;
-    Repetitions once;
-    once.fill(1);
-    set_segmented_repetitions(rows, once);
-    int units = 0;
-    for (const Row& row : rows) {
-        units += row.units;
-        if (row.type != Type::segmented && row.type != Type::seg_coll) {
-            shares.least += ranks * row.memory;
-        }
-    }
-    // Types 3 and 4 write at most what type 2 writes in the same rows, and up to 1 MiB of fill.
-    shares.least += 2 * ranks * segment_of(rows, once).bytes;
-    const auto rest =
-        static_cast<double>(std::max<std::int64_t>(0, partition_bytes - shares.least));
-    for (const Row& row : rows) {
-        const auto one_call = static_cast<double>(ranks * std::max<std::int64_t>(row.memory, 1));
-        const double share = rest * row.units / units;
-        shares.calls[static_cast<std::size_t>(row.number)] =
-            1 + static_cast<std::int64_t>(std::min(share / one_call, 1e15));
-    }
-    return shares;
-}
-
 Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& target,
                const HintRules& hints, std::vector<Observer*> observers,
                std::function<void(const std::string&)> tell)
@@ -82,7 +56,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       storage_(storage),
       target_(target),
       hints_(hints),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank),
@@ -108,7 +82,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
 
 Ending Runner::run() {
     const double begin = session_.clock.now();
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     for (; round_ < setup_.parameters.rounds; ++round_) {
         for (auto& rounds : result_.rounds) rounds.emplace_back();
         run_round();
@@ -119,27 +93,17 @@ Ending Runner::run() {
     note(agreed);
     result_.execution_seconds = session_.clock.now() - begin;
     if (setup_.parameters.rounds > 1) tell_sums();
-    notify([&](Observer& o) { o.end(result_); });
+    notify_([&](Observer& o) { o.end(result_); });
     until_ci_.tell(session_, "b_eff_io");
 
-    Ending ending;
-    if (agreed.failed()) {
-        ending = Ending::from(*agreed.error);
-    } else if (agreed.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the rows before it are complete";
-    } else {
-        std::int64_t errors = 0;
-        for (const auto& p : partitions_) errors += p.errors;
-        session_.comm.broadcast(errors);
-        if (errors > 0) {
-            ending.status = ExitCode::data_errors;
-            ending.reason = fmt::format("{} errors in the data read back", errors);
-            if (data_error_) {
-                ending.reason += "; the first: " + data_error_->text();
-                ending.errors.push_back(*data_error_);
-            }
-        }
+    std::int64_t errors = 0;
+    for (const auto& p : partitions_) errors += p.errors;
+    session_.comm.broadcast(errors);
+    Ending ending = ending_of(agreed.error, agreed.interrupted, "rows", errors,
+                              fmt::format("{} errors", errors));
+    if (ending.status == ExitCode::data_errors && data_error_) {
+        ending.reason += "; the first: " + data_error_->text();
+        ending.errors.push_back(*data_error_);
     }
     return ending;
 }
@@ -147,7 +111,7 @@ Ending Runner::run() {
 void Runner::run_round() {
     for (const Access access : all_accesses) {
         if (stopping_) break;
-        notify([&](Observer& o) { o.access_begins(access); });
+        notify_([&](Observer& o) { o.access_begins(access); });
         for (Partition& partition : partitions_) {
             const auto& types = chosen_[partition.index];
             if (std::none_of(types.begin(), types.end(), [](bool is) { return is; })) continue;
@@ -193,12 +157,12 @@ void Runner::tell_sums() {
                 auto& of_type = p.types[index(access)][index(type)];
                 if (!of_type) continue;
                 of_type->estimate = result_.of_type(i, access, type);
-                notify([&](Observer& o) { o.type(*of_type); });
+                notify_([&](Observer& o) { o.type(*of_type); });
             }
             auto& of_access = p.accesses[index(access)];
             if (!of_access) continue;
             of_access->estimate = result_.of_access(i, access);
-            notify([&](Observer& o) { o.access(*of_access); });
+            notify_([&](Observer& o) { o.access(*of_access); });
         }
     }
 }
@@ -244,7 +208,7 @@ void Runner::access_partition(Access access, Partition& partition, const Comm& c
     result.errors = partition.errors;
     collected.errors = partition.errors;
     collected.accesses[index(access)] = result;
-    if (setup_.parameters.rounds == 1) notify([&](Observer& o) { o.access(result); });
+    if (setup_.parameters.rounds == 1) notify_([&](Observer& o) { o.access(result); });
 }
 
 void Runner::access_file(Access access, Partition& partition, Type type, const Comm& comm,
@@ -280,7 +244,7 @@ void Runner::access_file(Access access, Partition& partition, Type type, const C
     auto& collected = result_.partitions[partition.index].types[index(access)][index(type)];
     if (collected) f.sums.join(*collected);
     collected = f.sums;
-    if (setup_.parameters.rounds == 1) notify([&](Observer& o) { o.type(f.sums); });
+    if (setup_.parameters.rounds == 1) notify_([&](Observer& o) { o.type(f.sums); });
 }
 
 bool Runner::open_file(OpenFile& f, const Hints& hints) {
@@ -331,7 +295,7 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
     OpenedFile event{
         f.partition.index,      f.partition.ranks, f.access, f.type, !hints.empty(), hints,
         f.file->granted_hints()};
-    notify([&](Observer& o) { o.file_opened(event); });
+    notify_([&](Observer& o) { o.file_opened(event); });
     return true;
 }
 
@@ -474,7 +438,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     units_done_ += row.units;
     auto& collected = result_.partitions[f.partition.index];
     collected.errors = f.partition.errors;
-    notify([&](Observer& o) { o.row(r); });
+    notify_([&](Observer& o) { o.row(r); });
     auto& of_row = collected.rows[index(f.access)][static_cast<std::size_t>(row.number)];
     if (of_row) r.join(*of_row);
     of_row = r;

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "benchmarks/b_eff_io/buffers.hpp"
+#include "benchmarks/b_eff_io/cap_shares.hpp"
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/measure.hpp"
 #include "benchmarks/b_eff_io/result.hpp"
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/cold.hpp"
+#include "benchmarks/observers.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -21,16 +23,6 @@ namespace effio::b_eff_io {
 /// What a partition may create: "b_eff_io_data_i<index %02d>_<ranks %03d>_<type>", and "." with a
 /// rank of three digits behind it for type 2.
 std::vector<FileSet> files_of(std::size_t partition, std::int64_t ranks);
-
-/// How many calls each time-driven row of a partition may make under a cap on the bytes of that
-/// partition: one, and its share by U/64 of what the cap leaves beyond one call of every row.
-/// `least` is what the partition needs in any case.
-struct CapShares {
-    std::int64_t least = 0;
-    Repetitions calls{};
-};
-CapShares cap_shares(std::span<const Row, row_count> rows, std::int64_t ranks,
-                     std::int64_t partition_bytes);
 
 class Runner {
   public:
@@ -98,20 +90,13 @@ class Runner {
     void begin_step(const OpenFile& f, const Row& row, double budget);
     /// Takes note of what the ranks agreed on; true if the run must stop.
     bool note(const Agreed& agreed);
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Job& job_;
     Session& session_;
     const Setup& setup_;
     Storage& storage_;
     const Target& target_;
     const HintRules& hints_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     std::function<void(const std::string&)> tell_;
     Comm self_;
     Buffers buffers_;

@@ -148,34 +148,25 @@ Ending FlashIo::run(Job& job) {
             return Ending::from(all.error());
         }
     }
-    auto target = Target::prepare(session, library->capabilities().real_files, std::move(request));
-    if (!target) return Ending::from(target.error());
-    setup.cap_bytes = target->cap().bytes;
-    setup.cap_reason = target->cap().why;
-    const std::int64_t needed = parameters_.write ? setup.dump_bytes * parameters_.dumps : 0;
-    if (auto fits = check_cap(job.session, *target, parameters_.storage.directory,
-                              static_cast<double>(needed), "the dumps need",
-                              "use fewer --dumps, --blocks or --cells, or another directory");
-        !fits) {
-        return Ending::from(fits.error());
-    }
-
-    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
-    if (!held) return Ending::from(held.error());
+    StorageNeeds needs{0, "the dumps need",
+                       "use fewer --dumps, --blocks or --cells, or another directory"};
+    if (parameters_.write) needs.bytes = static_cast<double>(setup.dump_bytes * parameters_.dumps);
+    auto run = StorageRun::begin(job, std::move(request), library->capabilities().real_files,
+                                 parameters_.storage.cache, needs);
+    if (!run) return Ending::from(run.error());
+    setup.cap_bytes = run->target().cap().bytes;
+    setup.cap_reason = run->target().cap().why;
 
     Json extra;
     extra["flash_io"] = describe(setup);
     extra["backend"] = describe_backend(*library);
-    announce(job, *target, std::move(extra));
-    const CleanUp clean_up(session, *target);
+    run->announce(job, std::move(extra));
 
     const auto records = make_record_view(session.results.recorder());
     const auto console = make_console_view(session.console);
-    std::vector<Observer*> observers{records.get(), console.get()};
-    if (view_) observers.push_back(view_.get());
-    Ending ending = Runner(job, setup, *library, *target, *rules, observers).run();
-    add(ending, target->remove_files(session, library->storage()));
-    return ending;
+    const std::vector<Observer*> observers{records.get(), console.get(), view_.get()};
+    return run->end(session, library->storage(),
+                    Runner(job, setup, *library, run->target(), *rules, observers).run());
 }
 
 }  // namespace

@@ -21,15 +21,17 @@ class RecordView : public Observer {
         const std::string none = setup_.parameters.write ? "no repetition is complete"
                                                          : "nothing was written (--write=off)";
         mean("flash_io", summary.rates, none);
-        mean("flash_io_synced", summary.synced_rates, setup_.parameters.fsync ? none : unsynced());
+        if (setup_.parameters.fsync) {
+            mean("flash_io_synced", summary.synced_rates, none);
+        } else {
+            mean("flash_io_synced", {}, "files were not flushed to storage (--fsync=off)");
+        }
         if (setup_.parameters.read != ReadBack::none) {
             mean("flash_io_restart", summary.read_rates, "no repetition is complete");
         }
     }
 
   private:
-    static std::string unsynced() { return "files were not flushed to storage (--fsync=off)"; }
-
     Figure figure(const char* name, Metric metric) const {
         Figure f;
         f.benchmark = "flash_io";
@@ -67,9 +69,8 @@ class RecordView : public Observer {
         recorder_.figure(f);
     }
 
-    void mean(const char* name, std::vector<double> rates, const std::string& missing) {
-        if (missing == unsynced()) rates.clear();
-        recorder_.figure(mean_of(figure(name, Metric::rate(0)), samples_of(rates), missing));
+    void mean(const char* name, const Samples& rates, const std::string& missing) {
+        recorder_.figure(mean_of(figure(name, Metric::rate(0)), rates, missing));
     }
 
     Recorder& recorder_;

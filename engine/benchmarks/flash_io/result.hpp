@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/flash_io/parameters.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/visit.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
@@ -60,36 +61,36 @@ struct Repetition {
     bool complete = false;
 
     void add(const FileRun& run);
-    std::int64_t bytes() const;
-    double seconds() const;
-    double total_seconds() const;
-    double rate() const;
-    double synced_rate() const;
-    double read_rate() const;
+    template <class T>
+    T sum(T Part::* what) const {
+        return parts[0].*what + parts[1].*what + parts[2].*what;
+    }
+    std::int64_t bytes() const { return sum(&Part::bytes); }
+    double seconds() const { return sum(&Part::seconds); }
+    double total_seconds() const { return sum(&Part::total); }
+    double rate() const { return rate_of(bytes(), seconds()); }
+    double synced_rate() const { return rate_of(bytes(), total_seconds()); }
+    double read_rate() const { return rate_of(read_bytes, read_seconds); }
     /// I/O with sync, over I/O and computing.
-    double io_fraction() const;
+    double io_fraction() const {
+        return rate_of(total_seconds(), total_seconds() + compute_seconds);
+    }
 };
 
 /// The mean over complete repetitions, and what it stands on.
 struct Summary {
-    std::vector<double> rates;
-    std::vector<double> synced_rates;
-    std::vector<double> read_rates;
+    Samples rates;
+    Samples synced_rates;
+    Samples read_rates;
     explicit Summary(const std::vector<Repetition>& repetitions);
 };
 
 /// Root only.
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
     virtual void start(const Setup&) {}
     virtual void file(const FileRun&) {}
     virtual void end(const Setup&, const std::vector<Repetition>&) {}
-
-  protected:
-    Observer() = default;
 };
 
 }  // namespace effio::flash_io

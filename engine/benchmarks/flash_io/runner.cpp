@@ -49,7 +49,8 @@ Runner::Runner(Job& job, const Setup& setup, ArrayLibrary& library, const Target
       library_(library),
       target_(target),
       rules_(rules),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
+      common_(comm_, job.topology),
       geometry_(setup.parameters.geometry()),
       definitions_(definitions_of(setup)),
       mesh_(geometry_, geometry_.first_block(comm_.rank()),
@@ -97,11 +98,11 @@ std::size_t Runner::memory_bytes() const {
 }
 
 Ending Runner::run() {
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     for (std::int64_t i = 0; i < setup_.parameters.repetitions && !stopping_; ++i) {
         run_repetition(i);
     }
-    notify([&](Observer& o) { o.end(setup_, repetitions_); });
+    notify_([&](Observer& o) { o.end(setup_, repetitions_); });
     return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
                      fmt::format("{} wrong values", data_errors_));
 }
@@ -365,14 +366,13 @@ VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
                       }}};
     steps.moving = {t.write ? "unknown" : "data",
                     [this, &t] { return t.write ? put_unknowns(t) : get_all(t); }};
-    if (t.write && setup_.parameters.syncs()) steps.sync = [&t] { return t.open->sync(); };
+    if (t.write && setup_.parameters.syncs()) steps.sync.work = [&t] { return t.open->sync(); };
     steps.ask = [&t, &run] {
         run.granted = t.open->granted_hints();
         run.library = t.open->describe();
     };
-    steps.close = [&t] { return t.open->close(); };
-    steps.reading = !t.write;
-    steps.bytes = [this, &t, &mine](bool fine) {
+    steps.close.work = [&t] { return t.open->close(); };
+    steps.bytes = [this, &t, &mine](bool fine) -> VisitSteps::Bytes {
         if (fine && t.write) {
             if (const auto beside = t.open->overhead_bytes()) {
                 t.beside = *beside;
@@ -380,7 +380,8 @@ VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
                 mine.fail(session_.signed_error(beside.error()));
             }
         }
-        return t.beside + (t.open ? t.open->totals().bytes : 0);
+        const std::int64_t moved = t.beside + (t.open ? t.open->totals().bytes : 0);
+        return t.write ? VisitSteps::Bytes{0, moved} : VisitSteps::Bytes{moved, 0};
     };
     return steps;
 }
@@ -415,8 +416,9 @@ std::pair<FileRun, Agreed> Runner::visit(Task& t) {
     Outcome mine;
     VisitSteps all = steps(t, run, mine);
     all.cold = &cold;
-    const Visited seen =
-        effio::carry_out(session_, comm_, job_.topology, target_.file_system(), all);
+    Outcome of_parts;
+    const Visited seen = effio::carry_out(
+        {session_, comm_, job_.topology, common_, target_.file_system()}, all, of_parts);
     run.add(comm_, seen, p.storage.times_calls() ? &t.times : nullptr);
     if (seen.fine && t.write && can.real_files) {
         auto size = size_of_written(t);
@@ -459,7 +461,7 @@ void Runner::carry_out(Task& t) {
         stopping_ = true;
     }
     repetitions_.back().add(result);
-    notify([&result = result](Observer& o) { o.file(result); });
+    notify_([&result = result](Observer& o) { o.file(result); });
 }
 
 }  // namespace effio::flash_io

@@ -9,6 +9,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
 #include "benchmarks/flash_io/result.hpp"
+#include "benchmarks/observers.hpp"
 #include "core/buffer.hpp"
 #include "storage/array_file.hpp"
 #include "storage/hints.hpp"
@@ -78,13 +79,6 @@ class Runner {
     bool in_place(const Task& t) const {
         return setup_.parameters.memory == Memory::in_place && t.file == File::checkpoint;
     }
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Job& job_;
     Session& session_;
     const Comm& comm_;
@@ -92,7 +86,8 @@ class Runner {
     ArrayLibrary& library_;
     const Target& target_;
     const HintRules& rules_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
+    CommonClock common_;
     Geometry geometry_;
     std::vector<FileDefinition> definitions_;  ///< by File
     Mesh mesh_;

@@ -317,7 +317,7 @@ class Interference : public WholeJob {
         options.job.agree_deadline = job.agree_deadline;
         options.job.quiet = true;
         // What the first group does is what the job shows of itself.
-        options.job.progress = progress_mode(job);
+        options.job.progress = live_view(job);
         Members members;
         if (const auto ranks = launcher_size(); ranks && make_members(options, members)) {
             // Before MPI, where the launcher tells.

@@ -111,7 +111,7 @@ void Runner::remove_files(std::int64_t repetition) {
     remove_own(repetition, mine);
     const double seconds = comm_.max(session_.clock.now() - start);
     note(agree(session_, comm_, mine));
-    notify([&](Observer& o) { o.removed(repetition, seconds); });
+    notify_([&](Observer& o) { o.removed(repetition, seconds); });
 }
 
 }  // namespace effio::ior

@@ -42,7 +42,7 @@ class ConsoleView : public Observer {
         if (!r.valid) {
             remark = "INVALID: " + r.why_invalid();
         } else {
-            if (r.errors > 0) remark += fmt::format("{} ERRORS; ", r.errors);
+            if (r.error_count > 0) remark += fmt::format("{} ERRORS; ", r.error_count);
             if (r.stonewall && r.stopped == StopReason::time) {
                 remark += fmt::format("stonewall: tail {}; ",
                                       format_duration(r.stonewall->tail_seconds()));
@@ -50,7 +50,7 @@ class ConsoleView : public Observer {
             if (r.steady) remark += r.steady->steady ? "steady; " : "NOT steady; ";
             const std::string cached = cache_remark(r.cache, r.access != Access::write);
             if (!cached.empty()) remark += cached + "; ";
-            if (!r.remark.empty()) remark += r.remark + "; ";
+            if (!r.remarked.empty()) remark += r.remarked + "; ";
             if (r.verified_bytes > 0) {
                 remark += fmt::format("{} verified; ",
                                       format_size(static_cast<double>(r.verified_bytes)));

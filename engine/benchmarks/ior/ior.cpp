@@ -17,7 +17,6 @@
 #include "benchmarks/storage_run.hpp"
 #include "core/whole.hpp"
 #include "parallel/from_root.hpp"
-#include "parallel/held_memory.hpp"
 #include "storage/mpi_info.hpp"
 
 namespace effio::ior {
@@ -78,13 +77,6 @@ Result<std::string> calls_to_be_tried(const Session& session, const Parameters& 
         fmt::format("--tried {}: here the nonblocking collective calls are those of {}, of which "
                     "that trial says nothing; run with --trial, in a job of its own",
                     *p.tried, word));
-}
-
-/// Collective: memory that is kept from the page cache, by what is taken or by what is left.
-Result<HeldMemory> keep_from_cache(Session& session, const Topology& topology,
-                                   const Parameters& p) {
-    if (p.hold_memory) return hold_of_node(session, topology, p.hold_memory->count);
-    return hold_memory(session, topology, p.storage.cache);
 }
 
 class Ior : public BenchmarkWith<Parameters> {
@@ -228,9 +220,20 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     request.overwrite = p.storage.overwrite || ours;
     request.use_existing = p.use_existing && !ours;
     request.only_read = !p.writes() && !ours;
-    auto target = Target::prepare(session, *storage, std::move(request));
-    if (!target) return Ending::from(target.error());
-    const auto tried = calls_to_be_tried(session, p, *target);
+    StorageNeeds needs{0, "the files need",
+                       "use a smaller --block, --stonewall, another directory or --max-bytes",
+                       p.hold_memory};
+    // What a stonewall cuts off cannot be foreseen; what is written anyway must fit.
+    if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
+        needs.bytes =
+            static_cast<double>(*total) *
+            (p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1.0);
+    }
+    auto run = StorageRun::begin(job, std::move(request), storage->capabilities().real_files,
+                                 p.storage.cache, needs);
+    if (!run) return Ending::from(run.error());
+    const Target& target = run->target();
+    const auto tried = calls_to_be_tried(session, p, target);
     if (!tried) return Ending::from(tried.error());
 
     Setup setup;
@@ -238,11 +241,11 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     setup.ranks = ranks;
     setup.backend = p.storage.backend.name;
     setup.backend_version = storage->version();
-    setup.path = names.path(*target, 0, 0);
-    setup.cap_bytes = target->cap().bytes;
-    setup.cap_reason = target->cap().why;
-    setup.existing = target->first_existing();
-    setup.file_system = target->file_system();
+    setup.path = names.path(target, 0, 0);
+    setup.cap_bytes = target.cap().bytes;
+    setup.cap_reason = target.cap().why;
+    setup.existing = target.first_existing();
+    setup.file_system = target.file_system();
     std::array<int, 3> nodes{1, 1, 1};
     if (topology) {
         nodes = {topology->nodes, topology->min_ranks_on_node, topology->max_ranks_on_node};
@@ -251,17 +254,6 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     setup.nodes = nodes[0];
     setup.min_ranks_on_node = nodes[1];
     setup.max_ranks_on_node = nodes[2];
-    // What a stonewall cuts off cannot be foreseen; what is written anyway must fit.
-    const double lying =
-        static_cast<double>(*total) *
-        (p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1.0);
-    if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
-        const Status fits =
-            check_cap(session, *target, p.storage.directory, lying, "the files need",
-                      "use a smaller --block, --stonewall, another directory or --max-bytes");
-        if (!fits) return Ending::from(fits.error());
-    }
-
     if (p.save_rank_details && !rank_files_.contains(*p.save_rank_details)) {
         auto file = make_rank_csv(session.comm, p.save_rank_details, rank_csv_header);
         if (!file) return Ending::from(file.error());
@@ -274,53 +266,43 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
         return 0;
     });
     if (!ready) return Ending::from(ready.error());
+    std::optional<Json> extra;
     if (announces) {
-        Json extra;
-        extra["ior"] = describe(setup);
-        extra["backend"] = describe_backend(*storage);
-        extra["manifest"] = manifest(*target, world);
-        announce(job, *target, std::move(extra));
+        extra = Json{{"ior", describe(setup)},
+                     {"backend", describe_backend(*storage)},
+                     {"manifest", manifest(target, world)}};
     }
-    const CleanUp clean_up(session, *target);
+    run->announce(job, std::move(extra));
     if (p.writes() && p.storage.keep && !p.use_existing) {
         for (const auto& set : names.sets()) made_.insert(full_pattern(set, p));
     }
-    Outcome mine;
-    if (auto made = target->make_own_directories(session); !made) return Ending::from(made.error());
-    const auto held = keep_from_cache(session, job.topology, p);
-    if (!held) mine.fail(held.error());
-    Agreed agreed = agree(session, session.comm, mine);
-    std::int64_t errors = 0;
-    if (!agreed.failed()) {
-        std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
-        std::unique_ptr<Observer> table =
-            make_console_view(session.console, session.results.path());
-        std::vector<Observer*> observers{records.get(), table.get()};
-        if (view != nullptr) observers.push_back(view);
-        Outcome saved;
-        std::unique_ptr<Observer> rank_view;
-        if (p.save_rank_details && session.comm.is_root()) {
-            rank_view = make_rank_csv_view(*rank_files_.at(*p.save_rank_details), saved);
-            observers.push_back(rank_view.get());
-        }
-        if (comm) {
-            storage->set_active_ranks(ranks);
-            Runner runner(session, *comm, *topology, setup, *storage, *target, names, *hints,
-                          observers);
-            mine = runner.run();
-            errors = runner.result().errors;
-            if (saved.error) mine.fail(session.signed_error(*saved.error));
-        } else {
-            wait_for_others(session, "the ranks that take part");
-        }
-        agreed = agree(session, session.comm, mine);
+    if (auto made = target.make_own_directories(session); !made) return Ending::from(made.error());
+    std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
+    std::unique_ptr<Observer> table = make_console_view(session.console, session.results.path());
+    Outcome saved;
+    std::unique_ptr<Observer> rank_view;
+    if (p.save_rank_details && session.comm.is_root()) {
+        rank_view = make_rank_csv_view(*rank_files_.at(*p.save_rank_details), saved);
     }
+    const std::vector<Observer*> observers{records.get(), table.get(), view, rank_view.get()};
+    std::int64_t errors = 0;
+    Outcome mine;
+    if (comm) {
+        storage->set_active_ranks(ranks);
+        Runner runner(session, *comm, *topology, setup, *storage, target, names, *hints, observers);
+        mine = runner.run();
+        errors = runner.result().errors;
+        if (saved.error) mine.fail(session.signed_error(*saved.error));
+    } else {
+        wait_for_others(session, "the ranks that take part");
+    }
+    const Agreed agreed = agree(session, session.comm, mine);
     session.comm.broadcast(errors);
     Ending ending = ending_of(agreed.error, agreed.interrupted, "phases", errors,
                               fmt::format("{} errors", errors));
     const bool kept = p.keep_on_errors && ending.status == ExitCode::data_errors;
     if (kept) ending.detail["kept"] = "the data files, because of --keep-on-errors";
-    if (!kept) add(ending, target->remove_files(session, *storage));
+    if (!kept) ending = run->end(session, *storage, std::move(ending));
     if (p.trial && ending.status == ExitCode::done) {
         ending.detail["tried"] = *tried;
         session.console.print(fmt::format(

@@ -10,28 +10,23 @@
 #include <numeric>
 #include <thread>
 
+#include "benchmarks/paced_calls.hpp"
 #include "parallel/crew.hpp"
 #include "parallel/wait.hpp"
 #include "storage/as_itself.hpp"
 
 namespace effio::ior {
 
-std::int64_t PassDone::transfers() const {
+std::int64_t PassDone::sum(std::int64_t LaneDone::* what) const {
     std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.transfers;
+    for (const auto& lane : lanes) sum += lane.*what;
     return sum;
 }
 
-std::int64_t PassDone::verified() const {
-    std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.verified;
-    return sum;
-}
-
-std::int64_t PassDone::foreign() const {
-    std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.foreign;
-    return sum;
+double PassDone::longest(double LaneDone::* what) const {
+    double longest = 0;
+    for (const auto& lane : lanes) longest = std::max(longest, lane.*what);
+    return longest;
 }
 
 std::vector<Standing> PassDone::standings() const {
@@ -86,7 +81,9 @@ class Pass::Worker {
     }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
-    ~Worker() { lane_.file->time_calls_into(nullptr); }
+    ~Worker() {
+        if (lane_.file) lane_.file->time_calls_into(nullptr);
+    }
 
     const Lane& lane() const { return lane_; }
     LaneDone& done() { return done_; }
@@ -102,16 +99,18 @@ class Pass::Worker {
         if (calls_.queue_depth > 1) {
             queued(pace, tick);
         } else if (!calls_.is_plain()) {
-            steps(pace, tick, [this](std::int64_t number) { return step(number); });
+            steps(pace, tick, [](Worker& w, std::int64_t number) { return w.step(number); });
         } else if (calls_.access == Access::write) {
             as_itself(*lane_.file, [&](auto file) {
-                steps(pace, tick,
-                      [this, file](std::int64_t number) { return plain_write(file, number); });
+                steps(pace, tick, [file](Worker& w, std::int64_t number) {
+                    return w.plain_write(file, number);
+                });
             });
         } else {
             as_itself(*lane_.file, [&](auto file) {
-                steps(pace, tick,
-                      [this, file](std::int64_t number) { return plain_read(file, number); });
+                steps(pace, tick, [file](Worker& w, std::int64_t number) {
+                    return w.plain_read(file, number);
+                });
             });
         }
         const double now = session_.clock.now();
@@ -123,25 +122,21 @@ class Pass::Worker {
     }
 
   private:
-    /// A loop of its own for each kind of step: the less code stands between two calls, the less of
-    /// it the kernel has thrown out of the processor's cache when the first one returns.
+    /// What a step holds fits into registers with this, and so it is not fetched for each call.
     template <class Pace, class Tick, class Step>
-    [[gnu::noinline]] void steps(Pace& pace, Tick& tick, Step step) {
-        bool more = true;
-        while (more) {
-            std::int64_t number = pace.done();
+    void steps(Pace& pace, Tick& tick, Step step) {
+        const auto next = [this, step](std::int64_t number) __attribute__((always_inline)) {
             if (number >= lane_.transfers) [[unlikely]]
                 number %= lane_.transfers;
-            if (!step(number)) [[unlikely]] {
-                pace.failed();
-                ++failed_;
-            }
-            more = pace.go_on();
-            if (pace.ticked()) [[unlikely]] {
-                note(pace.now(), pace.done() - failed_);
-                tick(pace.now());
-            }
-        }
+            if (step(*this, number)) [[likely]]
+                return true;
+            ++failed_;
+            return false;
+        };
+        paced_calls(pace, next, [&] {
+            note(pace.now(), pace.done() - failed_);
+            tick(pace.now());
+        });
     }
 
     /// Whether call `number` reads. In collective calls all ranks do the same.
@@ -154,7 +149,7 @@ class Pass::Worker {
     void time_calls(bool reading) {
         Histogram* const into = reading ? &reads_into() : &done_.calls;
         const bool by_file = calls_.time_calls && (reading || !calls_.sync_each);
-        lane_.file->time_calls_into(by_file ? into : nullptr);
+        if (lane_.file) lane_.file->time_calls_into(by_file ? into : nullptr);
     }
     Histogram& reads_into() { return calls_.access == Access::mixed ? done_.reads : done_.calls; }
     void count_if_read(bool was_read) {

@@ -62,8 +62,8 @@ struct Slot {
 
 /// What one worker works on.
 struct Lane {
-    ByteFile* file = nullptr;
-    std::optional<Data> data;            ///< as written or expected
+    std::unique_ptr<ByteFile> file;  ///< none where it could not be opened; then nothing is done
+    std::optional<Data> data;        ///< as written or expected
     std::optional<Data::Source> source;  ///< of `data`
     std::optional<Walk> walk;
     std::int64_t worker = 0;     ///< of the geometry, whose file or part this is
@@ -119,9 +119,8 @@ struct PassDone {
 
     /// Where the workers of this rank stood at their stonewall.
     std::vector<Standing> standings() const;
-    std::int64_t transfers() const;
-    std::int64_t verified() const;
-    std::int64_t foreign() const;
+    std::int64_t sum(std::int64_t LaneDone::* what) const;
+    double longest(double LaneDone::* what) const;
 };
 
 class Pass {

@@ -7,8 +7,6 @@
 #include <numeric>
 
 #include "benchmarks/ior/runner.hpp"
-#include "storage/cache_watch.hpp"
-#include "storage/posix_calls.hpp"
 
 namespace effio::ior {
 namespace {
@@ -126,39 +124,29 @@ void Runner::begin_step(const Task& task, const char* what) {
     session_.progress.begin(step);
 }
 
-bool Runner::open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
-                        std::vector<Lane>& lanes, Outcome& mine) {
+Status Runner::open(const Task& task, std::vector<Lane>& lanes) {
     const auto& p = setup_.parameters;
     const bool shared = p.files == Files::shared;
     const OpenMode mode = task.access == Access::write   ? OpenMode::creating()
                           : task.access == Access::mixed ? OpenMode::updating()
                                                          : OpenMode::reading();
-    for (std::size_t thread = 0; thread < task.transfers.size(); ++thread) {
-        const std::int64_t number = worker(task.owner, thread);
+    for (Lane& lane : lanes) {
         // The further threads of a rank open for themselves.
-        const Comm& comm = shared && thread == 0 ? comm_ : self_;
+        const Comm& comm = shared && &lane == &lanes.front() ? comm_ : self_;
         auto opened =
-            storage_.open(comm, {path_of(task, number), mode, Element::byte, hints_of(task),
+            storage_.open(comm, {path_of(task, lane.worker), mode, Element::byte, hints_of(task),
                                  geometry(task.transfer).blocks(), p.collective});
-        if (!opened) {
-            mine.fail(std::move(opened.error()));
-            return false;
-        }
-        files.push_back(std::move(*opened));
-        if (auto ready = prepare_file(task, *files.back(), number); !ready) {
-            mine.fail(std::move(ready.error()));
-            return false;
-        }
-        if (lanes[thread].slots.empty()) continue;
-        const auto memory = lanes[thread].memory_of_slots(task.access);
-        auto queue = files.back()->queue({lanes[thread].slots.size(), p.collective, memory});
-        if (!queue) {
-            mine.fail(std::move(queue.error()));
-            return false;
-        }
-        lanes[thread].queue = std::move(*queue);
+        if (!opened) return std::move(opened.error());
+        lane.file = std::move(*opened);
+        if (auto ready = prepare_file(task, *lane.file, lane.worker); !ready) return ready;
+        if (auto aimed = aim(task, lane); !aimed) return aimed;
+        if (lane.slots.empty()) continue;
+        const auto memory = lane.memory_of_slots(task.access);
+        auto queue = lane.file->queue({lane.slots.size(), p.collective, memory});
+        if (!queue) return std::move(queue.error());
+        lane.queue = std::move(*queue);
     }
-    return true;
+    return {};
 }
 
 /// What belongs to the open: storage reserved, the view set.
@@ -172,187 +160,194 @@ Status Runner::prepare_file(const Task& task, ByteFile& file, std::int64_t worke
     return file.set_view(g.view(worker), hints_of(task));
 }
 
-void Runner::aim_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
-                       std::vector<Lane>& lanes, Outcome& mine) {
+/// Where its calls go.
+Status Runner::aim(const Task& task, Lane& lane) const {
     const auto& p = setup_.parameters;
     const Geometry g = geometry(task.transfer);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        std::int64_t existing = g.blocks().file_bytes();
-        if (g.order == Order::random && !p.writes() && real_files_) {
-            const auto size = files[i]->size();
-            existing = size ? *size : 0;
-            if (existing < g.block) {
-                mine.fail(io_error("read at random places", files[i]->path(),
-                                   fmt::format("the file holds {} bytes, less than a block of {}",
-                                               existing, g.block)));
-            }
+    std::int64_t existing = g.blocks().file_bytes();
+    if (g.order == Order::random && !p.writes() && real_files_) {
+        const auto size = lane.file->size();
+        existing = size ? *size : 0;
+        if (existing < g.block) {
+            return io_error(
+                "read at random places", lane.file->path(),
+                fmt::format("the file holds {} bytes, less than a block of {}", existing, g.block));
         }
-        lanes[i].file = files[i].get();
-        lanes[i].transfers = task.transfers[i];
-        lanes[i].walk = g.walk(worker(task.owner, i), std::max(existing, g.block));
     }
+    lane.walk = g.walk(lane.worker, std::max(existing, g.block));
+    return {};
 }
 
-void Runner::Times::begin_late(double seconds) {
-    late = seconds;
-    for (double* moment : {&open_begin, &open_end, &transfer_begin, &transfer_end, &sync_end,
-                           &close_begin, &close_end}) {
-        *moment += seconds;
-    }
-}
-
-Runner::Measured Runner::measure(const Task& task) {
+/// Buffers are filled before the time begins.
+std::vector<Lane> Runner::lanes_of(const Task& task, const Calls& calls) const {
     const auto& p = setup_.parameters;
-    Measured m;
-    Times& t = m.times;
-    const Calls calls = calls_of(task);
-    const Until until = until_of(task);
-    // Buffers are filled before the time begins.
     std::vector<Lane> lanes(task.transfers.size());
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-        const std::int64_t owner = worker(task.owner, i);
+        Lane& lane = lanes[i];
+        lane.worker = worker(task.owner, i);
+        lane.transfers = task.transfers[i];
         if (task.access != Access::read || task.compare) {
             Data::Source source;
             source.kind = p.data;
             source.seed = task.seed;
             source.file = static_cast<std::uint64_t>(
-                calls.geometry.file_of(owner) +
+                calls.geometry.file_of(lane.worker) +
                 (p.file_each_repetition ? task.repetition * calls.geometry.file_count() : 0));
-            source.writer = owner;
+            source.writer = lane.worker;
             source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
-            lanes[i].data.emplace(source, static_cast<std::size_t>(task.transfer));
-            lanes[i].source = source;
+            lane.data.emplace(source, static_cast<std::size_t>(task.transfer));
+            lane.source = source;
         }
-        lanes[i].worker = owner;
-        lanes[i].take_memory(calls);
+        lane.take_memory(calls);
     }
-    begin_step(task, task.timed ? name(task.access).data() : "verify");
-    session_.progress.call("barrier");
-    const double start = common_.start();
-    const auto now = [&] { return session_.clock.now() - start; };
-    // Ranks whose next calls on the file are collective agree first; the others just go on.
-    const auto together = [&] {
-        if (!in_step() && !p.barriers) return m.outcome.error.has_value();
-        const Lap lap(session_.clock, t.waited);
-        const Agreed agreed = agree(session_, comm_, m.outcome);
-        return agreed.failed() && agreed.error->exit_code != ExitCode::data_errors;
-    };
+    return lanes;
+}
 
-    std::vector<std::unique_ptr<ByteFile>> files;
-    t.open_begin = now();
-    open_lanes(task, files, lanes, m.outcome);
-    t.open_end = now();
-    bool failed = together();
-    aim_lanes(task, files, lanes, m.outcome);
-    if (files.size() < lanes.size() || m.outcome.error) failed = true;
-    lanes.resize(files.size());
-    t.transfer_begin = now();
-    m.pass.lanes.resize(task.transfers.size());
-    // The passes of all ranks meet where they wear out or watch for the steady state.
-    const bool meets = until.wear_out || until.steady;
-    if (!failed || (meets && !in_step())) {
-        if (failed) {
-            for (auto& lane : lanes) lane.transfers = 0;
-        }
-        Pass pass(session_, comm_, calls, until);
-        m.pass = pass.run(lanes);
+/// The calls of all workers of this rank.
+Status Runner::move(const Task& task, const Calls& calls, Measured& m) {
+    // Who could not open comes to where the others meet, and does nothing there.
+    if (m.outcome.error) {
+        for (Lane& lane : m.lanes) lane.transfers = 0;
     }
-    t.transfer_end = now();
+    const Until until = until_of(task);
+    m.pass = Pass(session_, comm_, calls, until).run(m.lanes);
     for (const auto& lane : m.pass.lanes) {
         m.outcome.error_count += lane.outcome.error_count;
         if (lane.outcome.error) m.outcome.error = lane.outcome.error;
     }
-    session_.progress.allow(wait_of_a_rank(p, geometry(task.transfer)) +
-                            static_cast<double>(m.pass.transfers() * task.transfer) * comm_.size() /
-                                slowest_storage);
-    failed = together() || failed;
-    if (!failed && task.access != Access::read && p.sync != SyncWhen::never) {
-        for (auto& file : files) {
-            if (auto synced = file->sync(); !synced) m.outcome.fail(synced.error());
-        }
+    const auto moved = static_cast<double>(m.pass.sum(&LaneDone::transfers) * task.transfer);
+    session_.progress.allow(wait_of_a_rank(setup_.parameters, geometry(task.transfer)) +
+                            moved * comm_.size() / slowest_storage);
+    return {};
+}
+
+VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
+    const auto& p = setup_.parameters;
+    const Until until = until_of(task);
+    // Ranks whose next calls on the file are collective agree first; the others just go on.
+    const bool alone = !in_step() && !p.barriers;
+    VisitSteps steps;
+    steps.opening = {{"open", [this, &task, &m] { return open(task, m.lanes); }, alone}};
+    steps.moving = {"transfer", [this, &task, &calls, &m] { return move(task, calls, m); }, alone};
+    // Where they wear out or watch for the steady state.
+    steps.moving_meets = !in_step() && (until.wear_out || until.steady);
+    if (task.access != Access::read && p.sync != SyncWhen::never) {
+        steps.sync.work = [this, &m] {
+            return each_file(m, [](Lane& lane) { return lane.file->sync(); });
+        };
+        steps.sync.alone = !in_step();
     }
-    t.sync_end = now();
-    if (in_step() && p.sync != SyncWhen::never && task.access != Access::read)
-        failed = together() || failed;
-    t.close_begin = now();
-    for (auto& lane : lanes) lane.queue.reset();
-    for (auto& file : files) {
-        m.detours += file->detours();
-        if (file == files.front()) {
-            m.granted = file->granted_hints();
-            m.library = file->describe();
-        }
-        // Closing is collective where files are: after a failure it could hang.
-        if (failed && in_step()) continue;
-        if (auto closed = file->close(); !closed) m.outcome.fail(closed.error());
-    }
-    t.close_end = now();
-    t.begin_late(common_.late());
-    m.wall = m.pass.wall;
+    steps.sync_counts = true;
+    steps.ask = [&m] {
+        for (const Lane& lane : m.lanes) m.detours += lane.file->detours();
+        m.granted = m.lanes.front().file->granted_hints();
+        m.library = m.lanes.front().file->describe();
+    };
+    steps.close.work = [this, &m] {
+        return each_file(m, [](Lane& lane) {
+            lane.queue.reset();
+            return lane.file->close();
+        });
+    };
+    // Closing is collective where files are: after a failure it could hang.
+    steps.closes_anyway = !in_step();
+    steps.close.alone = true;
+    steps.bytes = [&task, &calls, &m](bool) -> VisitSteps::Bytes {
+        const std::int64_t all = m.pass.sum(&LaneDone::transfers) * calls.bytes();
+        if (task.access == Access::read) return {all, 0};
+        return {m.pass.sum(&LaneDone::read_calls) * calls.bytes(), all};
+    };
+    return steps;
+}
+
+Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
+    Measured m;
+    const Calls calls = calls_of(task);
+    m.lanes = lanes_of(task, calls);
+    m.pass.lanes.resize(m.lanes.size());
+    begin_step(task, task.timed ? name(task.access).data() : "verify");
+    session_.progress.call("barrier");
+    VisitSteps all = steps(task, calls, m);
+    all.cold = cold;
+    all.watched = cold != nullptr;
+    m.seen =
+        carry_out({session_, comm_, topology_, common_, target_.file_system()}, all, m.outcome);
+    m.lanes.clear();
     return m;
+}
+
+/// Seconds of this rank.
+std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
+    const auto& p = setup_.parameters;
+    const PartSpan& transfer = m.seen.part("transfer");
+    const double compare = m.pass.longest(&LaneDone::compare_seconds);
+    const double flush = m.pass.longest(&LaneDone::sync_seconds);
+    const double think = m.pass.longest(&LaneDone::think_seconds);
+    const double held = m.pass.longest(&LaneDone::held_seconds);
+    double waited = 0;
+    for (const auto& part : m.seen.parts) waited += part.agreed - part.end;
+    std::vector<Named> parts{{"total", m.seen.counted},
+                             {"open", m.seen.part("open").seconds()},
+                             {"transfer", transfer.seconds() - compare - think - held - flush}};
+    if (task.access != Access::read && p.sync != SyncWhen::never) {
+        parts.emplace_back("sync", (p.sync == SyncWhen::each ? flush : 0.0) +
+                                       m.seen.part("sync").end - transfer.end);
+    }
+    parts.emplace_back("close", m.seen.part("close").seconds());
+    parts.emplace_back("late", m.seen.late);
+    if (task.compare) parts.emplace_back("check", compare);
+    if (think > 0 || p.think_time.count > 0) parts.emplace_back("think", think);
+    if (p.rate_limit) parts.emplace_back("held", held);
+    if (in_step() || p.barriers) parts.emplace_back("wait", waited);
+    if (p.collective || p.wear_out || p.steady) parts.emplace_back("vote", m.pass.vote_seconds);
+    return parts;
+}
+
+std::vector<PartSpan> Runner::spans_of(const Task& task, const Visited& seen) const {
+    const PartSpan& transfer = seen.part("transfer");
+    const PartSpan& close = seen.part("close");
+    const PartSpan& sync = seen.part("sync");
+    std::vector<PartSpan> spans{seen.part("open"), transfer};
+    if (task.access != Access::read) {
+        spans.push_back({"sync", transfer.end, sync.name.empty() ? transfer.agreed : sync.end});
+    }
+    spans.push_back(close);
+    std::vector<double> moments;
+    for (const auto& span : spans) moments.insert(moments.end(), {-span.begin, span.end});
+    comm_.max(std::span<double>(moments));
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        spans[i].begin = -moments[2 * i];
+        spans[i].end = moments[2 * i + 1];
+    }
+    return spans;
 }
 
 PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     const auto& p = setup_.parameters;
-    const Times& t = m.times;
-    const bool writing = task.access != Access::read;
     PhaseResult r;
+    m.seen.seconds = parts_of(task, m);
+    r.add(comm_, m.seen, nullptr);
+    r.writing = task.access == Access::write;
     r.repetition = task.repetition;
     r.access = task.access;
     r.geometry = geometry(task.transfer);
     r.ranks = comm_.size();
     r.nodes = setup_.nodes;
-    r.file = path_of(task, 0);
-    const std::int64_t call_bytes =
-        p.placement == Placement::strided ? r.geometry.segments * r.geometry.block : task.transfer;
-    const std::int64_t own = m.pass.transfers();
-    std::array<std::int64_t, 4> sums{own * call_bytes, own, m.detours, m.pass.verified()};
+    r.path = path_of(task, 0);
+    const std::int64_t call_bytes = calls_of(task).bytes();
+    const std::int64_t own = m.pass.sum(&LaneDone::transfers);
+    std::array sums{own * call_bytes, own, m.detours, m.pass.sum(&LaneDone::verified)};
     comm_.sum(std::span<std::int64_t>(sums));
     r.bytes = sums[0];
-    r.operations = sums[1];
+    r.calls = sums[1];
     r.detours = sums[2];
     r.verified_bytes = sums[3];
-
-    double compare = 0;
-    double sync_calls = 0;
-    double think = 0;
-    double held = 0;
-    for (const auto& lane : m.pass.lanes) {
-        compare = std::max(compare, lane.compare_seconds);
-        sync_calls = std::max(sync_calls, lane.sync_seconds);
-        think = std::max(think, lane.think_seconds);
-        held = std::max(held, lane.held_seconds);
-    }
-    std::vector<Named> parts{
-        {"total", t.close_end},
-        {"open", t.open_end - t.open_begin},
-        {"transfer", t.transfer_end - t.transfer_begin - compare - think - held - sync_calls},
-        {"close", t.close_end - t.close_begin}};
-    if (writing && p.sync != SyncWhen::never) {
-        const double flush = p.sync == SyncWhen::each ? sync_calls : 0.0;
-        parts.insert(parts.begin() + 3, {"sync", flush + t.sync_end - t.transfer_end});
-    }
-    parts.emplace_back("late", t.late);
-    if (task.compare) parts.emplace_back("check", compare);
-    if (think > 0 || p.think_time.count > 0) parts.emplace_back("think", think);
-    if (p.rate_limit) parts.emplace_back("held", held);
-    if (in_step() || p.barriers) parts.emplace_back("wait", t.waited);
-    if (p.collective || p.wear_out || p.steady) parts.emplace_back("vote", m.pass.vote_seconds);
-    r.seconds = spread_over(comm_, parts);
-    r.total = r.seconds.front().second.max;
-
-    std::vector<double> first{-t.open_begin, -t.transfer_begin, -t.transfer_end, -t.close_begin};
-    std::vector<double> last{t.open_end, t.transfer_end, t.sync_end, t.close_end};
-    comm_.max(std::span<double>(first));
-    comm_.max(std::span<double>(last));
-    r.spans = {{"open", -first[0], last[0]}, {"transfer", -first[1], last[1]}};
-    if (writing) r.spans.push_back({"sync", -first[2], last[2]});
-    r.spans.push_back({"close", -first[3], last[3]});
+    r.spans = spans_of(task, m.seen);
 
     const auto own_bytes = static_cast<double>(own * call_bytes);
-    const double own_seconds = t.transfer_end - t.transfer_begin;
+    const double own_seconds = m.seen.part("transfer").seconds();
     r.rank_bytes = spread_over(comm_, own_bytes);
-    r.rank_rate = spread_over(comm_, own_seconds > 0 ? own_bytes / own_seconds : 0.0);
+    r.rank_rate = spread_over(comm_, rate_of(own_bytes, own_seconds));
     int reason = 0;
     Histogram calls;
     Histogram reads;
@@ -362,6 +357,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
         reads.merge(lane.reads);
     }
     r.stopped = static_cast<StopReason>(comm_.max(reason));
+    r.interrupted = r.stopped == StopReason::interrupted;
     TimeSeries series;
     for (auto& lane : m.pass.lanes) {
         const double width = std::max(series.width(), lane.series.width());
@@ -373,39 +369,34 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
             if (slices[i] > 0) series.add(begin, begin, slices[i]);
         }
     }
-    r.series = summed_over(comm_, std::move(series), t.late);
+    r.series = summed_over(comm_, std::move(series), m.seen.late);
     if (task.access == Access::mixed) {
         r.mix = mix_of(m.pass, r, reads, calls);
         calls.merge(reads);
     }
     if (p.storage.times_calls()) r.call_times = merged_over(comm_, calls);
     if (p.stonewall.count > 0 || p.steady) {
-        if (!m.wall) m.wall = meet_at_wall(comm_, m.pass.standings());
-        r.stonewall = StonewallResult{*m.wall, call_bytes};
+        if (!m.pass.wall) m.pass.wall = meet_at_wall(comm_, m.pass.standings());
+        r.stonewall = StonewallResult{*m.pass.wall, call_bytes};
     }
     r.steady = m.pass.steady;
     if (p.slowest) r.slowest = largest_over(comm_, own_seconds, session_.host, slowest_shown);
     if (p.rank_details || p.save_rank_details)
-        r.rank_details = details_over_ranks(own_bytes, t.close_end, own_seconds);
+        r.rank_details = details_over_ranks(own_bytes, m.seen.counted, own_seconds);
     r.asked = hints_of(task);
     r.granted = m.granted;
     r.library = std::move(m.library);
-    r.remark = remark_on(r.library);
-    if (p.rate_limit) {
-        if (!r.remark.empty()) r.remark += "; ";
-        r.remark += remark_on_pace(*p.rate_limit, r.transfer_rate());
-    }
+    r.remark_on(remark_on(r.library));
+    if (p.rate_limit) r.remark_on(remark_on_pace(*p.rate_limit, r.transfer_rate()));
     return r;
 }
 
 MixResult Runner::mix_of(const PassDone& pass, const PhaseResult& all, const Histogram& reads,
                          const Histogram& writes) const {
-    std::int64_t own = 0;
-    for (const auto& lane : pass.lanes) own += lane.read_calls;
     MixResult mix;
     mix.asked_share = setup_.parameters.mix().share;
-    mix.read_operations = comm_.sum(own);
-    mix.write_operations = all.operations - mix.read_operations;
+    mix.read_operations = comm_.sum(pass.sum(&LaneDone::read_calls));
+    mix.write_operations = all.calls - mix.read_operations;
     mix.call_bytes = all.geometry.transfer;
     if (setup_.parameters.storage.times_calls()) {
         mix.reads = merged_over(comm_, reads);
@@ -442,33 +433,20 @@ void Runner::finish(const Task& task, Measured& m, PhaseResult& result) {
     m.outcome.interrupted = session_.interrupted.load();
     save_calls(task, m, m.outcome);
     const Agreed agreed = agree(session_, comm_, m.outcome);
-    result.errors = agreed.error_count;
-    if (agreed.error) result.error_list.push_back(*agreed.error);
+    result.add(agreed);
     note(agreed);
-    result.valid = (!agreed.failed() || agreed.error->exit_code == ExitCode::data_errors) &&
-                   result.stopped != StopReason::interrupted;
-    result_.phases.push_back({task.access, task.transfer, task.repetition, result.valid,
-                              result.rate(), result.total, result.bytes, result.stonewall,
-                              result.steady, result.stopped});
+    result.valid = result.valid && !result.interrupted;
 }
 
 /// What was written without an error must be there: libraries hide failures.
 void Runner::check_sizes(const Task& task, const Measured& m, Outcome& mine) const {
     if (!real_files_ || mine.error) return;
     for (std::size_t i = 0; i < m.pass.lanes.size(); ++i) {
-        const std::string path = path_of(task, worker(task.owner, i));
-        const std::int64_t needed = m.pass.lanes[i].highest;
+        const std::array path{path_of(task, worker(task.owner, i))};
         // None of several files holds all; their formats know when they are closed.
-        if (storage_.files_of(path).size() > 1) continue;
-        const auto size = size_of(path);
-        if (!size) {
-            mine.fail(session_.signed_error(size.error()));
-        } else if (*size < needed) {
-            mine.fail(session_.signed_error(
-                io_error("check the size", path,
-                         fmt::format("the file holds {} bytes, {} were written without an error",
-                                     *size, needed))));
-        }
+        if (storage_.files_of(path.front()).size() > 1) continue;
+        const auto size = sized(session_, path, m.pass.lanes[i].highest, false);
+        if (!size) mine.fail(session_.signed_error(size.error()));
     }
 }
 

@@ -132,7 +132,7 @@ Samples rates_of(const RunResult& run, Access access, std::int64_t transfer) {
 }
 
 Measurement to_measurement(const PhaseResult& r) {
-    Measurement m;
+    Measurement m = r.to_measurement();
     m.benchmark = "ior";
     m.pattern =
         std::string(ior::name(r.geometry.files)) + " " + std::string(name(r.geometry.order));
@@ -141,27 +141,10 @@ Measurement to_measurement(const PhaseResult& r) {
     m.ranks = r.ranks;
     m.nodes = r.nodes;
     m.repetition = r.repetition;
-    m.bytes = r.bytes;
-    m.operations = r.operations;
-    m.seconds = r.seconds;
-    m.valid = r.valid;
-    if (r.valid && r.bytes == 0) {
-        m.rate = Metric::none("B/s", nothing_moved);
-    } else if (r.valid) {
-        m.rate = Metric::rate(r.rate());
-    } else {
-        m.invalid_reason = r.why_invalid();
-        m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
-    }
+    if (r.valid && r.bytes == 0) m.rate = Metric::none("B/s", nothing_moved);
     m.stopped_by = effio::name(r.stopped);
-    m.call_times = r.call_times;
-    set_hints(m, r.asked, r.granted);
-    m.verified_bytes = r.verified_bytes;
-    m.error_count = r.errors;
-    m.errors = r.error_list;
-    m.cache = r.cache;
     Json spans = Json::object();
-    for (const auto& s : r.spans) spans[s.part] = s.seconds();
+    for (const auto& s : r.spans) spans[s.name] = s.seconds();
     Json slowest = Json::array();
     for (const auto& s : r.slowest) {
         slowest.push_back(Json{{"rank", s.rank}, {"host", s.host}, {"transfer_seconds", s.value}});
@@ -172,8 +155,7 @@ Measurement to_measurement(const PhaseResult& r) {
                              {"total_seconds", rank.total},
                              {"transfer_seconds", rank.transfer}});
     }
-    m.detail = Json{
-        {"file", r.file},
+    m.detail.update(Json{
         {"planned_bytes", r.geometry.total_bytes()},
         {"span_seconds", std::move(spans)},
         {"transfer_rate_bytes_per_second", r.transfer_rate()},
@@ -187,11 +169,10 @@ Measurement to_measurement(const PhaseResult& r) {
         {"verify_seconds", r.verify_seconds},
         {"ranks_on_own_node", r.ranks_on_own_node},
         {"transfers_not_direct", r.detours},
-        {"library", r.library},
-        {"remark", r.remark},
+        {"remark", r.remarked},
         {"slowest_ranks", std::move(slowest)},
         {"rank_details", std::move(ranks)},
-    };
+    });
     return m;
 }
 

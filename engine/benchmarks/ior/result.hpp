@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "benchmarks/ior/parameters.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
+#include "benchmarks/visit.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "parallel/file_system.hpp"
@@ -32,14 +34,6 @@ struct Setup {
     std::int64_t cap_bytes = 0;
     std::string cap_reason;
     std::optional<FileSystem> file_system;
-};
-
-/// A part of a phase over all ranks: from the first rank's begin to the last one's end.
-struct Span {
-    std::string part;
-    double begin = 0;  ///< seconds since the phase began
-    double end = 0;
-    double seconds() const { return end - begin; }
 };
 
 /// How far the workers were when the stonewall fell; bytes of one worker.
@@ -74,53 +68,39 @@ struct MixResult {
     std::int64_t write_bytes() const { return write_operations * call_bytes; }
 };
 
-struct PhaseResult {
+/// Its rate counts from the begin that the ranks agreed on to the end of the last one's close.
+struct PhaseResult : VisitResult {
     std::int64_t repetition = 0;
     Access access = Access::write;
     Geometry geometry;
     int ranks = 1;
     int nodes = 1;
-    std::string file;  ///< name of the shared or the first file
 
-    std::int64_t bytes = 0;       ///< moved by all workers
-    std::int64_t operations = 0;  ///< calls
-    /// From the begin that the ranks agreed on to the end of the last one's close.
-    double total = 0;
-    /// open, transfer, sync (writing), close.
-    std::vector<Span> spans;
-    /// Seconds of each rank by part.
-    std::vector<std::pair<std::string, Spread>> seconds;
+    /// open, transfer, sync (writing), close: from the first rank's begin to the last one's end.
+    std::vector<PartSpan> spans;
     Spread rank_bytes;
     Spread rank_rate;  ///< bytes per second of a rank in the transfer part alone
 
-    bool valid = true;
     StopReason stopped = StopReason::none;
     std::optional<StonewallResult> stonewall;
     std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
     TimeSeries series;                          ///< since the begin of the transfers
-    std::optional<Histogram> call_times;
     std::optional<MixResult> mix;
     std::vector<RankValue> slowest;        ///< seconds in the transfer part
     std::vector<RankDetail> rank_details;  ///< on the root
 
-    std::int64_t verified_bytes = 0;
-    double verify_seconds = 0;  ///< of the pass of its own
-    std::int64_t errors = 0;
-    std::vector<Error> error_list;
-    std::optional<CacheEvidence> cache;
+    double verify_seconds = 0;           ///< of the pass of its own
     std::int64_t ranks_on_own_node = 0;  ///< reading: whose data come from their own node
     std::int64_t detours = 0;            ///< transfers that did not go the backend's way
-    std::string remark;                  ///< what a reader must know of the number
-    Hints asked;
-    GrantedHints granted;
-    Json library = Json::object();  ///< what the library of rank 0 tells of its calls
+    std::string remarked;                ///< what a reader must know of the number
 
-    std::string why_invalid() const;
-    double rate() const { return total > 0 ? static_cast<double>(bytes) / total : 0; }
+    /// One more thing for that reader.
+    void remark_on(const std::string& what);
+    double total() const { return counted_seconds; }
     /// Without open, sync and close.
-    double transfer_rate() const;
-    double operation_rate() const;
-    const Span& span(std::string_view part) const;
+    double transfer_rate() const { return rate_of(bytes, span("transfer").seconds()); }
+    double operation_rate() const { return rate_of(calls, span("transfer").seconds()); }
+    const PartSpan& span(std::string_view part) const { return part_of(spans, part); }
 };
 
 /// What is left of a phase when it has been told.
@@ -149,12 +129,8 @@ struct RunResult {
 /// The mean rate of an access with a transfer size, as the records tell it.
 UntilCi::Subject bandwidth_of(Access access, std::int64_t transfer);
 
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
-
     /// On the root, before anything is announced or made: what it writes to can be written.
     virtual Status ready() { return {}; }
     virtual void start(const Setup&) {}
@@ -162,9 +138,6 @@ class Observer {
     virtual void removed(std::int64_t /*repetition*/, double /*seconds*/) {}
     /// The run is over; not called when the job had to be ended.
     virtual void end(const RunResult&) {}
-
-  protected:
-    Observer() = default;
 };
 
 }  // namespace effio::ior

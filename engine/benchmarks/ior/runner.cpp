@@ -8,7 +8,6 @@
 #include <random>
 
 #include "parallel/wait.hpp"
-#include "storage/cache_watch.hpp"
 
 namespace effio::ior {
 Runner::Runner(Session& session, const Comm& comm, const Topology& topology, const Setup& setup,
@@ -22,7 +21,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       target_(target),
       names_(names),
       hints_(hints),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       until_ci_(setup.parameters.until_ci, setup.parameters.repetitions, session.clock.now()),
       self_(Comm::self(session.clock)),
       order_(comm, topology),
@@ -40,7 +39,7 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
 
 Outcome Runner::run() {
     begin_ = session_.clock.now();
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     const auto& p = setup_.parameters;
     for (std::int64_t repetition = 0; repetition < p.repetitions && !stopping_; ++repetition) {
         for (std::size_t size = 0; size < p.transfers.size() && !stopping_; ++size) {
@@ -50,7 +49,7 @@ Outcome Runner::run() {
     }
     result_.seconds = session_.clock.now() - begin_;
     result_.interrupted = fatal_.interrupted;
-    notify([&](Observer& o) { o.end(result_); });
+    notify_([&](Observer& o) { o.end(result_); });
     until_ci_.tell(session_, "ior");
     return fatal_;
 }
@@ -180,13 +179,9 @@ void Runner::write_phase(Task task) {
     Outcome mine;
     if (!p.use_existing) remove_own(task.repetition, mine);
     if (note(agree(session_, comm_, mine))) return;
-    CacheWatch watch(comm_, topology_, target_.file_system());
-    watch.begin();
-    Measured m = measure(task);
-    if (p.sync != SyncWhen::never) watch.synced();
+    const Cold cold = cold_of(task);
+    Measured m = measure(task, &cold);
     PhaseResult result = sum_up(task, m);
-    result.cache = watch.end(result.bytes, false);
-    cold_of(task).tell(*result.cache, result.bytes, false);
     check_sizes(task, m, m.outcome);
     written_.emplace();
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
@@ -215,22 +210,16 @@ void Runner::read_phase(Task task) {
     if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
     before_reading(task, cold, mine);
     if (note(agree(session_, comm_, mine))) return;
-    CacheWatch watch(comm_, topology_, target_.file_system());
-    watch.begin();
-    Measured m = measure(task);
+    Measured m = measure(task, &cold);
     PhaseResult result = sum_up(task, m);
-    const std::int64_t read = result.mix ? result.mix->read_bytes() : result.bytes;
-    result.cache = watch.end(read > 0 ? read : result.bytes, read > 0);
-    cold.tell(*result.cache, read > 0 ? read : result.bytes, read > 0);
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
     if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes() &&
         result.cache->verdict != "device") {
-        if (!result.remark.empty()) result.remark += "; ";
-        result.remark += setup_.nodes == 1
+        result.remark_on(setup_.nodes == 1
                              ? "one node only: what is read may come from its own cache"
                              : fmt::format("{} read data of their own node",
-                                           count_of(result.ranks_on_own_node, "rank"));
+                                           count_of(result.ranks_on_own_node, "rank")));
     }
     finish(task, m, result);
     if (mixes && result.valid && !stopping_ && p.verifies_after(Access::mixed)) {
@@ -248,9 +237,12 @@ void Runner::read_phase(Task task) {
 }
 
 void Runner::tell(PhaseResult& result) {
-    result_.errors += result.errors;
-    if (setup_.parameters.stop_on_errors && result.errors > 0) stopping_ = true;
-    notify([&](Observer& o) { o.phase(result); });
+    result_.phases.push_back({result.access, result.geometry.transfer, result.repetition,
+                              result.valid, result.rate(), result.total(), result.bytes,
+                              result.stonewall, result.steady, result.stopped});
+    result_.errors += result.error_count;
+    if (setup_.parameters.stop_on_errors && result.error_count > 0) stopping_ = true;
+    notify_([&](Observer& o) { o.phase(result); });
     if (result.valid && result.bytes > 0) {
         until_ci_.add(bandwidth_of(result.access, result.geometry.transfer), result.rate());
     }
@@ -282,17 +274,16 @@ void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
 }
 
 void Runner::verify(const Task& task, PhaseResult& result) {
-    Measured m = measure(task);
-    result.verify_seconds = comm_.max(m.times.close_end);
-    std::array<std::int64_t, 2> sums{m.pass.verified(), m.pass.foreign()};
+    Measured m = measure(task, nullptr);
+    result.verify_seconds = comm_.max(m.seen.counted);
+    std::array sums{m.pass.sum(&LaneDone::verified), m.pass.sum(&LaneDone::foreign)};
     comm_.sum(std::span<std::int64_t>(sums));
     const auto [verified, foreign] = sums;
     result.verified_bytes += verified;
     if (foreign > 0 && foreign == verified) refuse_foreign(task, m.outcome);
     m.outcome.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, comm_, m.outcome);
-    result.errors += agreed.error_count;
-    if (agreed.error) result.error_list.push_back(*agreed.error);
+    result.add(agreed);
     note(agreed);
 }
 

@@ -13,7 +13,9 @@
 #include "benchmarks/ior/files.hpp"
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
+#include "benchmarks/visit.hpp"
 #include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -44,29 +46,15 @@ class Runner {
         std::uint64_t seed = 0;               ///< of the data
         std::vector<std::int64_t> transfers;  ///< of the owner's workers, to be done
     };
-    /// This rank's part in a phase: seconds since the ranks' common start, by part.
-    struct Times {
-        double open_begin = 0;
-        double open_end = 0;
-        double transfer_begin = 0;
-        double transfer_end = 0;
-        double sync_end = 0;
-        double close_begin = 0;
-        double close_end = 0;
-        double waited = 0;  ///< for agreement between the parts
-        double late = 0;    ///< this rank's own start
-
-        /// What counted from this rank's own start counts from the common one.
-        void begin_late(double seconds);
-    };
+    /// This rank's part in a phase.
     struct Measured {
+        std::vector<Lane> lanes;
         PassDone pass;
-        Times times;
+        Visited seen;
         Outcome outcome;
         GrantedHints granted;
         Json library = Json::object();
         std::int64_t detours = 0;
-        std::optional<Wall> wall;
     };
 
     void repeat(std::int64_t repetition, std::size_t size);
@@ -75,14 +63,29 @@ class Runner {
     Task verification_of(const Task& phase, int distance) const;
     void verify(const Task& task, PhaseResult& result);
     void refuse_foreign(const Task& task, Outcome& mine) const;
-    Measured measure(const Task& task);
-    bool open_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
-                    std::vector<Lane>& lanes, Outcome& mine);
+    /// `cold` is what was done against the page cache; none where nothing is told of it.
+    Measured measure(const Task& task, const Cold* cold);
+    VisitSteps steps(const Task& task, const Calls& calls, Measured& m);
+    std::vector<Lane> lanes_of(const Task& task, const Calls& calls) const;
+    Status open(const Task& task, std::vector<Lane>& lanes);
     Status prepare_file(const Task& task, ByteFile& file, std::int64_t worker);
-    void aim_lanes(const Task& task, std::vector<std::unique_ptr<ByteFile>>& files,
-                   std::vector<Lane>& lanes, Outcome& mine);
+    Status aim(const Task& task, Lane& lane) const;
+    Status move(const Task& task, const Calls& calls, Measured& m);
+    /// For each file that is open; its failure is this rank's.
+    template <class Work>
+    Status each_file(Measured& m, Work&& work) const {
+        for (Lane& lane : m.lanes) {
+            if (!lane.file) continue;
+            if (auto done = work(lane); !done) {
+                m.outcome.fail(session_.signed_error(std::move(done.error())));
+            }
+        }
+        return {};
+    }
     Calls calls_of(const Task& task) const;
     Until until_of(const Task& task) const;
+    std::vector<Named> parts_of(const Task& task, const Measured& m) const;
+    std::vector<PartSpan> spans_of(const Task& task, const Visited& seen) const;
     PhaseResult sum_up(const Task& task, Measured& m);
     /// `reads` and `writes` are this rank's.
     MixResult mix_of(const PassDone& pass, const PhaseResult& all, const Histogram& reads,
@@ -115,13 +118,6 @@ class Runner {
     /// Every rank of a shared file takes part in its calls, or at least in open and close.
     bool in_step() const { return in_step_; }
 
-    template <class Event>
-    void notify(Event&& event) {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) event(*observer);
-        }
-    }
-
     Session& session_;
     const Comm& comm_;
     const Topology& topology_;
@@ -130,7 +126,7 @@ class Runner {
     const Target& target_;
     const FileNames& names_;
     const HintRules& hints_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     UntilCi until_ci_;
     Comm self_;
     NodeOrder order_;

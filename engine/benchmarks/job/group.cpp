@@ -174,8 +174,8 @@ Sentinel::Settings sentinel_settings(const Task& task) {
 }
 
 Stage::Stage(World& world, Comm& comm, const Task& task, Results& results)
-    : mode_(progress_mode(task.options)),
-      console_(comm.is_root() && !task.options.quiet, mode_ == "line"),
+    : live_(live_view(task.options)),
+      console_(comm.is_root() && !task.options.quiet, live_ == Live::line),
       session_{comm.clock(), comm,     world.progress(),
                results,      console_, task.stop != nullptr ? *task.stop : world.stop()} {
     session_.world_rank = world.rank();
@@ -190,7 +190,7 @@ Stage::Stage(World& world, Comm& comm, const Task& task, Results& results)
     Sentinel::Settings settings = sentinel_settings(task);
     settings.speaks_first = comm.is_root();
     if (comm.is_root()) {
-        settings.show = make_show(mode_, console_);
+        settings.show = make_show(live_, console_);
         settings.look = task.look;
     }
     sentinel_.emplace(session_, task.stop != nullptr ? *task.stop : world.stop(),

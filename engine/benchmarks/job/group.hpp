@@ -48,7 +48,7 @@ class Stage {
     Session& session() { return session_; }
 
   private:
-    std::string mode_;
+    Live live_;
     Console console_;
     Session session_;
     std::optional<Sentinel> sentinel_;

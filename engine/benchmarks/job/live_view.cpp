@@ -68,19 +68,18 @@ std::string status_json(const Progress::Snapshot& s) {
 
 }  // namespace
 
-std::string progress_mode(const JobOptions& options) {
-    if (options.progress != "auto") return options.progress;
-    if (options.quiet) return "none";
-    return isatty(STDERR_FILENO) != 0 ? "line" : "log";
+Live live_view(const JobOptions& options) {
+    if (options.progress != Live::automatic) return options.progress;
+    if (options.quiet) return Live::none;
+    return isatty(STDERR_FILENO) != 0 ? Live::line : Live::log;
 }
 
-std::function<void(const Progress::Snapshot&)> make_show(const std::string& mode,
-                                                         Console& console) {
-    if (mode == "none") return {};
-    if (mode == "json") {
+std::function<void(const Progress::Snapshot&)> make_show(Live live, Console& console) {
+    if (live == Live::none) return {};
+    if (live == Live::json) {
         return [&console](const Progress::Snapshot& s) { console.status(status_json(s)); };
     }
-    if (mode == "line") {
+    if (live == Live::line) {
         return [&console](const Progress::Snapshot& s) { console.status(status_text(s)); };
     }
     constexpr int log_every = 10;  // ticks of a second: a log is read later

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
 #include "benchmarks/job/options.hpp"
 #include "parallel/progress.hpp"
@@ -11,10 +10,10 @@
 
 namespace effio {
 
-/// "line", "log", "json" or "none": what `auto` means here.
-std::string progress_mode(const JobOptions& options);
+/// What is in force, never `automatic`.
+Live live_view(const JobOptions& options);
 
 /// The sentinel's `show`: nothing, a line replaced each second, or lines in a log.
-std::function<void(const Progress::Snapshot&)> make_show(const std::string& mode, Console& console);
+std::function<void(const Progress::Snapshot&)> make_show(Live live, Console& console);
 
 }  // namespace effio

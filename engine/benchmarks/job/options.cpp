@@ -30,10 +30,13 @@ void JobOptions::declare(OptionTable& table) {
         .metavar("PATH")
         .automatic("effio-<benchmark>-<UTC>.jsonl here");
     table.flag("quiet", quiet, "no tables and no progress, only errors");
-    table
-        .add("progress", progress,
-             "live view on stderr: a line that changes, lines in a log, or JSON for programs")
-        .choices({"auto", "line", "log", "json", "none"});
+    table.choice("progress", progress,
+                 {{"auto", Live::automatic},
+                  {"line", Live::line},
+                  {"log", Live::log},
+                  {"json", Live::json},
+                  {"none", Live::none}},
+                 "live view on stderr: a line that changes, lines in a log, or JSON for programs");
     table
         .add("watchdog", watchdog,
              "end the job after this long without progress, beyond what slow storage may need; 0 = "

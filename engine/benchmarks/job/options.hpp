@@ -12,11 +12,14 @@
 
 namespace effio {
 
+/// What shows on stderr while a run goes on; `automatic`: what suits there.
+enum class Live : char { automatic, line, log, json, none };
+
 /// Options that every benchmark takes.
 struct JobOptions {
     std::string result;
     bool quiet = false;
-    std::string progress = "auto";
+    Live progress = Live::automatic;
     Seconds watchdog{60};
     Seconds agree_deadline{10};
     bool plan = false;

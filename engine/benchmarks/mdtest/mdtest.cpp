@@ -151,20 +151,17 @@ Ending Mdtest::run(Job& job) {
     const bool real = names->capabilities().real_files;
     auto target = Target::prepare(session, real, request(setup->workload, setup->ranks));
     if (!target) return Ending::from(target.error());
-    if (auto fit = fits(session, *target, *setup); !fit) {
-        Ending refused = Ending::from(fit.error());
+    const auto refuse = [&](const Error& why) {
+        Ending refused = Ending::from(why);
         // A directory of --make-dir is there already.
         if (!parameters_.adopts()) add(refused, target->remove_trees(session));
         return refused;
-    }
+    };
+    if (auto fit = fits(session, *target, *setup); !fit) return refuse(fit.error());
     setup->file_system = target->file_system();
 
     const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
-    if (!held) {
-        Ending refused = Ending::from(held.error());
-        if (!parameters_.adopts()) add(refused, target->remove_trees(session));
-        return refused;
-    }
+    if (!held) return refuse(held.error());
 
     Json extra;
     extra["mdtest"] = describe(*setup);
@@ -174,8 +171,7 @@ Ending Mdtest::run(Job& job) {
 
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
-    std::vector<Observer*> observers{records.get(), tables.get()};
-    if (view_) observers.push_back(view_.get());
+    const std::vector<Observer*> observers{records.get(), tables.get(), view_.get()};
     Ending ending;
     auto rank_csv = make_rank_csv(session.comm, parameters_.save_rank_details, rank_csv_header);
     if (!rank_csv) {

@@ -10,6 +10,7 @@
 
 #include "benchmarks/mdtest/parameters.hpp"
 #include "benchmarks/mdtest/phases.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
@@ -111,18 +112,12 @@ struct RunResult {
 /// The mean rate of a phase, as the records tell it.
 UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique);
 
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
     virtual void start(const Setup&) {}
     virtual void phase(const PhaseResult&) {}
     virtual void counted(const DiskCount&) {}
     virtual void end(const RunResult&) {}
-
-  protected:
-    Observer() = default;
 };
 
 /// As lines of the result file, and as tables for people.

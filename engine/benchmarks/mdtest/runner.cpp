@@ -7,6 +7,7 @@
 
 #include "benchmarks/count_file.hpp"
 #include "benchmarks/mdtest/cold_read.hpp"
+#include "benchmarks/storage_run.hpp"
 #include "parallel/wait.hpp"
 
 namespace effio::mdtest {
@@ -40,7 +41,7 @@ Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
       setup_(setup),
       names_(names),
       target_(target),
-      observers_(std::move(observers)),
+      notify_(session_, std::move(observers)),
       rank_csv_(std::move(rank_csv)) {
     result_.setup = setup;
     const auto runs =
@@ -53,26 +54,22 @@ Runner::Runner(Job& job, const Setup& setup, Names& names, const Target& target,
 }
 
 Ending Runner::run() {
-    notify([&](Observer& o) { o.start(setup_); });
+    notify_([&](Observer& o) { o.start(setup_); });
     measure_sizes();
     if (setup_.parameters.compare_trees && !stopping_) {
         setup_.parameters.unique = true;
         setup_.workload = setup_.parameters.workload();
         measure_sizes();
     }
-    notify([&](Observer& o) { o.end(result_); });
+    notify_([&](Observer& o) { o.end(result_); });
     for (const auto& [place, until_ci] : repeated_) until_ci.tell(session_, "mdtest", place);
-    Ending ending;
+    Ending ending = ending_of(error_, interrupted_, "phases", 0, {});
     if (error_) {
-        ending = Ending::from(*error_);
         ending.reason = fmt::format("{} errors, first: {}", errors_, error_->text());
         if (left_ && left_->operation != error_->operation) {
             ending.errors.push_back(*left_);
             ending.reason += "; " + left_->text();
         }
-    } else if (interrupted_) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the phases before it are complete";
     }
     return ending;
 }
@@ -280,7 +277,7 @@ void Runner::tell(Group& group, Running& running, const LocalResult& local) {
     // A file that could be created but not written is neither done nor absent.
     if (phase.action == Action::create && r.failed > 0) running.count_holds[thing] = false;
     result_.add(r);
-    notify([&](Observer& o) { o.phase(r); });
+    notify_([&](Observer& o) { o.phase(r); });
     if (r.has_rate()) group.until_ci.add(subject_of(phase, r.ranks, r.unique), r.rate());
     if (setup_.parameters.save_rank_details) {
         together(group.comm, rank_csv_ ? rank_csv_->add(rank_csv_lines(r)) : Status());
@@ -324,7 +321,7 @@ void Runner::count(Group& group, Running& running, Thing thing, bool after_remov
                             after_removal,
                             running.created[i],
                             *found};
-    notify([&](Observer& o) { o.counted(counted); });
+    notify_([&](Observer& o) { o.counted(counted); });
     if (counted.right()) return;
     Error error =
         io_error("count on disk", running.iteration.paths.test_directory(0, 0),

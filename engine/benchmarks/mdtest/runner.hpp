@@ -10,6 +10,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/mdtest/measure.hpp"
 #include "benchmarks/mdtest/result.hpp"
+#include "benchmarks/observers.hpp"
 #include "benchmarks/rank_csv.hpp"
 #include "storage/target.hpp"
 
@@ -60,18 +61,12 @@ class Runner {
     /// Collective over the session: what ranks that did not measure do not know yet.
     void tell_those_who_waited();
     void note(const Error& error);
-    template <class Tell>
-    void notify(Tell&& tell) {
-        if (!session_.comm.is_root()) return;
-        for (Observer* observer : observers_) tell(*observer);
-    }
-
     Job& job_;
     Session& session_;
     Setup setup_;
     Names& names_;
     const Target& target_;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     std::optional<RankCsv> rank_csv_;  ///< on the root, if asked for
     RunResult result_;
     std::vector<std::pair<Json, UntilCi>> repeated_;  ///< by numbers of ranks and kinds of trees

@@ -41,8 +41,10 @@ double copy_rate(const Session& session, const Parameters& p, Buffer& from, Buff
 template <class Work>
 Metric rate_of_all(Session& session, const Topology& topology, const std::string& name,
                    std::int64_t& done, Outcome& outcome, Work&& work) {
-    Phases phases(session, session.comm, topology);
-    const bool fine = phases.part(name, std::forward<Work>(work));
+    CommonClock common(session.comm, topology);
+    Outcome mine;
+    Phases phases(session, session.comm, common, mine);
+    const bool fine = phases.part(name, false, std::forward<Work>(work));
     phases.finish();
     if (!fine) {
         if (phases.agreed().error) outcome.fail(*phases.agreed().error);

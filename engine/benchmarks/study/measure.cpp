@@ -180,7 +180,10 @@ bool Measure::pass(Done& done, bool first, bool last) {
     }
     VisitSteps all = steps(done, first, last);
     all.cold = &cold;
-    done.seen = carry_out(session(), crew_.comm, crew_.topology, stage_.target.file_system(), all);
+    Outcome of_parts;
+    done.seen = carry_out(
+        {session(), crew_.comm, crew_.topology, crew_.common, stage_.target.file_system()}, all,
+        of_parts);
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
     done.seen.seconds = with_parts(std::move(done.seen.seconds), done.moved.parts);
     const bool fine = done.seen.fine;
@@ -219,7 +222,7 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
     const Cell& cell = visit_.cell;
     const bool writing = done.pass.writes();
     VisitSteps steps;
-    steps.moving = {"transfer", [&] { return move_in_turn(done); }};
+    steps.moving = {"transfer", [this, &done] { return move_in_turn(done); }};
     if (cell.waits) steps.waits_for = &place_->comm;
     if (first && cell.items) {
         (void)mover_->open(visit_.create);  // of the pass itself
@@ -227,7 +230,7 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
         steps.opening = opening();
     }
     if (writing && cell.sync != Sync::none && !cell.items) {
-        steps.sync = [this] { return mover_->sync(); };
+        steps.sync.work = [this] { return mover_->sync(); };
     }
     steps.sync_counts = cell.sync == Sync::inside;
     steps.ask = [&] {
@@ -235,9 +238,8 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
         done.granted = mover_->granted_hints();
         done.library = mover_->describe();
     };
-    if (last && !cell.items) steps.close = [this] { return mover_->close(); };
-    steps.reading = !writing;
-    steps.bytes = [this, &done, &cell, writing, last](bool fine) {
+    if (last && !cell.items) steps.close.work = [this] { return mover_->close(); };
+    steps.bytes = [this, &done, &cell, writing, last](bool fine) -> VisitSteps::Bytes {
         // What a library put into a file of arrays beside the data was written, too.
         if (fine && writing && last && cell.arrays) {
             if (const auto beside = mover_->overhead_bytes()) {
@@ -246,7 +248,8 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
                 done.outcome.fail(session().signed_error(beside.error()));
             }
         }
-        return done.moved.bytes / done.pass.ways() + done.beside;
+        const std::int64_t moved = done.moved.bytes / done.pass.ways() + done.beside;
+        return writing ? VisitSteps::Bytes{0, moved} : VisitSteps::Bytes{moved, 0};
     };
     return steps;
 }

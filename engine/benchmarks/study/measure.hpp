@@ -13,6 +13,7 @@
 #include "benchmarks/study/options.hpp"
 #include "benchmarks/study/result.hpp"
 #include "parallel/agree.hpp"
+#include "parallel/common_clock.hpp"
 #include "parallel/topology.hpp"
 #include "storage/target.hpp"
 
@@ -25,12 +26,14 @@ struct Crew {
     std::optional<Comm> members;
     Topology topology;
     NodeOrder order;
+    CommonClock common;
 
     explicit Crew(Comm group, std::optional<Comm> in_order = {})
         : comm(std::move(group)),
           members(std::move(in_order)),
           topology(find_topology(comm)),
-          order(comm, topology) {}
+          order(comm, topology),
+          common(comm, topology) {}
     /// Whose root is the run's.
     const Comm& of_the_run() const { return members ? *members : comm; }
 };

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "benchmarks/call_log.hpp"
+#include "benchmarks/observers.hpp"
+#include "benchmarks/paced_calls.hpp"
 #include "benchmarks/study/payload.hpp"
 #include "parallel/pace.hpp"
 #include "storage/array_file.hpp"
@@ -48,12 +50,8 @@ struct Watching {
     std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
 
-class Mover {
+class Mover : public Interface {
   public:
-    virtual ~Mover() = default;
-    Mover(const Mover&) = delete;
-    Mover& operator=(const Mover&) = delete;
-
     /// Collective over the file's ranks, and so are sync and close. Sets the view.
     virtual Status open(bool create) = 0;
     /// One pass; the payload is prepared.
@@ -69,28 +67,25 @@ class Mover {
     virtual Result<std::int64_t> overhead_bytes() { return 0; }
     /// The call that moves the data.
     virtual std::string call_name(Access access) const = 0;
-
-  protected:
-    Mover() = default;
 };
 
 /// What has to be there for a byte file to carry out the cell.
 Status check_mover(const Storage& storage, const Cell& cell);
 
-/// Calls until the pace says stop; the last failure is what is told.
+/// At most so many calls; the last failure is what is told.
 template <class Pace, class Call>
-[[gnu::noinline]] Status paced_calls(Pace& pace, std::int64_t count, Moved& moved, Call&& call) {
+Status paced_calls(Pace& pace, std::int64_t count, Moved& moved, Call&& call) {
     Status failure;
     std::int64_t failed = 0;
-    bool more = count > 0;
-    while (more) {
-        if (Status status = call(pace.done()); !status) [[unlikely]] {
-            failure = std::move(status);
-            ++failed;
-            pace.failed();
-        }
-        more = pace.go_on();
-    }
+    const auto counted = [&](std::int64_t number) __attribute__((always_inline)) {
+        Status status = call(number);
+        if (status) [[likely]]
+            return true;
+        failure = std::move(status);
+        ++failed;
+        return false;
+    };
+    if (count > 0) effio::paced_calls(pace, counted, [] {});
     moved.calls = pace.done() - failed;
     moved.interrupted = pace.reason() == StopReason::interrupted;
     return failure;

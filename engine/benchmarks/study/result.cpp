@@ -37,11 +37,6 @@ bool alike(const Mean& a, const Mean& b, const std::string& axis) {
 
 }  // namespace
 
-double PassResult::transfer_rate() const {
-    const double calls = longest("transfer");
-    return calls > 0 ? static_cast<double>(bytes) / calls : 0;
-}
-
 Measurement PassResult::to_measurement(const std::string& benchmark) const {
     Measurement m = VisitResult::to_measurement();
     m.benchmark = benchmark;

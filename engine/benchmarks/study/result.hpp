@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/observers.hpp"
 #include "benchmarks/study/cell.hpp"
 #include "benchmarks/visit.hpp"
 #include "core/record.hpp"
@@ -46,7 +47,7 @@ struct PassResult : VisitResult {
     std::vector<RankLine> each;  ///< on the root, if asked for
 
     /// Over the slowest rank's calls alone.
-    double transfer_rate() const;
+    double transfer_rate() const { return rate_of(bytes, longest("transfer")); }
     Measurement to_measurement(const std::string& benchmark) const;
 };
 
@@ -108,19 +109,13 @@ class Means {
 };
 
 /// Sees a run from the root.
-class Observer {
+class Observer : public Interface {
   public:
-    virtual ~Observer() = default;
-    Observer(const Observer&) = delete;
-    Observer& operator=(const Observer&) = delete;
     virtual void start(const Session&) {}
     virtual void pass(const PassResult&) {}
     virtual void end(const std::vector<Mean>&, const std::vector<Flow>&) {}
     /// Results shall tell of single ranks.
     virtual bool wants_ranks() const { return false; }
-
-  protected:
-    Observer() = default;
 };
 
 }  // namespace effio::study

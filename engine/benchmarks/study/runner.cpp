@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "benchmarks/observers.hpp"
 #include "benchmarks/storage_run.hpp"
 #include "benchmarks/study/groups.hpp"
 #include "benchmarks/study/measure.hpp"
@@ -40,14 +41,12 @@ class Runner {
           definition_(definition),
           groups_(groups),
           warm_up_(groups_of(definition.warm_up, stage.ways, session_.comm.size())),
-          observers_(std::move(observers)),
+          notify_(session_, std::move(observers)),
           means_(definition),
           until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {}
 
     Ending run() {
-        if (session_.comm.is_root()) {
-            for (Observer* observer : observers_) observer->start(session_);
-        }
+        notify_([this](Observer& o) { o.start(session_); });
         warming_up_ = true;
         for (const Group& group : warm_up_) {
             if (!run_group(group, 0)) return end();
@@ -215,7 +214,7 @@ class Runner {
             if (warming_up_ && result.valid && result.error_count == 0) continue;
             if (!warming_up_) means_.add(result);
             if (!warming_up_ && result.valid) until_ci_.add(subject_of(result), result.rate());
-            for (Observer* observer : observers_) observer->pass(result);
+            notify_([&](Observer& o) { o.pass(result); });
         }
     }
 
@@ -223,7 +222,7 @@ class Runner {
         if (session_.comm.is_root()) {
             const auto means = means_.list();
             const auto flows = means_.flows(means);
-            for (Observer* observer : observers_) observer->end(means, flows);
+            notify_([&](Observer& o) { o.end(means, flows); });
         }
         until_ci_.tell(session_, definition_.name);
         const std::int64_t wrong = session_.comm.max(wrong_);
@@ -237,7 +236,7 @@ class Runner {
     const std::vector<Group>& groups_;
     const std::vector<Group> warm_up_;
     bool warming_up_ = false;
-    std::vector<Observer*> observers_;
+    Observers<Observer> notify_;
     Means means_;
     UntilCi until_ci_;
     std::unique_ptr<Crew> crew_;  ///< null on ranks that do not take part
@@ -341,40 +340,33 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     if (beside != nullptr) {
         request.files.insert(request.files.end(), beside->files.begin(), beside->files.end());
     }
-    auto target = Target::prepare(session, ways.real_files(), std::move(request));
-    if (!target) return Ending::from(target.error());
-    const Status fits =
-        check_cap(session, *target, options.storage.directory, lying, "the files need",
-                  "use smaller sizes, another directory or --max-bytes");
-    if (!fits) return Ending::from(fits.error());
-
-    const auto held = hold_memory(session, job.topology, options.storage.cache);
-    if (!held) return Ending::from(held.error());
+    auto run = StorageRun::begin(
+        job, std::move(request), ways.real_files(), options.storage.cache,
+        {lying, "the files need", "use smaller sizes, another directory or --max-bytes"});
+    if (!run) return Ending::from(run.error());
+    const Target& target = run->target();
 
     Json extra;
     extra["study"] = describe(definition);
     extra["study"]["verified"] =
         options.verify && storage.capabilities().stores_data ? "every byte read" : "nothing";
-    extra["study"]["cap"] = target->cap().to_json();
+    extra["study"]["cap"] = target.cap().to_json();
     if (ways.run() != nullptr) extra["backend"] = describe_backend(*ways.run());
     extra.update(definition.run_line);
-    announce(job, *target, std::move(extra));
-    const CleanUp clean_up(session, *target);
+    run->announce(job, std::move(extra));
 
     const auto records = make_record_view(session.results.recorder(), definition);
     const auto console = make_console_view(session.console, definition, session.results.path());
-    std::vector<Observer*> observers{records.get(), console.get()};
-    if (more != nullptr) observers.push_back(more);
     Outcome saved;
     const auto rank_view = ranks_file->has_value() ? make_rank_view(**ranks_file, saved) : nullptr;
-    if (rank_view != nullptr) observers.push_back(rank_view.get());
-    const auto direct = make_direct(job, *target, storage, groups);
+    const std::vector<Observer*> observers{records.get(), console.get(), more, rank_view.get()};
+    const auto direct = make_direct(job, target, storage, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
-    const Stage stage{job, options, *target, ways, direct.get(), *hints, each_rank};
+    const Stage stage{job, options, target, ways, direct.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
     const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
-    if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(*target);
-    add(ending, target->remove_files(session, storage));
+    if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(target);
+    ending = run->end(session, storage, std::move(ending));
     if (saved.error) add(ending, *saved.error);
     return ending;
 }

@@ -109,10 +109,8 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 2147483647);
     table.add("calls", calls, "each rank for itself, or all ranks of a file together")
         .choices({"independent", "collective"});
-    table
-        .add("by", by,
-             "one call for a tile, through a view of the file, or one for each of its rows")
-        .choices({"tile", "row"});
+    table.choice("by", through, {{"tile", study::Through::view}, {"row", study::Through::offsets}},
+                 "one call for a tile, through a view of the file, or one for each of its rows");
     declare_phases(table);
     table.add("sz-coll-buf", coll_buffer, "buffer of collective calls (hint cb_buffer_size)")
         .range(1, 2147483647)
@@ -191,7 +189,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.files = static_cast<int>(g.files);
             cell.file_bytes = g.file_bytes();
             cell.addresses = [g](int rank) { return g.addresses(rank); };
-            cell.through = p.by == "tile" ? study::Through::view : study::Through::offsets;
+            cell.through = p.through;
             cell.collective = calls == "collective";
             cell.sync = p.fsync;
             cell.counts = study::Counts::calls;

@@ -49,7 +49,7 @@ struct Parameters : study::Options {
     Bytes header;
     std::int64_t files = 1;
     std::vector<std::string> calls{"independent"};
-    std::string by = "tile";
+    study::Through through = study::Through::view;
     std::optional<Bytes> coll_buffer;
     std::optional<Bytes> indep_buffer;
     std::string file = "tile_io";

@@ -69,7 +69,7 @@ Status parse_member(const Options& options, const std::string& text, int number,
         member.job.agree_deadline = options.job.agree_deadline;
     }
     member.job.quiet = options.job.quiet || number != options.show;
-    member.job.progress = number == options.show ? options.job.progress : "none";
+    member.job.progress = number == options.show ? options.job.progress : Live::none;
     return {};
 }
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "benchmarks/b_eff_io/runner.hpp"
+#include "benchmarks/b_eff_io/cap_shares.hpp"
 
 namespace effio::b_eff_io {
 namespace {

@@ -58,9 +58,9 @@ TEST(Members, one_group_is_shown) {
     Line line;
     ASSERT_TRUE(line.make({"-g", "1: ior", "-g", "1: ior", "--show", "2", "--progress", "log"}));
     EXPECT_TRUE(line.members[0].job.quiet);
-    EXPECT_EQ(line.members[0].job.progress, "none");
+    EXPECT_EQ(line.members[0].job.progress, Live::none);
     EXPECT_FALSE(line.members[1].job.quiet);
-    EXPECT_EQ(line.members[1].job.progress, "log");
+    EXPECT_EQ(line.members[1].job.progress, Live::log);
 }
 
 TEST(Members, a_group_may_have_deadlines_of_its_own) {
