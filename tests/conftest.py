@@ -116,6 +116,8 @@ def mount(tmp_path: Path) -> Iterator[Callable[..., Path]]:
 
     yield do
     for place in reversed(mounted):
+        if not place.is_mount():
+            continue  # the test took it away
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 

@@ -77,6 +77,8 @@ class Phases {
 
     /// At the latest agreement.
     const Agreed& agreed() const { return agreed_; }
+    /// This rank's clock at the ranks' common start; known after finish().
+    double start() const { return begin_ - late_; }
     /// Seconds by which this rank started after the first one.
     double late() const { return late_; }
     const std::vector<PartSpan>& parts() const { return parts_; }

@@ -15,35 +15,113 @@ namespace {
 /// Each figure speaks for itself, and a run has many of them.
 constexpr double by_chance = 0.01;
 
+std::string share_of_first(const RoundsInterval& interval) {
+    const double others = interval.mean_without_first;
+    const auto n = static_cast<double>(interval.count);
+    const double first = n * interval.mean - (n - 1) * others;
+    return others != 0 ? format_share(std::abs(first - others) / std::abs(others)) : "?";
+}
+
 }  // namespace
 
 Json no_interval(const std::string& why) {
     return Json{{"method", nullptr}, {"none", why}};
 }
 
-void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method) {
+std::vector<std::string> doubts_of(const RoundsInterval& interval, const std::string& noun) {
+    std::vector<std::string> doubts;
+    if (interval.drift_chance < by_chance) {
+        doubts.push_back(fmt::format(
+            "the interval may be untrue: the second half of the {}s differs from the first by more "
+            "than chance",
+            noun));
+    }
+    if (interval.warm_up_chance < by_chance) {
+        doubts.push_back(fmt::format(
+            "the interval may be untrue: the first {} differs from the others by more than chance, "
+            "by {} of their mean (a warm-up)",
+            noun, share_of_first(interval)));
+    }
+    if (interval.too_few()) {
+        doubts.push_back(
+            fmt::format("the interval may be untrue: the {}s hang together, {} are worth {:.1f}",
+                        noun, interval.count, interval.worth));
+    }
+    return doubts;
+}
+
+void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method,
+                  const std::string& noun) {
     const double half = interval.half_width;
     if (!figure.samples) figure.samples = SampleSummary{};
     figure.samples->count = interval.count;
     figure.samples->low95 = figure.metric.value - half;
     figure.samples->high95 = figure.metric.value + half;
-    const bool drifts = interval.drift_chance < by_chance;
-    if (drifts) {
-        figure.reasons.emplace_back(
-            "the interval may be untrue: the second half of the rounds differs from the first by "
-            "more than chance");
-    }
-    if (interval.too_few()) {
-        figure.reasons.push_back(
-            fmt::format("the interval may be untrue: the rounds hang together, {} are worth {:.1f}",
-                        interval.count, interval.worth));
-    }
+    const auto doubts = doubts_of(interval, noun);
+    figure.reasons.insert(figure.reasons.end(), doubts.begin(), doubts.end());
     figure.detail["interval"] = Json{{"method", method},
                                      {"rounds", interval.count},
                                      {"correlation", interval.correlation},
                                      {"worth_rounds", interval.worth},
-                                     {"drift", drifts},
-                                     {"may_be_untrue", drifts || interval.too_few()}};
+                                     {"drift", interval.drift_chance < by_chance},
+                                     {"warm_up", interval.warm_up_chance < by_chance},
+                                     {"mean_without_first", interval.mean_without_first},
+                                     {"may_be_untrue", !doubts.empty()}};
+}
+
+Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
+               const std::string& noun) {
+    figure = mean_of(std::move(figure), samples_of(values), missing);
+    if (const auto interval = interval_of_rounds(values)) {
+        set_interval(figure, *interval, fmt::format("mean of {}s", noun), noun);
+    } else {
+        figure.detail["interval"] = no_interval(
+            values.empty() ? missing : "measured once (more repetitions or --until-ci)");
+    }
+    return figure;
+}
+
+Json batch_means(const Batches& batches, const std::string& unit) {
+    const auto interval = batches.interval();
+    if (!interval) return no_interval(batches.none);
+    const auto doubts = doubts_of(*interval, "slice");
+    return Json{{"method", "batch means"},
+                {"unit", unit},
+                {"slices", interval->count},
+                {"slice_seconds", batches.seconds},
+                {"mean", interval->mean},
+                {"low95", interval->mean - interval->half_width},
+                {"high95", interval->mean + interval->half_width},
+                {"correlation", interval->correlation},
+                {"worth_slices", interval->worth},
+                {"may_be_untrue", !doubts.empty()},
+                {"reasons", doubts}};
+}
+
+std::string batch_means_text(const Batches& batches) {
+    const auto interval = batches.interval();
+    if (!interval || !(interval->mean > 0)) return {};
+    const bool untrue = !doubts_of(*interval, "slice").empty();
+    return fmt::format("calls ± {} (95 %, {}{})",
+                       format_share(interval->half_width / interval->mean),
+                       count_of(interval->count, "slice"), untrue ? "; may be untrue" : "");
+}
+
+std::optional<double> half_width_of(std::span<const double> values) {
+    const auto interval = interval_of_rounds(values);
+    return interval ? std::optional(interval->half_width) : std::nullopt;
+}
+
+std::string doubts_text(std::span<const NamedValues> means, const std::string& noun) {
+    std::string lines;
+    for (const auto& mean : means) {
+        const auto interval = interval_of_rounds(mean.values);
+        if (!interval) continue;
+        for (const auto& doubt : doubts_of(*interval, noun)) {
+            lines += fmt::format("  {}: {}\n", mean.text, doubt);
+        }
+    }
+    return lines;
 }
 
 std::string interval_text(const Figure& figure) {
@@ -79,8 +157,7 @@ std::vector<Figure> RoundFigures::figures() const {
             figure.detail["interval"] =
                 no_interval("measured once (--rounds or --until-ci measure it again)");
         } else {
-            figure = mean_of(std::move(figure), samples_of(series.values), "not measured");
-            set_interval(figure, *interval, "mean of rounds");
+            figure = mean_of(std::move(figure), series.values, "not measured", "round");
         }
         all.push_back(std::move(figure));
     }

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/rounds.hpp"
 
@@ -14,11 +17,36 @@ namespace effio {
 
 /// Why a figure of a single round has no interval; for `detail.interval`.
 Json no_interval(const std::string& why);
-/// What `detail.interval` says of one, and a reason if it may be untrue. The mean of `interval` is
+/// What may make an interval untrue: sentences without their full stop, one each; none where it can
+/// be believed. `noun` is what was measured several times: "round", "repetition".
+std::vector<std::string> doubts_of(const RoundsInterval& interval,
+                                   const std::string& noun = "round");
+/// What `detail.interval` says of one, and reasons if it may be untrue. The mean of `interval` is
 /// that of the figure or stands for it.
-void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method);
+void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method,
+                  const std::string& noun = "round");
 /// "± 3.1 % (95 %, 5 rounds)"; empty without an interval.
 std::string interval_text(const Figure& figure);
+
+/// The figure with the mean of values that were measured one after another, in their order: its
+/// samples, its interval or why there is none, and what makes that untrue. Without values it has
+/// none itself, because of `missing`.
+Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
+               const std::string& noun = "repetition");
+/// `detail.batch_means` of a measurement: the interval of the rate of its calls, or why there is
+/// none. `unit` is that of the rates.
+Json batch_means(const Batches& batches, const std::string& unit);
+/// "calls ± 3.1 % (95 %, 40 slices)", with what makes it untrue; empty without an interval.
+std::string batch_means_text(const Batches& batches);
+/// For tables: half the width of such a mean's interval; nothing below two values.
+std::optional<double> half_width_of(std::span<const double> values);
+/// Lines for people below a table of means: one for each that may be untrue, as `text` calls it;
+/// empty without any.
+struct NamedValues {
+    std::string text;
+    std::vector<double> values;
+};
+std::string doubts_text(std::span<const NamedValues> means, const std::string& noun = "repetition");
 
 /// Takes the figures of each round and gives their means. The root's.
 class RoundFigures {

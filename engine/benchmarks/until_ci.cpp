@@ -176,6 +176,21 @@ bool UntilCi::is_wide(std::string_view figure) const {
                         [&](const Series& s) { return s.subject.figure == figure && narrow(s); });
 }
 
+bool UntilCi::wants(const Subject& subject) const {
+    return std::none_of(series_.begin(), series_.end(), [&](const Series& s) {
+        return s.subject.figure == subject.figure && s.subject.where == subject.where && narrow(s);
+    });
+}
+
+std::vector<char> UntilCi::wanted(const Comm& comm, std::span<const Subject> figures) const {
+    std::vector<char> all(figures.size(), 1);
+    if (!options_.on() || done_ < UntilCiOptions::least) return all;
+    std::transform(figures.begin(), figures.end(), all.begin(),
+                   [this](const Subject& subject) { return wants(subject) ? 1 : 0; });
+    comm.broadcast(std::span<char>(all));
+    return all;
+}
+
 std::int64_t UntilCi::expected() const {
     if (!options_.on()) return most_;
     const auto least = std::max<std::int64_t>(done_ + 1, UntilCiOptions::least);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -97,6 +98,10 @@ class UntilCi {
     /// Root: the figure has no interval yet that is as narrow as asked. True of one that is not
     /// known.
     bool is_wide(std::string_view figure) const;
+    /// Which of these figures want a further value, as the root has it: all of them without
+    /// --until-ci and before the least repetitions are done, later those without an interval that
+    /// is as narrow as asked. Collective; of the same number of figures on all ranks.
+    std::vector<char> wanted(const Comm& comm, std::span<const Subject> figures) const;
     /// How many repetitions there will be as it looks now, for what tells people how far the run
     /// has come: the half width shrinks with their root. At least one more than are done, at most
     /// the most; without --until-ci the most. The root's.
@@ -126,6 +131,7 @@ class UntilCi {
 
   private:
     static double width_of(const Series& series);
+    bool wants(const Subject& subject) const;
     bool narrow(const Series& series) const;
     Series& series_of(const Subject& subject);
     std::string why() const;

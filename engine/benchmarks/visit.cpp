@@ -102,6 +102,7 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
     seen.agreed = phases.agreed();
     seen.parts = phases.parts();
     seen.seconds = phases.seconds();
+    seen.start = phases.start();
     seen.late = phases.late();
     seen.counted = steps.sync_counts ? phases.total() : phases.total_without("sync");
     if (!steps.watched) return seen;

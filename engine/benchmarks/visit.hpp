@@ -94,6 +94,7 @@ struct Visited {
     /// "total", the parts by name, "late", "agree".
     std::vector<Named> seconds;
     double counted = 0;  ///< seconds over which the rate counts the bytes
+    double start = 0;    ///< this rank's clock at the ranks' common start
     double late = 0;     ///< seconds by which this rank started after the first one
     std::optional<CacheEvidence> cache;
 

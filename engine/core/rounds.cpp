@@ -20,6 +20,21 @@ double correlation_of_neighbours(std::span<const double> values) {
     return squares > 0 ? products / squares : 0;
 }
 
+namespace {
+
+double chance_of_first(double first, const Samples& others) {
+    if (others.count() < RoundsInterval::least_others) return 1;
+    const double distance = std::abs(first - others.mean());
+    // Equal values, as a model gives them, differ by what arithmetic rounds off.
+    constexpr double rounding = 1e-9;
+    if (distance <= rounding * std::abs(others.mean())) return 1;
+    const auto n = static_cast<double>(others.count());
+    const double expected = others.deviation() * std::sqrt(1 + 1 / n);
+    return expected > 0 ? student_t_chance(distance / expected, n - 1) : 0;
+}
+
+}  // namespace
+
 std::optional<RoundsInterval> interval_of_rounds(std::span<const double> values) {
     if (values.size() < 2) return {};
     const Samples all = samples_of(values);
@@ -32,6 +47,9 @@ std::optional<RoundsInterval> interval_of_rounds(std::span<const double> values)
     found.worth = n;
     found.drift_chance =
         chance_of_difference(samples_of(values.first(half)), samples_of(values.last(half)));
+    const Samples others = samples_of(values.subspan(1));
+    found.mean_without_first = others.mean();
+    found.warm_up_chance = chance_of_first(values.front(), others);
     if (found.count < RoundsInterval::least_to_see) return found;
     const double r = correlation_of_neighbours(values);
     if (r + 1 / n <= 1 / std::sqrt(n)) return found;

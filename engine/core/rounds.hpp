@@ -22,6 +22,8 @@ struct RoundsInterval {
     static constexpr std::int64_t least_to_see = 20;
     /// Fewer than so many independent values do not say how far they hang together.
     static constexpr double least_worth = 8;
+    /// Fewer than so many others do not say how far a first value may be from them.
+    static constexpr std::int64_t least_others = 4;
 
     std::int64_t count = 0;
     double mean = 0;
@@ -29,6 +31,10 @@ struct RoundsInterval {
     double correlation = 0;   ///< ρ; 0 where neighbours do not hang together, or count is too low
     double worth = 0;         ///< independent values; `count` without correlation
     double drift_chance = 1;  ///< that the halves' means differ so by chance (Welch's t)
+    /// That the first value is by chance as far from the mean of the others (Student's t of one
+    /// further value): caches, connections and directories that only the first one finds empty.
+    double warm_up_chance = 1;
+    double mean_without_first = 0;
 
     /// They hang together, and are too few to say how far: the interval may be untrue.
     bool too_few() const { return correlation > 0 && worth < least_worth; }

@@ -47,6 +47,12 @@ void TimeSeries::widen_to(double width) {
     while (width_ < width) widen();
 }
 
+TimeSeries TimeSeries::in_seconds() const {
+    TimeSeries wide = *this;
+    wide.widen_to(1);
+    return wide;
+}
+
 bool SteadyRule::add(double rate) {
     rates_.push_back(rate);
     if (rates_.size() > static_cast<std::size_t>(settings_.window)) rates_.erase(rates_.begin());

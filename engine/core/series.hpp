@@ -10,13 +10,17 @@
 
 namespace effio {
 
-/// How much was done in each slice of time since a start. Slices are a second wide at first; when
+/// How much was done in each slice of time since a start. Slices are a second wide at first, or
+/// `fine` of it; when
 /// they would become more than `most_slices`, neighbours are merged and the width doubles.
 class TimeSeries {
   public:
     static constexpr std::size_t most_slices = 4096;
 
+    static constexpr double fine = 1.0 / 64;
+
     TimeSeries() = default;
+    static TimeSeries finely() { return {fine, {}}; }
     TimeSeries(double width, std::vector<double> slices)
         : width_(width), slices_(std::move(slices)) {}
 
@@ -29,6 +33,8 @@ class TimeSeries {
     void delay(double seconds);
     /// Merges slices until they are at least `width` wide.
     void widen_to(double width);
+    /// The same in slices of a second at least, for results.
+    TimeSeries in_seconds() const;
     /// {"slice_seconds", "bytes"}; the last slice may be cut short by the end.
     Json to_json() const { return Json{{"slice_seconds", width_}, {"bytes", slices_}}; }
 

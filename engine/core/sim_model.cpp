@@ -18,7 +18,25 @@ void SimModel::declare(OptionTable& table) {
         .range(0, 1e18);
     table.add("metadata", metadata, "cost of a namespace operation").range(0, 1e6);
     table.flag("no-content", no_content, "keep no data; verification is then impossible");
+    table.add("noise", noise, "deviation of the seconds of a transfer, a share of them")
+        .range(0, 0.5);
+    table.add("noise-correlation", noise_correlation, "of the noise of neighbouring transfers")
+        .range(0, 0.99);
+    table.add("noise-drift", noise_drift, "by which each transfer takes longer than the one before")
+        .range(0, 1);
+    table.add("noise-seed", noise_seed, "of the noise; rank i has this and i").range(0, 1e9);
+    table.choice("noise-of", noise_of,
+                 {{"all", NoiseOf::all}, {"writes", NoiseOf::writes}, {"reads", NoiseOf::reads}},
+                 "which transfers have it");
     declare_messages(table);
+}
+
+double SimNoise::next(bool write) {
+    using Of = SimModel::NoiseOf;
+    if (!model_.is_noisy() || model_.noise_of == (write ? Of::reads : Of::writes)) return 1;
+    constexpr double least = 0.1;
+    const double factor = 1 + model_.noise * noise_.next() + model_.noise_drift * done_++;
+    return std::max(factor, least);
 }
 
 void SimModel::declare_messages(OptionTable& table) {

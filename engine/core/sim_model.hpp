@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/json.hpp"
+#include "core/noise.hpp"
 #include "core/options.hpp"
 #include "core/units.hpp"
 
@@ -25,6 +26,15 @@ struct SimModel {
     BytesPerSecond cache_rate{0};  ///< of transfers that the cache takes
     Seconds metadata{0};           ///< each namespace operation
     bool no_content = false;       ///< keep no data: larger runs, but nothing to verify
+    // Of a rank's transfers, and of its operations on names: the seconds of number i are (1 + noise
+    // x_i + drift i) of the model's, a tenth of it at least; x is Gaussian, of deviation 1
+    // (core/noise.hpp).
+    enum class NoiseOf { all, writes, reads };
+    double noise = 0;
+    double noise_correlation = 0;  ///< of neighbours
+    double noise_drift = 0;        ///< by transfer
+    std::int64_t noise_seed = 1;
+    NoiseOf noise_of = NoiseOf::all;
     // Messages.
     Seconds message_latency{0};      ///< alpha
     BytesPerSecond message_rate{0};  ///< 1/beta of one message
@@ -39,6 +49,7 @@ struct SimModel {
     static double time_at(BytesPerSecond rate, std::int64_t bytes) {
         return rate.count > 0 ? static_cast<double>(bytes) / rate.count : 0.0;
     }
+    bool is_noisy() const { return noise > 0 || noise_drift > 0; }
     /// Seconds for `bytes` through the storage with `active` ranks at work.
     double storage_seconds(std::int64_t bytes, int active) const {
         const BytesPerSecond share{shared_rate.count / std::max(active, 1)};
@@ -52,6 +63,21 @@ struct SimModel {
                std::max(time_at(message_rate, bytes),
                         time_at(BytesPerSecond{link_rate.count / messages}, bytes));
     }
+};
+
+/// The noise of one rank's transfers, one after another.
+class SimNoise {
+  public:
+    SimNoise(const SimModel& model, int rank)
+        : model_(model),
+          noise_(static_cast<std::uint64_t>(model.noise_seed + rank), model.noise_correlation) {}
+    /// By how much the seconds of the next transfer are to be multiplied.
+    double next(bool write);
+
+  private:
+    const SimModel& model_;
+    CorrelatedNoise noise_;
+    double done_ = 0;
 };
 
 }  // namespace effio

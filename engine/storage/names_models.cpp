@@ -75,7 +75,11 @@ class NullNames : public Names {
 class SimNames : public Names {
   public:
     SimNames(Session& session, const SimModel& model, const SimRoom& room)
-        : session_(session), model_(model), room_(room), real_(make_posix_names()) {
+        : session_(session),
+          model_(model),
+          room_(room),
+          real_(make_posix_names()),
+          noise_(model_, session.comm.rank()) {
         session.clock.set_collective_cost(model.collective.count);
     }
 
@@ -95,9 +99,9 @@ class SimNames : public Names {
     }
     Status read(const std::string& p, std::span<std::byte> data) override {
         move(data.size(), false);
-        return paid().read(at(p), data);
+        return paid(false).read(at(p), data);
     }
-    Result<Attributes> stat(const std::string& p) override { return paid().stat(at(p)); }
+    Result<Attributes> stat(const std::string& p) override { return paid(false).stat(at(p)); }
     Status unlink(const std::string& p) override { return paid().unlink(at(p)); }
     Status make_directory(const std::string& p) override { return paid().make_directory(at(p)); }
     Status remove_directory(const std::string& p) override {
@@ -105,7 +109,7 @@ class SimNames : public Names {
     }
     Status visit(const std::string& p,
                  const std::function<void(std::string_view)>& visit) override {
-        return paid().visit(at(p), visit);
+        return paid(false).visit(at(p), visit);
     }
     Status rename(const std::string& a, const std::string& b) override {
         return paid().rename(at(a), at(b));
@@ -117,7 +121,7 @@ class SimNames : public Names {
         return paid().symbolic_link(a, at(b));
     }
     Result<std::int64_t> read_link(const std::string& p, std::span<char> into) override {
-        return paid().read_link(at(p), into);
+        return paid(false).read_link(at(p), into);
     }
     Status change_mode(const std::string& p, unsigned m) override {
         return paid().change_mode(at(p), m);
@@ -130,7 +134,7 @@ class SimNames : public Names {
     }
     Result<std::int64_t> get_attribute(const std::string& p, const std::string& k,
                                        std::span<char> into) override {
-        return paid().get_attribute(at(p), k, into);
+        return paid(false).get_attribute(at(p), k, into);
     }
     Status sync_all(const std::string&) override {
         session_.clock.advance(model_.sync.count);
@@ -138,8 +142,8 @@ class SimNames : public Names {
     }
 
   private:
-    Names& paid() {
-        session_.clock.advance(model_.metadata.count);
+    Names& paid(bool writes = true) {
+        session_.clock.advance(model_.metadata.count * noise_.next(writes));
         return *real_;
     }
     void move(std::size_t bytes, bool sync) {
@@ -155,6 +159,7 @@ class SimNames : public Names {
     SimModel model_;
     const SimRoom& room_;
     std::unique_ptr<Names> real_;
+    SimNoise noise_;
 };
 
 }  // namespace

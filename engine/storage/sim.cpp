@@ -32,11 +32,12 @@ struct Cache {
 class SimFile : public RunFile {
   public:
     SimFile(Session& session, const Comm& comm, const OpenRequest& request, const SimModel& model,
-            const int& active, Cache& cache, Descriptor fd, std::string real_path)
+            const int& active, Cache& cache, SimNoise& noise, Descriptor fd, std::string real_path)
         : RunFile(session, comm, request, mpi_calls),
           model_(model),
           active_(active),
           cache_(cache),
+          noise_(noise),
           fd_(std::move(fd)),
           real_path_(std::move(real_path)),
           forget_(request.mode.delete_on_close),
@@ -60,7 +61,7 @@ class SimFile : public RunFile {
     }
     void charge(CallForm form, bool write, std::int64_t bytes) override {
         const double cost = model_.latency.count + (write ? write_cost(bytes) : read_cost(bytes));
-        pay(cost, form.collective);
+        pay(cost * noise_.next(write), form.collective);
     }
     Status do_set_view(const View& view, const Hints& hints) override {
         pay(0, true);
@@ -117,6 +118,7 @@ class SimFile : public RunFile {
     const SimModel& model_;
     const int& active_;
     Cache& cache_;
+    SimNoise& noise_;
     Descriptor fd_;
     std::string real_path_;
     bool forget_;
@@ -126,7 +128,11 @@ class SimFile : public RunFile {
 class SimStorage : public Storage {
   public:
     SimStorage(Session& session, const SimModel& model, const SimRoom& room)
-        : Storage(session), model_(model), room_(room), active_(session.comm.size()) {
+        : Storage(session),
+          model_(model),
+          room_(room),
+          active_(session.comm.size()),
+          noise_(model_, session.comm.rank()) {
         session.clock.set_collective_cost(model.collective.count);
     }
 
@@ -149,7 +155,7 @@ class SimStorage : public Storage {
         comm.join_clocks(model_.open.count);
         if (!fd) return session().signed_error(fd.error());
         return std::unique_ptr<ByteFile>(std::make_unique<SimFile>(
-            session(), comm, request, model_, active_, cache_, std::move(*fd), real));
+            session(), comm, request, model_, active_, cache_, noise_, std::move(*fd), real));
     }
     Status remove(const std::string& path) override {
         session().clock.advance(model_.metadata.count);
@@ -166,6 +172,7 @@ class SimStorage : public Storage {
     const SimRoom& room_;
     int active_;
     Cache cache_;
+    SimNoise noise_;
 };
 
 }  // namespace

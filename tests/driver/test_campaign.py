@@ -18,7 +18,7 @@ from effio.campaign.order import Asked, study_of
 from effio.cli.card import print_card
 from effio.engine.program import Engine as Program
 from effio.launch.launchers import Ranks
-from effio.report.card import device_card, line_of
+from effio.report.card import device_card, figure_note, line_of
 from effio.store.reader import Result, read_result
 from engines import Engine
 
@@ -149,6 +149,59 @@ def test_a_figure_that_is_not_valid_stands_below_and_says_so(tmp_path: Path) -> 
     assert below.startswith("300.0 MB/s")
     assert "NOT VALID" in below
     assert "scheduled time 0.2 min >= 30 min" in below
+
+
+def test_a_figure_of_storage_says_how_its_reads_came_from_there(tmp_path: Path) -> None:
+    line = load_shipped("quick").named("b_eff_io").line[0]
+    assert line.from_storage
+    lines = made.b_eff_io()
+    # As it is made, its reads came from the page cache: no number of the disk.
+    cached = figure_note(line, read_result(made.write(tmp_path / "c.jsonl", lines)), "")
+    assert cached == (
+        "b_eff_io, a first look: no storage number, because the bytes came out of memory."
+    )
+    for one in lines:
+        if one["kind"] == "measurement" and one["access"] == "read":
+            one["cache"]["verdict"] = "device"
+        if one["kind"] == "run":
+            one["options"]["drop-cache"] = "on"
+    cold = figure_note(line, read_result(made.write(tmp_path / "d.jsonl", lines)), "")
+    assert "300.0 MB/s" in cold
+    assert (
+        "(files dropped from the page cache before they are read; writes until on storage; reads"
+        " from storage)"
+    ) in cold
+    assert "NOT VALID" in cold
+    in_memory = [
+        one | {"file_system": one["file_system"] | {"memory_backed": True, "type": "tmpfs"}}
+        if one["kind"] == "run"
+        else one
+        for one in lines
+    ]
+    told = figure_note(line, read_result(made.write(tmp_path / "m.jsonl", in_memory)), "")
+    assert told.endswith("because the directory lies in memory (tmpfs).")
+
+
+def test_what_was_read_ahead_came_from_storage(tmp_path: Path) -> None:
+    """Rows of a type follow each other in a file that was dropped: the first fetches it all."""
+    lines = made.b_eff_io()
+    fetched = dict.fromkeys(("scatter", "shared", "separated", "segmented", "seg_coll"), 0)
+    reads = [one for one in lines if one["kind"] == "measurement" and one["access"] == "read"]
+    for one in reads:
+        fetched[one["pattern"]] += one["bytes"]
+    for one in reads:
+        one["cache"] |= {"ways": ["dropped"], "process_read_bytes": fetched[one["pattern"]]}
+        fetched[one["pattern"]] = 0
+    line = load_shipped("quick").named("b_eff_io").line[0]
+    told = figure_note(line, read_result(made.write(tmp_path / "a.jsonl", lines)), "")
+    assert "300.0 MB/s" in told
+    assert "reads from storage" in told
+    # One type that nobody fetched.
+    for one in reads:
+        if one["pattern"] == "scatter":
+            one["cache"]["process_read_bytes"] = 0
+    told = figure_note(line, read_result(made.write(tmp_path / "b.jsonl", lines)), "")
+    assert "no storage number" in told
 
 
 def test_a_campaign_stays_within_its_bytes(any_engine: Engine) -> None:

@@ -84,14 +84,23 @@ def test_the_directory_of_data_is_the_last_resort(
     assert not Path("/tmp", name).exists()
 
 
-@pytest.mark.parametrize("taken", ["removed", "renamed"])
-def test_a_place_that_vanishes(any_engine: Engine, tmp_path: Path, data: Path, taken: str) -> None:
+@pytest.mark.parametrize("taken", ["removed", "renamed", "unmounted"])
+def test_a_place_that_vanishes(
+    any_engine: Engine, tmp_path: Path, data: Path, taken: str, request: pytest.FixtureRequest
+) -> None:
     """A file without a name takes every line, and is gone with the run: it is not enough that it
     can be written."""
     place, other = tmp_path / "place", tmp_path / "other"
-    place.mkdir()
+    if taken == "unmounted":
+        place = request.getfixturevalue("mount")("-t", "tmpfs", "-o", "size=4m", "none")
+    else:
+        place.mkdir()
     other.mkdir()
-    away = {"removed": f"rm -r {place}", "renamed": f"mv {place} {tmp_path}/away"}[taken]
+    away = {
+        "removed": f"rm -r {place}",
+        "renamed": f"mv {place} {tmp_path}/away",
+        "unmounted": f"umount -l {place}",
+    }[taken]
     command = f"test $EFFIO_RANK-$EFFIO_PHASE != 0-file-stat || {away}"
     words = ["mdtest", "--items", "4", "--things", "files", "--quiet", "--dir", data]
     run = any_engine.run(
@@ -100,7 +109,7 @@ def test_a_place_that_vanishes(any_engine: Engine, tmp_path: Path, data: Path, t
         prefix=["env", f"TMPDIR={other}"],
     )
     assert run.code == 7, run
-    rescued = other / "effio-rescued-place-r.jsonl"
+    rescued = other / f"effio-rescued-{place.name}-r.jsonl"
     told = [line for line in run.stderr.splitlines() if line.startswith("effio-mpi")]
     assert told == [
         f"effio-mpi: write the result file {place}/r.jsonl: it is no longer there; all results "

@@ -8,6 +8,7 @@ table in docs/scale.md."""
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -15,11 +16,11 @@ from pathlib import Path
 
 from engines import Engine, Run, find_engines
 
-# P stands for the number of ranks: where it is an axis, it has this one value. What takes real time
-# has virtual time here, or none.
+# {P} stands for the number of ranks, {half} for half of it: where it is an axis, it has this one
+# value. What takes real time has virtual time here, or none.
 RUNS = {
     "b-eff-io": "--backend sim --backend-options rank-rate=1GB/s --time 0s --memory-per-rank 1MiB"
-    " --partitions P",
+    " --partitions {P}",
     "b-eff": "--backend sim --backend-options message-latency=1us,message-rate=1GB/s --seed 1"
     " --memory-per-rank 1MiB --repetitions 1 --random-patterns 1 --loop-time 1us"
     " --patterns counting --methods sendrecv",
@@ -27,16 +28,20 @@ RUNS = {
     "ior": "--backend null --block 64KiB --transfer 16KiB --repetitions 2",
     "flash-io": "--backend null --cells 4 --blocks 1",
     "mdtest": "--backend sim --items 4",
-    "libraries": "--libraries null --edges 4 --processes P --hint-sets none --read off",
-    "io-bench": "--backend null --size 64KiB --block 16KiB --copies P",
-    "spiobench": "--backend null --task-size 64KiB --block 16KiB --tasks P",
+    "libraries": "--libraries null --edges 4 --processes {P} --hint-sets none --read off",
+    "io-bench": "--backend null --size 64KiB --block 16KiB --copies {P}",
+    "spiobench": "--backend null --task-size 64KiB --block 16KiB --tasks {P}",
     "ssca3": "--backend null --pipelines private --grid 2 --depth 2 --sequences 1 --detections 1"
     " --templates 1 --raw-size 4KiB --image-size 4KiB --template-size 4KiB",
     "tile-io": "--backend null --sz-tile-x 16 --sz-tile-y 16",
     "pio": "--backend null --size 64KiB --buffer 16KiB --spatial segmented,simple-strided"
     " --temporal write,read",
-    "partest": "--backend null --ways task-local --size 64KiB --call 16KiB --tasks P",
-    "saturation": "--backend null --size 64KiB --transfer 16KiB --processes P --repetitions 1",
+    "partest": "--backend null --ways task-local --size 64KiB --call 16KiB --tasks {P}",
+    "saturation": "--backend null --size 64KiB --transfer 16KiB --processes {P} --repetitions 1",
+    "overlap": "--backend sim --backend-options latency=10ms,rank-rate=0 --transfer 16KiB"
+    " --work-time 20ms --phases write --repetitions 2",
+    "interference": "--rounds 2 --group '{half}: ior --backend sim --block 64KiB --transfer 16KiB'"
+    " --group '{half}: ior --backend sim --block 32KiB --transfer 16KiB'",
     "probe": "--backend null --size 64KiB --reads 4 --names 2 --memory 64KiB --time 1ms",
 }
 
@@ -87,7 +92,7 @@ def count(engine: Engine, benchmark: str, ranks: int, place: Path, timeout: floa
     shim = engine.build / "tests" / "scale" / "effio_counted_calls.so"
     assert shim.exists(), f"{shim} is not built"
     place.mkdir()
-    words = [str(ranks) if word == "P" else word for word in RUNS[benchmark].split()]
+    words = shlex.split(RUNS[benchmark].format(P=ranks, half=ranks // 2))
     run = engine.run(
         [benchmark, *words, "--quiet", "--watchdog", "0s"],
         place,

@@ -183,6 +183,27 @@ def test_a_plan_says_how_much_would_not_fit_into_memory(any_engine: Engine, tmp_
     assert "it would take" in any_engine.alone([*words, "--plan"], tmp_path).stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "node_bytes"),
+    [
+        # Two of four ranks on a node, each 64 KiB by the pass that moves most.
+        (["spiobench", "--tasks=4", "--task-size=64KiB", "--block=16KiB"], 128 << 10),
+        (["mdtest", "--items=3", "--write-bytes=1KiB"], 6 << 10),
+        (["b-eff-io", "--memory-per-rank=1MiB", "--partitions=4", "--time=0s"], None),
+    ],
+)
+def test_every_plan_says_so(
+    any_engine: Engine, tmp_path: Path, words: list[str], node_bytes: int | None
+) -> None:
+    plan = [*words, "--plan-ranks=4", "--plan-ranks-per-node=2"]
+    data = json.loads(any_engine.alone([*plan, "--plan-json"], tmp_path).stdout)
+    told = data["against_memory"]
+    if node_bytes is None:
+        node_bytes = data["partitions"][0]["bytes_on_storage"] / 2
+    assert told["node_bytes"] == node_bytes
+    assert "a node moves" in any_engine.alone([*plan, "--plan"], tmp_path).stdout
+
+
 # A memory hog ----------------------------------------------------------------------------------
 
 

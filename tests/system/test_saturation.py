@@ -108,3 +108,18 @@ def test_what_is_refused(
     run = any_engine.alone(["saturation", *SMALL, *words, *plan, "--dir", data], tmp_path)
     assert run.code == 2, run
     assert message in run.stderr, run
+
+
+def test_saved_calls_begin_after_the_open(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """Opening takes 2 s, a call 1 s: since the ranks' common start, in each repetition."""
+    model = "rank-rate=65536B/s,open=2s"
+    words = ["saturation", "--backend", "sim", "--backend-options", model, "--processes", "2"]
+    words += ["--size", "128KiB", "--transfer", "64KiB", "--repetitions", "2", "--phases", "write"]
+    run = any_engine.run([*words, "--save-calls", "calls", "--dir", data], tmp_path, ranks=2)
+    assert run.code == 0, run
+    files = sorted(tmp_path.glob("calls-*.csv"))
+    assert len(files) == 2 * 2
+    for file in files:
+        _, *rows = [line.split(",") for line in file.read_text().splitlines()]
+        assert [float(row[0]) for row in rows] == pytest.approx([2, 3])
+        assert [float(row[1]) for row in rows] == pytest.approx([1, 1])

@@ -22,7 +22,12 @@ REAL_IOR = ("ior", "--block", "64KiB", "--transfer", "64KiB", "--until-ci", "0.0
 REAL_MDTEST = ("mdtest", "-n", "10", "--things", "files", "--until-ci", "0.0001%")
 REAL_TILES = ("tile-io", "--until-ci", "0.0001%")
 
-MEAN = {"ior": "_bandwidth", "mdtest": "rate", "tile-io": "bandwidth"}
+MEAN = {
+    "ior": "_bandwidth",
+    "mdtest": "rate",
+    "tile-io": "bandwidth",
+    "saturation": "bandwidth",
+}
 REPETITIONS = {"ior": "--repetitions", "mdtest": "--iterations", "tile-io": "--repetitions"}
 
 
@@ -93,6 +98,52 @@ def test_stopped_by_the_most_repetitions(
     assert "--until-ci 0.0001 %: NOT KEPT after 4 repetitions" in run.stdout
     assert run.stdout.count("(of 4 values)") == min(8, len(told["detail"]["figures"]))
     assert list(data.iterdir()) == []
+
+
+NOISY_WRITES = "rank-rate=100MB/s,noise=0.2,noise-of=writes"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ior", "--block", "1MiB", "--repetitions", "9"),
+        ("saturation", "--size", "64KiB", "--transfer", "64KiB", "--processes", "2",
+         "--repetitions", "9"),
+    ],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_only_what_is_wide_is_measured_again(
+    any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
+) -> None:
+    """Writing has noise of 20 %, reading none: three readings are enough."""
+    sim = ("--backend", "sim", "--backend-options", NOISY_WRITES)
+    run = done(any_engine, tmp_path, *words, *sim, "--until-ci", "1%")
+    told = run.result.figure("until_ci")
+    assert (told["detail"]["stopped_by"], told["detail"]["repetitions"]) == ("repetitions", 9)
+    check_figures(told, run)
+    assert {f["where"]["access"]: f["count"] for f in told["detail"]["figures"]} == {
+        "write": 9,
+        "read": 3,
+    }
+    assert len(run.result.rows(access="write")) == 9
+    assert len(run.result.rows(access="read")) == 3
+    (writing,) = [f for f in means(run) if f["where"]["access"] == "write"]
+    assert writing["detail"]["interval"]["rounds"] == 9
+    assert run.result.run["options"]["backend-options"] == NOISY_WRITES
+
+
+def test_phases_that_only_look_are_left_out_when_they_are_known(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """A stat takes 2 ms, a creation or removal 50 % more or less."""
+    model = "metadata=2ms,noise=0.5,noise-of=writes"
+    words = ("mdtest", "--items", "1", "--things", "files", "--iterations", "9", "--backend", "sim")
+    run = done(any_engine, tmp_path, *words, "--backend-options", model, "--until-ci", "1%")
+    counts = {
+        phase: len(run.result.rows(phase=f"File {phase}"))
+        for phase in ("creation", "stat", "removal")
+    }
+    assert counts == {"creation": 9, "stat": 3, "removal": 9}
 
 
 def test_stopped_by_the_time_limit(any_engine: Engine, tmp_path: Path, data: Path) -> None:

@@ -66,6 +66,7 @@ def tell(
         *common.error_findings(result),
         common.crowding_finding(result),
         *common.precision_findings(result),
+        *common.doubt_findings(result),
         *common.cache_findings(result),
         *teller.findings(result),
     ]
@@ -118,6 +119,8 @@ def _common_sections(
         sections.append(common.cache_section(result))
         if hints := common.hint_section(result):
             sections.append(hints)
+    if sureness := common.sureness_section(result):
+        sections.append(sureness)
     if errors := common.error_section(result):
         sections.append(errors)
     sections.append(common.system_section(result))

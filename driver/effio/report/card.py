@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from effio import text as fmt
 from effio.campaign.file import Line
 from effio.report.common.caches import is_reading
+from effio.report.common.counts import place_of_most
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
 from effio.store.reader import Result
@@ -219,6 +220,22 @@ def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Re
     )
 
 
+def _why_not_storage(result: Result) -> str:
+    """Of a figure that reads have a part in; empty if they came from storage."""
+    place = result.run.file_system
+    if place is not None and place.memory_backed:
+        return f"the directory lies in memory ({place.type})"
+    reads = [m for m in result.measurements if is_reading(m.access) and m.bytes]
+    verdict = place_of_most(reads)
+    return "" if verdict == "device" else _WHY_NOT.get(verdict, verdict)
+
+
+def _dropped(result: Result) -> str:
+    if result.run.options.get("drop-cache") != "on":
+        return ""
+    return "files dropped from the page cache before they are read"
+
+
 def figure_note(line: Line, result: Result | None, reason: str) -> str:
     """A benchmark's own figure in one sentence, with what it counts for."""
     if result is None:
@@ -226,7 +243,11 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     headline = teller_of(result.benchmark).headline(result)
     if headline.value is None:
         return f"{line.title}: no value, {headline.missing or reason or 'nothing was measured'}."
+    if line.from_storage and (why := _why_not_storage(result)):
+        return f"{line.title}: no storage number, because {why}."
     text = f"{line.title}: {headline.shown()} {headline.context}".rstrip()
+    if told := "; ".join(part for part in (_dropped(result), headline.counts) if part):
+        text += f" ({told})"
     if headline.verdict:
         unmet = "; ".join(r.text for r in headline.reasons if not r.met)
         text += f". {headline.verdict}" + (f" (not reached: {unmet})" if unmet else "")

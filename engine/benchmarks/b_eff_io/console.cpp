@@ -4,6 +4,7 @@
 
 #include "benchmarks/b_eff_io/views.hpp"
 #include "benchmarks/cold.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -66,6 +67,8 @@ class ConsoleView : public Observer {
             if (r.errors > 0) remark += fmt::format("{} ERRORS ", r.errors);
             if (r.stopped == StopReason::cap) remark += "cut short by --max-bytes ";
             remark += cache_remark(r.cache, r.access == Access::read);
+            const std::string sure = batch_means_text(r.batches);
+            if (!sure.empty()) remark += (remark.empty() ? "" : "; ") + sure;
         }
         console_.print(fmt::format(live_format, name(r.access), name(r.row.type),
                                    format_exact(Bytes{r.row.chunk}), r.ranks, r.repetitions,

@@ -80,7 +80,7 @@ class Trouble {
 /// before it to its own end, which is where its vote begins: one reading of the clock for both.
 template <class OneCall>
 [[gnu::noinline]] void voted_calls(const Clock& clock, RootVote& vote, RowTimes& times,
-                                   const OneCall& one_call) {
+                                   CallMarks& marks, const OneCall& one_call) {
     double begin = clock.now();
     while (true) {
         if (!one_call(vote.done())) vote.failed();
@@ -88,6 +88,7 @@ template <class OneCall>
         times.last_call = end - begin;
         if (!vote.go_on(end)) return;
         begin = vote.now();
+        marks.note(vote.done(), begin);
     }
 }
 
@@ -110,7 +111,9 @@ void make_calls(const Session& session, const Comm& comm, const RowTask& task, d
                 RowMeasured& m, const OneCall& one_call) {
     if (task.repetitions == 0) {
         RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
-        voted_calls(session.clock, vote, m.times, one_call);
+        CallMarks marks(session.clock.now());
+        voted_calls(session.clock, vote, m.times, marks, one_call);
+        m.batches = marks.batches(static_cast<double>(task.row.memory * comm.size()));
         m.times.barrier = vote.barrier_seconds();
         m.times.broadcast = vote.broadcast_seconds();
         m.times.last_vote = vote.last_vote_seconds();
@@ -119,6 +122,8 @@ void make_calls(const Session& session, const Comm& comm, const RowTask& task, d
     } else {
         FixedCount count(task.repetitions);
         counted_calls(session.clock, count, task.repetitions, m.times, one_call);
+        m.batches.none =
+            "the number of calls is fixed: ranks do not meet after each, and none is timed";
         m.repetitions = count.done();
         m.stopped = count.reason();
     }

@@ -10,6 +10,7 @@
 #include "benchmarks/b_eff_io/buffers.hpp"
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/result.hpp"
+#include "core/batches.hpp"
 #include "parallel/agree.hpp"
 #include "storage/byte_file.hpp"
 
@@ -42,6 +43,7 @@ struct RowMeasured {
     std::int64_t repetitions = 0;
     StopReason stopped = StopReason::count;
     Histogram call_times;
+    Batches batches;           ///< of all ranks' bytes, by this rank's clock
     Outcome outcome;           ///< of this rank: failed calls and wrong chunks
     bool call_failed = false;  ///< a call, view or sync failed on some rank
     Agreed agreed;  ///< of all ranks, after the sync (writing) or the last call (reading)

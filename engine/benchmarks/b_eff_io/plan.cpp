@@ -8,6 +8,7 @@
 
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
+#include "benchmarks/cold.hpp"
 #include "core/table.hpp"
 #include "core/whole.hpp"
 #include "parallel/system.hpp"
@@ -55,6 +56,8 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     std::string tables;
     double total_seconds = 0;
     std::int64_t total_bytes = 0;
+    double most_bytes = 0;  // of a partition
+    std::int64_t most_ranks = 1;
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         const std::int64_t n = partitions[i];
         auto rows = row_table(lmax);
@@ -113,6 +116,10 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                              (parameters.rewrite ? 0 : static_cast<double>(scatter));
         total_seconds += moved / input.rate;
         total_bytes += bytes;
+        if (static_cast<double>(bytes) > most_bytes) {
+            most_bytes = static_cast<double>(bytes);
+            most_ranks = n;
+        }
         tables += fmt::format("\nPartition {} of {}: {} scheduled, {} on storage\n{}", i,
                               count_of(n, "rank"), format_duration(budget.partition_seconds),
                               format_size(static_cast<double>(bytes)), table.text(2));
@@ -121,16 +128,17 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                        {"cap_least_bytes", shares.least},
                                        {"rows", std::move(json_rows)}});
     }
+    const AgainstMemory against(most_bytes, most_ranks, input.ranks_per_node);
     const auto span = parameters.until_ci.foretell(parameters.rounds, "round", total_seconds);
     plan.text = fmt::format(
         "Plan of b_eff_io with {}, {} memory per rank, at an assumed {} in all\n"
         "largest chunk {}; {} partitions of {} each; {} time units of {}\n"
-        "on storage at a time: {} (cap: {}, {})\n{}expected duration: {}\n{}",
+        "on storage at a time: {} (cap: {}, {})\n{}\n{}expected duration: {}\n{}",
         count_of(ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
         format_rate(input.rate), format_exact(Bytes{lmax}), partitions.size(),
         format_duration(budget.partition_seconds), budget.units,
         format_duration(budget.unit_seconds), format_size(static_cast<double>(total_bytes)),
-        format_size(static_cast<double>(cap.bytes)), cap.why,
+        format_size(static_cast<double>(cap.bytes)), cap.why, against.text(),
         parameters.rounds > 1 ? "what follows is one round; " + span.repetitions + "\n"
                               : std::string(),
         span.duration, tables);
@@ -149,6 +157,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"rounds", parameters.rounds},
                      {"expected_seconds", span.most_seconds},
                      {"cap", cap.to_json()},
+                     {"against_memory", against.to_json()},
                      {"partitions", std::move(json_partitions)}};
     if (!span.data.is_null()) plan.data["until_ci"] = span.data;
     return plan;

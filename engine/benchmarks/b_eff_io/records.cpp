@@ -184,6 +184,7 @@ Measurement to_measurement(const RowResult& row, int nodes) {
                                           {"sync", row.times.sync},
                                           {"last_call", row.times.last_call},
                                           {"last_vote", row.times.last_vote}}},
+                    {"batch_means", batch_means(row.batches, "B/s")},
                     {"sets_view", row.sets_view}};
     return m;
 }

@@ -12,6 +12,7 @@
 #include "benchmarks/b_eff_io/parameters.hpp"
 #include "benchmarks/b_eff_io/rounds.hpp"
 #include "benchmarks/observers.hpp"
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "parallel/pace.hpp"
@@ -74,6 +75,7 @@ struct RowResult {
     Hints asked;
     GrantedHints granted;
     std::optional<Histogram> call_times;
+    Batches batches;  ///< B/s of the calls with their votes, by the root's clock
     std::optional<CacheEvidence> cache;
     std::int64_t cap_calls = 0;  ///< calls that the cap allows; 0 = not limited
     double rate() const { return times.total > 0 ? static_cast<double>(bytes) / times.total : 0; }

@@ -418,6 +418,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     if (f.type == Type::separated) r.file += ".000";
     r.spreads = spread_over(f.comm, parts_of(m.times));
     if (task.time_calls) r.call_times = merged_over(f.comm, m.call_times);
+    r.batches = m.batches;
     m.outcome.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, f.comm, m.outcome);
     r.errors = agreed.error_count;

@@ -4,6 +4,7 @@
 
 #include "benchmarks/cold.hpp"
 #include "benchmarks/ior/views.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -51,6 +52,8 @@ class ConsoleView : public Observer {
             const std::string cached = cache_remark(r.cache, r.access != Access::write);
             if (!cached.empty()) remark += cached + "; ";
             if (!r.remarked.empty()) remark += r.remarked + "; ";
+            const std::string sure = batch_means_text(r.batches);
+            if (!sure.empty()) remark += sure + "; ";
             if (r.verified_bytes > 0) {
                 remark += fmt::format("{} verified; ",
                                       format_size(static_cast<double>(r.verified_bytes)));
@@ -76,22 +79,25 @@ class ConsoleView : public Observer {
                      {"min MB/s"},
                      {"+- 95 % MB/s"},
                      {"repetitions"}});
+        std::vector<NamedValues> means;
         for (const Access access : phases_in_order) {
             if (!p.does(access)) continue;
             for (const Bytes transfer : p.transfers) {
-                const Samples rates = rates_of(run, access, transfer.count);
+                const auto values = rates_of(run, access, transfer.count);
+                const Samples rates = samples_of(values);
+                const auto half = half_width_of(values);
+                means.push_back({bandwidth_of(access, transfer.count).text, values});
                 if (rates.count() == 0) {
                     table.row({std::string(name(access)), format_exact(transfer), "-"});
                     continue;
                 }
                 const auto mb = [](double rate) { return fmt::format("{:.1f}", rate / MB_per_s); };
                 table.row({std::string(name(access)), format_exact(transfer), mb(rates.mean()),
-                           mb(rates.max()), mb(rates.min()),
-                           rates.count() > 1 ? mb(rates.confidence95()) : "-",
+                           mb(rates.max()), mb(rates.min()), half ? mb(*half) : "-",
                            std::to_string(rates.count())});
             }
         }
-        console_.print("\n" + table.text());
+        console_.print("\n" + table.text() + doubts_text(means));
         if (run.out_of_time) console_.print("--time-limit left phases out\n");
         if (run.errors > 0) console_.print(fmt::format("{} ERRORS in data\n", run.errors));
         console_.print(fmt::format("results: {}\n", result_path_));

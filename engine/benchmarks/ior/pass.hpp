@@ -106,7 +106,7 @@ struct LaneDone {
     Histogram calls;
     Histogram reads;              ///< of a mixed pass; `calls` holds its writes
     std::int64_t read_calls = 0;  ///< of a mixed pass, without an error
-    TimeSeries series;
+    TimeSeries series = TimeSeries::finely();
     std::vector<CallTime> kept;  ///< every call, if asked for
     Outcome outcome;
 };

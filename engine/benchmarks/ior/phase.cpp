@@ -358,7 +358,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     }
     r.stopped = static_cast<StopReason>(comm_.max(reason));
     r.interrupted = r.stopped == StopReason::interrupted;
-    TimeSeries series;
+    TimeSeries series = TimeSeries::finely();
     for (auto& lane : m.pass.lanes) {
         const double width = std::max(series.width(), lane.series.width());
         series.widen_to(width);
@@ -369,7 +369,10 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
             if (slices[i] > 0) series.add(begin, begin, slices[i]);
         }
     }
-    r.series = summed_over(comm_, std::move(series), m.seen.late);
+    series = summed_over(comm_, std::move(series), m.seen.late);
+    r.batches = batches_of(series, r.span("transfer").seconds(),
+                           static_cast<double>(r.calls) / static_cast<double>(r.geometry.workers));
+    r.series = series.in_seconds();
     if (task.access == Access::mixed) {
         r.mix = mix_of(m.pass, r, reads, calls);
         calls.merge(reads);

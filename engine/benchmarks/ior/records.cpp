@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IOR's events as lines of the result file.
 #include "benchmarks/ior/views.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "benchmarks/storage_run.hpp"
 
 namespace effio::ior {
@@ -75,7 +76,7 @@ class RecordView : public Observer {
 
   private:
     void bandwidth(const RunResult& run, Access access, std::int64_t transfer) {
-        const Samples rates = rates_of(run, access, transfer);
+        const auto rates = rates_of(run, access, transfer);
         Figure f;
         f.benchmark = "ior";
         const auto subject = bandwidth_of(access, transfer);
@@ -91,12 +92,12 @@ class RecordView : public Observer {
     }
 
     void steady(const RunResult& run, Access access, std::int64_t transfer) {
-        Samples rates;
+        std::vector<double> rates;
         std::int64_t unsteady = 0;
         for (const auto& phase : run.phases) {
             if (phase.access != access || phase.transfer != transfer || !phase.valid) continue;
             if (phase.steady && phase.steady->steady) {
-                rates.add(phase.steady->mean);
+                rates.push_back(phase.steady->mean);
             } else {
                 ++unsteady;
             }
@@ -106,7 +107,7 @@ class RecordView : public Observer {
         f.name = std::string(ior::name(access)) + "_steady_rate";
         f.where = Json{{"access", ior::name(access)}, {"transfer_bytes", transfer}};
         f.metric = Metric::rate(0);
-        f.valid = unsteady == 0 && rates.count() > 0;
+        f.valid = unsteady == 0 && !rates.empty();
         if (unsteady > 0) f.reasons.emplace_back("a limit came before the rate was steady");
         f.detail = Json{{"repetitions_not_steady", unsteady},
                         {"window_slices", run.setup.parameters.steady_window},
@@ -120,12 +121,12 @@ class RecordView : public Observer {
 
 }  // namespace
 
-Samples rates_of(const RunResult& run, Access access, std::int64_t transfer) {
-    Samples rates;
+std::vector<double> rates_of(const RunResult& run, Access access, std::int64_t transfer) {
+    std::vector<double> rates;
     for (const auto& phase : run.phases) {
         if (phase.access == access && phase.transfer == transfer && phase.valid &&
             phase.bytes > 0) {
-            rates.add(phase.rate);
+            rates.push_back(phase.rate);
         }
     }
     return rates;
@@ -165,6 +166,7 @@ Measurement to_measurement(const PhaseResult& r) {
         {"stonewall", r.stonewall ? to_json(*r.stonewall) : Json(nullptr)},
         {"steady", r.steady ? to_json(*r.steady) : Json(nullptr)},
         {"time_series", r.series.to_json()},
+        {"batch_means", batch_means(r.batches, "B/s")},
         {"mix", r.mix ? to_json(*r.mix) : Json(nullptr)},
         {"verify_seconds", r.verify_seconds},
         {"ranks_on_own_node", r.ranks_on_own_node},

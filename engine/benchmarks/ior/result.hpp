@@ -11,6 +11,7 @@
 #include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "benchmarks/visit.hpp"
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "parallel/file_system.hpp"
@@ -84,6 +85,7 @@ struct PhaseResult : VisitResult {
     StopReason stopped = StopReason::none;
     std::optional<StonewallResult> stonewall;
     std::optional<SteadyRule::Verdict> steady;  ///< B/s of all ranks
+    Batches batches;                            ///< B/s of the transfers
     TimeSeries series;                          ///< since the begin of the transfers
     std::optional<MixResult> mix;
     std::vector<RankValue> slowest;        ///< seconds in the transfer part

@@ -63,17 +63,27 @@ void Runner::repeat(std::int64_t repetition, std::size_t size) {
     task.seed = seed_of(repetition, size);
     task.owner = comm_.rank();
     written_.reset();
+    // A reading that is known as well as asked is left out; a writing only with all that needs it.
+    std::vector<UntilCi::Subject> rates;
+    for (const Access access : phases_in_order)
+        rates.push_back(bandwidth_of(access, task.transfer));
+    const auto all = until_ci_.wanted(comm_, rates);
+    const auto wanted = [&](Access access) {
+        const auto at = std::find(phases_in_order.begin(), phases_in_order.end(), access);
+        return p.does(access) && all[static_cast<std::size_t>(at - phases_in_order.begin())] != 0;
+    };
+    if (std::none_of(phases_in_order.begin(), phases_in_order.end(), wanted)) return;
     if (p.writes() && go_on()) {
         task.access = Access::write;
         task.transfers = planned(task.transfer);
         write_phase(task);
     }
-    if (p.mixes() && !stopping_ && go_on()) {
+    if (wanted(Access::mixed) && !stopping_ && go_on()) {
         task.access = Access::mixed;
         task.compare = p.verifies_inside();
         read_phase(task);
     }
-    if (p.reads() && !stopping_ && go_on()) {
+    if (wanted(Access::read) && !stopping_ && go_on()) {
         task.access = Access::read;
         task.compare = p.verifies_inside();
         read_phase(task);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "benchmarks/ior/result.hpp"
 #include "benchmarks/rank_csv.hpp"
@@ -30,7 +31,7 @@ Json describe(const Setup& setup);
 
 Measurement to_measurement(const PhaseResult& phase);
 
-/// The rates (B/s) of the valid phases of one access and transfer size.
-Samples rates_of(const RunResult& run, Access access, std::int64_t transfer);
+/// The rates (B/s) of the valid phases of one access and transfer size, in their order.
+std::vector<double> rates_of(const RunResult& run, Access access, std::int64_t transfer);
 
 }  // namespace effio::ior

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/mdtest/result.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "parallel/session.hpp"
@@ -57,7 +58,11 @@ class ConsoleView : public Observer {
         } else if (r.error_count > 0) {
             remark = fmt::format("{} ERRORS, first: {}", r.error_count, r.errors.front().text());
         }
+        if (const std::string sure = batch_means_text(r.batches); r.valid && !sure.empty()) {
+            remark += (remark.empty() ? "" : "; ") + sure;
+        }
         if (r.wall && r.wall->timed_out > 0) {
+            if (!remark.empty()) remark += "; ";
             remark += fmt::format("stonewall after {}: {} to {} items, then all to {}",
                                   format_duration(r.wall->last_seconds), r.wall->min_done,
                                   r.wall->max_done, r.wall->max_done);
@@ -89,17 +94,20 @@ class ConsoleView : public Observer {
                      {"std. dev."},
                      {"+- 95 %"},
                      {"iterations"}});
+        std::vector<NamedValues> means;
         for (const PhaseSummary& s : run.phases) {
             const auto cell = [&](double value) {
                 return s.rates.count() > 0 ? fmt::format("{:.1f}", value) : std::string("-");
             };
+            const auto half = half_width_of(s.values);
+            means.push_back({subject_of(*s.phase, s.ranks, s.unique).text, s.values});
             table.row({title(*s.phase, s.unique), std::to_string(s.ranks), cell(s.rates.mean()),
                        cell(s.rates.min()), cell(s.rates.max()), cell(s.rates.deviation()),
-                       cell(s.rates.confidence95()),
+                       half ? cell(*half) : "-",
                        fmt::format("{}{}", s.rates.count(),
                                    s.invalid > 0 ? fmt::format(" + {} INVALID", s.invalid) : "")});
         }
-        console_.print("\n" + table.text(2));
+        console_.print("\n" + table.text(2) + doubts_text(means, "iteration"));
     }
 
   private:

@@ -215,7 +215,11 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     parts.emplace_back("barrier", local.total - local.work - local.sync - local.hook);
     r.seconds = spread_over(comm, parts);
     if (iteration.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
-    r.over_time = summed_over(comm, local.over_time, local.late);
+    const TimeSeries over_time = summed_over(comm, local.over_time, local.late);
+    r.batches = batches_of(
+        over_time, spread_of(r.seconds, "work")->max,
+        static_cast<double>(r.operations) / static_cast<double>(comm.size() * p.threads));
+    r.over_time = over_time.in_seconds();
     constexpr int shown = 3;
     r.slowest = largest_over(comm, ready, iteration.session.host, shown);
     if (p.wants_rank_details()) {

@@ -33,7 +33,7 @@ struct LocalResult {
     std::optional<std::int64_t> expected;  ///< of this rank's own files to be found by somebody
     std::int64_t verified_bytes = 0;
     Histogram calls;
-    TimeSeries over_time;
+    TimeSeries over_time = TimeSeries::finely();
     std::optional<CacheEvidence> cache;  ///< of the phase that reads; the same on all ranks
     StopReason stopped = StopReason::count;
     bool hook_failed = false;

@@ -2,6 +2,7 @@
 // What a run would do, by arithmetic.
 #include <fmt/format.h>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/mdtest/mdtest.hpp"
 #include "core/table.hpp"
 
@@ -68,15 +69,16 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                               {"bytes", bytes}});
     }
     constexpr double assumed = 10'000;
+    const AgainstMemory against(most_bytes, input.ranks, input.ranks_per_node);
     const auto span = p.until_ci.foretell(p.iterations, "iteration", total / assumed);
     total *= static_cast<double>(p.iterations);
     plan.text = fmt::format(
         "Plan of mdtest with {}: {} items for each, {} in each of {} directories of a tree "
-        "of {}, {} {}\n{}; each is\n{}on storage at a time: {}\n"
+        "of {}, {} {}\n{}; each is\n{}on storage at a time: {}\n{}\n"
         "expected duration at {} operations per second in all: {}\n",
         count_of(input.ranks, "rank"), w.items, w.per_directory, w.holders(), w.tree.directories(),
         w.loops, w.unique ? "tree for each rank" : "trees for all ranks", span.repetitions,
-        table.text(2), format_size(most_bytes), assumed, span.duration);
+        table.text(2), format_size(most_bytes), against.text(), assumed, span.duration);
     plan.data = Json{{"benchmark", "mdtest"},
                      {"ranks", input.ranks},
                      {"iterations", p.iterations},
@@ -85,6 +87,7 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                      {"directories_per_tree", w.tree.directories()},
                      {"test_directories", w.loops},
                      {"bytes_on_storage", most_bytes},
+                     {"against_memory", against.to_json()},
                      {"operations", total},
                      {"assumed_operations_per_second", assumed},
                      {"expected_seconds", span.most_seconds},

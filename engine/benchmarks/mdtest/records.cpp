@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/rank_csv.hpp"
+#include "benchmarks/round_figures.hpp"
 
 namespace effio::mdtest {
 namespace {
@@ -23,6 +24,7 @@ Json detail_of(const PhaseResult& r) {
     }
     Json detail{{"failed_operations", r.failed},
                 {"slowest_ranks", std::move(slowest)},
+                {"batch_means", batch_means(r.batches, per_second)},
                 {"rate_over_time", Json{{"slice_seconds", r.over_time.width()},
                                         {"operations", r.over_time.slices()}}}};
     if (r.phase->action == Action::list) detail["entries"] = r.entries;
@@ -86,8 +88,9 @@ class RecordView : public Observer {
                 f.reasons.push_back(std::to_string(s.invalid) + " iterations without a rate");
             }
             f.metric = {0, per_second, true, {}};
-            if (s.rates.count() > 0) f.detail = Json{{"mean_seconds", s.seconds.mean()}};
-            recorder_.figure(mean_of(std::move(f), s.rates, "no iteration has a rate"));
+            if (!s.values.empty()) f.detail = Json{{"mean_seconds", s.seconds.mean()}};
+            recorder_.figure(
+                mean_of(std::move(f), s.values, "no iteration has a rate", "iteration"));
         }
     }
 

@@ -10,8 +10,9 @@ void RunResult::add(const PhaseResult& result) {
         return s.phase == result.phase && s.ranks == result.ranks && s.unique == result.unique;
     });
     if (it == phases.end()) {
-        it = phases.insert(phases.end(),
-                           PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, 0});
+        it = phases.insert(
+            phases.end(),
+            PhaseSummary{result.phase, result.ranks, result.unique, {}, {}, {}, {}, 0});
     }
     const double seconds = result.total_seconds();
     if (!result.has_rate()) {
@@ -19,6 +20,7 @@ void RunResult::add(const PhaseResult& result) {
         return;
     }
     it->rates.add(result.rate());
+    it->values.push_back(result.rate());
     it->seconds.add(seconds);
     it->milliseconds.add(1e3 * seconds * result.ranks / static_cast<double>(result.operations));
 }

@@ -12,6 +12,7 @@
 #include "benchmarks/mdtest/phases.hpp"
 #include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
@@ -63,6 +64,7 @@ struct PhaseResult {
     StopReason stopped = StopReason::count;
     bool interrupted = false;  ///< a signal came, perhaps after the last call
     std::optional<Histogram> call_times;
+    Batches batches;                       ///< operations per second
     TimeSeries over_time;                  ///< operations
     std::vector<RankValue> slowest;        ///< seconds of work
     std::vector<RankDetail> rank_details;  ///< if asked for; on the root
@@ -96,8 +98,9 @@ struct PhaseSummary {
     const Phase* phase = nullptr;
     int ranks = 1;
     bool unique = false;
-    Samples rates;    ///< of the valid ones, 1/s
-    Samples seconds;  ///< theirs
+    Samples rates;               ///< of the valid ones, 1/s
+    std::vector<double> values;  ///< the same in their order
+    Samples seconds;             ///< theirs
     /// Milliseconds that one operation took a rank, theirs.
     Samples milliseconds;
     std::int64_t invalid = 0;

@@ -24,6 +24,22 @@ bool verifies_here(const Parameters& p, const Phase& phase) {
     return phase.action == Action::create && !p.has("read");
 }
 
+/// Other phases of the iteration do not need it.
+bool only_looks(const Parameters& p, const Phase& phase) {
+    switch (phase.action) {
+        case Action::read:
+            return !p.verify;
+        case Action::stat:
+        case Action::list:
+        case Action::find:
+        case Action::get_attribute:
+        case Action::read_link:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// For what takes as long as the user wants.
 constexpr double any_time = 1e9;
 
@@ -134,11 +150,17 @@ void Runner::measure(const Comm& comm) {
         CommonClock(comm, topology),
         nullptr,
         Crew(static_cast<int>(setup_.parameters.threads)),
-        UntilCi(setup_.parameters.until_ci, setup_.parameters.iterations, session_.clock.now())};
+        UntilCi(setup_.parameters.until_ci, setup_.parameters.iterations, session_.clock.now()),
+        {}};
     if (setup_.parameters.rank_shift > 0) {
         group.order = std::make_unique<NodeOrder>(comm, group.topology);
     }
+    std::vector<UntilCi::Subject> phases;
+    for (const Phase& phase : all_phases()) {
+        phases.push_back(subject_of(phase, comm.size(), setup_.workload.unique));
+    }
     for (std::int64_t i = 0; i < setup_.parameters.iterations && !stopping_; ++i) {
+        group.wanted = group.until_ci.wanted(comm, phases);
         iteration(group, i);
         if (!stopping_ && !group.until_ci.another(comm, session_.clock.now())) break;
     }
@@ -155,8 +177,14 @@ void Runner::iteration(Group& group, std::int64_t number) {
     for (int t = 0; t < group.crew.size(); ++t) {
         running.workers.push_back(std::make_unique<Worker>(running.iteration, t));
     }
-    for (const Phase& one : all_phases()) {
+    const auto all = all_phases();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Phase& one = all[i];
         if (!p.runs(one)) continue;
+        if (group.wanted[i] == 0 && only_looks(p, one)) {
+            ++phases_done_;
+            continue;
+        }
         phase(group, running, one);
         if (stopping_) return;
     }

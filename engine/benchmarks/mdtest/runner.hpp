@@ -33,6 +33,7 @@ class Runner {
         std::unique_ptr<NodeOrder> order;
         Crew crew;
         UntilCi until_ci;
+        std::vector<char> wanted;  ///< of all_phases(): has a rate that needs another value
     };
     /// An iteration in work.
     struct Running {

@@ -55,9 +55,9 @@ struct Tally {
     std::int64_t found = 0;      ///< of them those that a search is for
     std::optional<Error> error;  ///< the first
     Histogram calls;
-    std::vector<CallTime> kept;  ///< every call, if asked for
-    TimeSeries over_time;        ///< steps by time
-    Standing standing;           ///< at the stonewall, or at the end
+    std::vector<CallTime> kept;                   ///< every call, if asked for
+    TimeSeries over_time = TimeSeries::finely();  ///< steps by time
+    Standing standing;                            ///< at the stonewall, or at the end
 };
 
 class Worker {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "benchmarks/round_figures.hpp"
 #include "benchmarks/study/enough.hpp"
 #include "benchmarks/study/views.hpp"
 #include "core/table.hpp"
@@ -48,6 +49,7 @@ class ConsoleView : public Observer {
             }
             if (!some.empty()) table(some, peak);
         }
+        doubts(means);
         files(means);
         for (const auto& flow : flows) throughput(flow);
         scaling(means);
@@ -64,8 +66,14 @@ class ConsoleView : public Observer {
     }
 
   private:
+    void doubts(const std::vector<Mean>& means) {
+        std::vector<NamedValues> values;
+        for (const auto& mean : means) values.push_back({mean.where_text(), mean.values()});
+        console_.print(doubts_text(values));
+    }
+
     void files(const std::vector<Mean>& means) {
-        if (means.front().file_rates.count() == 0) return;
+        if (means.front().file_rates.empty()) return;
         std::vector<Table::Column> columns;
         for (const auto& axis : means.front().cell->axes) columns.push_back({axis.title});
         columns.push_back({"pattern", Table::Align::left});
@@ -77,7 +85,7 @@ class ConsoleView : public Observer {
             for (const auto& axis : mean.cell->axes) row.push_back(axis.text);
             row.push_back(mean.cell->pattern);
             row.push_back(mean.pass.name);
-            row.push_back(fmt::format("{:.1f}", mean.file_rates.mean()));
+            row.push_back(fmt::format("{:.1f}", arithmetic_mean(mean.file_rates)));
             table.row(std::move(row));
         }
         console_.print("\nFiles per second\n" + table.text(2));
@@ -137,7 +145,10 @@ class ConsoleView : public Observer {
         std::vector<std::string> keys;
         for (const auto* mean : means) add(keys, row_of(*mean, wide));
         for (const auto& key : keys) table.row(row(means, key, heads, wide));
-        console_.print(fmt::format("\n{} in MB/s{}\n{}", peak ? "Peak" : "Mean rates",
+        const bool repeated = std::any_of(means.begin(), means.end(),
+                                          [](const auto* mean) { return mean->rates.count() > 1; });
+        console_.print(fmt::format("\n{} in MB/s{}{}\n{}", peak ? "Peak" : "Mean rates",
+                                   repeated ? " ± half their 95 % intervals" : "",
                                    shares ? " (per cent of the peak)" : "", table.text(2)));
     }
 
@@ -168,6 +179,9 @@ class ConsoleView : public Observer {
                 std::find(heads.begin(), heads.end(), column_of(*mean, wide)) - heads.begin());
             if (mean->rates.count() == 0) continue;
             rates[at] = fmt::format("{:.1f}", mean->rates.mean() / MB_per_s);
+            if (const auto half = half_width_of(mean->values())) {
+                rates[at] += fmt::format(" ± {:.1f}", *half / MB_per_s);
+            }
             if (mean->share) {
                 rates[at] +=
                     fmt::format(" ({:.0f}{} %)", 100 * *mean->share, *mean->share > 1 ? "*" : "");

@@ -321,6 +321,7 @@ void Measure::save_calls(Done& done) const {
     for (const auto& axis : visit_.cell.axes) name += "-" + axis.text;
     const std::string path = fmt::format("{}-{}-{}-{:05d}.csv", name, done.pass.name,
                                          visit_.repetition, crew_.comm.rank());
+    for (CallTime& call : done.moved.kept) call.begin -= done.seen.start;
     const std::vector<const std::vector<CallTime>*> threads{&done.moved.kept};
     const std::int64_t each = done.moved.calls > 0 ? done.moved.bytes / done.moved.calls : 0;
     if (auto wrote = write_call_log(path, threads, static_cast<double>(each)); !wrote) {

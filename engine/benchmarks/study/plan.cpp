@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "benchmarks/cold.hpp"
 #include "benchmarks/study/groups.hpp"
 #include "benchmarks/study/payload.hpp"
 #include "benchmarks/study/study.hpp"
@@ -19,6 +20,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
     Json cells = Json::array();
     double seconds = 0;
     std::int64_t memory = 0;
+    double moved = 0;  // by the pass that moves most
     for (const auto& cell : definition.cells) {
         // Shares of arrays that are not equal are larger at the end.
         const int largest = cell.arrays ? cell.ranks - 1 : 0;
@@ -26,6 +28,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
         const double one_way_calls = cell.calls_in_all();
         const double one_way_bytes = cell.bytes_in_all();
         seconds += cell.settle;
+        moved = std::max(moved, one_way_bytes);
         for (const auto& pass : cell.passes) {
             const double calls = pass.ways() * one_way_calls;
             const double bytes = pass.ways() * one_way_bytes;
@@ -55,20 +58,22 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
         }
     }
     const auto span = options.until_ci.foretell(options.repetitions, "repetition", seconds);
+    const AgainstMemory against(moved, input.ranks, input.ranks_per_node);
     const double most = bytes_lying(definition, options.storage.keep);
     Plan plan;
     plan.text = fmt::format(
         "Plan of {} with {}, at an assumed {} in all\n{}\n{}; memory of a rank: {}; on storage "
-        "at a time: {}\nexpected duration: {}\n\n{}",
+        "at a time: {}\n{}\nexpected duration: {}\n\n{}",
         definition.name, count_of(input.ranks, "rank"), format_rate(input.rate), definition.title,
         span.repetitions, format_size(static_cast<double>(memory)), format_size(most),
-        span.duration, table.text(2));
+        against.text(), span.duration, table.text(2));
     plan.data = Json{{"benchmark", definition.name},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
                      {"repetitions", options.repetitions},
                      {"bytes_on_storage", most},
                      {"memory_per_rank_bytes", memory},
+                     {"against_memory", against.to_json()},
                      {"expected_seconds", span.most_seconds},
                      {"cells", std::move(cells)}};
     if (options.until_ci.on()) plan.data["until_ci"] = span.data;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "benchmarks/round_figures.hpp"
 #include "benchmarks/study/enough.hpp"
 #include "benchmarks/study/views.hpp"
 
@@ -23,7 +24,7 @@ class RecordView : public Observer {
         for (const auto& mean : means) {
             recorder_.figure(bandwidth(mean));
             if (mean.share) recorder_.figure(share(mean));
-            if (mean.file_rates.count() > 0) {
+            if (!mean.file_rates.empty()) {
                 recorder_.figure(
                     mean_of(figure("files_per_second", mean.where(), {0, "1/s", true, {}}),
                             mean.file_rates, "no valid repetition"));
@@ -63,14 +64,13 @@ class RecordView : public Observer {
     }
 
     Figure bandwidth(const Mean& mean) const {
-        Figure f = mean_of(figure(std::string(mean.figure_name()), mean.where(), Metric::rate(0)),
-                           mean.rates, "no valid repetition");
+        Figure f = figure(std::string(mean.figure_name()), mean.where(), Metric::rate(0));
         f.detail =
             Json{{"ranks", mean.cell->ranks}, {"cache", mean.cache}, {"backend", mean.backend}};
         if (mean.rates.count() > 0) {
             f.detail["transfer_rate_bytes_per_second"] = mean.transfer_rates.mean();
         }
-        return f;
+        return mean_of(std::move(f), mean.values(), "no valid repetition");
     }
 
     Figure share(const Mean& mean) const {

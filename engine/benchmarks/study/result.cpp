@@ -70,6 +70,12 @@ Json Mean::where() const {
     return where;
 }
 
+std::vector<double> Mean::values() const {
+    std::vector<double> all;
+    for (const auto& [repetition, rate] : rounds) all.push_back(rate);
+    return all;
+}
+
 std::string Mean::where_text() const {
     return fmt::format("{} {}, {}", cell->pattern, pass.name, axes_text(*cell));
 }
@@ -93,7 +99,7 @@ void Means::add(const PassResult& result) {
     mean.flushed = result.flushed();
     mean.seconds.add(result.counted_seconds);
     if (result.files > 0 && result.counted_seconds > 0) {
-        mean.file_rates.add(static_cast<double>(result.files) / result.counted_seconds);
+        mean.file_rates.push_back(static_cast<double>(result.files) / result.counted_seconds);
     }
 }
 

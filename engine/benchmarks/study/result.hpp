@@ -58,13 +58,13 @@ struct Mean {
     Samples rates;                          ///< of valid repetitions; bytes per second
     std::map<std::int64_t, double> rounds;  ///< the same by repetition
     Samples transfer_rates;
-    Samples synced_rates;         ///< with the flush
-    Samples seconds;              ///< that the rate counts
-    std::int64_t hole_bytes = 0;  ///< of the files last written
-    bool flushed = false;         ///< those, in a part of its own
-    Samples file_rates;           ///< files per second, of items
-    bool failed = false;          ///< one of them was not valid
-    std::string cache;            ///< the verdict of the last one
+    Samples synced_rates;            ///< with the flush
+    Samples seconds;                 ///< that the rate counts
+    std::int64_t hole_bytes = 0;     ///< of the files last written
+    bool flushed = false;            ///< those, in a part of its own
+    std::vector<double> file_rates;  ///< files per second, of items
+    bool failed = false;             ///< one of them was not valid
+    std::string cache;               ///< the verdict of the last one
     std::string backend;
     // Filled by Means::list.
     std::optional<double> share;     ///< of the peak
@@ -74,6 +74,8 @@ struct Mean {
     /// Speed-up over the growth of the ranks.
     double efficiency() const { return *speed_up * from_ranks / cell->ranks; }
 
+    /// The valid rates in the order in which they were measured.
+    std::vector<double> values() const;
     /// Of the figure that is this rate.
     std::string_view figure_name() const { return cell->is_peak ? "peak" : "bandwidth"; }
     /// Coordinates with pattern and access.

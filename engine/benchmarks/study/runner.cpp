@@ -25,10 +25,10 @@ namespace {
 constexpr double slowest_file = 0.1;
 
 /// The mean rate that a pass counts in, as the records tell it.
-UntilCi::Subject subject_of(const PassResult& result) {
+UntilCi::Subject subject_of(const Cell& cell, const Pass& pass) {
     Mean mean;
-    mean.cell = result.cell;
-    mean.pass = result.pass;
+    mean.cell = &cell;
+    mean.pass = pass;
     return {std::string(mean.figure_name()), mean.where(), "B/s", mean.where_text()};
 }
 
@@ -54,10 +54,15 @@ class Runner {
         warming_up_ = false;
         const std::int64_t repetitions = stage_.options.repetitions;
         for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
+            choose();
             for (const auto turn : order(static_cast<std::size_t>(repetition))) {
                 const Group& group = groups_[turn];
                 const Cell& cell = group.cells.front();
                 if (cell.past_cache && stage_.direct == nullptr && !cell.or_own_way) continue;
+                if (!wanted(turn)) {
+                    done_ += group.cells.size();
+                    continue;
+                }
                 if (!run_group(group, repetition)) return end();
             }
             if (!until_ci_.another(session_.comm, session_.clock.now())) break;
@@ -66,6 +71,40 @@ class Runner {
     }
 
   private:
+    /// Which cells have a rate that --until-ci wants another value of.
+    void choose() {
+        std::vector<UntilCi::Subject> passes;
+        for (const Cell& cell : definition_.cells) {
+            for (const Pass& pass : cell.passes) passes.push_back(subject_of(cell, pass));
+        }
+        const auto each = until_ci_.wanted(session_.comm, passes);
+        wanted_.assign(definition_.cells.size(), false);
+        auto next = each.begin();
+        for (std::size_t i = 0; i < wanted_.size(); ++i) {
+            const auto end = next + std::ssize(definition_.cells[i].passes);
+            wanted_[i] = std::find(next, end, 1) != end;
+            next = end;
+        }
+    }
+
+    bool wanted(const Cell& cell) const {
+        return warming_up_ || wanted_[static_cast<std::size_t>(&cell - definition_.cells.data())];
+    }
+    bool wanted(const Group& group) const {
+        return std::any_of(group.cells.begin(), group.cells.end(),
+                           [this](const Cell& cell) { return wanted(cell); });
+    }
+    /// What is compared place by place is measured side by side, all of it or none.
+    bool wanted(std::size_t turn) const {
+        const std::size_t together = std::max<std::size_t>(definition_.compared, 1);
+        const auto first =
+            groups_.begin() + static_cast<std::ptrdiff_t>(turn / together * together);
+        return std::any_of(first, first + static_cast<std::ptrdiff_t>(together),
+                           [this](const Group& group) { return wanted(group); });
+    }
+    /// Others of its group need what it leaves in the files.
+    static bool others_need(const Cell& cell) { return cell.writes() || cell.unlinks; }
+
     /// In all, as it looks now.
     std::size_t visits() const {
         return definition_.warm_up.size() +
@@ -102,6 +141,10 @@ class Runner {
             for (const auto& set : group.sets) generations[set.name] = 1;
         }
         for (const Cell& cell : group.cells) {
+            if (!wanted(cell) && !others_need(cell)) {
+                ++done_;
+                continue;
+            }
             std::uint64_t& generation = generations[cell.file];
             const Visit visit{cell, group.files_of(cell), repetition,
                               cell.writes() && generation == 0, generation};
@@ -213,7 +256,9 @@ class Runner {
         for (const auto& result : results) {
             if (warming_up_ && result.valid && result.error_count == 0) continue;
             if (!warming_up_) means_.add(result);
-            if (!warming_up_ && result.valid) until_ci_.add(subject_of(result), result.rate());
+            if (!warming_up_ && result.valid) {
+                until_ci_.add(subject_of(*result.cell, result.pass), result.rate());
+            }
             notify_([&](Observer& o) { o.pass(result); });
         }
     }
@@ -236,6 +281,7 @@ class Runner {
     const std::vector<Group>& groups_;
     const std::vector<Group> warm_up_;
     bool warming_up_ = false;
+    std::vector<bool> wanted_;  ///< of the definition's cells
     Observers<Observer> notify_;
     Means means_;
     UntilCi until_ci_;

@@ -40,6 +40,25 @@ TEST_F(UntilCiRanks, the_clock_of_the_root_decides) {
     EXPECT_EQ(repetitions(90, 90, 1000), 50);
 }
 
+TEST_F(UntilCiRanks, all_know_which_figures_the_root_wants_more_of) {
+    UntilCi until(options, 50, 0);
+    const UntilCi::Subject read{"bandwidth", Json{{"access", "read"}}, "B/s", "read"};
+    const UntilCi::Subject unknown{"other", Json::object(), "B/s", "other"};
+    const std::vector<UntilCi::Subject> all{subject, read, unknown};
+    for (int done = 1; done <= 3; ++done) {
+        EXPECT_EQ(until.wanted(comm, all), (std::vector<char>{1, 1, 1}));
+        until.add(subject, 100);
+        until.add(read, comm.is_root() ? 100 + 50 * done : 100);
+        EXPECT_TRUE(until.another(comm, 1));
+    }
+    EXPECT_EQ(until.wanted(comm, all), (std::vector<char>{0, 1, 1}));
+    // Without the option nobody is asked, and all is wanted.
+    const UntilCi without(UntilCiOptions(), 50, 0);
+    if (comm.is_root()) {
+        EXPECT_EQ(without.wanted(comm, all), (std::vector<char>{1, 1, 1}));
+    }
+}
+
 TEST_F(UntilCiRanks, without_the_option_nobody_is_asked) {
     options = {};
     UntilCi until(options, 2, 0);

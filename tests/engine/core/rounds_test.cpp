@@ -21,6 +21,19 @@ TEST(Rounds, independent_values_have_the_interval_of_student) {
     EXPECT_FALSE(interval_of_rounds(std::vector<double>{9}));
 }
 
+TEST(Rounds, a_first_value_unlike_the_others) {
+    // The others: mean 10, deviation 1; t = 6 / sqrt(1 + 1/4) with 3 degrees of freedom.
+    const double d = std::sqrt(0.75);
+    const auto found = interval_of_rounds(std::vector<double>{16, 10 - d, 10 + d, 10 - d, 10 + d});
+    EXPECT_DOUBLE_EQ(found->mean_without_first, 10);
+    EXPECT_NEAR(found->warm_up_chance, student_t_chance(6 / std::sqrt(1.25), 3), 1e-9);
+    EXPECT_LT(found->warm_up_chance, 0.02);
+    EXPECT_EQ(interval_of_rounds(std::vector<double>{16, 9, 10, 11})->warm_up_chance, 1);
+    // What arithmetic leaves of equal values is nothing; an exact model's other value is one.
+    EXPECT_EQ(interval_of_rounds(std::vector<double>{7 + 1e-12, 7, 7, 7, 7})->warm_up_chance, 1);
+    EXPECT_EQ(interval_of_rounds(std::vector<double>{8, 7, 7, 7, 7})->warm_up_chance, 0);
+}
+
 TEST(Rounds, correlation_by_hand) {
     // Around their mean 1, -1, 1, -1: neighbours multiply to -3, squares to 4.
     EXPECT_DOUBLE_EQ(correlation_of_neighbours(std::vector<double>{6, 4, 6, 4}), -0.75);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/stats.hpp"
+
 namespace effio {
 namespace {
 
@@ -60,6 +62,46 @@ TEST(SimModel, every_setting_is_an_option) {
     }
     EXPECT_EQ(m.cache.count, 4 * MiB);
     EXPECT_TRUE(m.no_content);
+    for (const char* number : {"noise", "noise-correlation", "noise-drift"}) {
+        EXPECT_TRUE(table.set(number, "0.25")) << number;
+        EXPECT_FALSE(table.set(number, "-0.25")) << number;
+    }
+    EXPECT_TRUE(table.set("noise-seed", "7"));
+    EXPECT_TRUE(table.set("noise-of", "reads"));
+    EXPECT_FALSE(table.set("noise-of", "renames"));
+    EXPECT_EQ(m.noise + m.noise_correlation + m.noise_drift, 0.75);
+    EXPECT_EQ(m.noise_seed, 7);
+    EXPECT_EQ(m.noise_of, SimModel::NoiseOf::reads);
+}
+
+TEST(SimModel, noise_is_known) {
+    SimModel m;
+    EXPECT_EQ(SimNoise(m, 0).next(true), 1);
+    m.noise_drift = 0.5;
+    SimNoise drifting(m, 0);
+    EXPECT_EQ(drifting.next(true), 1);
+    EXPECT_EQ(drifting.next(false), 1.5);
+    m.noise_of = SimModel::NoiseOf::reads;
+    SimNoise of_reads(m, 0);
+    EXPECT_EQ(of_reads.next(false), 1);
+    EXPECT_EQ(of_reads.next(true), 1);
+    EXPECT_EQ(of_reads.next(false), 1.5);
+    // Mean and deviation of many; rank 1 with seed 1 is rank 0 with seed 2.
+    m = SimModel();
+    m.noise = 0.1;
+    m.noise_correlation = 0.5;
+    SimNoise one(m, 1);
+    m.noise_seed = 2;
+    SimNoise other(m, 0);
+    Samples samples;
+    for (int i = 0; i < 10000; ++i) {
+        samples.add(one.next(true));
+        if (i == 0) {
+            EXPECT_EQ(samples.mean(), other.next(true));
+        }
+    }
+    EXPECT_NEAR(samples.mean(), 1, 0.01);
+    EXPECT_NEAR(samples.deviation(), 0.1, 0.01);
 }
 
 }  // namespace

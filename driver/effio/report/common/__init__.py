@@ -23,6 +23,7 @@ from effio.report.common.names import (
 from effio.report.common.precision import precision_findings
 from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.roofline import roofline
+from effio.report.common.sureness import doubt_findings, sureness_section
 from effio.report.common.system import (
     crowding_finding,
     mpi_name,
@@ -57,6 +58,7 @@ __all__ = [
     "context_of",
     "course",
     "crowding_finding",
+    "doubt_findings",
     "drift_finding",
     "error_findings",
     "error_section",
@@ -75,6 +77,7 @@ __all__ = [
     "ranks_on_nodes",
     "roofline",
     "seconds_of",
+    "sureness_section",
     "system_section",
     "tells_parts",
     "time_figure",

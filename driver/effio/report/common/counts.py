@@ -4,7 +4,7 @@ it is not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from effio.report.common.caches import is_reading
 from effio.store.reader import Result
@@ -26,8 +26,25 @@ _READS = {
 }
 
 
-def _place(measurements: Iterable[Measurement]) -> str:
+def _read_ahead(measurements: Sequence[Measurement]) -> bool:
+    """Reads one after the other of files that were dropped before: what one of them had read ahead
+    is what the next one finds in memory, and all of it came from storage."""
+    fetched: dict[str, int] = {}
+    moved: dict[str, int] = {}
+    for m in measurements:
+        known = m.cache.process_read_bytes if m.cache and "dropped" in m.cache.ways else None
+        if known is None or not is_reading(m.access):
+            return False
+        fetched[m.pattern] = fetched.get(m.pattern, 0) + known
+        moved[m.pattern] = moved.get(m.pattern, 0) + m.bytes
+    from_storage = sum(min(fetched[pattern], moved[pattern]) for pattern in moved)
+    return from_storage >= _NEARLY_ALL * sum(moved.values())
+
+
+def place_of_most(measurements: Sequence[Measurement]) -> str:
     """Where most of the bytes came from or went to."""
+    if measurements and _read_ahead(measurements):
+        return "device"
     amounts: dict[str, int] = {}
     for m in measurements:
         verdict = m.cache.verdict if m.cache else "unknown"
@@ -50,7 +67,7 @@ def what_counts(result: Result, measurements: Sequence[Measurement]) -> str:
         return " and ".join(f"simulated {name}" for name in told)
     words = []
     if writes:
-        words.append(_WRITES[_place(writes)])
+        words.append(_WRITES[place_of_most(writes)])
     if reads:
-        words.append(_READS[_place(reads)])
+        words.append(_READS[place_of_most(reads)])
     return "; ".join(words)

@@ -77,6 +77,7 @@ def _width(one: _Mean) -> float:
 
 
 class _OfRounds(Detail):
+    method: str = ""
     rounds: int = 0
     may_be_untrue: bool = False
 

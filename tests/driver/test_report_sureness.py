@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How sure means and single passes are, in a report of a result made by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from driver import made
+from effio.report.build import tell
+from effio.report.model import Report, Section, Table
+from effio.store.reader import read_result
+
+MB = 1_000_000
+INTERVAL = {
+    "method": "mean of repetitions", "rounds": 5, "worth_rounds": 5.0, "may_be_untrue": False,
+}  # fmt: skip
+PASS = {
+    "method": "batch means", "unit": "B/s", "slices": 40, "slice_seconds": 0.25, "mean": 80.0 * MB,
+    "low95": 76.0 * MB, "high95": 84.0 * MB, "may_be_untrue": False, "reasons": [],
+}  # fmt: skip
+
+
+def told(tmp_path: Path, figures: list[Any], passes: list[Any]) -> Report:
+    lines = [made.run_line(benchmark="ior", ior={})]
+    for access, detail in passes:
+        lines.append(
+            made.measurement(
+                access, "shared", 1, 80.0 * MB, benchmark="ior", detail=detail,
+                where={"transfer_bytes": 1 << 20, "files": "shared"},
+            )
+        )  # fmt: skip
+    lines += figures
+    path = made.write(tmp_path / "r.jsonl", made.numbered([*lines, made.end()]))
+    return tell("run", read_result(path))
+
+
+def mean(access: str, **interval: Any) -> dict[str, Any]:
+    line: dict[str, Any] = made.figure(f"{access}_bandwidth", 100.0 * MB, benchmark="ior")
+    line["where"] = {"access": access, "transfer_bytes": 1 << 20}
+    line["samples"] = {"count": 5, "low95": 97.0 * MB, "high95": 103.0 * MB}
+    line["detail"] = {"interval": {**INTERVAL, **interval}}
+    if interval.get("may_be_untrue"):
+        line["reasons"] = ["the interval may be untrue: it drifts"]
+    return line
+
+
+def section_of(report: Report) -> Section | None:
+    return next((s for s in report.sections if s.id == "sureness"), None)
+
+
+def tables(report: Report) -> list[Table]:
+    section = section_of(report)
+    assert section is not None
+    found = [b for b in section.blocks if isinstance(b, Table)]
+    assert len(found) == len(section.blocks)
+    return found
+
+
+def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
+    report = told(
+        tmp_path,
+        [mean("write"), mean("read", worth_rounds=2.5)],
+        [
+            ("write", {"batch_means": PASS}),
+            ("read", {"batch_means": {"method": None, "none": "it takes 20 slices"}}),
+        ],
+    )
+    means, passes = tables(report)
+    assert means.rows == [
+        ["write_bandwidth, access write", "100.0 MB/s", 0.03, 5, 5.0, ""],
+        ["read_bandwidth, access read", "100.0 MB/s", 0.03, 5, 2.5, ""],
+    ]
+    assert passes.rows[0] == ["write", "shared", 1, "80.00 MB/s", 0.05, 40, 0.25, ""]
+    assert passes.rows[1] == ["read", "shared", 1, "", None, None, None, "it takes 20 slices"]
+    assert not [f for f in report.findings if "may be untrue" in f.text]
+
+
+def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
+    report = told(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
+    assert tables(report)[0].rows[1][-1] == "the interval may be untrue: it drifts"
+    (finding,) = [f for f in report.findings if "may be untrue" in f.text]
+    assert finding.text == (
+        "Of 1 mean the interval may be untrue, because what was measured drifts, warms up or hangs"
+        " together: read_bandwidth."
+    )
+    assert finding.level == "warn"
+
+
+def test_where_nothing_is_known_there_is_no_section(tmp_path: Path) -> None:
+    none = {"method": None, "none": "it takes 20 slices"}
+    assert section_of(told(tmp_path, [], [("write", {"batch_means": none})])) is None
+    # Strange members count as missing.
+    strange = {"batch_means": {"method": 3, "slices": "many", "low95": [], "reasons": 7}}
+    assert (
+        section_of(told(tmp_path, [], [("write", strange), ("read", {"batch_means": 1})])) is None
+    )
