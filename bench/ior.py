@@ -80,15 +80,15 @@ def rates_by_its_line(kit: Kit, program: Sequence[object], where: str, transfer:
     return rates_in(text, str(program[0]))
 
 
-def queued_reads(kit: Kit, place: Path) -> float:
+def queued_reads(kit: Kit, place: Path, registered: bool) -> float:
     """Reads per second of ior, past the page cache, in the file `ior` of the place."""
     result = place / "r.jsonl"
     kit.launch(
         [
             *(kit.engine, "ior", "--quiet", "--dir", place, "-o", result),
             *("--phases=read", "--use-existing", "--order=shuffled", "--transfer=4KiB"),
-            *(f"--block={BLOCK}", "--backend=uring", "--backend-options=direct=yes"),
-            f"--queue-depth={DEPTH}",
+            *(f"--block={BLOCK}", "--backend=uring", f"--queue-depth={DEPTH}"),
+            f"--backend-options=direct=yes,registered={'yes' if registered else 'no'}",
         ],
         ranks=1,
     )
@@ -102,12 +102,13 @@ def queued_reads(kit: Kit, place: Path) -> float:
     return float(rate) / (4 * KIB)
 
 
-def queued_reads_of_fio(place: Path) -> float:
+def queued_reads_of_fio(place: Path, registered: bool) -> float:
     done = subprocess.run(
         [
             *("fio", "--name=reads", f"--filename={place / 'ior'}", "--readonly"),
             *("--ioengine=io_uring", f"--iodepth={DEPTH}", "--direct=1", "--rw=randread"),
             *("--bs=4k", f"--size={BLOCK}", "--output-format=json", "--thread"),
+            *("--registerfiles=1", f"--fixedbufs={int(registered)}"),
         ],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -121,7 +122,8 @@ def queued_reads_of_fio(place: Path) -> float:
 
 
 def queued_in_turn(kit: Kit) -> str:
-    """Who begins changes from turn to turn; both read the same file."""
+    """Who begins changes from turn to turn; both read the same file, into memory that the kernel
+    knows and into such as it does not."""
     if shutil.which("fio") is None:
         raise AbsentError("fio is not on this machine")
     told = json.loads(kit.launch([kit.engine, "describe", "backends"], ranks=1))
@@ -134,13 +136,14 @@ def queued_in_turn(kit: Kit) -> str:
                 file.write(os.urandom(MIB))
             os.fsync(file.fileno())
         for turn in range(READ_TURNS):
-            if turn % 2 == 0:
-                ours = queued_reads(kit, place)
-                theirs = queued_reads_of_fio(place)
-            else:
-                theirs = queued_reads_of_fio(place)
-                ours = queued_reads(kit, place)
-            lines.append(f"read 4 KiB {ours} {theirs}")
+            for registered, name in ((False, "read 4 KiB"), (True, "registered 4 KiB")):
+                if turn % 2 == 0:
+                    ours = queued_reads(kit, place, registered)
+                    theirs = queued_reads_of_fio(place, registered)
+                else:
+                    theirs = queued_reads_of_fio(place, registered)
+                    ours = queued_reads(kit, place, registered)
+                lines.append(f"{name} {ours} {theirs}")
     return "\n".join(lines)
 
 

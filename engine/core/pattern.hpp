@@ -117,6 +117,8 @@ class StampedBuffer {
         }
         return {first, bytes};
     }
+    /// All that `at` hands out pieces of.
+    std::span<std::byte> memory() { return memory_.bytes(); }
 
   private:
     static constexpr std::int64_t stamp_bytes = sizeof(std::uint64_t);

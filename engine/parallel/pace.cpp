@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 namespace effio {
@@ -164,6 +165,10 @@ StopReason SlicedVote::judge(double elapsed, bool failed, bool interrupted) {
 }
 
 void SlicedVote::foresee(double elapsed) {
+    if (reason_ != StopReason::none) {
+        vote_at_ = std::numeric_limits<std::int64_t>::max();
+        return;
+    }
     const auto all = static_cast<double>(done_);
     const auto latest = static_cast<double>(done_ - last_vote_done_);
     const double each = std::max(elapsed / all, (elapsed - last_vote_) / latest);

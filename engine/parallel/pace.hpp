@@ -131,6 +131,12 @@ class Deadline {
         std::int64_t max_count = 0;  ///< 0 = no limit
         double min_seconds = 0;      ///< a count that is reached earlier does not stop
         StopReason at_count = StopReason::count;
+
+        /// No more than so many operations are to be begun.
+        std::int64_t most() const {
+            return max_count > 0 && min_seconds <= 0 ? max_count
+                                                     : std::numeric_limits<std::int64_t>::max();
+        }
     };
 
     /// `told`, if given, stops this worker when another one puts a reason there.
@@ -170,9 +176,7 @@ class Deadline {
     }
     std::int64_t done() const { return done_; }
     /// No more than so many operations are to be begun.
-    std::int64_t most() const {
-        return limits_.max_count > 0 && limits_.min_seconds <= 0 ? limits_.max_count : never;
-    }
+    std::int64_t most() const { return limits_.most(); }
     StopReason reason() const { return reason_; }
     /// Whether go_on() just read the clock, and its latest reading.
     bool ticked() const { return ticked_; }
@@ -281,6 +285,9 @@ class SlicedVote {
     /// The operation just done failed; the ranks stop at the next vote and stay in step until then.
     void failed() { failed_ = true; }
     std::int64_t done() const { return done_; }
+    /// No more than so many operations are to be begun. What is under way when a vote says stop may
+    /// be counted afterwards; no rank votes on it.
+    std::int64_t most() const { return limits_.most(); }
     StopReason reason() const { return reason_; }
     bool ticked() const { return ticked_; }
     double now() const { return ticker_.now(); }

@@ -15,7 +15,7 @@ Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::i
     return session_.signed_error(std::move(error));
 }
 
-Result<std::unique_ptr<TransferQueue>> ByteFile::queue(std::size_t /*depth*/) {
+Result<std::unique_ptr<TransferQueue>> ByteFile::queue(const QueueRequest& /*request*/) {
     return session_.signed_error(
         io_error("queue transfers", path_, "this way to storage has no transfers that are queued"));
 }

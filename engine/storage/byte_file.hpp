@@ -94,6 +94,7 @@ struct Capabilities {
     bool scattered = true;  ///< ranks may make a collective call at places far from each other
     bool plain = true;      ///< a file holds the bytes and nothing else
     bool queues = false;    ///< a rank may have many transfers under way (ByteFile::queue)
+    bool collective_queues = false;  ///< ranks together may (QueueRequest::collective)
 };
 
 struct OpenMode {
@@ -197,9 +198,9 @@ class ByteFile {
     Status sync();
     /// Collective. The file is not usable afterwards.
     Status close();
-    /// For at most `depth` transfers of this rank at the same time, which see no view; local. It
-    /// must be gone before the file is closed. An error of who has none (Capabilities::queues).
-    virtual Result<std::unique_ptr<TransferQueue>> queue(std::size_t depth);
+    /// For transfers of this rank under way at the same time, which see no view; local. It must be
+    /// gone before the file is closed. An error of who has none (Capabilities::queues).
+    virtual Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request);
     /// Bytes; local.
     virtual Result<std::int64_t> size() = 0;
     /// Transfers of this rank that did not go the way the backend stands for, e.g. through the page

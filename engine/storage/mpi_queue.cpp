@@ -12,10 +12,6 @@
 namespace effio {
 namespace {
 
-const char* name_of(bool write) {
-    return write ? "MPI_File_iwrite_at" : "MPI_File_iread_at";
-}
-
 struct Looked {
     bool is_over = false;
     int code = MPI_SUCCESS;
@@ -48,6 +44,21 @@ Looked look_at(MPI_Request& request) {
 
 }  // namespace
 
+const char* MpiQueue::name_of(bool write) const {
+    if (collective_) return write ? "MPI_File_iwrite_at_all" : "MPI_File_iread_at_all";
+    return write ? "MPI_File_iwrite_at" : "MPI_File_iread_at";
+}
+
+int MpiQueue::begin(const Transfer& transfer, std::byte* data, int count, MPI_Request& request) {
+    const std::int64_t at = transfer.offset;
+    if (transfer.write) {
+        return collective_ ? MPI_File_iwrite_at_all(file_, at, data, count, MPI_BYTE, &request)
+                           : MPI_File_iwrite_at(file_, at, data, count, MPI_BYTE, &request);
+    }
+    return collective_ ? MPI_File_iread_at_all(file_, at, data, count, MPI_BYTE, &request)
+                       : MPI_File_iread_at(file_, at, data, count, MPI_BYTE, &request);
+}
+
 void MpiQueue::post_write(std::size_t slot, std::span<const std::byte> data, std::int64_t offset) {
     // One function serves both directions; the library only reads from it.
     post(slot, true, const_cast<std::byte*>(data.data()), data.size(), offset);
@@ -63,18 +74,18 @@ void MpiQueue::post(std::size_t slot, bool write, std::byte* data, std::size_t b
     Transfer& transfer = transfers_[slot];
     transfer = {MPI_REQUEST_NULL, write, static_cast<std::int64_t>(bytes), offset, {}};
     order_.push_back(slot);
+    auto count = static_cast<int>(bytes);
     if (auto fits = check(transfer); !fits) [[unlikely]] {
         transfer.refused = std::move(fits);
-        return;
+        if (!collective_) return;
+        count = 0;
     }
-    const auto count = static_cast<int>(bytes);
-    const int code =
-        write ? MPI_File_iwrite_at(file_, offset, data, count, MPI_BYTE, &transfer.request)
-              : MPI_File_iread_at(file_, offset, data, count, MPI_BYTE, &transfer.request);
+    const int code = begin(transfer, data, count, transfer.request);
     if (code == MPI_SUCCESS) [[likely]]
         return;
     // What a failed post left there is nothing to wait for.
     transfer.request = MPI_REQUEST_NULL;
+    if (!transfer.refused) return;
     transfer.refused = mpi_error(name_of(write), path_, code);
 }
 
@@ -106,6 +117,7 @@ bool MpiQueue::look() {
             over_ = Over{*it, MPI_SUCCESS, 0};
         } else {
             const Looked seen = look_at(transfer.request);
+            if (!seen.is_over && collective_) return false;
             if (!seen.is_over) continue;
             over_ = Over{*it, seen.code, seen.moved};
         }
@@ -121,7 +133,8 @@ bool MpiQueue::test() {
 
 Completion MpiQueue::wait() {
     if (!over_) {
-        session_.progress.call("wait for MPI_File_iwrite_at, MPI_File_iread_at");
+        session_.progress.call(collective_ ? "wait for MPI_File_iwrite_at_all, iread_at_all"
+                                           : "wait for MPI_File_iwrite_at, MPI_File_iread_at");
         while (!look()) std::this_thread::yield();
     }
     const Over over = *over_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transfers of MPI-IO that are under way while their rank goes on: MPI_File_iwrite_at and
-// MPI_File_iread_at.
+// MPI_File_iread_at, or, where all ranks of the file post together, MPI_File_iwrite_at_all and
+// MPI_File_iread_at_all.
 //
 // Code and count of each transfer are checked, as with the library's other calls. What libraries
 // answer with a crash or with silence they are not asked for:
@@ -14,6 +15,11 @@
 // ROMIO in MPICH 4.0 never says that a transfer is over that failed on its way: the sentinel ends
 // such a run. OMPIO and MPICH move the data by POSIX asynchronous I/O, Open MPI's ROMIO at the
 // post.
+//
+// The collective ones are not to be trusted at all (in Open MPI's ROMIO a crash) before a job of
+// its own has tried them. They are looked at in the order of the posts only, each when those before
+// are over: a library may exchange messages when it is asked, and so all ranks ask in the same
+// order. What one rank must not ask for, it takes part in with nothing to move.
 #pragma once
 
 #include <mpi.h>
@@ -30,8 +36,9 @@ namespace effio {
 class MpiQueue final : public TransferQueue {
   public:
     /// `session` and `path` must outlive it; `file` is open until it is gone, with a view of bytes.
-    MpiQueue(Session& session, const std::string& path, MPI_File file, std::size_t depth)
-        : session_(session), path_(path), file_(file), transfers_(depth) {
+    MpiQueue(Session& session, const std::string& path, MPI_File file, std::size_t depth,
+             bool collective)
+        : session_(session), path_(path), file_(file), collective_(collective), transfers_(depth) {
         order_.reserve(depth);
     }
 
@@ -59,12 +66,15 @@ class MpiQueue final : public TransferQueue {
     void post(std::size_t slot, bool write, std::byte* data, std::size_t bytes,
               std::int64_t offset);
     Status check(const Transfer& transfer);
+    int begin(const Transfer& transfer, std::byte* data, int count, MPI_Request& request);
+    const char* name_of(bool write) const;
     bool look();
     Status status_of(const Over& over, Transfer& transfer) const;
 
     Session& session_;
     const std::string& path_;
     MPI_File file_;
+    bool collective_;
     std::vector<Transfer> transfers_;  ///< by slot
     std::vector<std::size_t> order_;   ///< slots under way, the first posted first
     std::optional<Over> over_;

@@ -87,7 +87,7 @@ Result<std::int64_t> MpiFile::size() {
     return bytes;
 }
 
-Result<std::unique_ptr<TransferQueue>> MpiFile::queue(std::size_t depth) {
+Result<std::unique_ptr<TransferQueue>> MpiFile::queue(const QueueRequest& request) {
     if (!shows_bytes_) {
         return session().signed_error(
             io_error("queue transfers", path(),
@@ -95,7 +95,7 @@ Result<std::unique_ptr<TransferQueue>> MpiFile::queue(std::size_t depth) {
                      "other elements or of a part"));
     }
     return std::unique_ptr<TransferQueue>(
-        std::make_unique<MpiQueue>(session(), path(), file_, depth));
+        std::make_unique<MpiQueue>(session(), path(), file_, request.depth, request.collective));
 }
 
 Status MpiFile::do_set_view(const View& view, const Hints& hints) {
@@ -290,6 +290,7 @@ class MpiStorage : public Storage {
         Capabilities can;
         can.sync_alone = false;
         can.queues = true;
+        can.collective_queues = true;
         return can;
     }
 

@@ -24,7 +24,7 @@ class MpiFile final : public ByteFile {
     GrantedHints granted_hints() override;
     Status seek(std::int64_t offset) override;
     Result<std::int64_t> size() override;
-    Result<std::unique_ptr<TransferQueue>> queue(std::size_t depth) override;
+    Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request) override;
 
   protected:
     friend class ByteFile;

@@ -10,6 +10,18 @@
 
 namespace effio {
 
+/// What a queue is to be for.
+struct QueueRequest {
+    std::size_t depth = 1;  ///< transfers under way at the same time, at most
+    /// All ranks of the file post the same number of transfers, in the same order, and wait for
+    /// them as they were posted: then an MPI library may carry them out together. Whether it can
+    /// do that at all has to be known from a trial (mpi_queue.hpp).
+    bool collective = false;
+    /// Where all transfers will be from and to; may be registered with the kernel, until the queue
+    /// is gone. Empty: not known.
+    std::span<const std::span<std::byte>> memory = {};
+};
+
 /// A transfer of a queue that is over.
 struct Completion {
     std::size_t slot = 0;  ///< as posted

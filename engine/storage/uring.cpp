@@ -4,13 +4,18 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/units.hpp"
 #include "storage/posix.hpp"
 
 namespace effio {
@@ -35,6 +40,48 @@ struct Request {
 Request request_of(bool write, std::span<const std::byte> data, std::int64_t offset) {
     // The kernel's structure has one pointer for both directions.
     return {write, const_cast<std::byte*>(data.data()), data.size(), offset, 0, true};
+}
+
+/// Pieces of memory that a ring has registered, in the order of their addresses.
+class RegisteredMemory {
+  public:
+    explicit RegisteredMemory(std::span<const std::span<std::byte>> memory) {
+        for (const auto& piece : memory) {
+            if (!piece.empty()) pieces_.push_back({piece.data(), piece.size()});
+        }
+        std::sort(pieces_.begin(), pieces_.end(),
+                  [](const iovec& a, const iovec& b) { return a.iov_base < b.iov_base; });
+    }
+    std::span<const iovec> pieces() const { return pieces_; }
+    std::size_t bytes() const {
+        std::size_t sum = 0;
+        for (const auto& piece : pieces_) sum += piece.iov_len;
+        return sum;
+    }
+    /// The piece that holds all these bytes; -1 if none does.
+    int index_of(const std::byte* memory, std::size_t bytes) const {
+        const auto behind = std::upper_bound(
+            pieces_.begin(), pieces_.end(), memory, [](const std::byte* place, const iovec& piece) {
+                return place < static_cast<const std::byte*>(piece.iov_base);
+            });
+        if (behind == pieces_.begin()) return -1;
+        const auto one = std::prev(behind);
+        const auto* const begin = static_cast<const std::byte*>(one->iov_base);
+        if (memory + bytes > begin + one->iov_len) return -1;
+        return static_cast<int>(one - pieces_.begin());
+    }
+
+  private:
+    std::vector<iovec> pieces_;
+};
+
+/// What may be locked, where so many bytes were too many.
+std::string locked_limit(std::size_t bytes) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+    return fmt::format(" ({} are needed, ulimit -l allows {})",
+                       format_size(static_cast<double>(bytes)),
+                       format_size(static_cast<double>(limit.rlim_cur)));
 }
 
 /// The submission and completion queue of one file, which it has registered.
@@ -65,6 +112,15 @@ class Ring {
     Ring& operator=(const Ring&) = delete;
     ~Ring() {
         if (is_open_) io_uring_queue_exit(&ring_);
+    }
+
+    /// Errno of who refused it; 0 if transfers within this memory use it from now on.
+    int register_memory(RegisteredMemory memory) {
+        const auto pieces = memory.pieces();
+        const int code =
+            io_uring_register_buffers(&ring_, pieces.data(), static_cast<unsigned>(pieces.size()));
+        if (code == 0) registered_ = std::move(memory);
+        return -code;
     }
 
     const Request& request(std::size_t slot) const { return requests_[slot]; }
@@ -156,10 +212,16 @@ class Ring {
         const auto length = static_cast<unsigned>(std::min(left, longest));
         const auto place =
             static_cast<std::uint64_t>(request.offset) + static_cast<std::uint64_t>(request.moved);
-        if (request.write) {
-            io_uring_prep_write(entry, 0, request.memory + request.moved, length, place);
+        std::byte* const memory = request.memory + request.moved;
+        const int piece = registered_ ? registered_->index_of(memory, length) : -1;
+        if (piece >= 0 && request.write) {
+            io_uring_prep_write_fixed(entry, 0, memory, length, place, piece);
+        } else if (piece >= 0) {
+            io_uring_prep_read_fixed(entry, 0, memory, length, place, piece);
+        } else if (request.write) {
+            io_uring_prep_write(entry, 0, memory, length, place);
         } else {
-            io_uring_prep_read(entry, 0, request.memory + request.moved, length, place);
+            io_uring_prep_read(entry, 0, memory, length, place);
         }
         // The descriptor is the first of those registered.
         io_uring_sqe_set_flags(entry, IOSQE_FIXED_FILE);
@@ -183,6 +245,7 @@ class Ring {
     io_uring ring_{};
     bool is_open_ = false;
     bool direct_ = false;
+    std::optional<RegisteredMemory> registered_;
     std::vector<Request> requests_;
     std::vector<Over> over_;  ///< taken from the kernel
     std::size_t next_ = 0;    ///< of them to be handed out
@@ -196,11 +259,16 @@ class UringFile : public PosixFile {
           ring_(std::move(ring)),
           settings_(settings) {}
 
-    Result<std::unique_ptr<TransferQueue>> queue(std::size_t depth) override {
-        auto ring = Ring::create(path(), descriptor().get(), depth, settings_);
+    Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request) override {
+        auto ring = Ring::create(path(), descriptor().get(), request.depth, settings_);
         if (!ring) return session().signed_error(ring.error());
+        if (settings_.registered && !request.memory.empty()) {
+            register_memory(**ring, RegisteredMemory(request.memory));
+        }
         return std::unique_ptr<TransferQueue>(std::make_unique<Queue>(*this, std::move(*ring)));
     }
+
+    Json describe() const override { return told_; }
 
   protected:
     Result<std::int64_t> write_run(std::int64_t offset, std::span<const std::byte> data) override {
@@ -234,6 +302,17 @@ class UringFile : public PosixFile {
         std::unique_ptr<Ring> ring_;
     };
 
+    /// Where it is refused, the queue does without.
+    void register_memory(Ring& ring, RegisteredMemory memory) {
+        const std::size_t bytes = memory.bytes();
+        const int code = ring.register_memory(std::move(memory));
+        told_ = Json{{"registered_bytes", code == 0 ? bytes : 0}};
+        if (code == 0) return;
+        told_["remark"] = fmt::format("buffers not registered: {}{}",
+                                      system_error("io_uring_register_buffers", path(), code).cause,
+                                      code == ENOMEM ? locked_limit(bytes) : std::string());
+    }
+
     Result<std::int64_t> move_alone(const Request& request) {
         if (request.bytes == 0) return 0;
         ring_->post(0, request);
@@ -265,6 +344,7 @@ class UringFile : public PosixFile {
 
     std::unique_ptr<Ring> ring_;
     UringSettings settings_;
+    Json told_ = Json::object();
 };
 
 class UringStorage : public PosixStorage {
@@ -295,7 +375,9 @@ class UringStorage : public PosixStorage {
             session(), comm, request, std::move(*fd), std::move(*ring), settings_));
     }
     Json describe() const override {
-        return Json{{"direct", settings_.direct}, {"poll", settings_.poll}};
+        return Json{{"direct", settings_.direct},
+                    {"poll", settings_.poll},
+                    {"registered", settings_.registered}};
     }
 
   private:

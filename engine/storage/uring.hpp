@@ -16,6 +16,7 @@ namespace effio {
 struct UringSettings {
     bool direct = false;  ///< O_DIRECT: what it demands of place, length and memory is the device's
     bool poll = false;    ///< completions are polled for at the device; with `direct` only
+    bool registered = true;  ///< the memory of a queue's transfers, if its owner names it
     void declare(OptionTable& table);
 };
 

@@ -9,6 +9,10 @@ void UringSettings::declare(OptionTable& table) {
     table.choice("poll", poll, {{"no", false}, {"yes", true}},
                  "look for completions at the device instead of waiting for its interrupt (with "
                  "direct; the device must have queues for it)");
+    table.choice("registered", registered, {{"no", false}, {"yes", true}},
+                 "the memory of queued transfers is registered with the kernel, which then need "
+                 "not look it up for each of them; where that is refused (ulimit -l) the result "
+                 "says so and the run goes on without");
 }
 
 }  // namespace effio

@@ -14,7 +14,7 @@ import pytest
 
 from driver.conftest import Effio
 from effio.store import archive
-from effio.store.folder import SUMS, Store
+from effio.store.folder import SUMS, RunFolder, Store
 from store import generate
 
 FIRST = "20260101T000000Z-ior-sweep-bulk-00000000-r0"
@@ -51,6 +51,36 @@ def test_there_and_back(kept: Effio) -> None:
     # Other programs can read it, and check it.
     with tarfile.open(kept.cwd / "all.tar.gz") as tar:
         assert tar.getnames()[0] == SUMS
+
+
+def test_the_turns_of_interference_go_along(kept: Effio) -> None:
+    """They are summed and kept as the rest; what else lies there is not ours."""
+    folder = RunFolder(kept.cwd / "effio-runs" / FIRST)
+    turn = folder.path / "result.turns/round-1-groups-1-2"
+    for name, text in (
+        ("together.log", "{}"), ("group-1/result.jsonl", "1"), ("group-2/result.jsonl", "2"),
+        ("group-2/scratch", "3"), (".hidden/result.jsonl", "4"),
+    ):  # fmt: skip
+        (turn / name).parent.mkdir(parents=True, exist_ok=True)
+        (turn / name).write_text(text)
+    turns = [f"result.turns/round-1-groups-1-2/{n}" for n in (
+        "group-1/result.jsonl", "group-2/result.jsonl", "together.log",
+    )]  # fmt: skip
+    assert sorted(folder.turns()) == turns
+    folder.seal()
+    assert folder.changed_since_sealed() == []
+    assert kept.call("archive", FIRST, "-o", "1.tar.gz").returncode == 0
+    back = kept.call("--runs", "elsewhere", "restore", "1.tar.gz")
+    assert back.stdout == "restored: 1 run to elsewhere\n", back.stderr
+    restored = RunFolder(kept.cwd / "elsewhere" / FIRST)
+    assert sorted(restored.turns()) == turns
+    assert not (restored.path / "result.turns/round-1-groups-1-2/group-2/scratch").exists()
+    again = kept.call("--runs", "elsewhere", "restore", "1.tar.gz")
+    assert again.stdout == "restored: 0 runs to elsewhere, 1 were here already\n", again.stderr
+    (restored.path / turns[0]).write_text("other")
+    assert restored.changed_since_sealed() == [turns[0]]
+    refused = kept.call("--runs", "elsewhere", "restore", "1.tar.gz")
+    assert f"{FIRST} is here already, and differs" in refused.stderr
 
 
 def test_a_part(kept: Effio) -> None:
@@ -103,6 +133,10 @@ GOOD = f"{FIRST}/run.json"
         (_member(GOOD, b"", type=tarfile.FIFOTYPE), "is no plain file"),
         (_member(GOOD, b"", type=tarfile.CHRTYPE), "is no plain file"),
         (_member(f"{FIRST}/.bashrc"), "is none of the files of a run"),
+        (_member(f"{FIRST}/result.turns/x"), "is none of the files of a run"),
+        (_member(f"{FIRST}/result.turns/.x/together.log"), "is none of the files of a run"),
+        (_member(f"{FIRST}/result.turns/x/group-1/run.json"), "is none of the files of a run"),
+        (_member("campaigns/result.turns/x/together.log"), "is none of the files of a run"),
         (_member(".ssh/run.json"), "is none of the files of a run"),
         (_member(f"a/b/{GOOD}"), "is none of the files of a run"),
         (_member("campaigns/run.json"), "is none of the files of a run"),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -72,6 +73,36 @@ def test_files_of_a_test_of_locks_go_with_theirs(effio: Effio, left: Path) -> No
     done = effio.call("clean", result)
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in left.glob("*.locktest.*")) == other
+
+
+def _killed_turns(effio: Effio, left: Path) -> Path:
+    """Of two turns: the first one's manifest names what the second one wrote anew."""
+    run = effio.cwd / "effio-runs/killed"
+    whole = _killed(run, left, files=[])
+    lines = whole.read_text().splitlines(keepends=True)
+    run_line = json.loads(lines[0])
+    del run_line["manifest"]
+    whole.write_text(json.dumps(run_line) + "\n" + "".join(lines[1:]))
+    _killed(run / "result.turns/round-1-groups-1/group-1", left)
+    _killed(run / "result.turns/round-1-groups-1-2/group-1", left)
+    (run / "result.turns/round-1-groups-1-2/group-2").mkdir()
+    (run / "result.turns/round-1-groups-1-2/group-2/result.jsonl").write_text("")
+    return whole
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_what_the_turns_of_a_killed_interference_left_goes(
+    effio: Effio, left: Path, by_name: bool
+) -> None:
+    whole = _killed_turns(effio, left)
+    dry = effio.call("clean", whole, "--dry-run")
+    assert dry.stdout.count("would remove") == 3, dry.stderr
+    done = effio.call("clean", *([whole] if by_name else []))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("remove ") == 3, done.stdout
+    assert sorted(p.name for p in left.rglob("*") if p.is_file()) == ["mine.txt", "r003"]
+    again = effio.call("clean", whole)
+    assert again.stdout == f"{whole}: nothing is left in {left}\n"
 
 
 def test_a_dry_run_removes_nothing(effio: Effio, left: Path) -> None:

@@ -19,6 +19,14 @@ QUICK = (
 )
 
 
+def with_fault(engine: Engine, fault: str) -> list[str]:
+    """What stands before the program, so that calls go wrong as faulty_calls.c describes: of the
+    ranks only, a launcher has calls of its own."""
+    shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
+    assert shim.exists(), f"{shim} is not built"
+    return ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault}"]
+
+
 @dataclass
 class Faulty:
     """Runs b_eff_io, or what is given, with calls that go wrong as faulty_calls.c describes."""
@@ -31,13 +39,8 @@ class Faulty:
         return self.launch(fault, [*QUICK, "--dir", self.data, *words])
 
     def launch(self, fault: str, words: Sequence[object]) -> Run:
-        shim = self.engine.build / "tests" / "faults" / "effio_faulty_calls.so"
-        assert shim.exists(), f"{shim} is not built"
-        # The ranks only: a launcher has calls of its own.
-        prefix = [
-            *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault}"),
-            f"EFFIO_FAULT_LOG={self.place / 'strikes'}",
-        ]
+        log = f"EFFIO_FAULT_LOG={self.place / 'strikes'}"
+        prefix = [*with_fault(self.engine, fault), log]
         return self.engine.run(words, self.place, prefix=prefix)
 
     @property

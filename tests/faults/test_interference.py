@@ -6,24 +6,35 @@ from __future__ import annotations
 
 import os
 import signal
-from functools import partial
 from pathlib import Path
+
+import pytest
 
 from engines import Engine, Job
 from interference_runs import interfere, of_turn, start, turns
 from results import load
 
-ENDLESS = "--items 100 --iterations 50000"
-FIRST = "round-1-groups-1"  # the first turn of all
+from .conftest import with_fault
+
+ALONE, OTHER, BESIDE = "round-1-groups-1", "round-1-groups-2", "round-1-groups-1-2"  # in turn
+# What there is by then.
+IN_TURN = {ALONE: [ALONE], OTHER: [ALONE, OTHER], BESIDE: [ALONE, BESIDE, OTHER]}
 
 
-def measured(where: Path, turn: str, group: int, count: int) -> bool:
-    file = where / "all.turns" / turn / f"group-{group}/result.jsonl"
-    return file.exists() and file.read_bytes().count(b'"kind":"measurement"') >= count
-
-
-def wait_for_measurements(job: Job, where: Path, turn: str, group: int) -> None:
-    job.wait_until(f"measurements of {turn}", partial(measured, where, turn, group, 2))
+def at_work_in(turn: str, engine: Engine, where: Path, data: Path) -> Job:
+    """A job whose first group has measured one iteration in this turn and stands before the next,
+    until there is a file `go`; in BESIDE the second one is at work as long."""
+    hook = where / "hook"
+    hook.write_text(
+        f'#!/bin/sh\n[ -d {where}/all.turns/{turn} ] && [ "$EFFIO_ITERATION" = 1 ] || exit 0\n'
+        f"touch {where}/there; while [ ! -e {where}/go ]; do sleep 0.1; done\n"
+    )
+    hook.chmod(0o755)
+    line = f"mdtest --dir {data} --items 20 --iterations 2"
+    first = f"1: {line} --run-before-phase {hook}"
+    job = start(engine, where, first, f"1: {line}", words=["--quiet"])
+    job.wait_until(f"the second iteration in {turn}", (where / "there").exists)
+    return job
 
 
 def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
@@ -31,27 +42,25 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
 ) -> None:
     """A full disk in the midst of the second one's writes: the third of its sixteen in its second
     turn, which is beside the first one."""
-    shim = mpi.build / "tests" / "faults" / "effio_faulty_calls.so"
-    assert shim.exists(), f"{shim} is not built"
     run = interfere(
         mpi,
         tmp_path,
         f"1: mdtest --dir {data} --items 50 --iterations 2",
         f"1: ior --backend posix --dir {data} --block 1MiB --transfer 64KiB",
         words=["--quiet"],
-        prefix=["env", f"LD_PRELOAD={shim}", "EFFIO_FAULT=write,error=28,file=ior,nth=19"],
+        prefix=with_fault(mpi, "write,error=28,file=ior,nth=19"),
     )
     assert run.code == 3, run
     result = run.result
     assert result.status == "io_error"
     assert result.end is not None
     assert result.end["reason"] == "in turn 3 (round 1, 1 mdtest beside 2 ior): io_error"
-    assert turns(tmp_path) == [f"round-1-groups-{g}" for g in ("1", "1-2", "2")]
-    beside = of_turn(tmp_path, "round-1-groups-1-2", 1)
+    assert turns(tmp_path) == [ALONE, BESIDE, OTHER]
+    beside = of_turn(tmp_path, BESIDE, 1)
     assert beside.status == "done"
     assert [m["operations"] for m in beside.rows(phase="File creation")] == [50] * 2
-    assert of_turn(tmp_path, "round-1-groups-2", 2).status == "done"
-    assert of_turn(tmp_path, "round-1-groups-1-2", 2).status == "io_error"
+    assert of_turn(tmp_path, OTHER, 2).status == "done"
+    assert of_turn(tmp_path, BESIDE, 2).status == "io_error"
     factors = [f for f in result.figures if f["name"] == "slow_down"]
     assert [f["metric"]["value"] for f in factors] == [None, None]
     told = [m for m in result.measurements if m["where"]["beside"]]
@@ -60,57 +69,57 @@ def test_a_group_that_fails_ends_its_runs_and_not_the_turns(
     assert list(data.iterdir()) == [], run
 
 
+@pytest.mark.parametrize(("nth", "turn"), [(3, OTHER), (19, BESIDE)])
 def test_a_hang_ends_the_job_and_the_whole_says_who(
-    any_engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path, nth: int, turn: str
 ) -> None:
-    """One rank of the first group stands still while the second one waits for its turn."""
-    any_engine.needs_ranks(3)
-    job = start(
+    """A write of the second group never returns; the first one waits for its turn, or works."""
+    run = interfere(
         any_engine,
         tmp_path,
-        f"2: mdtest --dir {data} {ENDLESS} --watchdog 8s",
-        f"1: mdtest --dir {data} {ENDLESS}",
-        ranks=3,
+        f"1: mdtest --dir {data} --items 50 --iterations 2",
+        f"1: ior --backend posix --dir {data} --block 1MiB --transfer 64KiB --watchdog 8s",
         words=["--quiet", "--agree-deadline", "20s"],
+        prefix=with_fault(any_engine, f"write,hang,file=ior,nth={nth}"),
     )
-    wait_for_measurements(job, tmp_path, FIRST, 1)
-    frozen = job.ranks()[1]
-    os.kill(frozen, signal.SIGSTOP)
-    try:
-        run = job.finish(300)
-    finally:
-        if frozen in job.members():
-            os.kill(frozen, signal.SIGKILL)
-    hung = of_turn(tmp_path, FIRST, 1)
+    hung = of_turn(tmp_path, turn, 2)
     assert hung.status == "hung", run
     assert hung.end is not None
     whole = load(tmp_path / "all.jsonl")
     assert whole.status == "hung", run
     assert whole.end is not None
-    assert whole.end["reason"] == f"group 1 ended the job: {hung.end['reason']}"
-    assert turns(tmp_path) == [FIRST]
+    assert whole.end["reason"] == f"group 2 ended the job: {hung.end['reason']}"
+    assert turns(tmp_path) == IN_TURN[turn]
 
 
-def test_a_signal_to_all_stops_all_in_order(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    job = start(any_engine, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
-    wait_for_measurements(job, tmp_path, FIRST, 1)
+@pytest.mark.parametrize("turn", [ALONE, BESIDE])
+def test_a_signal_to_all_stops_all_in_order(
+    any_engine: Engine, tmp_path: Path, data: Path, turn: str
+) -> None:
+    job = at_work_in(turn, any_engine, tmp_path, data)
     for rank in job.ranks():
         os.kill(rank, signal.SIGUSR1)
     run = job.finish()
     assert run.code == 4, run
     assert run.result.status == "interrupted"
-    assert of_turn(tmp_path, FIRST, 1).status == "interrupted"
-    assert turns(tmp_path) == [FIRST]
+    assert of_turn(tmp_path, turn, 1).status == "interrupted"
+    assert turns(tmp_path) == IN_TURN[turn]
     assert list(data.iterdir()) == [], run
 
 
-def test_a_killed_rank_leaves_readable_results(mpi: Engine, tmp_path: Path, data: Path) -> None:
-    job = start(mpi, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
-    wait_for_measurements(job, tmp_path, FIRST, 1)
-    os.kill(job.ranks()[1], signal.SIGKILL)  # of the group that waits
+@pytest.mark.parametrize("turn", [ALONE, BESIDE])
+def test_a_killed_rank_leaves_readable_results(
+    mpi: Engine, tmp_path: Path, data: Path, turn: str
+) -> None:
+    job = at_work_in(turn, mpi, tmp_path, data)
+    os.kill(job.ranks()[1], signal.SIGKILL)  # of the group that waits, or is beside
+    (tmp_path / "go").touch()  # the command would outlive its rank
     run = job.finish()
     assert run.code != 0, run
-    left = of_turn(tmp_path, FIRST, 1)
+    left = of_turn(tmp_path, turn, 1)
     assert left.status in (None, "interrupted"), run
     assert len(left.measurements) >= 2
-    assert load(tmp_path / "all.jsonl").status in (None, "interrupted"), run
+    whole = load(tmp_path / "all.jsonl")
+    assert whole.status in (None, "interrupted"), run
+    # Each turn before is told, when it is over.
+    assert {m["where"]["group"] for m in whole.measurements} == set(range(1, len(IN_TURN[turn])))

@@ -6,38 +6,30 @@ from __future__ import annotations
 
 import os
 import signal
-from functools import partial
 from pathlib import Path
 
-from engines import Engine, Job
+from engines import Engine
 from together_runs import log_of, start, together
 
-ENDLESS = "--items 100 --iterations 50000"
+from .conftest import with_fault
+from .standing import ENDLESS, standing, wait_for_measurements
 
 
-def measured(where: Path, group: int, count: int) -> bool:
-    file = where / f"both/group-{group}/result.jsonl"
-    return file.exists() and file.read_bytes().count(b'"kind":"measurement"') >= count
-
-
-def wait_for_measurements(job: Job, where: Path, *of_groups: int) -> None:
-    for group in of_groups:
-        job.wait_until(f"measurements of group {group}", partial(measured, where, group, 2))
+def results_of(where: Path, *groups: int) -> list[Path]:
+    return [where / f"both/group-{group}/result.jsonl" for group in groups]
 
 
 def test_an_error_of_one_group_lets_the_other_finish(
     mpi: Engine, tmp_path: Path, data: Path
 ) -> None:
     """A full disk in the midst of the second one's writes."""
-    shim = mpi.build / "tests" / "faults" / "effio_faulty_calls.so"
-    assert shim.exists(), f"{shim} is not built"
     run = together(
         mpi,
         tmp_path,
         f"1: mdtest --dir {data} --items 50 --iterations 3",
         f"1: ior --backend posix --dir {data} --block 1MiB --transfer 64KiB",
         words=["--quiet"],
-        prefix=["env", f"LD_PRELOAD={shim}", "EFFIO_FAULT=write,error=28,file=ior,nth=3"],
+        prefix=with_fault(mpi, "write,error=28,file=ior,nth=3"),
     )
     assert run.code == 3, run
     well, failed = run.results
@@ -78,14 +70,9 @@ def test_a_hang_of_one_group_stops_the_other_in_order(
         ranks=4,
         words=["--quiet", "--agree-deadline", "60s"],
     )
-    wait_for_measurements(job, tmp_path, 1, 2)
-    frozen = job.ranks()[3]
-    os.kill(frozen, signal.SIGSTOP)
-    try:
+    wait_for_measurements(job, *results_of(tmp_path, 1, 2))
+    with standing(job, job.ranks()[3]):
         run = job.finish(300)
-    finally:
-        if frozen in job.members():
-            os.kill(frozen, signal.SIGKILL)
     stopped, hung = run.results
     assert hung.status == "hung", run
     assert hung.end is not None
@@ -116,16 +103,9 @@ def test_a_group_that_stands_still_whole_is_found_by_the_other_one(
         ranks=3,
         words=["--quiet", "--watchdog", "5s", "--agree-deadline", "2s"],
     )
-    wait_for_measurements(job, tmp_path, 1, 2)
-    frozen = job.ranks()[1:]
-    for rank in frozen:
-        os.kill(rank, signal.SIGSTOP)
-    try:
+    wait_for_measurements(job, *results_of(tmp_path, 1, 2))
+    with standing(job, *job.ranks()[1:]):
         run = job.finish(300)
-    finally:
-        for rank in frozen:
-            if rank in job.members():
-                os.kill(rank, signal.SIGKILL)
     stopped, still = run.results
     assert stopped.status == "interrupted", run
     assert stopped.end is not None
@@ -150,9 +130,8 @@ def test_a_second_signal_ends_the_job_at_once(
         ranks=3,
         words=["--quiet", "--watchdog", "0s"],
     )
-    wait_for_measurements(job, tmp_path, 1, 2)
+    wait_for_measurements(job, *results_of(tmp_path, 1, 2))
     asked, frozen = job.ranks()[1:]
-    os.kill(frozen, signal.SIGSTOP)
 
     def ended() -> bool:
         if log_of(tmp_path)[-1]["event"] in ("call_off", "end"):
@@ -160,12 +139,9 @@ def test_a_second_signal_ends_the_job_at_once(
         os.kill(asked, signal.SIGINT)
         return False
 
-    try:
+    with standing(job, frozen):
         job.wait_until("the end of the group", ended)
         run = job.finish(300)
-    finally:
-        if frozen in job.members():
-            os.kill(frozen, signal.SIGKILL)
     stopped, at_once = run.results
     assert at_once.status == "interrupted", run
     assert at_once.end is not None
@@ -185,7 +161,7 @@ def test_a_signal_to_one_group_lets_the_other_finish(
         f"1: mdtest --dir {data} {ENDLESS}",
         words=["--quiet"],
     )
-    wait_for_measurements(job, tmp_path, 2)
+    wait_for_measurements(job, *results_of(tmp_path, 2))
     os.kill(job.ranks()[1], signal.SIGTERM)
     run = job.finish()
     assert run.code == 4, run
@@ -198,7 +174,7 @@ def test_a_signal_to_one_group_lets_the_other_finish(
 
 def test_a_signal_to_all_stops_all_in_order(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     job = start(any_engine, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
-    wait_for_measurements(job, tmp_path, 1, 2)
+    wait_for_measurements(job, *results_of(tmp_path, 1, 2))
     for rank in job.ranks():
         os.kill(rank, signal.SIGUSR1)
     run = job.finish()
@@ -211,7 +187,7 @@ def test_a_killed_rank_leaves_readable_results(mpi: Engine, tmp_path: Path, data
     """The launcher ends the others: at once, or after a SIGTERM that they may have the time to
     heed. results.load has held every line against the schema."""
     job = start(mpi, tmp_path, *[f"1: mdtest --dir {data} {ENDLESS}"] * 2, words=["--quiet"])
-    wait_for_measurements(job, tmp_path, 1, 2)
+    wait_for_measurements(job, *results_of(tmp_path, 1, 2))
     os.kill(job.ranks()[1], signal.SIGKILL)
     run = job.finish()
     assert run.code != 0, run

@@ -8,14 +8,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from engines import Engine
-from system.test_ior_queue import FORBIDDEN
+from queue_runs import needs_uring, without_io_uring
 
 KIB, MIB = 1 << 10, 1 << 20
 FIGURES = ("hidden_share", "work_slowdown", "io_seconds", "work_seconds", "both_seconds")
@@ -233,24 +232,11 @@ def test_a_signal_waits_for_what_is_under_way(
 
 
 def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data: Path) -> None:
-    told = json.loads(any_engine.alone(["describe", "backends"], tmp_path).stdout)
-    rows = told["backends"] if isinstance(told, dict) else told
-    (row,) = [r for r in rows if r["name"] == "uring" and r["serves"] == "bytes"]
-    if row["missing"]:
-        pytest.skip(row["missing"])
+    needs_uring(any_engine, tmp_path)
 
     def without(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(any_engine.program), "overlap", "--transfer=4KiB", "--repetitions=1"]
-        command += ["--work-time=1ms", f"--dir={data}", *words]
-        return subprocess.run(
-            [sys.executable, "-c", FORBIDDEN, *command],
-            cwd=tmp_path,
-            env=any_engine.environment(),
-            capture_output=True,
-            text=True,
-            timeout=90,
-            check=False,
-        )
+        command = ["overlap", "--transfer=4KiB", "--repetitions=1", "--work-time=1ms"]
+        return without_io_uring(any_engine, [*command, f"--dir={data}", *words], tmp_path)
 
     run = without("-o", "left.jsonl")
     assert run.returncode == 0, run

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,7 +14,7 @@ from effio.cli.complete import complete_run
 from effio.cli.main import runs_directory
 from effio.errors import EffioError, ExitCode
 from effio.store import clean
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RESULT, RunFolder, Store, files_of_turns
 from effio.store.reader import Result, ResultError, read_result
 
 
@@ -31,11 +33,33 @@ def _busy_directories(store: Store) -> dict[Path, str]:
     return busy
 
 
+# A result that lists files, and where they are.
+_Part = tuple[Result, Path]
+
+
+def _listing(path: Path) -> list[Result]:
+    """The run's own result and those of its turns, as far as they list files."""
+    results = [read_result(path)]
+    for turn in files_of_turns(path):
+        # What lists no files has none to be removed.
+        with contextlib.suppress(ResultError):
+            if turn.name == RESULT:
+                results.append(read_result(turn))
+    return [result for result in results if result.run.manifest is not None]
+
+
 def _clean(
-    name: str, result: Result, directory: Path, kept_too: bool, dry: bool, quiet: bool
+    name: str, parts: Sequence[_Part], kept_too: bool, dry: bool, quiet: bool
 ) -> tuple[int, int]:
-    files, untouched = clean.leftovers(result, directory, kept_too)
-    for item in untouched:
+    found: dict[Path, clean.Leftover] = {}
+    alone: dict[Path, clean.Kept] = {}
+    for result, directory in parts:
+        ours, untouched = clean.leftovers(result, directory, kept_too)
+        found |= {item.path: item for item in ours}
+        alone |= {item.path: item for item in untouched}
+    files = list(found.values())
+    # A turn's file may be older than the next turn, which uses its name again.
+    for item in [item for path, item in alone.items() if path not in found]:
         click.echo(f"left alone: {fmt.plain(item.path)}: {item.why}", err=True)
     for file in files:
         click.echo(f"{'would remove' if dry else 'remove'} {fmt.plain(file.path)} "
@@ -44,7 +68,8 @@ def _clean(
     for item in failed:
         click.echo(f"could not remove {fmt.plain(item.path)}: {item.why}", err=True)
     if not files and not quiet:
-        click.echo(f"{fmt.plain(name)}: nothing is left in {fmt.plain(directory)}")
+        places = ", ".join(dict.fromkeys(fmt.plain(directory) for _, directory in parts))
+        click.echo(f"{fmt.plain(name)}: nothing is left in {places}")
     return len(files), len(failed)
 
 
@@ -66,7 +91,8 @@ def command(
     """Remove the data files that a killed run left behind.
 
     Without RUN: those of all kept runs that did not end in order. Only names that the run's
-    result file lists are looked at, only in its directory; anything older than the run stays.
+    result file lists, or one of a turn of interference, are looked at, only in its directory;
+    anything older than the run stays.
     """
     store = Store(runs_directory(ctx))
     busy = _busy_directories(store)
@@ -77,21 +103,24 @@ def command(
             if folder.state() in ("running", "planned", "submitted", "done"):
                 continue
             try:
-                result = folder.result()
-                if result.run.manifest is None or result.run.manifest.keep:
-                    continue
+                listing = _listing(folder.result_path)
             except ResultError:
                 continue
-            try:
-                where = clean.directory_of(result, folder)
-            except EffioError as error:
-                click.echo(f"left alone: {folder.id}: {error}", err=True)
-                continue
-            if where.resolve() in busy:
-                click.echo(f"left alone: {where}: {busy[where.resolve()]} is at work there",
-                           err=True)  # fmt: skip
-                continue
-            count, bad = _clean(folder.id, result, where, False, dry_run, True)
+            parts = []
+            for result in listing:
+                if result.run.manifest is not None and result.run.manifest.keep:
+                    continue
+                try:
+                    where = clean.directory_of(result, folder)
+                except EffioError as error:
+                    click.echo(f"left alone: {folder.id}: {error}", err=True)
+                    continue
+                if where.resolve() in busy:
+                    click.echo(f"left alone: {where}: {busy[where.resolve()]} is at work there",
+                               err=True)  # fmt: skip
+                    continue
+                parts.append((result, where))
+            count, bad = _clean(folder.id, parts, False, dry_run, True)
             total, failed = total + count, failed + bad
         if total == 0:
             click.echo("nothing is left of any run")
@@ -99,14 +128,18 @@ def command(
         found = store.find(run)
         if isinstance(found, RunFolder) and found.state() == "running":
             raise EffioError(f"{found.id} is still running")
-        result = found.result() if isinstance(found, RunFolder) else read_result(found)
+        listing = _listing(found.result_path if isinstance(found, RunFolder) else found)
         name = found.id if isinstance(found, RunFolder) else str(found)
-        if result.run.manifest is None:
+        if not listing:
             raise EffioError(f"{name} lists no files: it never got as far as creating any")
         folder_or_none = found if isinstance(found, RunFolder) else None
-        where = Path(directory) if directory else clean.directory_of(result, folder_or_none)
-        if where.resolve() in busy:
-            raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
-        _, failed = _clean(name, result, where, kept, dry_run, False)
+        parts = []
+        for result in listing:
+            named = directory if len(listing) == 1 else None
+            where = Path(named) if named else clean.directory_of(result, folder_or_none)
+            if where.resolve() in busy:
+                raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
+            parts.append((result, where))
+        _, failed = _clean(name, parts, kept, dry_run, False)
     if failed:
         raise click.exceptions.Exit(ExitCode.IO_ERROR)

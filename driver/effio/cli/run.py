@@ -21,7 +21,7 @@ from effio.engine.description import BenchmarkInfo
 from effio.engine.discover import find_engine
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
-from effio.launch import batch_run, job
+from effio.launch import batch_run, job, trial
 from effio.launch.batch import (
     BatchSystem,
     batch_names,
@@ -305,13 +305,24 @@ def _run(engine: Engine, benchmark: BenchmarkInfo, values: dict[str, Any]) -> No
     if "--plan" in request.arguments or "--plan-json" in request.arguments:
         _show_plan(request)
         return
+    tries = trial.is_needed(request)
+    # What the trial will find is not judged by a plan.
+    asked = trial.with_word(request, "later") if tries else request
     plan = request.engine.check(
-        [request.benchmark, *request.arguments], request.ranks.total, request.ranks.per_node
+        [request.benchmark, *asked.arguments], request.ranks.total, request.ranks.per_node
     )
     _look_at_directories(request, plan, values)
     if values["print_command"]:
-        click.echo(job.plain_command(request))
+        click.echo(job.plain_command(trial.trial_of(request) if tries else request))
+        if tries:
+            say("then the same with --tried WORD for --trial; WORD is what that run names")
         return
+    if tries and (values["batch"] or values["submit"]):
+        raise EffioError(
+            "a script makes no trial of nonblocking collective calls",
+            hint=f"effio run {shlex.join([request.benchmark, *request.arguments, '--trial'])}, "
+            "where the job is to run; then give what it names to --tried",
+        )
     runs = Store(runs_directory(click.get_current_context()))
     if values["batch"] or values["submit"]:
         _batch(request, runs, site, values, plan)
@@ -348,6 +359,8 @@ def _here(
     title = f"{request.benchmark} on {fmt.count_of(request.ranks.total, 'rank')}"
     try:
         with LiveView(title, quiet=request.quiet) as view:
+            if trial.is_needed(request):
+                request = trial.tried(request, runs, view)
             finished = job.run_here(request, runs, view)
     except NoLauncherError as error:
         if find_batch_system() is None or request.machine.allocation is not None:

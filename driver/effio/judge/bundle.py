@@ -20,7 +20,7 @@ from pathlib import Path
 from effio.errors import EffioError, ExitCode
 from effio.judge.manifest import write_sums
 from effio.judge.samples import Judged
-from effio.store.folder import KEPT_FILES, RESULT
+from effio.store.folder import KEPT_FILES, RESULT, RunFolder
 
 # Instructions ask for no large binary data; a result of this size is none.
 _MOST_BYTES = 4 << 30
@@ -47,9 +47,10 @@ def _copy_run(run: Judged, target: Path) -> None:
     if not run.path.is_dir():
         _copy(run.path, target / RESULT)
         return
-    for name in KEPT_FILES:
+    for name in (*KEPT_FILES, *RunFolder(run.path).turns()):
         source = run.path / name
         if source.is_file() and not source.is_symlink():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
             _copy(source, target / name)
 
 

@@ -24,7 +24,15 @@ from typing import IO
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
-from effio.store.folder import KEPT_FILES, REPORT, SUMS, RunFolder, Store, sha256_of
+from effio.store.folder import (
+    KEPT_FILES,
+    REPORT,
+    SUMS,
+    RunFolder,
+    Store,
+    is_of_turn,
+    sha256_of,
+)
 
 # Where a campaign is kept (campaign/state.py), and what of it.
 CAMPAIGNS = "campaigns"
@@ -52,7 +60,11 @@ class Restored:
 def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) -> int:
     """Returns the number of files. The archive appears whole or not at all; one that exists is
     refused."""
-    files = [(f"{run.id}/{n}", run.path / n) for run in runs for n in (*KEPT_FILES, REPORT)]
+    files = [
+        (f"{run.id}/{name}", run.path / name)
+        for run in runs
+        for name in (*KEPT_FILES, REPORT, *run.turns())
+    ]
     files += [(f"{CAMPAIGNS}/{c.name}/{n}", c / n) for c in campaigns for n in CAMPAIGN_FILES]
     files = [(name, path) for name, path in files if path.is_file() and not path.is_symlink()]
     for name, _ in files:
@@ -103,6 +115,9 @@ def _write_all(archive: tarfile.TarFile, files: Sequence[tuple[str, Path]]) -> N
 
 def _is_place(name: str) -> bool:
     """Of a file in the folder of a run, or of a campaign."""
+    run, _, place = name.partition("/")
+    if is_of_turn(place):
+        return run != CAMPAIGNS and _NAME.fullmatch(run) is not None
     *folders, file = name.split("/")
     if not all(_NAME.fullmatch(part) for part in folders):
         return False
@@ -238,7 +253,7 @@ def _moved(path: Path, scratch: Path, root: Path) -> Restored:
 def _same(one: Path, other: Path) -> bool:
     """The archive's files are in the folder that is here; what else is in that does not matter."""
     return other.is_dir() and all(
-        (other / file.name).is_file() and sha256_of(other / file.name) == sha256_of(file)
-        for file in one.iterdir()
-        if file.name != REPORT
+        (here := other / file.relative_to(one)).is_file() and sha256_of(here) == sha256_of(file)
+        for file in one.rglob("*")
+        if file.is_file() and file.name != REPORT
     )

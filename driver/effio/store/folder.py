@@ -5,6 +5,7 @@ run.json          what was started, with which engine and launcher, and how it e
 environment.json  the variables that steer MPI, I/O and the batch system (no others: an
                   environment holds secrets)
 result.jsonl      the engine's result file
+result.turns/     of interference: the results of each turn's groups, and their logs
 stdout.log, stderr.log
 job.sh, job.log, environment.txt   of a batch job
 SHA256SUMS        of the files above, when the run has ended
@@ -39,6 +40,10 @@ from effio.store.run_record import RunRecord
 
 RESULT = "result.jsonl"
 TOGETHER = "together.log"  # of a job of several benchmarks, beside their folders
+_TURNS = "turns"  # what their folder is called beside the result
+_TURN_FILE = re.compile(
+    rf"[A-Za-z0-9][A-Za-z0-9_.=+-]*/({re.escape(TOGETHER)}|group-\d{{1,9}}/{re.escape(RESULT)})"
+)
 RECORD = "run.json"
 ENVIRONMENT = "environment.json"
 SUMS = "SHA256SUMS"
@@ -51,7 +56,9 @@ PROGRESS = "progress.json"
 JOB_LOG = "job.log"
 _SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
 
-# All that a run leaves but the page, which is drawn from them.
+_MAX_SUMMED = 100_000
+
+# All that a run leaves but the page, which is drawn from them, and its turns.
 KEPT_FILES = (*_SUMMED, JOB_SCRIPT, JOB_LOG, COMMANDS, NOTES, SUMS)
 
 # Only what explains a result; never the rest. Extended regular expressions, for grep as for us.
@@ -63,6 +70,19 @@ TELLING = (
 SECRET = "^[^=]*(TOKEN|SECRET|PASSWORD|CREDENTIAL|_KEY|JWT)"
 
 State = Literal["planned", "submitted", "running", "done", "failed", "interrupted", "hung", "newer"]
+
+
+def files_of_turns(result: Path) -> list[Path]:
+    """What the turns of interference left beside its result."""
+    place = result.with_suffix(f".{_TURNS}")
+    found = sorted([*place.glob(f"*/{TOGETHER}"), *place.glob(f"*/group-*/{RESULT}")])
+    return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def is_of_turn(name: str) -> bool:
+    """Of a file's place in the folder of a run."""
+    folder, _, rest = name.partition("/")
+    return folder == f"{Path(RESULT).stem}.{_TURNS}" and _TURN_FILE.fullmatch(rest) is not None
 
 
 def now_utc() -> str:
@@ -133,6 +153,13 @@ class RunFolder:
     def has_result(self) -> bool:
         return self.result_path.is_file()
 
+    def turns(self) -> list[str]:
+        """Names in this folder of what the turns of interference left."""
+        names = [
+            path.relative_to(self.path).as_posix() for path in files_of_turns(self.result_path)
+        ]
+        return [name for name in names if is_of_turn(name)]
+
     def record(self) -> RunRecord | None:
         """None if there is none, or one that cannot be read."""
         file = self.path / RECORD
@@ -180,14 +207,10 @@ class RunFolder:
     def seal(self) -> None:
         """Writes the checksums, with all that they are of on storage. To be called when the run has
         ended."""
-        for name in _SUMMED:
-            if (self.path / name).is_file():
-                _sync(self.path / name)
-        lines = [
-            f"{sha256_of(self.path / name)}  {name}"
-            for name in _SUMMED
-            if (self.path / name).is_file()
-        ]
+        summed = [name for name in _SUMMED if (self.path / name).is_file()] + self.turns()
+        for name in summed:
+            _sync(self.path / name)
+        lines = [f"{sha256_of(self.path / name)}  {name}" for name in summed]
         write_atomically(self.path / SUMS, "\n".join(lines) + "\n")
 
     @property
@@ -197,13 +220,13 @@ class RunFolder:
     def changed_since_sealed(self) -> list[str]:
         """Names of files that differ from their checksum or are gone; empty if none was sealed."""
         try:
-            lines = (self.path / SUMS).read_text(encoding="utf-8").splitlines()[:1000]
+            lines = (self.path / SUMS).read_text(encoding="utf-8").splitlines()[:_MAX_SUMMED]
         except (OSError, ValueError):
             return []
         changed = []
         for line in lines:
             digest, _, name = line.partition("  ")
-            if name not in _SUMMED:
+            if name not in _SUMMED and not is_of_turn(name):
                 continue
             file = self.path / name
             if not file.is_file() or sha256_of(file) != digest:

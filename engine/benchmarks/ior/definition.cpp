@@ -86,6 +86,12 @@ Data::Data(const Source& source, std::size_t largest)
     }
 }
 
+std::span<std::byte> Data::memory() {
+    if (auto* stamped = std::get_if<StampedBuffer>(&memory_); stamped != nullptr)
+        return stamped->memory();
+    return std::get<Words>(memory_).memory.bytes();
+}
+
 std::span<const std::byte> Data::words_at(std::int64_t offset, std::size_t bytes) {
     auto& words = std::get<Words>(memory_);
     if (words.offsets) {

@@ -94,6 +94,8 @@ class Data {
             return stamped->at(offset, bytes);
         return words_at(offset, bytes);
     }
+    /// All that `at` hands out pieces of.
+    std::span<std::byte> memory();
 
   private:
     std::span<const std::byte> words_at(std::int64_t offset, std::size_t bytes);

@@ -17,6 +17,7 @@
 #include "benchmarks/storage_run.hpp"
 #include "core/whole.hpp"
 #include "parallel/from_root.hpp"
+#include "storage/mpi_info.hpp"
 
 namespace effio::ior {
 namespace {
@@ -46,6 +47,8 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
          {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
          {can.threads || p.threads == 1, "files of threads of their own"},
          {can.queues || p.queue_depth == 1, "transfers that are queued (--queue-depth)"},
+         {can.collective_queues || p.queue_depth == 1 || !p.collective,
+          "collective calls that are queued (--collective with --queue-depth)"},
          {can.plain || p.segments > 0, "files that hold nothing (--segments 0)"},
          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
          {can.scattered || !p.collective || ordered,
@@ -58,6 +61,22 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
         if (auto good = storage.check(blocks); !good) return good;
     }
     return {};
+}
+
+/// Collective: the word for --tried of calls that need it, else empty.
+Result<std::string> calls_to_be_tried(const Session& session, const Parameters& p,
+                                      const Target& target) {
+    std::string word;
+    if (!p.collective || p.queue_depth == 1) return word;
+    if (session.comm.is_root() && target.file_system()) {
+        word = mpi_io_word(target.file_system()->type);
+    }
+    session.comm.broadcast(word);
+    if (!p.tried || *p.tried == word) return word;
+    return usage_error(
+        fmt::format("--tried {}: here the nonblocking collective calls are those of {}, of which "
+                    "that trial says nothing; run with --trial, in a job of its own",
+                    *p.tried, word));
 }
 
 class Ior : public BenchmarkWith<Parameters> {
@@ -214,6 +233,8 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
                                  p.storage.cache, needs);
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();
+    const auto tried = calls_to_be_tried(session, p, target);
+    if (!tried) return Ending::from(tried.error());
 
     Setup setup;
     setup.parameters = p;
@@ -281,7 +302,13 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
                               fmt::format("{} errors", errors));
     const bool kept = p.keep_on_errors && ending.status == ExitCode::data_errors;
     if (kept) ending.detail["kept"] = "the data files, because of --keep-on-errors";
-    return kept ? ending : run->end(session, *storage, std::move(ending));
+    if (!kept) ending = run->end(session, *storage, std::move(ending));
+    if (p.trial && ending.status == ExitCode::done) {
+        ending.detail["tried"] = *tried;
+        session.console.print(fmt::format(
+            "MPI_File_iwrite_at_all and MPI_File_iread_at_all work here: --tried {}\n", *tried));
+    }
+    return ending;
 }
 
 }  // namespace

@@ -80,6 +80,15 @@ void Parameters::declare(OptionTable& table) {
              "transfers that each worker has under way at the same time; more than 1 needs "
              "--backend mpiio (MPI_File_iwrite_at, iread_at) or uring")
         .range(1, 4096);
+    table.flag(
+        "trial", trial,
+        "with --collective and --queue-depth: a short run that shows whether the MPI library "
+        "can do this at all; it names what --tried then needs");
+    table
+        .add("tried", tried,
+             "the MPI library that a --trial found to work; `effio run` makes the trial by itself")
+        .metavar("WORD")
+        .automatic("none");
     table.flag("preallocate", preallocate, "reserve the whole file before writing (timed as open)");
     table.choice("sync", sync,
                  {{"none", SyncWhen::never}, {"end", SyncWhen::end}, {"each", SyncWhen::each}},
@@ -281,16 +290,7 @@ Status Parameters::check_modes() const {
     if (threads > 1 && (collective || viewed)) {
         return usage_error("--threads: collective calls and views belong to whole ranks");
     }
-    if (queue_depth > 1 && (collective || viewed)) {
-        return usage_error(
-            "--queue-depth: transfers that are under way together are each worker's own and at "
-            "offsets: not with --collective, --placement view or strided");
-    }
-    if (queue_depth > 1 && (sync == SyncWhen::each || think_time.count > 0 || save_calls)) {
-        return usage_error(
-            "--queue-depth: where several transfers are under way none stands alone: not with "
-            "--sync each, --think-time or --save-calls");
-    }
+    if (auto good = check_queue(); !good) return good;
     for (const auto& when : verify) {
         if (when != "write" && when != "mixed" && when != "read" && when != "inside") {
             return usage_error(
@@ -310,6 +310,58 @@ Status Parameters::check_modes() const {
         return usage_error("--seed: IOR's data take at most 2147483647");
     }
     return {};
+}
+
+Status Parameters::check_queue() const {
+    const bool together = queue_depth > 1 && collective;
+    if ((trial || tried) && !together) {
+        return usage_error(
+            "--trial and --tried are of calls that are both --collective and queued (--queue-depth "
+            "2 or more)");
+    }
+    if (trial && tried) return usage_error("--tried: a --trial is to find that out");
+    if (queue_depth <= 1) return {};
+    if (placement != Placement::offset) {
+        return usage_error(
+            "--queue-depth: transfers that are under way together are at offsets: not with "
+            "--placement view or strided");
+    }
+    if (sync == SyncWhen::each || think_time.count > 0 || save_calls) {
+        return usage_error(
+            "--queue-depth: where several transfers are under way none stands alone: not with "
+            "--sync each, --think-time or --save-calls");
+    }
+    if (!together) return {};
+    if (rate_limit) {
+        return usage_error(
+            "--rate-limit: collective calls that are queued (--queue-depth) cannot be held back, "
+            "each rank by its own clock");
+    }
+    if (trial || tried) return {};
+    return usage_error(
+        "--collective with --queue-depth: some MPI libraries crash in nonblocking collective calls "
+        "(MPI_File_iwrite_at_all), or move wrong data, so they are tried before, in a short job of "
+        "its own: run the same with --trial, and give what it names to --tried; `effio run ior` "
+        "does both");
+}
+
+/// The same calls, a few of them, every byte checked.
+void Parameters::cut_to_trial() {
+    constexpr std::int64_t rounds = 4;  // of the whole queue
+    phases = {"write", "read"};
+    if (mix_read) phases.emplace_back(name(Access::mixed));
+    transfers.resize(1);
+    block = {std::min(block.count, rounds * queue_depth * transfers.front().count)};
+    segments = std::min<std::int64_t>(segments, 2);
+    verify = {"write", "read"};
+    repetitions = 1;
+    until_ci = {};
+    stonewall = min_time = time_limit = delay = Seconds{0};
+    wear_out = steady = use_existing = preallocate = false;
+    max_transfers = 0;
+    count_file.reset();
+    storage.keep = false;
+    stem += ".trial";
 }
 
 Status Parameters::check_limits() {
@@ -356,6 +408,7 @@ Status Parameters::check() {
     if (auto good = check_modes(); !good) return good;
     if (auto good = check_limits(); !good) return good;
     if (auto good = check_hints(); !good) return good;
+    if (trial) cut_to_trial();
     return storage.check();
 }
 

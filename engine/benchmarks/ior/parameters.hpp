@@ -38,6 +38,8 @@ struct Parameters {
     // How.
     bool collective = false;
     std::int64_t queue_depth = 1;
+    bool trial = false;                ///< of collective calls that are queued
+    std::optional<std::string> tried;  ///< the library that such a trial found to work
     Placement placement = Placement::offset;
     bool preallocate = false;
     SyncWhen sync = SyncWhen::end;
@@ -106,6 +108,8 @@ struct Parameters {
     Status check_phases();
     Status check_mix() const;
     Status check_modes() const;
+    Status check_queue() const;
+    void cut_to_trial();
     Status check_limits();
     Status check_hints() const;
 };

@@ -57,6 +57,15 @@ void Lane::take_memory(const Calls& calls) {
     }
 }
 
+std::vector<std::span<std::byte>> Lane::memory_of_slots(Access access) {
+    std::vector<std::span<std::byte>> all;
+    for (Slot& slot : slots) {
+        if (access != Access::read) all.push_back(slot.data->memory());
+        if (access != Access::write) all.push_back(slot.memory.bytes());
+    }
+    return all;
+}
+
 /// Makes the calls of one lane.
 class Pass::Worker {
   public:
@@ -88,8 +97,7 @@ class Pass::Worker {
     template <class Pace, class Tick>
     void loop(Pace& pace, Tick&& tick) {
         if (calls_.queue_depth > 1) {
-            // Collective calls, which another pace ends, are not queued.
-            if constexpr (requires { pace.most(); }) queued(pace, tick);
+            queued(pace, tick);
         } else if (!calls_.is_plain()) {
             steps(pace, tick, [](Worker& w, std::int64_t number) { return w.step(number); });
         } else if (calls_.access == Access::write) {
@@ -165,7 +173,9 @@ class Pass::Worker {
     }
 
     /// As many calls under way as there are slots, in the walk's order as they are posted. What is
-    /// under way when the pace says stop is waited for and counts.
+    /// under way when the pace says stop is waited for and counts. In collective calls, which
+    /// nothing holds back, how many were posted follows from how many are over: on all ranks the
+    /// same.
     template <class Pace, class Tick>
     void queued(Pace& pace, Tick& tick) {
         TransferQueue& queue = *lane_.queue;

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,8 @@ struct Lane {
 
     /// Fills the memory before any time is measured; `data` and `worker` are there.
     void take_memory(const Calls& calls);
+    /// Where the transfers of the slots will be from and to.
+    std::vector<std::span<std::byte>> memory_of_slots(Access access);
 };
 
 /// When a pass ends.

@@ -141,7 +141,8 @@ Status Runner::open(const Task& task, std::vector<Lane>& lanes) {
         if (auto ready = prepare_file(task, *lane.file, lane.worker); !ready) return ready;
         if (auto aimed = aim(task, lane); !aimed) return aimed;
         if (lane.slots.empty()) continue;
-        auto queue = lane.file->queue(lane.slots.size());
+        const auto memory = lane.memory_of_slots(task.access);
+        auto queue = lane.file->queue({lane.slots.size(), p.collective, memory});
         if (!queue) return std::move(queue.error());
         lane.queue = std::move(*queue);
     }

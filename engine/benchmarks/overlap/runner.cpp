@@ -150,8 +150,9 @@ std::optional<Runner::Open> Runner::open(Contender& way) {
     }
     if (!go_on(mine)) return {};
     if (way.way != Way::blocking) {
+        const std::array all{memory_.bytes()};
         auto queue = way.way == Way::thread ? make_threaded_queue(session_, *opened.file)
-                                            : opened.file->queue(1);
+                                            : opened.file->queue({.memory = all});
         if (!queue) {
             mine.fail(session_.signed_error(std::move(queue.error())));
         } else {

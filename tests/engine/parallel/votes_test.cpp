@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 
 #include "parallel/pace.hpp"
 
@@ -74,6 +75,22 @@ TEST_F(Votes, a_minimum_of_time_outlasts_the_count) {
     work(pace, 0.25);
     EXPECT_EQ(pace.done(), 16);
     EXPECT_EQ(pace.reason(), StopReason::count);
+}
+
+/// As where several operations are under way: what was begun before is counted.
+TEST_F(Votes, after_a_stop_nobody_votes_on_what_was_under_way) {
+    SlicedVote pace(comm, stop, {clock.now(), 2.0, 0});
+    EXPECT_EQ(pace.most(), std::numeric_limits<std::int64_t>::max());
+    work(pace, 0.25);
+    EXPECT_EQ(pace.done(), 8);
+    const auto votes = pace.votes();
+    for (int i = 0; i < 20; ++i) pace.go_on();
+    EXPECT_EQ(pace.done(), 28);
+    EXPECT_EQ(pace.votes(), votes);
+    EXPECT_EQ(pace.reason(), StopReason::time);
+    EXPECT_EQ(SlicedVote(comm, stop, {clock.now(), 0, 100}).most(), 100);
+    EXPECT_EQ(SlicedVote(comm, stop, {clock.now(), 0, 100, 4.0}).most(),
+              std::numeric_limits<std::int64_t>::max());
 }
 
 TEST_F(Votes, a_steady_rate_ends_collective_work) {

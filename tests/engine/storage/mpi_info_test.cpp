@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string>
+
 namespace effio {
 namespace {
 
@@ -48,6 +51,28 @@ TEST(MpiInfo, empty_values_are_left_out) {
     const Info info(hints);
     EXPECT_FALSE(hints_of(info.raw()).get("empty"));
     EXPECT_EQ(hints_of(info.raw()).get("full"), "1");
+}
+
+TEST(MpiIoWords, tell_library_version_choice_and_file_system) {
+    constexpr const char* open_mpi = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
+    EXPECT_EQ(mpi_io_word(open_mpi, "ompio", "ext4"), "open-mpi-v4.1.4:ompio:ext4");
+    EXPECT_EQ(mpi_io_word(open_mpi, "^ompio", "ext4"), "open-mpi-v4.1.4:not-ompio:ext4");
+    EXPECT_EQ(mpi_io_word(open_mpi, "", "lustre"), "open-mpi-v4.1.4:default:lustre");
+    EXPECT_EQ(mpi_io_word("MPICH Version:      4.0.2", "", "fuse.sshfs"),
+              "mpich-version-4.0.2:fuse.sshfs");
+    EXPECT_EQ(mpi_io_word("Intel(R) MPI Library 2021.6 for Linux* OS", "", "xfs"),
+              "intel-r-mpi-library-2021.6-for-linux-os:xfs");
+}
+
+/// The launcher's choice reaches this process as a parameter: --mca io ompio, or romio321.
+TEST(MpiIoWords, tell_what_this_process_was_told_to_take) {
+    const std::string word = mpi_io_word("ext4");
+    EXPECT_TRUE(word.ends_with(":ext4")) << word;
+    if (!word.starts_with("open-mpi")) return;
+    const char* chosen = std::getenv("OMPI_MCA_io");
+    const auto first = word.find(':');
+    const std::string told = word.substr(first + 1, word.rfind(':') - first - 1);
+    EXPECT_EQ(told, chosen == nullptr ? "default" : chosen);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 
@@ -57,7 +59,7 @@ TEST_P(Queues, hold_every_depth_and_hand_back_each_slot_once) {
     for (const std::size_t depth : {1U, 2U, 7U, 128U}) {
         const auto file = open(GetParam(), OpenMode::creating());
         if (!file) GTEST_SKIP() << reason;
-        auto queue = std::move(*file->queue(depth));
+        auto queue = std::move(*file->queue({.depth = depth}));
         std::vector<Buffer> memory;
         std::set<std::size_t> over;
         for (std::size_t i = 0; i < depth; ++i) {
@@ -94,7 +96,7 @@ TEST_P(Queues, tell_what_came_short_and_what_failed_with_the_place) {
     ASSERT_TRUE(file->close());
     const auto reader = open(GetParam(), OpenMode::reading());
     ASSERT_TRUE(reader) << reason;
-    auto queue = std::move(*reader->queue(2));
+    auto queue = std::move(*reader->queue({.depth = 2}));
     queue->post_read(0, buffer.bytes(), 600);
     Completion over = queue->wait();
     ASSERT_FALSE(over.status);
@@ -126,7 +128,7 @@ TEST_P(Queues, go_on_while_others_are_under_way) {
     if (!file) GTEST_SKIP() << reason;
     constexpr std::size_t depth = 5;
     constexpr std::int64_t transfers = 200;
-    auto queue = std::move(*file->queue(depth));
+    auto queue = std::move(*file->queue({.depth = depth}));
     std::vector<Buffer> memory;
     for (std::size_t i = 0; i < depth; ++i) memory.emplace_back(piece);
     std::vector<std::size_t> free{4, 3, 2, 1, 0};
@@ -156,12 +158,11 @@ TEST_P(Queues, go_on_while_others_are_under_way) {
     EXPECT_TRUE(file->close());
 }
 
-/// In MPI-IO a view changes what offsets mean, also those of nonblocking calls.
 /// What was written meanwhile can be read; nothing of such a length is touched.
 TEST_F(OneQueue, of_MPI_reads_up_to_the_end_and_counts_with_int) {
     const auto file = open("mpiio", OpenMode::creating());
     ASSERT_TRUE(file) << reason;
-    auto queue = std::move(*file->queue(2));
+    auto queue = std::move(*file->queue({.depth = 2}));
     Buffer buffer(piece);
     pattern.fill(buffer.bytes(), 0);
     queue->post_read(0, buffer.bytes(), 0);
@@ -182,15 +183,53 @@ TEST_F(OneQueue, of_MPI_reads_up_to_the_end_and_counts_with_int) {
     EXPECT_TRUE(file->close());
 }
 
+/// In MPI-IO a view changes what offsets mean, also those of nonblocking calls.
 TEST_F(OneQueue, is_refused_where_a_view_is_set) {
     auto file = open("mpiio", OpenMode::creating());
     ASSERT_TRUE(file) << reason;
     ASSERT_TRUE(file->set_view(View{4096, Contiguous{}}, Hints{}));
-    const auto queue = file->queue(2);
+    const auto queue = file->queue({.depth = 2});
     ASSERT_FALSE(queue);
     EXPECT_NE(queue.error().cause.find("a view"), std::string::npos) << queue.error().cause;
     ASSERT_TRUE(file->set_view(View{}, Hints{}));
-    EXPECT_TRUE(file->queue(2));
+    EXPECT_TRUE(file->queue({.depth = 2}));
+    EXPECT_TRUE(file->close());
+}
+
+/// Pieces that the kernel knows, such as it does not, and such as go beyond one: all arrive.
+TEST_F(OneQueue, of_io_uring_moves_registered_memory_and_other) {
+    const auto file = open("uring", OpenMode::creating());
+    if (!file) GTEST_SKIP() << reason;
+    Buffer arena(8 * piece);
+    Buffer other(piece);
+    const auto at_piece = [&](std::size_t i) { return arena.bytes().subspan(i * piece, piece); };
+    // Out of order, and with a gap between.
+    const std::array memory{arena.bytes().subspan(4 * piece, 2 * piece), at_piece(0), at_piece(2)};
+    auto queue = std::move(*file->queue({.depth = 4, .memory = memory}));
+    const Json told = file->describe();
+    if (told.contains("remark")) GTEST_SKIP() << told["remark"];
+    EXPECT_EQ(told["registered_bytes"], 4 * piece);
+    const std::array pieces{at_piece(5), at_piece(0), at_piece(1), other.bytes(),
+                            // From one that is known into one that is not.
+                            arena.bytes().subspan(2 * piece + 512, piece)};
+    const auto check = [&](bool write) {
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            const auto offset = static_cast<std::int64_t>(i * piece);
+            if (write) {
+                pattern.fill(pieces.at(i), offset);
+                queue->post_write(i % 4, pieces.at(i), offset);
+            } else {
+                std::fill(pieces.at(i).begin(), pieces.at(i).end(), std::byte{0});
+                queue->post_read(i % 4, pieces.at(i), offset);
+            }
+            const Completion over = queue->wait();
+            EXPECT_TRUE(over.status) << over.status.error().text();
+            EXPECT_FALSE(pattern.check(pieces.at(i), offset)) << i;
+        }
+    };
+    check(true);
+    check(false);
+    queue.reset();
     EXPECT_TRUE(file->close());
 }
 
@@ -198,7 +237,7 @@ TEST_F(OneQueue, is_refused_by_who_has_none) {
     const auto file = open("posix", OpenMode::creating());
     ASSERT_TRUE(file) << reason;
     EXPECT_FALSE(storage->capabilities().queues);
-    const auto queue = file->queue(2);
+    const auto queue = file->queue({.depth = 2});
     ASSERT_FALSE(queue);
     EXPECT_EQ(queue.error().path, path);
     EXPECT_TRUE(file->close());
