@@ -50,7 +50,7 @@ struct Engine {
             failed = true;
             return 0;
         }
-        lane.file = file->get();
+        lane.file = std::move(*file);
         lane.data.swap(data);
         std::swap(lane.memory, memory);
         const effio::ior::Until until;
@@ -60,7 +60,8 @@ struct Engine {
         const double rate = bare::rate_of(MPI_Wtime() - start, static_cast<long>(geometry.block));
         lane.data.swap(data);
         std::swap(lane.memory, memory);
-        failed = failed || done.transfers() != lane.transfers || !(*file)->close();
+        failed = failed || done.sum(&effio::ior::LaneDone::transfers) != lane.transfers ||
+                 !lane.file->close();
         return rate;
     }
     double write(const std::string& path) { return pass(Access::write, path); }

@@ -133,6 +133,17 @@ class Job:
             assert self.process.poll() is None, f"the run ended before: {what}\n{self.finish()}"
             time.sleep(0.02)
 
+    def wait_for_end_of(
+        self, pid: int, meanwhile: Callable[[], None] = lambda: None, timeout: float = 90
+    ) -> None:
+        """Until this process of the job is gone, with or without its launcher."""
+        deadline = time.monotonic() + timeout
+        while pid in self.members():
+            assert time.monotonic() < deadline, f"{pid} is still there after {timeout} s"
+            with contextlib.suppress(ProcessLookupError):
+                meanwhile()
+            time.sleep(0.02)
+
     def wait_for_measurements(self, count: int, timeout: float = 90) -> None:
         def enough() -> bool:
             files = self.new_results()

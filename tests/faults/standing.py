@@ -36,4 +36,5 @@ def standing(job: Job, *ranks: int) -> Iterator[None]:
     finally:
         for rank in ranks:
             if rank in job.members():
-                os.kill(rank, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(rank, signal.SIGKILL)

@@ -4,6 +4,7 @@ says that they are not where they were asked for (docs/exit-codes.md)."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,9 +23,12 @@ def run_with(engine: Engine, tmp_path: Path, result: Path, data: Path, *environm
 
 
 def full(mount: Callable[..., Path]) -> Path:
-    """A directory that takes names and not a byte."""
-    place = mount("-t", "tmpfs", "-o", "size=4k", "none")
-    (place / "ballast").write_bytes(b"x" * 4096)
+    """A directory that takes names and not a byte. No two have the same name: what is rescued has
+    it, and what a test leaves in /tmp that was cut short would be in the way."""
+    whole = mount("-t", "tmpfs", "-o", "size=4k", "none")
+    (whole / "ballast").write_bytes(b"x" * 4096)
+    place = whole / f"full-{uuid.uuid4().hex}"
+    place.mkdir()
     return place
 
 

@@ -112,7 +112,9 @@ def test_a_killed_rank_leaves_readable_results(
     mpi: Engine, tmp_path: Path, data: Path, turn: str
 ) -> None:
     job = at_work_in(turn, mpi, tmp_path, data)
-    os.kill(job.ranks()[1], signal.SIGKILL)  # of the group that waits, or is beside
+    asked, killed = job.ranks()  # the one that is killed waits, or is beside
+    os.kill(killed, signal.SIGKILL)
+    job.wait_for_end_of(asked)
     (tmp_path / "go").touch()  # the command would outlive its rank
     run = job.finish()
     assert run.code != 0, run

@@ -8,6 +8,7 @@ import errno
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -189,14 +190,8 @@ def test_a_second_signal_ends_what_is_under_way_at_once(
     job = paced(mpi, way, tmp_path, data, "--watchdog=0s")
     asked, frozen = job.ranks()
 
-    def ended() -> bool:
-        if asked not in job.members():
-            return True
-        os.kill(asked, signal.SIGINT)
-        return False
-
     with standing(job, frozen):
-        job.wait_until("the end of rank 0", ended)
+        job.wait_for_end_of(asked, partial(os.kill, asked, signal.SIGINT))
         run = job.finish()
     assert run.result.status == "interrupted", run
     assert run.result.end is not None
