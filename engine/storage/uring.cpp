@@ -125,12 +125,16 @@ class Ring {
 
     const Request& request(std::size_t slot) const { return requests_[slot]; }
 
-    /// Where several are under way, each is sent at once, so that the device has all of them: with
-    /// one system call for all that came over together it waits for work, and moves a tenth less.
+    /// Sent at once: it goes on while its rank does something else, and the device has all that are
+    /// under way. With one system call for several it waits for work, and moves a tenth less.
     void post(std::size_t slot, const Request& request) {
+        prepare_for_wait(slot, request);
+        io_uring_submit(&ring_);  // what is refused is sent by the wait
+    }
+    /// The wait that follows sends it, in the same system call.
+    void prepare_for_wait(std::size_t slot, const Request& request) {
         requests_[slot] = request;
         prepare(slot);
-        if (requests_.size() > 1) io_uring_submit(&ring_);  // what is refused is sent by the wait
     }
 
     struct Over {
@@ -315,7 +319,7 @@ class UringFile : public PosixFile {
 
     Result<std::int64_t> move_alone(const Request& request) {
         if (request.bytes == 0) return 0;
-        ring_->post(0, request);
+        ring_->prepare_for_wait(0, request);
         return moved_by(ring_->wait(), ring_->request(0));
     }
 

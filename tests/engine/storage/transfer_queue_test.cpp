@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "../test_session.hpp"
 #include "core/buffer.hpp"
@@ -229,6 +231,24 @@ TEST_F(OneQueue, of_io_uring_moves_registered_memory_and_other) {
     };
     check(true);
     check(false);
+    queue.reset();
+    EXPECT_TRUE(file->close());
+}
+
+TEST_F(OneQueue, of_io_uring_begins_when_it_is_posted) {
+    const auto file = open("uring", OpenMode::creating());
+    if (!file) GTEST_SKIP() << reason;
+    auto queue = std::move(*file->queue({.depth = 1}));
+    Buffer memory(piece);
+    pattern.fill(memory.bytes(), 0);
+    queue->post_write(0, memory.bytes(), 0);
+    // Nobody waits or asks meanwhile.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (fs::file_size(path) < piece && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(fs::file_size(path), piece);
+    EXPECT_TRUE(queue->wait().status);
     queue.reset();
     EXPECT_TRUE(file->close());
 }
