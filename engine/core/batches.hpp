@@ -40,8 +40,10 @@ class CallMarks {
   public:
     static constexpr std::size_t most_marks = 2 * Batches::most;
 
-    /// `done` calls are over at `now`, a reading of the clock that began at `start`.
-    explicit CallMarks(double start) : start_(start) { marks_.reserve(most_marks); }
+    /// Takes its memory, so it is made before any time is measured.
+    CallMarks() { marks_.reserve(most_marks); }
+    void begin(double now) { start_ = now; }
+    /// `done` calls are over at `now`, a reading of the clock that `begin` was told of.
     [[gnu::always_inline]] void note(std::int64_t done, double now) {
         if (done >= next_) [[unlikely]]
             keep(now);
@@ -52,7 +54,7 @@ class CallMarks {
   private:
     [[gnu::noinline]] void keep(double now);
 
-    double start_;
+    double start_ = 0;
     std::int64_t each_ = 1;  ///< calls between marks
     std::int64_t next_ = 1;
     std::vector<double> marks_;  ///< mark i: (i + 1) * each_ calls were over

@@ -11,12 +11,11 @@
 namespace effio {
 
 /// How much was done in each slice of time since a start. Slices are a second wide at first, or
-/// `fine` of it; when
-/// they would become more than `most_slices`, neighbours are merged and the width doubles.
+/// `fine` of it; when they would become more than `most_slices`, neighbours are merged and the
+/// width doubles.
 class TimeSeries {
   public:
     static constexpr std::size_t most_slices = 4096;
-
     static constexpr double fine = 1.0 / 64;
 
     TimeSeries() = default;

@@ -105,6 +105,18 @@ def test_what_the_turns_of_a_killed_interference_left_goes(
     assert again.stdout == f"{whole}: nothing is left in {left}\n"
 
 
+def test_one_directory_is_not_that_of_many_turns(effio: Effio, left: Path) -> None:
+    whole = _killed_turns(effio, left)
+    refused = effio.call("clean", whole, "--dir", left)
+    assert refused.returncode == 2, refused.stderr
+    assert "--dir names one place" in refused.stderr
+    assert "results that list files" in refused.stderr
+    assert (left / "i00").exists()
+    one = whole.parent / "result.turns/round-1-groups-1/group-1/result.jsonl"
+    done = effio.call("clean", one, "--dir", left, "--dry-run")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_dry_run_removes_nothing(effio: Effio, left: Path) -> None:
     _killed(effio.cwd / "effio-runs/killed", left)
     done = effio.call("clean", "--dry-run")

@@ -133,10 +133,14 @@ def command(
         if not listing:
             raise EffioError(f"{name} lists no files: it never got as far as creating any")
         folder_or_none = found if isinstance(found, RunFolder) else None
+        if directory and len(listing) > 1:
+            raise EffioError(
+                f"--dir names one place, and {name} has {len(listing)} results that list files",
+                hint="name one of them: effio clean FILE --dir DIR",
+            )
         parts = []
         for result in listing:
-            named = directory if len(listing) == 1 else None
-            where = Path(named) if named else clean.directory_of(result, folder_or_none)
+            where = Path(directory) if directory else clean.directory_of(result, folder_or_none)
             if where.resolve() in busy:
                 raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
             parts.append((result, where))

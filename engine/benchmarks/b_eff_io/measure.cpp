@@ -82,6 +82,7 @@ template <class OneCall>
 [[gnu::noinline]] void voted_calls(const Clock& clock, RootVote& vote, RowTimes& times,
                                    CallMarks& marks, const OneCall& one_call) {
     double begin = clock.now();
+    marks.begin(begin);
     while (true) {
         if (!one_call(vote.done())) vote.failed();
         const double end = clock.now();
@@ -108,12 +109,10 @@ template <class OneCall>
 /// All calls of the row; its budget runs since `start`.
 template <class OneCall>
 void make_calls(const Session& session, const Comm& comm, const RowTask& task, double start,
-                RowMeasured& m, const OneCall& one_call) {
+                RowMeasured& m, CallMarks& over, const OneCall& one_call) {
     if (task.repetitions == 0) {
         RootVote vote(comm, session.interrupted, {start, task.budget, task.cap_calls});
-        CallMarks marks(session.clock.now());
-        voted_calls(session.clock, vote, m.times, marks, one_call);
-        m.batches = marks.batches(static_cast<double>(task.row.memory * comm.size()));
+        voted_calls(session.clock, vote, m.times, over, one_call);
         m.times.barrier = vote.barrier_seconds();
         m.times.broadcast = vote.broadcast_seconds();
         m.times.last_vote = vote.last_vote_seconds();
@@ -122,11 +121,16 @@ void make_calls(const Session& session, const Comm& comm, const RowTask& task, d
     } else {
         FixedCount count(task.repetitions);
         counted_calls(session.clock, count, task.repetitions, m.times, one_call);
-        m.batches.none =
-            "the number of calls is fixed: ranks do not meet after each, and none is timed";
         m.repetitions = count.done();
         m.stopped = count.reason();
     }
+}
+
+Batches batches_of(const RowTask& task, const CallMarks& over, int ranks) {
+    if (task.repetitions == 0) return over.batches(static_cast<double>(task.row.memory * ranks));
+    Batches none;
+    none.none = "the number of calls is fixed: ranks do not meet after each, and none is timed";
+    return none;
 }
 
 }  // namespace
@@ -155,6 +159,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     const bool writing = task.access != Access::read;
     file.time_calls_into(task.time_calls ? &m.call_times : nullptr);
     const Marks marks(row, writing ? task.access : task.writer);
+    CallMarks over;
 
     session.progress.call("barrier");
     comm.barrier();
@@ -166,14 +171,14 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     }
     as_itself(file, [&](const auto& itself) {
         if (writing) {
-            make_calls(session, comm, task, start, m,
+            make_calls(session, comm, task, start, m, over,
                        [&](std::int64_t call) __attribute__((always_inline)) {
                            buffers.mark(marks, call);
                            return trouble.passed(itself.write(form, buffers.to_write(row)));
                        });
             return;
         }
-        make_calls(session, comm, task, start, m,
+        make_calls(session, comm, task, start, m, over,
                    [&](std::int64_t call) __attribute__((always_inline)) {
                        if (!trouble.passed(itself.read(form, buffers.to_read(row)))) return false;
                        std::optional<WrongChunk> wrong;
@@ -207,6 +212,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     m.times.barrier += stop - before_agreement;
     m.times.total = stop - start;
     m.call_failed = m.agreed.failed();
+    m.batches = batches_of(task, over, comm.size());
     file.time_calls_into(nullptr);
     return m;
 }

@@ -52,7 +52,8 @@ TEST(Batches, the_end_without_a_call_counts) {
 TEST(CallMarks, slices_of_equally_many_calls) {
     // Calls of 1 s: a hundred of them give 25 slices of four, 99 give 24, 79 are too few.
     for (const int calls : {100, 99, 79}) {
-        CallMarks marks(1000);
+        CallMarks marks;
+        marks.begin(1000);
         for (int i = 1; i <= calls; ++i) marks.note(i, 1000 + i);
         const auto found = marks.batches(7);
         EXPECT_EQ(found.rates.size(), calls < 80 ? 0U : static_cast<std::size_t>(calls / 4));
@@ -66,7 +67,7 @@ TEST(CallMarks, slices_of_equally_many_calls) {
 
 TEST(CallMarks, a_long_loop_keeps_few_marks_and_loses_no_call) {
     for (const std::int64_t calls : {200, 201, 202, 400, 401, 1000, 12345}) {
-        CallMarks marks(0);
+        CallMarks marks;
         for (std::int64_t i = 1; i <= calls; ++i) marks.note(i, static_cast<double>(i) / 2);
         const auto found = marks.batches(3);
         EXPECT_GE(found.rates.size(), 50U) << calls;
@@ -92,7 +93,7 @@ Held held(std::size_t calls, double rho, double drift) {
     Gaussian noise(20261125);
     for (int run = 0; run < runs; ++run) {
         TimeSeries series = TimeSeries::finely();
-        CallMarks marks(0);
+        CallMarks marks;
         double now = 0;
         const auto moved = correlated(noise, calls, rho);
         for (std::size_t i = 0; i < calls; ++i) {
