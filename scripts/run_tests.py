@@ -18,15 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent
 COUNT = ROOT / "build/test-count"
 
 # A run mostly waits: for its launcher, which takes a second to see the end of one that failed, for
-# a watchdog, for a deadline. Three at a time for each core keep it busy. What measures a rate comes
+# a watchdog, for a deadline. Four at a time for each core keep it busy. What measures a rate comes
 # after them, with the machine to itself.
-WORKERS = min(12, 3 * (os.cpu_count() or 1))
+WORKERS = min(12, 4 * (os.cpu_count() or 1))
 RATES = "tests/accuracy"
 PYTEST = {
     "whole runs, faults, Slurm, driver": (
         *("tests", f"--ignore={RATES}", f"--numprocesses={WORKERS}"),
-        # In the order of tests/conftest.py.
-        *("--dist=loadfile", "--no-loadscope-reorder"),
+        # In the order, and the parts, of tests/conftest.py.
+        "--no-loadscope-reorder",
     ),
     "accuracy": (RATES,),
 }
@@ -81,9 +81,10 @@ def builds() -> dict[str, Path]:
 
 def build(name: str, mpicc: str, preset: str) -> str:
     """Empty, or what the compiler said when it failed. It leaves the processors to tests beside it:
-    ranks that wait for each other yield them to whoever computes."""
+    ranks that wait for each other yield them to whoever computes. Lint, for which nobody waits,
+    comes after it (.ci/run)."""
     done = subprocess.run(
-        ["nice", "-n", "19", ROOT / "scripts/build", preset, builds()[name], mpicc],
+        ["nice", "-n", "10", ROOT / "scripts/build", preset, builds()[name], mpicc],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

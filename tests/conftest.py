@@ -9,13 +9,17 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from engines import FLAVOURS, NOBODY, SESSION_DIRECTORY, Engine, find_engines
 from slurm_cluster import SlurmCluster, SlurmUnavailableError, slurm_cluster
 
 LONGEST_FIRST = ("slurm", "docs", "faults", "system")
+# Long, and no test of theirs needs what another one has set up.
+EACH_ALONE = ("tests/docs/test_pages.py", "tests/faults/test_safety.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,6 +36,19 @@ def pytest_configure(config: pytest.Config) -> None:
             os.chown(shared, user, -1)
         shared.chmod(0o700)
     os.environ[SESSION_DIRECTORY] = str(place)
+
+
+class _FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """The tests of a file run in one process, which sets up once what they share."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return nodeid if file in EACH_ALONE else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    return _FilesTogether(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
