@@ -57,6 +57,8 @@ def _environment(scratch: Path, engine: Engine) -> dict[str, str]:
         "XDG_CONFIG_HOME": str(scratch / "home/.config"),
         "XDG_DATA_HOME": str(scratch / "home/.local/share"),
         "XDG_CACHE_HOME": str(scratch / "home/.cache"),
+        # A build in this checkout may be of another MPI.
+        "EFFIO_ENGINE": str(engine.program),
         "EFFIO_MPIEXEC": engine.mpiexec,
         "COLUMNS": "100",
         "NO_COLOR": "1",
