@@ -71,12 +71,22 @@ void set_interval(Figure& figure, const RoundsInterval& interval, const std::str
 
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
                const std::string& noun) {
-    figure = mean_of(std::move(figure), samples_of(values), missing);
+    if (values.empty()) {
+        figure.metric.reason = missing;
+        figure.detail["interval"] = no_interval(missing);
+        return figure;
+    }
+    const Samples samples = samples_of(values);
+    figure.metric.value = samples.mean();
+    SampleSummary& of = figure.samples.emplace();
+    of.count = samples.count();
+    of.min = samples.min();
+    of.max = samples.max();
+    if (of.count > 1) of.deviation = samples.deviation();
     if (const auto interval = interval_of_rounds(values)) {
         set_interval(figure, *interval, fmt::format("mean of {}s", noun), noun);
     } else {
-        figure.detail["interval"] = no_interval(
-            values.empty() ? missing : "measured once (more repetitions or --until-ci)");
+        figure.detail["interval"] = no_interval("measured once (more repetitions or --until-ci)");
     }
     return figure;
 }

@@ -131,24 +131,6 @@ Json SampleSummary::to_json() const {
                 {"low95", or_null(low95)}, {"high95", or_null(high95)}};
 }
 
-Figure mean_of(Figure figure, const Samples& samples, const std::string& missing) {
-    if (samples.count() == 0) {
-        figure.metric.reason = missing;
-        return figure;
-    }
-    figure.metric.value = samples.mean();
-    SampleSummary& of = figure.samples.emplace();
-    of.count = samples.count();
-    of.min = samples.min();
-    of.max = samples.max();
-    if (of.count > 1) {
-        of.deviation = samples.deviation();
-        of.low95 = samples.mean() - samples.confidence95();
-        of.high95 = samples.mean() + samples.confidence95();
-    }
-    return figure;
-}
-
 Json Figure::to_json() const {
     Json out;
     out["benchmark"] = benchmark;

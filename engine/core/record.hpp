@@ -133,10 +133,6 @@ struct Figure {
     Json to_json() const;
 };
 
-/// The figure with the mean of the samples as its value, in the unit and direction that its metric
-/// has; without samples it has no value, because of `missing`.
-Figure mean_of(Figure figure, const Samples& samples, const std::string& missing);
-
 struct End {
     ExitCode status = ExitCode::done;
     std::string reason;  ///< why, where the status is not "done"

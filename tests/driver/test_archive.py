@@ -47,7 +47,7 @@ def test_there_and_back(kept: Effio) -> None:
     del before["campaigns/sweep/lock"]
     assert _files(kept.cwd / "elsewhere") == before
     again = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
-    assert again.stdout == "restored: 0 runs to elsewhere, 12 were here already\n"
+    assert again.stdout == "restored: 0 runs to elsewhere; here already: 12\n"
     # Other programs can read it, and check it.
     with tarfile.open(kept.cwd / "all.tar.gz") as tar:
         assert tar.getnames()[0] == SUMS
@@ -76,7 +76,7 @@ def test_the_turns_of_interference_go_along(kept: Effio) -> None:
     assert sorted(restored.turns()) == turns
     assert not (restored.path / "result.turns/round-1-groups-1-2/group-2/scratch").exists()
     again = kept.call("--runs", "elsewhere", "restore", "1.tar.gz")
-    assert again.stdout == "restored: 0 runs to elsewhere, 1 were here already\n", again.stderr
+    assert again.stdout == "restored: 0 runs to elsewhere; here already: 1\n", again.stderr
     (restored.path / turns[0]).write_text("other")
     assert restored.changed_since_sealed() == [turns[0]]
     refused = kept.call("--runs", "elsewhere", "restore", "1.tar.gz")

@@ -160,6 +160,22 @@ def test_in_real_time_the_shorter_one_runs_on_until_the_other_is_done(
     assert left - {"together.log.alive"} == {"group-1", "group-2", "together.log"}
 
 
+def test_a_group_that_takes_no_virtual_time_ends_the_run(
+    any_engine: Engine, tmp_path: Path
+) -> None:
+    """It could be repeated for ever without being beside the others for a moment."""
+    names = "1: mdtest --backend sim --items 2"
+    run = any_engine.run(
+        ["interference", "-g", f"1: ior {SIM} --block 1MiB", "-g", names, "--rounds", "1"],
+        tmp_path,
+        timeout=60,
+    )
+    assert run.code == 2, run
+    told = run.result.end["reason"]
+    assert told.startswith("in turn 2 (round 1, 2 mdtest alone): usage: group 2 (mdtest) takes no")
+    assert "--backend-options metadata=1ms" in told
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -24,5 +24,5 @@ def command(ctx: click.Context, file: str) -> None:
     """
     store = Store(runs_directory(ctx))
     done = archive.restore(Path(file), store)
-    there = f", {len(done.there)} were here already" if done.there else ""
+    there = f"; here already: {len(done.there)}" if done.there else ""
     click.echo(f"restored: {fmt.count_of(len(done.runs), 'run')} to {store.root}{there}")

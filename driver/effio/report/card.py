@@ -250,7 +250,7 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
         text += f" ({told})"
     if headline.verdict:
         unmet = "; ".join(r.text for r in headline.reasons if not r.met)
-        text += f". {headline.verdict}" + (f" (not reached: {unmet})" if unmet else "")
+        text += f". {headline.verdict}" + (f" (that requires: {unmet})" if unmet else "")
     return text + "."
 
 

@@ -53,11 +53,11 @@ class ConsoleView : public Observer {
 
     void end(const Setup& s, const std::vector<Repetition>& repetitions) override {
         const Summary summary(repetitions);
-        if (summary.rates.count() + summary.read_rates.count() == 0) {
+        if (summary.rates.empty() && summary.read_rates.empty()) {
             console_.print("\nno bandwidth: no repetition is complete\n");
             return;
         }
-        if (summary.rates.count() == 0) {
+        if (summary.rates.empty()) {
             restart(summary, repetitions.back());
             return;
         }
@@ -67,21 +67,21 @@ class ConsoleView : public Observer {
             });
         if (repetitions.size() > 1) {
             console_.print(fmt::format("\nRepetition {}, the best of {}:\n", best->number,
-                                       summary.rates.count()));
+                                       summary.rates.size()));
         }
         table(*best);
-        const Samples& samples = summary.rates;
+        const Samples samples = samples_of(summary.rates);
         console_.print("\n");
         if (s.parameters.syncs()) {
             console_.print(fmt::format("bandwidth until the data are on storage: {}\n",
-                                       format_rate(summary.synced_rates.mean())));
+                                       format_rate(samples_of(summary.synced_rates).mean())));
         }
         console_.print(fmt::format(
             "bandwidth by the definition (no sync): {}{}\n", format_rate(samples.mean()),
             samples.count() > 1 ? fmt::format(" on average, {} to {}", format_rate(samples.min()),
                                               format_rate(samples.max()))
                                 : ""));
-        if (summary.read_rates.count() > 0) restart(summary, *best);
+        if (!summary.read_rates.empty()) restart(summary, *best);
         if (best->compute_seconds > 0) {
             console_.print(
                 fmt::format("time in I/O: {:.1f} % of {}\n", 100 * best->io_fraction(),
@@ -95,7 +95,7 @@ class ConsoleView : public Observer {
 
     void restart(const Summary& summary, const Repetition& r) {
         console_.print(fmt::format("restart: {}, {} verified\n",
-                                   format_rate(summary.read_rates.mean()),
+                                   format_rate(samples_of(summary.read_rates).mean()),
                                    format_size(static_cast<double>(r.verified_bytes))));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FLASH I/O's events as lines of the result file.
 #include "benchmarks/flash_io/views.hpp"
+#include "benchmarks/round_figures.hpp"
 
 namespace effio::flash_io {
 namespace {
@@ -69,7 +70,7 @@ class RecordView : public Observer {
         recorder_.figure(f);
     }
 
-    void mean(const char* name, const Samples& rates, const std::string& missing) {
+    void mean(const char* name, std::span<const double> rates, const std::string& missing) {
         recorder_.figure(mean_of(figure(name, Metric::rate(0)), rates, missing));
     }
 

@@ -27,10 +27,10 @@ Summary::Summary(const std::vector<Repetition>& repetitions) {
     for (const auto& r : repetitions) {
         if (!r.complete) continue;
         if (r.bytes() > 0) {
-            rates.add(r.rate());
-            synced_rates.add(r.synced_rate());
+            rates.push_back(r.rate());
+            synced_rates.push_back(r.synced_rate());
         }
-        if (r.read_bytes > 0) read_rates.add(r.read_rate());
+        if (r.read_bytes > 0) read_rates.push_back(r.read_rate());
     }
 }
 

@@ -79,9 +79,9 @@ struct Repetition {
 
 /// The mean over complete repetitions, and what it stands on.
 struct Summary {
-    Samples rates;
-    Samples synced_rates;
-    Samples read_rates;
+    std::vector<double> rates;  ///< bytes per second, in their order
+    std::vector<double> synced_rates;
+    std::vector<double> read_rates;
     explicit Summary(const std::vector<Repetition>& repetitions);
 };
 

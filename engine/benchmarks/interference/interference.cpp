@@ -146,6 +146,7 @@ class Rounds {
                 if (end.status != ExitCode::done && end.reason.empty()) {
                     end.reason = fmt::format("in turn {} (round {}, {}): {}", number, round + 1,
                                              title_of(turn, benchmarks_), name(outcome.code));
+                    if (!outcome.reason.empty()) end.reason += ": " + outcome.reason;
                 }
                 if (outcome.code == ExitCode::interrupted || stopped()) {
                     end.status = graver(end.status, ExitCode::interrupted);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "benchmarks/round_figures.hpp"
+#include "core/rounds.hpp"
 #include "core/stats.hpp"
 
 namespace effio::interference {
@@ -204,8 +206,9 @@ Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benc
         f.where["access"] = slow_down.kind.access;
         f.where["pattern"] = slow_down.kind.pattern;
     }
-    Samples logarithms;
-    for (const double factor : slow_down.factors) logarithms.add(std::log(factor));
+    std::vector<double> values;
+    for (const double factor : slow_down.factors) values.push_back(std::log(factor));
+    const Samples logarithms = samples_of(values);
     f.metric = Metric::none("1", "no round has it both alone and beside the others", false);
     f.detail = Json{{"rounds", slow_down.factors}};
     if (logarithms.count() == 0) return f;
@@ -214,9 +217,10 @@ Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benc
     samples.count = logarithms.count();
     samples.min = std::exp(logarithms.min());
     samples.max = std::exp(logarithms.max());
-    if (samples.count > 1) {
-        samples.low95 = std::exp(logarithms.mean() - logarithms.confidence95());
-        samples.high95 = std::exp(logarithms.mean() + logarithms.confidence95());
+    if (const auto interval = interval_of_rounds(values)) {
+        samples.low95 = std::exp(interval->mean - interval->half_width);
+        samples.high95 = std::exp(interval->mean + interval->half_width);
+        f.reasons = doubts_of(*interval);
     }
     return f;
 }

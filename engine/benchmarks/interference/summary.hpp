@@ -50,6 +50,7 @@ Row row_from(const Json& json);
 struct Part {
     int group = 0;
     bool well = false;      ///< its first run ended as it should
+    std::string reason;     ///< why it did not, where the turn found that and not the benchmark
     double seconds = 0;     ///< of the first run, from the common start
     double covered = 0;     ///< until when it was at work, with its further runs
     std::int64_t runs = 0;  ///< the first and the further ones

@@ -67,13 +67,13 @@ std::vector<Row> rows_of(const std::string& path, bool first) {
 Json to_json(const Part& part) {
     Json rows = Json::array();
     for (const auto& row : part.rows) rows.push_back(interference::to_json(row));
-    return Json::array(
-        {part.group, part.well, part.seconds, part.covered, part.runs, std::move(rows)});
+    return Json::array({part.group, part.well, part.reason, part.seconds, part.covered, part.runs,
+                        std::move(rows)});
 }
 
 Part part_from(const Json& j) {
-    Part part{j[0], j[1], j[2], j[3], j[4], {}};
-    for (const auto& row : j[5]) part.rows.push_back(row_from(row));
+    Part part{j[0], j[1], j[2], j[3], j[4], j[5], {}};
+    for (const auto& row : j[6]) part.rows.push_back(row_from(row));
     return part;
 }
 
@@ -121,6 +121,9 @@ class GroupTurn {
         wait_for_all(outcome);
         outcome.left_open = left_open_;
         outcome.done = gather();
+        for (const auto& part : outcome.done.parts) {
+            if (outcome.reason.empty()) outcome.reason = part.reason;
+        }
         return outcome;
     }
 
@@ -200,6 +203,15 @@ class GroupTurn {
         if (!works_) return;
         part_.seconds = part_.covered = now();
         part_.runs = 1;
+        if (went_well(end_.code) && clock_.is_virtual() && part_.seconds <= 0) {
+            // It could be repeated for ever and not be beside the others for a moment.
+            end_.code = ExitCode::usage;
+            end_.reason = fmt::format(
+                "{} takes no time on sim as it is set, so others cannot slow it down: give its "
+                "calls a cost (--backend-options metadata=1ms, latency=, rank-rate=)",
+                mine_.name());
+            part_.reason = end_.reason;
+        }
         part_.well = went_well(end_.code);
         if (!comm_.is_root()) return;
         part_.rows = rows_of(results.path(), true);

@@ -26,7 +26,7 @@ struct TurnTask {
 
 struct TurnOutcome {
     ExitCode code = ExitCode::done;  ///< the gravest of the groups'; all ranks have the same
-    std::string reason;              ///< on the root of the job, where the turn could not start
+    std::string reason;              ///< on the root of the job, where the turn found one
     bool started = true;
     bool left_open = false;  ///< see Session; of this rank
     TurnDone done;           ///< on the root of the job

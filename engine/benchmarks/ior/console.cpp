@@ -99,7 +99,10 @@ class ConsoleView : public Observer {
         }
         console_.print("\n" + table.text() + doubts_text(means));
         if (run.out_of_time) console_.print("--time-limit left phases out\n");
-        if (run.errors > 0) console_.print(fmt::format("{} ERRORS in data\n", run.errors));
+        if (run.errors > 0) {
+            console_.print(
+                fmt::format("{}: the results say where and why\n", count_of(run.errors, "ERROR")));
+        }
         console_.print(fmt::format("results: {}\n", result_path_));
     }
 

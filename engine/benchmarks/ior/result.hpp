@@ -122,7 +122,7 @@ struct PhaseSummary {
 struct RunResult {
     Setup setup;
     std::vector<PhaseSummary> phases;
-    std::int64_t errors = 0;  ///< in data
+    std::int64_t errors = 0;  ///< in data, and one for each phase that another error ended
     double seconds = 0;
     bool interrupted = false;
     bool out_of_time = false;  ///< --time-limit left phases out

@@ -70,9 +70,9 @@ class Records {
     }
 
     void bandwidth(const Series& s) {
-        Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)), s.mean->rates,
+        Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)), s.mean->values(),
                            "no repetition is valid");
-        f.detail = Json{{"mean_seconds", s.seconds()}};
+        f.detail["mean_seconds"] = s.seconds();
         if (s.write && parameters_.fsync != study::Sync::none) {
             f.detail["synced_bandwidth_bytes_per_second"] = s.mean->synced_rates.mean();
         }

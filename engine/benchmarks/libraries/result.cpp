@@ -3,15 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "core/rounds.hpp"
 
 namespace effio::libraries {
 namespace {
 
-std::optional<Gain> gain_of(const Samples& logarithms) {
-    if (logarithms.count() < 2) return {};
-    const double half = logarithms.confidence95();
-    return Gain{logarithms.count(), std::expm1(logarithms.mean()),
-                std::expm1(logarithms.mean() - half), std::expm1(logarithms.mean() + half)};
+std::optional<Gain> gain_of(std::span<const double> logarithms) {
+    const auto interval = interval_of_rounds(logarithms);
+    if (!interval) return {};
+    return Gain{interval->count, std::expm1(interval->mean),
+                std::expm1(interval->mean - interval->half_width),
+                std::expm1(interval->mean + interval->half_width)};
 }
 
 }  // namespace
@@ -77,9 +81,9 @@ std::map<std::int64_t, double> Comparison::log_ratios(const Series& of) const {
 }
 
 std::optional<Gain> Comparison::hint_gain(const Series& of) const {
-    Samples samples;
-    for (const auto& [repetition, ratio] : log_ratios(of)) samples.add(ratio);
-    return gain_of(samples);
+    std::vector<double> logarithms;
+    for (const auto& [repetition, ratio] : log_ratios(of)) logarithms.push_back(ratio);
+    return gain_of(logarithms);
 }
 
 std::optional<Gain> Comparison::mean_hint_gain(const Point& point, bool write) const {
@@ -93,9 +97,11 @@ std::optional<Gain> Comparison::mean_hint_gain(const Point& point, bool write) c
             by_repetition[repetition].push_back(ratio);
         }
     }
-    Samples samples;
-    for (const auto& [repetition, ratios] : by_repetition) samples.add(arithmetic_mean(ratios));
-    return gain_of(samples);
+    std::vector<double> logarithms;
+    for (const auto& [repetition, ratios] : by_repetition) {
+        logarithms.push_back(arithmetic_mean(ratios));
+    }
+    return gain_of(logarithms);
 }
 
 std::optional<Comparison::Layer> Comparison::layer(const Series& of) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "benchmarks/overlap/views.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -14,9 +15,9 @@ namespace {
 /// With the half width of its 95 % interval, where there is one.
 std::string number(const std::vector<double>& values) {
     if (values.empty()) return "-";
-    const Samples samples = samples_of(values);
-    if (samples.count() < 2) return fmt::format("{:.2f}", samples.mean());
-    return fmt::format("{:.2f} ± {:.2f}", samples.mean(), samples.confidence95());
+    const double mean = samples_of(values).mean();
+    const auto half = half_width_of(values);
+    return half ? fmt::format("{:.2f} ± {:.2f}", mean, *half) : fmt::format("{:.2f}", mean);
 }
 
 class ConsoleView : public Observer {

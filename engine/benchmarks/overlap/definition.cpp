@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "benchmarks/round_figures.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 
@@ -133,8 +134,8 @@ std::vector<double> Series::hidden() const {
 }
 
 bool Series::is_known() const {
-    const Samples samples = samples_of(hidden());
-    return samples.count() > 0 && samples.confidence95() <= known_within;
+    const auto shares = hidden();
+    return !shares.empty() && half_width_of(shares).value_or(0) <= known_within;
 }
 
 std::vector<double> Series::slow_downs() const {

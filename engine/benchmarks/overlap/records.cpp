@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/overlap/views.hpp"
+#include "benchmarks/round_figures.hpp"
 
 namespace effio::overlap {
 namespace {
@@ -18,21 +19,21 @@ class RecordView : public Observer {
         for (const Series& s : all) {
             hidden(s);
             slow_down(s);
-            recorder_.figure(mean_of(figure("io_seconds", s, Metric::time(0)),
-                                     samples_of(s.values(&Times::io)), missing));
+            recorder_.figure(
+                mean_of(figure("io_seconds", s, Metric::time(0)), s.values(&Times::io), missing));
             recorder_.figure(mean_of(figure("work_seconds", s, Metric::time(0)),
-                                     samples_of(s.values(&Times::work)), missing));
+                                     s.values(&Times::work), missing));
             recorder_.figure(mean_of(figure("both_seconds", s, Metric::time(0)),
-                                     samples_of(s.values(&Times::both)), missing));
+                                     s.values(&Times::both), missing));
         }
         Figure f;
         f.benchmark = "overlap";
         f.name = "overlap";
         f.metric = {0, "1", true, {}};
-        f.detail = Json{{"left_out", left_out_}};
         const Series* best = best_of(all);
-        f = mean_of(f, best != nullptr ? samples_of(best->hidden()) : Samples(),
+        f = mean_of(std::move(f), best != nullptr ? best->hidden() : std::vector<double>(),
                     fmt::format("no share is known within ± {}", known_within));
+        f.detail["left_out"] = left_out_;
         if (best != nullptr) f.detail["best"] = where_of(best->point);
         recorder_.figure(f);
     }
@@ -50,25 +51,25 @@ class RecordView : public Observer {
     }
 
     void hidden(const Series& s) {
-        Figure f = mean_of(figure("hidden_share", s, {0, "1", true, {}}), samples_of(s.hidden()),
+        Figure f = mean_of(figure("hidden_share", s, {0, "1", true, {}}), s.hidden(),
                            "the operation takes no time");
         const Times mean = s.mean();
         const auto limit = limit_of(mean);
         const auto possible = mean.possible();
-        f.detail = Json{{"limit", limit ? Json(name(*limit)) : Json(nullptr)},
-                        {"possible_share", possible ? Json(*possible) : Json(nullptr)},
-                        {"asked_work_seconds", s.asked_seconds},
-                        {"post_seconds", mean.post},
-                        {"poll_seconds", mean.poll},
-                        {"wait_seconds", mean.wait}};
+        f.detail.update(Json{{"limit", limit ? Json(name(*limit)) : Json(nullptr)},
+                             {"possible_share", possible ? Json(*possible) : Json(nullptr)},
+                             {"asked_work_seconds", s.asked_seconds},
+                             {"post_seconds", mean.post},
+                             {"poll_seconds", mean.poll},
+                             {"wait_seconds", mean.wait}});
         recorder_.figure(f);
     }
 
     void slow_down(const Series& s) {
-        Figure f = mean_of(figure("work_slowdown", s, {0, "1", false, {}}),
-                           samples_of(s.slow_downs()), "the computation takes no time");
+        Figure f = mean_of(figure("work_slowdown", s, {0, "1", false, {}}), s.slow_downs(),
+                           "the computation takes no time");
         const Times mean = s.mean();
-        f.detail = Json{{"alone_seconds", mean.alone}, {"beside_seconds", mean.beside}};
+        f.detail.update(Json{{"alone_seconds", mean.alone}, {"beside_seconds", mean.beside}});
         recorder_.figure(f);
     }
 

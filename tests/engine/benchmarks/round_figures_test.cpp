@@ -78,5 +78,26 @@ TEST(RoundFigures, a_drift_is_a_reason) {
     EXPECT_NE(a.reasons.front().find("may be untrue"), std::string::npos);
 }
 
+TEST(RoundFigures, a_mean_tells_what_it_stands_on) {
+    Figure f;
+    f.metric = Metric::rate(0);
+    const Json none = mean_of(f, {}, "nothing was measured").to_json();
+    EXPECT_EQ(none["metric"]["reason"], "nothing was measured");
+    EXPECT_FALSE(none.contains("samples"));
+    const Json one = mean_of(f, std::vector{4.0}, "").to_json();
+    EXPECT_EQ(one["metric"]["value"], 4.0);
+    EXPECT_EQ(one["samples"], (Json{{"count", 1},
+                                    {"min", 4.0},
+                                    {"max", 4.0},
+                                    {"deviation", nullptr},
+                                    {"low95", nullptr},
+                                    {"high95", nullptr}}));
+    // 3 and 5: deviation sqrt(2), t(1) = 12.7062 times 1.
+    const Json two = mean_of(f, std::vector{3.0, 5.0}, "").to_json();
+    EXPECT_DOUBLE_EQ(two["samples"]["deviation"].get<double>(), std::sqrt(2.0));
+    EXPECT_NEAR(two["samples"]["low95"].get<double>(), 4 - 12.7062, 1e-9);
+    EXPECT_NEAR(two["samples"]["high95"].get<double>(), 4 + 12.7062, 1e-9);
+}
+
 }  // namespace
 }  // namespace effio

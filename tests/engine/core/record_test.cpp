@@ -199,26 +199,5 @@ TEST(Record, lines_of_several_threads_do_not_mix) {
     for (std::size_t i = 0; i < r.lines.size(); ++i) EXPECT_EQ(r.at(i)["seq"], i);
 }
 
-TEST(Record, a_mean_tells_what_it_stands_on) {
-    Figure f;
-    f.metric = Metric::rate(0);
-    EXPECT_EQ(mean_of(f, {}, "nothing was measured").to_json()["metric"]["reason"],
-              "nothing was measured");
-    EXPECT_FALSE(mean_of(f, {}, "nothing was measured").to_json().contains("samples"));
-    const Json one = mean_of(f, samples_of(std::vector{4.0}), "").to_json();
-    EXPECT_EQ(one["metric"]["value"], 4.0);
-    EXPECT_EQ(one["samples"], (Json{{"count", 1},
-                                    {"min", 4.0},
-                                    {"max", 4.0},
-                                    {"deviation", nullptr},
-                                    {"low95", nullptr},
-                                    {"high95", nullptr}}));
-    // 3 and 5: deviation sqrt(2), t(1) = 12.7062 times 1.
-    const Json two = mean_of(f, samples_of(std::vector{3.0, 5.0}), "").to_json();
-    EXPECT_DOUBLE_EQ(two["samples"]["deviation"].get<double>(), std::sqrt(2.0));
-    EXPECT_NEAR(two["samples"]["low95"].get<double>(), 4 - 12.7062, 1e-9);
-    EXPECT_NEAR(two["samples"]["high95"].get<double>(), 4 + 12.7062, 1e-9);
-}
-
 }  // namespace
 }  // namespace effio
