@@ -79,12 +79,10 @@ def builds() -> dict[str, Path]:
     return {name: ROOT / "build" / f"test-{name}" for name in mpi_compilers()}
 
 
-def build(name: str, mpicc: str, preset: str) -> str:
-    """Empty, or what the compiler said when it failed. It leaves the processors to tests beside it:
-    ranks that wait for each other yield them to whoever computes. Lint, for which nobody waits,
-    comes after it (.ci/run)."""
+def build(name: str, mpicc: str, preset: str, niceness: int) -> str:
+    """Empty, or what the compiler said when it failed."""
     done = subprocess.run(
-        ["nice", "-n", "10", ROOT / "scripts/build", preset, builds()[name], mpicc],
+        ["nice", "-n", str(niceness), ROOT / "scripts/build", preset, builds()[name], mpicc],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -126,11 +124,15 @@ def main() -> int:
     found: list[Case] = []
     ok = True
     compilers = list(mpi_compilers().items())
-    # The engine tests of one MPI wait more than they compute: the next is compiled beside them.
+    # The engine tests of one MPI wait more than they compute: the next is compiled beside them. It
+    # leaves the processors to them: ranks that wait for each other yield to whoever computes. For
+    # the first build everything waits, so it comes before lint (.ci/run).
     with ThreadPoolExecutor(1) as beside:
 
         def begin(index: int) -> Future[str]:
-            return beside.submit(build, *compilers[index], "ci-ranks" if index else "ci")
+            return beside.submit(
+                build, *compilers[index], *(("ci-ranks", 19) if index else ("ci", 0))
+            )
 
         building = begin(0)
         for index, (name, mpicc) in enumerate(compilers):
