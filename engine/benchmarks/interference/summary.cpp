@@ -220,7 +220,7 @@ Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benc
     if (const auto interval = interval_of_rounds(values)) {
         samples.low95 = std::exp(interval->mean - interval->half_width);
         samples.high95 = std::exp(interval->mean + interval->half_width);
-        f.reasons = doubts_of(*interval);
+        f.reasons = doubts_of(*interval_of_rounds(slow_down.factors));
     }
     return f;
 }
