@@ -95,6 +95,12 @@ bool is_at(int descriptor, const std::string& path) {
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
+/// Bytes; 0 where that cannot be told.
+std::int64_t size_of(int descriptor) {
+    struct stat found{};
+    return fstat(descriptor, &found) == 0 ? found.st_size : 0;
+}
+
 /// A new file with the whole lines of the old one and one more; -1 if that cannot be had. `path`
 /// becomes the name that is free.
 int continued(int old, std::string& path, std::string_view text) {
@@ -157,9 +163,17 @@ FileSink::~FileSink() {
     ::close(descriptor_);
 }
 
+/// Another rank gave up the run and wrote its `end`, and this one was only frozen: lines that come
+/// after that end belong to no run.
+bool FileSink::others_ended_it() const {
+    return !moved_ && size_of(descriptor_) > size_;
+}
+
 void FileSink::line(std::string_view text) {
-    if (failed_) return;  // behind a gap nothing can be read
+    over_ = over_ || others_ended_it();
+    if (failed_ || over_) return;  // behind a gap nothing can be read
     const bool written = write_all(descriptor_, text);
+    size_ = size_of(descriptor_);
     // What is written to a file without a name is lost when the run ends.
     if (written && is_at(descriptor_, path_)) return;
     const Error error = written ? io_error("write the result file", path_, "it is no longer there")

@@ -3,6 +3,7 @@
 // time, readable after any kind of end.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,12 +34,15 @@ class FileSink : public LineSink {
   private:
     FileSink(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
     bool rescue(std::string_view text);
+    bool others_ended_it() const;
 
     int descriptor_;
     std::string path_;
     std::string last_resort_;
+    std::int64_t size_ = 0;  ///< bytes, after the last line of this sink
     bool failed_ = false;
     bool moved_ = false;
+    bool over_ = false;
 };
 
 /// What every rank of a group knows about its result file. Rank 0 of the group writes it.

@@ -126,6 +126,19 @@ TEST(Results, a_file_that_cannot_be_written_is_remembered) {
     EXPECT_EQ(sink.error().exit_code, ExitCode::usage);
 }
 
+TEST(Results, a_writer_that_was_frozen_adds_nothing_behind_the_end_of_others) {
+    World w;
+    const std::string path = w.directory / ("r" + std::to_string(w.comm.rank()));
+    const auto sink = std::move(*FileSink::create(path));
+    sink->line("run\n");
+    sink->line("first\n");
+    std::ofstream(path, std::ios::app) << "end\n";
+    sink->line("second\n");
+    sink->line("third\n");
+    EXPECT_EQ(lines_of(path), (std::vector<std::string>{"run", "first", "end"}));
+    EXPECT_FALSE(sink->failed());
+}
+
 TEST(Results, the_time_of_day_is_utc_in_iso_form) {
     EXPECT_TRUE(std::regex_match(utc_now(), std::regex(R"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
 }
