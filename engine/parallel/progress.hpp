@@ -25,6 +25,7 @@ class Progress {
         double plan_seconds_left = 0;  ///< expected from the begin of this step; 0 if unknown
         int ranks = 1;                 ///< that take part in it
         std::int64_t planned_bytes = 0;  ///< of this rank in this step; 0 if unknown
+        double limit_seconds = 0;        ///< the most of the watchdog's limit here; 0: all of it
     };
 
     struct Snapshot {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <future>
@@ -62,12 +63,12 @@ bool Sentinel::heeds() const {
 }
 
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
-    Error error =
-        io_error(now.call, now.step.path,
-                 fmt::format("no progress for {:.0f} s in '{}'{}; if the storage is "
-                             "merely slow, raise {}",
-                             silent_seconds, now.step.title, state_of_file_system(now.step.path),
-                             settings_.hang_limit_name));
+    std::string cause = fmt::format("no progress for {:.0f} s in '{}'{}", silent_seconds,
+                                    now.step.title, state_of_file_system(now.step.path));
+    if (!session_.finished.load()) {
+        cause += "; if the storage is merely slow, raise " + settings_.hang_limit_name;
+    }
+    Error error = io_error(now.call, now.step.path, std::move(cause));
     error.exit_code = ExitCode::hung;
     error = session_.signed_error(error);
     End end;
@@ -126,7 +127,9 @@ void Sentinel::watch(const std::stop_token& token) {
             beats = state.beats;
             last_sign = now;
         }
-        const double limit = settings_.hang_limit_seconds + state.step.allowance_seconds + patience;
+        double limit = settings_.hang_limit_seconds;
+        if (state.step.limit_seconds > 0) limit = std::min(limit, state.step.limit_seconds);
+        limit += state.step.allowance_seconds + patience;
         if (settings_.hang_limit_seconds > 0 && now - last_sign > limit) {
             end_hung(state, now - last_sign);
         }

@@ -48,15 +48,16 @@ void end_job(Session& session, const End& end) {
     const std::lock_guard lock(session.ending_);
     const Neighbours* others = session.neighbours;
     const std::string speaker = session.speaker();
+    if (const auto code = session.finished.load()) {
+        fmt::print(stderr, "effio: {}{}; the run was complete, and so is its result\n", speaker,
+                   end.reason);
+        leave(others == nullptr ? *code : others->wait_for_all(session.progress, *code));
+    }
     std::string message = fmt::format("effio: {}{}: {}\n", speaker, name(end.status), end.reason);
     for (const auto& error : end.errors) {
         message += fmt::format("effio: {}{}\n", speaker, error.text());
     }
     std::fputs(message.c_str(), stderr);
-    if (const auto code = session.finished.load()) {
-        std::fputs("effio: the run was complete, and so is its result\n", stderr);
-        leave(others == nullptr ? *code : others->wait_for_all(session.progress, *code));
-    }
     session.results.end_from_any_rank(end);
     if (others != nullptr) {
         others->call_off(end.status, end.reason);

@@ -120,9 +120,12 @@ def test_hdf5_on_a_full_disk_is_not_closed_at_the_end(
 
 
 def test_a_hang_at_the_very_end_leaves_the_outcome(faulty: Faulty) -> None:
-    """MPI_Finalize does not return: the sentinel still stands, and the run is what it was."""
+    """MPI_Finalize does not return: the sentinel still stands, and the run is what it was.
+
+    It is not given the minute that the watchdog gives to a call of the run: nothing is measured.
+    """
     words = ["libraries", "--libraries", "posix", "--edges", "4", "--quiet", "--hint-sets", "none"]
-    run = faulty.launch("finalize,hang", [*words, "--watchdog", "2s", "--dir", faulty.data])
+    run = faulty.launch("finalize,hang", [*words, "--dir", faulty.data])
     assert run.seconds < 40, run
     assert run.result.status == "done"
     assert "the run was complete" in run.stderr
