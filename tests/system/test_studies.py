@@ -45,6 +45,31 @@ def test_io_bench_in_virtual_time_is_the_closed_formula(
     assert best["metric"]["value"] == pytest.approx(MIB / (0.035 + calls))
 
 
+def test_a_long_pass_of_a_study_knows_its_own_interval(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """1000 calls of 64 KiB with 1 ms each, in virtual time: slices of 1/64 s hold about 9 calls, so
+    most of them are joined by two or more. Their mean is the rate of the calls, nearly without an
+    interval. 16 calls are too few, and the library's own calls are not seen one by one."""
+    words = ["io-bench", "--backend", "sim", "--block", "64KiB", "--dir", data]
+    model = ["--backend-options", "rank-rate=100MB/s,latency=1ms"]
+    run = any_engine.run([*words, *model, "--size", "62.5MiB"], tmp_path, ranks=2)
+    assert run.code == 0, run
+    for m in run.result.measurements:
+        sure = m["detail"]["batch_means"]
+        assert sure["method"] == "batch means"
+        assert sure["mean"] == pytest.approx(
+            m["detail"]["transfer_rate_bytes_per_second"], rel=0.02
+        )
+        assert 20 <= sure["slices"] <= 100
+        assert (sure["high95"] - sure["low95"]) / 2 < 0.03 * sure["mean"]
+    assert re.search(r"calls ± [0-9.]+ % \(95 %, [0-9]+ slices\)", run.stdout)
+    run = any_engine.run([*words, *model, "--size", "1MiB"], tmp_path, ranks=1)
+    for m in run.result.measurements:
+        assert m["detail"]["batch_means"]["method"] is None
+        assert m["detail"]["batch_means"]["none"].startswith("it takes 20 slices")
+
+
 def test_io_bench_measures_its_peak_and_marks_what_exceeds_it(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:

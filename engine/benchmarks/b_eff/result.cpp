@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "benchmarks/round_figures.hpp"
 #include "core/stats.hpp"
 
 namespace effio::b_eff {
@@ -134,7 +135,7 @@ Uncertainty uncertainty(const RunResult& run) {
     if (samples.count() > 0) {
         u.mean = samples.mean();
         u.spread = (samples.max() - samples.min()) / u.mean;
-        u.half_width = samples.confidence95();
+        u.half_width = half_width_of(u.by_repetition).value_or(0);
     }
     // b_eff is a geometric mean: its interval is that of the logarithms, and the random rings
     // enter with the power 1/2.

@@ -149,7 +149,7 @@ struct Uncertainty {
     std::vector<double> by_repetition;  ///< b_eff of each repetition alone
     double mean = 0;
     double spread = 0;      ///< (largest - smallest) / mean of these
-    double half_width = 0;  ///< 95 % confidence interval of their mean (Student's t); 0 below two
+    double half_width = 0;  ///< 95 % confidence interval of their mean (of rounds); 0 below two
     /// The same for the choice of the random rings: b_eff times or over this factor.
     double random_factor = 1;
 };

@@ -83,7 +83,7 @@ class ByteMover : public Mover {
         limits.max_count = most_calls_;
         SlicedVote vote(place_.comm, place_.session.interrupted, limits);
         const std::int64_t own = place_.addresses.calls();
-        Status status = paced_calls(vote, most_calls_, moved, [&](std::int64_t call) {
+        Status status = paced_calls(vote, limits, moved, [&](std::int64_t call) {
             return logged(place_.session.clock, watching, moved, [&] {
                 if (call < own) {
                     const std::int64_t piece = number(call);
@@ -107,7 +107,7 @@ class ByteMover : public Mover {
         Deadline pace(place_.session.clock, place_.session.interrupted, limits);
         Status status;
         const auto loop = [&](auto&& call) {
-            status = paced_calls(pace, limits.max_count, moved, std::forward<decltype(call)>(call));
+            status = paced_calls(pace, limits, moved, std::forward<decltype(call)>(call));
         };
         const Addresses& where = place_.addresses;
         const auto with = [&](auto file) {

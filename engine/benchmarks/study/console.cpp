@@ -31,12 +31,16 @@ class ConsoleView : public Observer {
     void pass(const PassResult& r) override {
         std::string where;
         for (const auto& axis : r.cell->axes) where += fmt::format(" {:>11}", axis.text);
+        std::string remark = r.remark();
+        if (const std::string sure = batch_means_text(r.batches); r.valid && !sure.empty()) {
+            remark += (remark.empty() ? "" : "; ") + sure;
+        }
         console_.print(fmt::format(
             "  {:<{}} {:<{}}{} {:>10} {:>10} {:>12}  {}\n", r.cell->pattern, pattern_width_,
             r.pass.name, access_width_, where, format_size(static_cast<double>(r.bytes)),
             format_duration(r.counted_seconds), r.valid ? format_rate(r.rate()) : "-",
             (r.of_arrays && r.flushed() ? format_rate(r.synced_rate()) + " on storage, " : "") +
-                r.remark()));
+                remark));
     }
 
     /// Rows are the coordinates, columns pattern and access.

@@ -27,7 +27,7 @@ class ItemMover : public Mover {
         limits.start = place_.session.clock.now();
         limits.max_count = items_.visits(place_.owner);
         Deadline pace(place_.session.clock, place_.session.interrupted, limits);
-        Status status = paced_calls(pace, limits.max_count, moved, [&](std::int64_t visit) {
+        Status status = paced_calls(pace, limits, moved, [&](std::int64_t visit) {
             const std::int64_t file = items_.file(place_.owner, visit);
             return logged(place_.session.clock, watching, moved,
                           [&] { return one(file, access, payload, watching, moved); });

@@ -353,6 +353,31 @@ void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
     }
 }
 
+/// Of what all ranks moved together; each rank's series is of calls, which all move the same.
+Batches Measure::batches(const Done& done, const PassResult& r) const {
+    const Comm& comm = crew_.comm;
+    double own = 0;
+    for (const double calls : done.moved.over_time.slices()) own += calls;
+    const double all = comm.sum(own);
+    TimeSeries bytes(done.moved.over_time.width(), {});
+    double from = 0;
+    for (const double calls : done.moved.over_time.slices()) {
+        const double share = calls / own * static_cast<double>(done.moved.bytes);
+        if (calls > 0) bytes.add(from, from, share);
+        from += bytes.width();
+    }
+    bytes = summed_over(comm, std::move(bytes), done.seen.late);
+    Batches found;
+    if (visit_.cell.at_a_time > 0) {
+        found.none = "ranks take turns: what a slice moved is of another number of ranks each time";
+    } else if (!(all > 0) && r.calls > 0) {
+        found.none = "the calls are the library's, which nobody sees one by one";
+    } else {
+        found = batches_of(bytes, r.longest("transfer"), all / comm.size());
+    }
+    return found;
+}
+
 PassResult Measure::sum_up(Done& done) {
     const Comm& comm = crew_.comm;
     PassResult r;
@@ -380,6 +405,7 @@ PassResult Measure::sum_up(Done& done) {
     if (visit_.cell.arrays) r.add_totals(comm, done.totals);
     r.backend = storage_.name();
     tell_of_ranks(done, r);
+    r.batches = batches(done, r);
     if (done.on_disk) r.on_disk = done.on_disk->over(comm);
     r.verified_bytes = comm.sum(done.verified);
     r.valid = done.valid;

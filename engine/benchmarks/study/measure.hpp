@@ -124,6 +124,7 @@ class Measure {
     void save_calls(Done& done) const;
     PassResult sum_up(Done& done);
     void tell_of_ranks(const Done& done, PassResult& result) const;
+    Batches batches(const Done& done, const PassResult& result) const;
     std::unique_ptr<Mover> make_mover() const;
     Session& session() const { return stage_.job.session; }
     bool verifies() const;

@@ -12,6 +12,7 @@
 #include "benchmarks/observers.hpp"
 #include "benchmarks/paced_calls.hpp"
 #include "benchmarks/study/payload.hpp"
+#include "core/series.hpp"
 #include "parallel/pace.hpp"
 #include "storage/array_file.hpp"
 #include "storage/byte_file.hpp"
@@ -40,6 +41,9 @@ struct Moved {
     /// Of items, seconds in all: what of the pass went into opening, flushing and closing them.
     std::vector<std::pair<std::string, double>> parts;
     Histogram times;
+    /// Calls (of items: visits) that did not fail, by time since the begin of the pass; empty where
+    /// a library makes them.
+    TimeSeries over_time = TimeSeries::finely();
     std::vector<CallTime> kept;  ///< every call, if asked for
 };
 
@@ -72,11 +76,22 @@ class Mover : public Interface {
 /// What has to be there for a byte file to carry out the cell.
 Status check_mover(const Storage& storage, const Cell& cell);
 
-/// At most so many calls; the last failure is what is told.
+/// At most so many calls as the limits say, which are those of the pace; the last failure is what
+/// is told.
 template <class Pace, class Call>
-Status paced_calls(Pace& pace, std::int64_t count, Moved& moved, Call&& call) {
+Status paced_calls(Pace& pace, const Deadline::Limits& limits, Moved& moved, Call&& call) {
     Status failure;
     std::int64_t failed = 0;
+    std::int64_t noted_calls = 0;
+    double noted = limits.start;
+    const auto note = [&] {
+        const std::int64_t done = pace.done() - failed;
+        const double now = pace.now();
+        moved.over_time.add(noted - limits.start, now - limits.start,
+                            static_cast<double>(done - noted_calls));
+        noted = now;
+        noted_calls = done;
+    };
     const auto counted = [&](std::int64_t number) __attribute__((always_inline)) {
         Status status = call(number);
         if (status) [[likely]]
@@ -85,7 +100,10 @@ Status paced_calls(Pace& pace, std::int64_t count, Moved& moved, Call&& call) {
         ++failed;
         return false;
     };
-    if (count > 0) effio::paced_calls(pace, counted, [] {});
+    if (limits.max_count > 0) {
+        effio::paced_calls(pace, counted, note);
+        note();
+    }
     moved.calls = pace.done() - failed;
     moved.interrupted = pace.reason() == StopReason::interrupted;
     return failure;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "benchmarks/round_figures.hpp"
+
 namespace effio::study {
 namespace {
 
@@ -55,6 +57,7 @@ Measurement PassResult::to_measurement(const std::string& benchmark) const {
                          {"rank_rates_bytes_per_second", rank_rates.to_json()},
                          {"slowest_rank", place_of(slowest)},
                          {"fastest_rank", place_of(fastest)},
+                         {"batch_means", batch_means(batches, "B/s")},
                          {"backend", backend}});
     if (files > 0) {
         m.detail["files"] = files;

@@ -13,6 +13,7 @@
 #include "benchmarks/observers.hpp"
 #include "benchmarks/study/cell.hpp"
 #include "benchmarks/visit.hpp"
+#include "core/batches.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "parallel/over_ranks.hpp"
@@ -44,6 +45,7 @@ struct PassResult : VisitResult {
     Spread rank_rates;  ///< bytes per second of each rank's own calls
     RankValue slowest;  ///< seconds in its calls
     RankValue fastest;
+    Batches batches;             ///< of the calls; slices that all ranks did together
     std::vector<RankLine> each;  ///< on the root, if asked for
 
     /// Over the slowest rank's calls alone.

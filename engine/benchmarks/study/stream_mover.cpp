@@ -60,7 +60,7 @@ class StreamMover : public Mover {
         Deadline pace(place_.session.clock, place_.session.interrupted, limits);
         Status status;
         as_itself(*file_, [&](auto file) {
-            status = paced_calls(pace, limits.max_count, moved, [&](std::int64_t number) {
+            status = paced_calls(pace, limits, moved, [&](std::int64_t number) {
                 return one(
                     streams_.call(number, bytes_), access, payload, watching, moved,
                     [&](auto data, std::int64_t place) { return file.write_at(data, place); },
@@ -83,7 +83,7 @@ class StreamMover : public Mover {
         const auto read = [&](auto data, std::int64_t place) {
             return file_->read(form_, data, place);
         };
-        Status status = paced_calls(vote, limits.max_count, moved, [&](std::int64_t number) {
+        Status status = paced_calls(vote, limits, moved, [&](std::int64_t number) {
             if (number < own) {
                 return one(streams_.call(number, bytes_), access, payload, watching, moved, write,
                            read);
