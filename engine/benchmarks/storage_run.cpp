@@ -7,52 +7,59 @@
 #include <utility>
 
 namespace effio {
+namespace {
 
-void announce(Job& job, const Target& target, Json extra) {
-    extra["file_system"] = target.file_system() ? target.file_system()->to_json() : Json(nullptr);
-    if (!extra.contains("manifest")) extra["manifest"] = target.manifest();
-    if (target.file_system()) job.session.results.rescue_to(target.file_system()->path);
-    job.announce(std::move(extra));
-}
-
-CleanUp::CleanUp(Session& session, const Target& target)
-    : act_(session, [&target] { target.remove_all_quietly(); }) {}
-
+/// An error if `needs` do not fit under the cap: "the files need 3 GiB, but the cap is 1 GiB (why);
+/// advice".
 Status check_cap(const Session& session, const Target& target, const std::string& directory,
-                 double bytes, const std::string& what, const std::string& advice) {
+                 const StorageNeeds& needs) {
     const ByteCap& cap = target.cap();
-    if (bytes <= static_cast<double>(cap.bytes)) return {};
-    Error error =
-        io_error("plan the run", directory,
-                 fmt::format("{} {}, but the cap is {} ({}); {}", what, format_size(bytes),
-                             format_size(static_cast<double>(cap.bytes)), cap.why, advice));
+    if (needs.bytes <= static_cast<double>(cap.bytes)) return {};
+    const std::string bytes = format_size(needs.bytes);
+    const std::string room = format_size(static_cast<double>(cap.bytes));
+    Error error = io_error("plan the run", directory,
+                           fmt::format("{} {}, but the cap is {} ({}); {}", needs.what, bytes, room,
+                                       cap.why, needs.advice));
     if (!session.classic || target.cap_given() || cap.bytes <= 0) return error;
     if (session.comm.is_root()) {
-        fmt::print(stderr, "WARNING: {} {}, and there are {} ({})\n", what, format_size(bytes),
-                   format_size(static_cast<double>(cap.bytes)), cap.why);
+        fmt::print(stderr, "WARNING: {} {}, and there are {} ({})\n", needs.what, bytes, room,
+                   cap.why);
     }
     return {};
 }
+
+}  // namespace
 
 Result<StorageRun> StorageRun::begin(Job& job, Target::Request request, bool real_files,
                                      const CacheOptions& cache, const StorageNeeds& needs) {
     const std::string directory = request.directory;
     auto target = Target::prepare(job.session, real_files, std::move(request));
     if (!target) return target.error();
+    const auto refuse = [&](Error why) {
+        // Directories of Request::make_directories are there already.
+        (void)target->remove_trees(job.session);
+        return why;
+    };
     if (needs.bytes > 0) {
-        auto fits =
-            check_cap(job.session, *target, directory, needs.bytes, needs.what, needs.advice);
-        if (!fits) return fits.error();
+        auto fits = check_cap(job.session, *target, directory, needs);
+        if (!fits) return refuse(fits.error());
     }
     auto held = needs.hold ? hold_of_node(job.session, job.topology, needs.hold->count)
                            : hold_memory(job.session, job.topology, cache);
-    if (!held) return held.error();
+    if (!held) return refuse(held.error());
     return StorageRun(std::move(*target), std::move(*held));
 }
 
 void StorageRun::announce(Job& job, std::optional<Json> extra) {
-    if (extra) effio::announce(job, *target_, std::move(*extra));
-    clean_up_ = std::make_unique<const CleanUp>(job.session, *target_);
+    if (extra) {
+        const auto& file_system = target_->file_system();
+        (*extra)["file_system"] = file_system ? file_system->to_json() : Json(nullptr);
+        if (!extra->contains("manifest")) (*extra)["manifest"] = target_->manifest();
+        if (file_system) job.session.results.rescue_to(file_system->path);
+        job.announce(std::move(*extra));
+    }
+    clean_up_ = std::make_unique<const AtAbruptEnd>(
+        job.session, [target = target_.get()] { target->remove_all_quietly(); });
 }
 
 Ending StorageRun::end(Session& session, Storage& storage, Ending ending) const {
@@ -60,17 +67,8 @@ Ending StorageRun::end(Session& session, Storage& storage, Ending ending) const 
     return ending;
 }
 
-Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
-                 std::int64_t wrong, const std::string& pieces) {
-    if (error) return Ending::from(*error);
-    Ending ending;
-    if (interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = fmt::format("stopped by a signal; the {} before it are complete", before);
-    } else if (wrong > 0) {
-        ending.status = ExitCode::data_errors;
-        ending.reason = pieces + " in the data read back";
-    }
+Ending StorageRun::end(Session& session, Ending ending) const {
+    add(ending, target_->remove_trees(session));
     return ending;
 }
 
@@ -80,13 +78,6 @@ void wait_for_others(Session& session, const std::string& them) {
     step.title = "waiting for " + them;
     step.allowance_seconds = as_long_as_it_takes;
     session.progress.begin(step);
-}
-
-void add(Ending& ending, const Status& more) {
-    if (more) return;
-    ending.errors.push_back(more.error());
-    ending.status = graver(ending.status, more.error().exit_code);
-    if (ending.reason.empty()) ending.reason = more.error().text();
 }
 
 void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints& granted) {

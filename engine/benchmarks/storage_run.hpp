@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "benchmarks/benchmark.hpp"
 #include "benchmarks/cold.hpp"
+#include "benchmarks/ending.hpp"
 #include "parallel/held_memory.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -44,26 +44,6 @@ Json describe_backend(const Backend& backend) {
     return Json{{"name", backend.name()}, {"settings", backend.describe()}};
 }
 
-/// Writes the `run` line with `extra`, the file system, and the manifest unless `extra` has one. To
-/// be called before anything is created: what a killed run leaves is found through this line.
-void announce(Job& job, const Target& target, Json extra);
-
-/// As long as it lives, an end that is not orderly (watchdog, second signal, deadline) removes what
-/// the run created. `target` must outlive it.
-class CleanUp {
-  public:
-    CleanUp(Session& session, const Target& target);
-
-  private:
-    AtAbruptEnd act_;
-};
-
-/// An error if `bytes` do not fit under the cap of the target: "`what` 3 GiB, but the cap is 1 GiB
-/// (why); `advice`". On a classic command line a cap that nobody gave only warns, as long as
-/// anything is left: the original would go on.
-Status check_cap(const Session& session, const Target& target, const std::string& directory,
-                 double bytes, const std::string& what, const std::string& advice);
-
 /// What a run takes.
 struct StorageNeeds {
     double bytes = 0;         ///< lying there at a time; 0: nobody can know
@@ -77,15 +57,19 @@ struct StorageNeeds {
 class StorageRun {
   public:
     /// The place, its cap, and the memory that is held. Nothing is created but directories of
-    /// Request::make_directories.
+    /// Request::make_directories. On a classic command line a cap that nobody gave only warns, as
+    /// long as anything is left: the original would go on.
     static Result<StorageRun> begin(Job& job, Target::Request request, bool real_files,
                                     const CacheOptions& cache, const StorageNeeds& needs);
     const Target& target() const { return *target_; }
-    /// From now on files are created. Nothing is told without `extra`: an earlier part of the run
-    /// told it all.
+    /// Writes the `run` line with `extra`, the file system, and the manifest unless `extra` has
+    /// one, before anything is created: what a killed run leaves is found through this line.
+    /// Nothing is told without `extra`: an earlier part of the run told it all.
     void announce(Job& job, std::optional<Json> extra);
     /// Removes what was created, unless it is to be kept.
     Ending end(Session& session, Storage& storage, Ending ending) const;
+    /// The same of trees, which no Storage knows.
+    Ending end(Session& session, Ending ending) const;
 
   private:
     StorageRun(Target target, HeldMemory held)
@@ -93,18 +77,11 @@ class StorageRun {
 
     std::unique_ptr<const Target> target_;
     HeldMemory held_;
-    std::unique_ptr<const CleanUp> clean_up_;
+    /// An end that is not orderly (watchdog, second signal, deadline) removes what was created.
+    std::unique_ptr<const AtAbruptEnd> clean_up_;
 };
-
-/// What ended a run, the gravest first: an error, a signal, or so many wrong `pieces` ("3 errors")
-/// in the data read back. `before`: what is complete before the signal, "passes".
-Ending ending_of(const std::optional<Error>& error, bool interrupted, std::string_view before,
-                 std::int64_t wrong, const std::string& pieces);
 
 /// The step of a rank that takes no part in what others measure.
 void wait_for_others(Session& session, const std::string& them);
-
-/// One more thing that was done at the end; its failure makes the ending as grave as itself.
-void add(Ending& ending, const Status& more);
 
 }  // namespace effio

@@ -386,7 +386,7 @@ Status Target::remove_tree(const TreeSet& set, const std::string& path) const {
 }
 
 Status Target::remove_trees(Session& session) const {
-    if (!real_) return {};
+    if (!real_ || request_.adopt_trees) return {};
     Outcome mine;
     session.progress.call("remove trees");
     if (session.comm.is_root()) {

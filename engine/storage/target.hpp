@@ -113,7 +113,7 @@ class Target {
     /// that lists it; a tree that is not there is none.
     Status remove_tree(const std::string& path) const;
     /// Collective, the root works: removes all trees, then the directories that `prepare` made if
-    /// they are empty. Those that are to be kept are handed over.
+    /// they are empty. Those that are to be kept are handed over, adopted ones are left alone.
     Status remove_trees(Session& session) const;
 
     /// Local, without MPI: all files and trees of all ranks; what stays is told on stderr. For ends

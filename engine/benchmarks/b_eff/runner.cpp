@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "benchmarks/ending.hpp"
 #include "core/units.hpp"
 
 namespace effio::b_eff {
@@ -81,18 +82,8 @@ Ending Runner::measure() {
 
     const Agreed agreed = agree(session_, session_.comm, outcome_);
     run_.errors = agreed.error_count;
-    Ending ending;
-    if (agreed.failed()) {
-        ending = Ending::from(*agreed.error);
-        ending.reason = fmt::format("{} wrong messages; the first: {}", agreed.error_count,
-                                    agreed.error->text());
-    }
     if (run_.complete) notify_([&](Observer& o) { o.round_end(run_); });
-    if (stopping_) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the lengths before it are complete";
-    }
-    return ending;
+    return ending_of_messages(agreed, stopping_, "lengths");
 }
 
 /// A pass over the shortest length, measured only to know how long its loops should be.

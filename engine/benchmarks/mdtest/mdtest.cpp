@@ -45,7 +45,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
     Result<Setup> set_up(const Job& job) const;
     Result<std::int64_t> files(const Session& session, const Workload& workload) const;
     Target::Request request(const Workload& workload, int ranks) const;
-    Status fits(const Session& session, const Target& target, const Setup& setup) const;
+    StorageNeeds needs(const Setup& setup) const;
     Status can(const Session& session, const Names& names) const;
 
     std::unique_ptr<Observer> view_;
@@ -131,15 +131,17 @@ Status Mdtest::can(const Session& session, const Names& names) const {
          {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"}});
 }
 
-Status Mdtest::fits(const Session& session, const Target& target, const Setup& setup) const {
+StorageNeeds Mdtest::needs(const Setup& setup) const {
     constexpr std::int64_t block = 4096;  // of nearly all file systems
-    const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
-    const double bytes = static_cast<double>(each) * static_cast<double>(setup.files) *
-                         (parameters_.shared_files ? 1 : setup.ranks);
+    StorageNeeds needs;
     // What a stonewall cuts off cannot be foreseen.
-    if (parameters_.adopts() || parameters_.stonewall.count > 0) return {};
-    return check_cap(session, target, parameters_.storage.directory, bytes, "the files would take",
-                     "use fewer --items, a smaller --write-bytes or another directory");
+    if (parameters_.adopts() || parameters_.stonewall.count > 0) return needs;
+    const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
+    needs.bytes = static_cast<double>(each) * static_cast<double>(setup.files) *
+                  (parameters_.shared_files ? 1 : setup.ranks);
+    needs.what = "the files would take";
+    needs.advice = "use fewer --items, a smaller --write-bytes or another directory";
+    return needs;
 }
 
 Ending Mdtest::run(Job& job) {
@@ -149,25 +151,16 @@ Ending Mdtest::run(Job& job) {
     const auto names = make_names(session, parameters_.storage.backend, job.room);
     if (auto met = can(session, *names); !met) return Ending::from(met.error());
     const bool real = names->capabilities().real_files;
-    auto target = Target::prepare(session, real, request(setup->workload, setup->ranks));
-    if (!target) return Ending::from(target.error());
-    const auto refuse = [&](const Error& why) {
-        Ending refused = Ending::from(why);
-        // A directory of --make-dir is there already.
-        if (!parameters_.adopts()) add(refused, target->remove_trees(session));
-        return refused;
-    };
-    if (auto fit = fits(session, *target, *setup); !fit) return refuse(fit.error());
-    setup->file_system = target->file_system();
-
-    const auto held = hold_memory(session, job.topology, parameters_.storage.cache);
-    if (!held) return refuse(held.error());
+    auto run = StorageRun::begin(job, request(setup->workload, setup->ranks), real,
+                                 parameters_.storage.cache, needs(*setup));
+    if (!run) return Ending::from(run.error());
+    const Target& target = run->target();
+    setup->file_system = target.file_system();
 
     Json extra;
     extra["mdtest"] = describe(*setup);
     extra["backend"] = describe_backend(*names);
-    announce(job, *target, std::move(extra));
-    const CleanUp clean_up(session, *target);
+    run->announce(job, std::move(extra));
 
     std::unique_ptr<Observer> records = make_record_view(session.results.recorder());
     std::unique_ptr<Observer> tables = make_console_view(session.console, session.results.path());
@@ -177,19 +170,16 @@ Ending Mdtest::run(Job& job) {
     if (!rank_csv) {
         ending = Ending::from(rank_csv.error());
     } else {
-        ending = Runner(job, *setup, *names, *target, observers, std::move(*rank_csv)).run();
+        ending = Runner(job, *setup, *names, target, observers, std::move(*rank_csv)).run();
     }
 
     // What phases did not remove: none was asked for, or one failed, or a signal came before.
-    if (!parameters_.adopts()) {
-        Progress::Step step;
-        step.title = "remove what is left";
-        const std::int64_t each = 2 * setup->files + parameters_.populate;
-        step.allowance_seconds = 10 + 1e-3 * static_cast<double>(each) * setup->ranks;
-        session.progress.begin(step);
-        add(ending, target->remove_trees(session));
-    }
-    return ending;
+    Progress::Step step;
+    step.title = "remove what is left";
+    const std::int64_t each = 2 * setup->files + parameters_.populate;
+    step.allowance_seconds = 10 + 1e-3 * static_cast<double>(each) * setup->ranks;
+    session.progress.begin(step);
+    return run->end(session, std::move(ending));
 }
 
 }  // namespace

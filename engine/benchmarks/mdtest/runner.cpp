@@ -99,10 +99,7 @@ void Runner::measure_sizes() {
         if (comm) {
             measure(*comm);
         } else {
-            Progress::Step step;
-            step.title = fmt::format("waiting for {} ranks", size);
-            step.allowance_seconds = any_time;
-            session_.progress.begin(step);
+            wait_for_others(session_, count_of(size, "rank"));
         }
         tell_those_who_waited();
         if (stopping_) return;

@@ -46,7 +46,7 @@ class Overlap : public BenchmarkWith<Parameters> {
 
   private:
     Result<std::int64_t> bytes_of_a_file(int ranks) const;
-    Ending run_on(Job& job, std::vector<Contender> contenders, const Target& target);
+    Ending run_on(Job& job, std::vector<Contender> contenders, StorageRun& run);
 };
 
 Result<std::int64_t> Overlap::bytes_of_a_file(int ranks) const {
@@ -147,21 +147,18 @@ Ending Overlap::run(Job& job) {
     parameters_.ways_in_force = able;
     Target::Request request = request_of(parameters_);
     for (const auto& one : contenders) request.files.push_back(one.files);
-    auto target = Target::prepare(session, !is_model(parameters_.backend.name), std::move(request));
-    if (!target) return Ending::from(target.error());
-    const auto all = static_cast<double>(*file) * static_cast<double>(contenders.size());
-    if (auto fits = check_cap(session, *target, parameters_.directory, all, "all ways need",
-                              "use a smaller --transfer, fewer --ways or another directory");
-        !fits) {
-        return Ending::from(fits.error());
-    }
-    return run_on(job, std::move(contenders), *target);
+    StorageNeeds needs;
+    needs.bytes = static_cast<double>(*file) * static_cast<double>(contenders.size());
+    needs.what = "all ways need";
+    needs.advice = "use a smaller --transfer, fewer --ways or another directory";
+    auto run = StorageRun::begin(job, std::move(request), !is_model(parameters_.backend.name),
+                                 parameters_.cache, needs);
+    if (!run) return Ending::from(run.error());
+    return run_on(job, std::move(contenders), *run);
 }
 
-Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, const Target& target) {
+Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, StorageRun& run) {
     Session& session = job.session;
-    const auto held = hold_memory(session, job.topology, parameters_.cache);
-    if (!held) return Ending::from(held.error());
     std::vector<Work> works;
     Json kinds = Json::array();
     works.reserve(parameters_.works.size());
@@ -181,9 +178,8 @@ Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, const Target
     extra["overlap"] = Json{{"ways", std::move(ways)},
                             {"work", std::move(kinds)},
                             {"left_out", parameters_.left_out},
-                            {"cap", target.cap().to_json()}};
-    announce(job, target, std::move(extra));
-    const CleanUp clean_up(session, target);
+                            {"cap", run.target().cap().to_json()}};
+    run.announce(job, std::move(extra));
 
     const auto records = make_record_view(session.results.recorder());
     const auto console = make_console_view(session.console, parameters_, session.results.path());
@@ -195,12 +191,10 @@ Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, const Target
             "--bind-to none or with more processors a rank to see what they can do\n");
     }
     const auto plain = make_storage(session, parameters_.backend, job.room);
-    Runner runner(job, parameters_, target, std::move(contenders), works,
+    Runner runner(job, parameters_, run.target(), std::move(contenders), works,
                   {records.get(), console.get()});
-    Ending ending = runner.run();
-    // All that was declared: also what a way made that was then left out.
-    add(ending, target.remove_files(session, *plain));
-    return ending;
+    // All that was declared is removed: also what a way made that was then left out.
+    return run.end(session, *plain, runner.run());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <random>
 
+#include "benchmarks/ending.hpp"
 #include "benchmarks/overlap/views.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "core/balanced_order.hpp"
@@ -44,16 +45,8 @@ Ending Runner::run() {
     }
     notify([&](Observer& o) { o.end(series_); });
     until_ci_.tell(session_, "overlap");
-    if (fatal_.error) return Ending::from(*fatal_.error);
-    Ending ending;
-    if (fatal_.interrupted) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the cells before it are measured completely";
-    } else if (data_errors_ > 0) {
-        ending.status = ExitCode::data_errors;
-        ending.reason = fmt::format("{} wrong bytes in the data read back", data_errors_);
-    }
-    return ending;
+    return ending_of(fatal_.error, fatal_.interrupted, "cells", data_errors_,
+                     fmt::format("{} wrong bytes", data_errors_));
 }
 
 /// Each way writes its whole file, and each operation is timed once: a computation that nobody gave

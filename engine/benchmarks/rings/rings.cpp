@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "benchmarks/benchmark_with.hpp"
+#include "benchmarks/ending.hpp"
 #include "benchmarks/rings/parameters.hpp"
 #include "benchmarks/rings/runner.hpp"
 #include "benchmarks/rings/views.hpp"
@@ -151,17 +152,7 @@ Ending Rings::run(Job& job) {
         print(session.console, last[0], last[1], rounds, session.results.path());
     }
     until_ci.tell(session, "rings");
-    Ending ending;
-    if (agreed.failed()) {
-        ending = Ending::from(*agreed.error);
-        ending.reason = fmt::format("{} wrong messages; the first: {}", agreed.error_count,
-                                    agreed.error->text());
-    }
-    if (runner.interrupted()) {
-        ending.status = ExitCode::interrupted;
-        ending.reason = "stopped by a signal; the rings before it are complete";
-    }
-    return ending;
+    return ending_of_messages(agreed, runner.interrupted(), "rings");
 }
 
 }  // namespace
