@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     effio::block_stop_signals();  // before MPI starts its threads, as in the engine
     MPI_Init(&argc, &argv);
     testing::InitGoogleTest(&argc, argv);
-    effio::only_tests_of(argc > 1 ? argv[1] : "");
+    effio::only_tests_of(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0) {

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "../../shared_directory.hpp"
 #include "../../test_session.hpp"
 #include "benchmarks/study/study.hpp"
+#include "core/pattern.hpp"
 #include "parallel/topology.hpp"
 
 namespace effio::study {
@@ -100,6 +102,19 @@ class StudyFrame : public testing::TestWithParam<Case> {
     std::string read_file(int file) const {
         std::ifstream in(path(file), std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
+    }
+    /// What the first pass writes there.
+    std::string of_first_pass(int file, std::int64_t offset, std::size_t bytes) const {
+        std::string expected(bytes, '\0');
+        const auto memory = std::as_writable_bytes(std::span(expected));
+        if (GetParam().content == Content::words) {
+            Pattern(1, static_cast<std::uint64_t>(file)).fill(memory, offset);
+        } else {
+            StampedBuffer data(StampedPattern(1, static_cast<std::uint64_t>(file)), bytes);
+            const auto from = data.at(offset, bytes);
+            std::copy(from.begin(), from.end(), memory.begin());
+        }
+        return expected;
     }
     /// Root only.
     void write_file(int file, const std::string& bytes) const {
