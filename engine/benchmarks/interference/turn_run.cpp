@@ -255,7 +255,9 @@ class GroupTurn {
         } else if (comm_.is_root()) {
             more = first_runs(log_).over < task_.turn.size();
         }
-        if (world_.stop().load() || neighbours_.called_off()) more = false;
+        // The sentinel of a run looks once a second, which a short run is over before.
+        const bool called_off = comm_.is_root() && neighbours_.look();
+        if (world_.stop().load() || called_off) more = false;
         return comm_.min(std::int64_t{more ? 1 : 0}) != 0;
     }
 
