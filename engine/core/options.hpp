@@ -25,6 +25,32 @@ namespace effio {
 template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 
+/// Which of the words stands for this value; the last one where none does.
+template <class T>
+std::size_t index_of(const Words<T>& words, const std::type_identity_t<T>& value) {
+    std::size_t i = 0;
+    while (i + 1 < words.size() && words[i].second != value) ++i;
+    return i;
+}
+template <class T>
+const std::string& word_of(const Words<T>& words, const std::type_identity_t<T>& value) {
+    return words[index_of(words, value)].first;
+}
+/// None where no word is this one.
+template <class T>
+std::optional<T> value_of(const Words<T>& words, std::string_view word) {
+    for (const auto& [text, value] : words) {
+        if (text == word) return value;
+    }
+    return {};
+}
+template <class T>
+std::vector<std::string> words_of(const Words<T>& words, const std::vector<T>& values) {
+    std::vector<std::string> all;
+    for (const T& value : values) all.push_back(word_of(words, value));
+    return all;
+}
+
 /// One row of the table; the builder functions return the row itself so that they can be chained.
 class Option {
   public:
@@ -160,12 +186,6 @@ class OptionTable {
         std::vector<std::string> all;
         for (const auto& word : words) all.push_back(word.first);
         return all;
-    }
-    template <class T>
-    static std::size_t index_of(const Words<T>& words, const T& value) {
-        std::size_t i = 0;
-        while (i + 1 < words.size() && words[i].second != value) ++i;
-        return i;
     }
     template <class T>
     static Type type_of();

@@ -20,14 +20,18 @@ struct Hdf5Settings {
     Bytes sieve_buffer{64 * KiB};
     Bytes metadata_block{2 * KiB};
     std::int64_t chunk_rows = 0;  ///< of the first dimension; 0 = contiguous
-    std::string collective_metadata = "off";
-    std::string fill = "never";
-    std::string versions = "earliest";
+    bool collective_metadata = false;
+    /// When datasets are filled before data come: never, with a value that was set, at once.
+    enum class Fill : char { never, if_set, alloc };
+    Fill fill = Fill::never;
+    bool latest_version = false;  ///< of the file format may be used
     void declare(OptionTable& table);
 };
 
 struct PnetcdfSettings {
-    std::string format = "cdf5";
+    enum class Format : char { cdf5, cdf2 };
+    Format format = Format::cdf5;
+    static const Words<Format>& formats();
     void declare(OptionTable& table);
 };
 

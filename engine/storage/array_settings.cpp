@@ -19,21 +19,23 @@ void Hdf5Settings::declare(OptionTable& table) {
         .add("chunk-rows", chunk_rows,
              "chunked datasets: rows of the first dimension in a chunk; 0 = contiguous datasets")
         .range(0, 9e18);
-    table
-        .add("collective-metadata", collective_metadata,
-             "metadata is read and written by all ranks together")
-        .choices({"off", "on"});
-    table.add("fill", fill, "when datasets are filled before data come")
-        .choices({"never", "ifset", "alloc"});
-    table.add("versions", versions, "of the file format that may be used")
-        .choices({"earliest", "latest"});
+    table.choice("collective-metadata", collective_metadata, {{"off", false}, {"on", true}},
+                 "metadata is read and written by all ranks together");
+    table.choice("fill", fill,
+                 {{"never", Fill::never}, {"ifset", Fill::if_set}, {"alloc", Fill::alloc}},
+                 "when datasets are filled before data come");
+    table.choice("versions", latest_version, {{"earliest", false}, {"latest", true}},
+                 "of the file format that may be used");
+}
+
+const Words<PnetcdfSettings::Format>& PnetcdfSettings::formats() {
+    static const Words<Format> words{{"cdf5", Format::cdf5}, {"cdf2", Format::cdf2}};
+    return words;
 }
 
 void PnetcdfSettings::declare(OptionTable& table) {
-    table
-        .add("format", format,
-             "CDF-5 (64-bit data), or CDF-2 whose variables stay below 4 GiB each")
-        .choices({"cdf5", "cdf2"});
+    table.choice("format", format, formats(),
+                 "CDF-5 (64-bit data), or CDF-2 whose variables stay below 4 GiB each");
 }
 
 void Netcdf4Settings::declare(OptionTable& table) {

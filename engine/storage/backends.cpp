@@ -62,10 +62,7 @@ std::unique_ptr<ArrayLibrary> make_hdf5(Session& s, const BackendChoice& c, cons
     return make_hdf5_library(s, c.hdf5);
 }
 std::unique_ptr<Storage> make_hdf5_blocks(Session& s, const BackendChoice& c, const SimRoom*) {
-    const bool own = c.hdf5_datasets == "block";
-    return make_array_storage(
-        s, make_hdf5_library(s, c.hdf5),
-        own ? ArrayDivision::words_by_block : ArrayDivision::words_by_segment);
+    return make_array_storage(s, make_hdf5_library(s, c.hdf5), c.hdf5_datasets);
 }
 #else
 constexpr const char* hdf5_missing = EFFIO_WITHOUT_HDF5;
@@ -173,10 +170,11 @@ const std::vector<ByteBackend>& block_backends() {
                        }});
         all.push_back({{"hdf5", "parallel HDF5: blocks in datasets of 8-byte integers",
                         [](Choice& c, OptionTable& t) {
-                            t.add("datasets", c.hdf5_datasets,
-                                  "one for each segment, which all ranks share, or one for each "
-                                  "block")
-                                .choices({"segment", "block"});
+                            t.choice("datasets", c.hdf5_datasets,
+                                     {{"segment", ArrayDivision::words_by_segment},
+                                      {"block", ArrayDivision::words_by_block}},
+                                     "one for each segment, which all ranks share, or one for "
+                                     "each block");
                             c.hdf5.declare(t);
                         },
                         hdf5_missing},

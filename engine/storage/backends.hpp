@@ -9,6 +9,7 @@
 #include "core/options.hpp"
 #include "core/sim_model.hpp"
 #include "storage/array_libraries.hpp"
+#include "storage/array_storage.hpp"
 #include "storage/byte_file.hpp"
 #include "storage/direct.hpp"
 #include "storage/names.hpp"
@@ -32,7 +33,8 @@ struct BackendChoice {
     Hdf5Settings hdf5;
     PnetcdfSettings pnetcdf;
     Netcdf4Settings netcdf4;
-    std::string hdf5_datasets = "segment";  ///< of bytes in HDF5 files
+    /// Of bytes in HDF5 files: datasets of segments, or of blocks.
+    ArrayDivision hdf5_datasets = ArrayDivision::words_by_segment;
 };
 
 /// What every backend says of itself, whatever it serves.

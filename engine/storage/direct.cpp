@@ -87,7 +87,7 @@ class DirectStorage : public PosixStorage {
     std::string_view name() const override { return "direct"; }
     Capabilities capabilities() const override {
         Capabilities c = PosixStorage::capabilities();
-        c.cached = settings_.falls_back();
+        c.cached = settings_.buffers_unaligned;
         return c;
     }
 
@@ -102,7 +102,7 @@ class DirectStorage : public PosixStorage {
             return session().signed_error(direct.error());
         }
         Descriptor buffered;
-        if (settings_.falls_back()) {
+        if (settings_.buffers_unaligned) {
             OpenMode again = request.mode;
             again.create = again.exclusive = false;
             auto second = open_together(comm, request.path, again);
@@ -114,7 +114,8 @@ class DirectStorage : public PosixStorage {
                                          std::move(buffered), settings_.align.count));
     }
     Json describe() const override {
-        return Json{{"align_bytes", settings_.align.count}, {"unaligned", settings_.unaligned}};
+        return Json{{"align_bytes", settings_.align.count},
+                    {"unaligned", settings_.buffers_unaligned ? "buffered" : "refuse"}};
     }
 
   private:
@@ -126,8 +127,8 @@ class DirectStorage : public PosixStorage {
 void DirectSettings::declare(OptionTable& table) {
     table.add("align", align, "block of the device: places, lengths and memory are multiples of it")
         .range(1, 1 << 20);
-    table.add("unaligned", unaligned, "what becomes of other transfers; buffered ones are counted")
-        .choices({"refuse", "buffered"});
+    table.choice("unaligned", buffers_unaligned, {{"refuse", false}, {"buffered", true}},
+                 "what becomes of other transfers; buffered ones are counted");
 }
 
 std::unique_ptr<Storage> make_direct_storage(Session& session, const DirectSettings& settings) {

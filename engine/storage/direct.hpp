@@ -16,9 +16,8 @@ namespace effio {
 
 struct DirectSettings {
     Bytes align{4096};
-    std::string unaligned = "refuse";  ///< or "buffered"
+    bool buffers_unaligned = false;  ///< else such transfers are refused
     void declare(OptionTable& table);
-    bool falls_back() const { return unaligned == "buffered"; }
 };
 
 std::unique_ptr<Storage> make_direct_storage(Session& session, const DirectSettings& settings);

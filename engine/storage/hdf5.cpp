@@ -111,6 +111,18 @@ const char* mode_name(H5D_mpio_actual_io_mode_t mode) {
     return "contiguous, collective";
 }
 
+H5D_fill_time_t fill_time(Hdf5Settings::Fill fill) {
+    switch (fill) {
+        case Hdf5Settings::Fill::never:
+            return H5D_FILL_TIME_NEVER;
+        case Hdf5Settings::Fill::alloc:
+            return H5D_FILL_TIME_ALLOC;
+        case Hdf5Settings::Fill::if_set:
+            break;
+    }
+    return H5D_FILL_TIME_IFSET;
+}
+
 class Hdf5File : public ArrayFile {
   public:
     struct Dataset {
@@ -142,9 +154,7 @@ class Hdf5File : public ArrayFile {
             const auto& variable = schema().variables[v];
             auto shape = schema().shape(v);
             const Local creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-            H5Pset_fill_time(creation.get(), settings.fill == "never"   ? H5D_FILL_TIME_NEVER
-                                             : settings.fill == "alloc" ? H5D_FILL_TIME_ALLOC
-                                                                        : H5D_FILL_TIME_IFSET);
+            H5Pset_fill_time(creation.get(), fill_time(settings.fill));
             Dataset set{-1, type_of(variable), space_of(shape)};
             if (settings.chunk_rows > 0 && schema().shared_out(v)) {
                 shape.front() = std::min(shape.front(), settings.chunk_rows);
@@ -430,11 +440,11 @@ class Hdf5Library : public ArrayLibrary {
         }
         H5Pset_sieve_buf_size(access.get(), static_cast<std::size_t>(settings_.sieve_buffer.count));
         H5Pset_meta_block_size(access.get(), static_cast<hsize_t>(settings_.metadata_block.count));
-        if (settings_.collective_metadata == "on") {
+        if (settings_.collective_metadata) {
             H5Pset_coll_metadata_write(access.get(), true);
             H5Pset_all_coll_metadata_ops(access.get(), true);
         }
-        if (settings_.versions == "latest") {
+        if (settings_.latest_version) {
             H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
         }
         return access;

@@ -343,7 +343,9 @@ class PnetcdfLibrary : public ArrayLibrary {
         return "PnetCDF " + text.substr(0, text.find(" of"));
     }
 
-    Json describe() const override { return Json{{"format", settings_.format}}; }
+    Json describe() const override {
+        return Json{{"format", word_of(PnetcdfSettings::formats(), settings_.format)}};
+    }
     Storage& storage() override { return *storage_; }
 
   protected:
@@ -351,7 +353,8 @@ class PnetcdfLibrary : public ArrayLibrary {
                                                  const ArrayRequest& request) override {
         const Info info(request.hints);
         session().progress.call("ncmpi_create");
-        const int format = settings_.format == "cdf5" ? NC_64BIT_DATA : NC_64BIT_OFFSET;
+        const int format =
+            settings_.format == PnetcdfSettings::Format::cdf5 ? NC_64BIT_DATA : NC_64BIT_OFFSET;
         int id = 0;
         const int code =
             ncmpi_create(comm.raw(), request.path.c_str(), NC_CLOBBER | format, info.raw(), &id);

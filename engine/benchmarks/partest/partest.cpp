@@ -51,6 +51,9 @@ study::Axis chunk_axis(std::optional<std::int64_t> chunk) {
     return axis;
 }
 
+const Words<Way> way_words{
+    {"sion", Way::container}, {"task-local", Way::task_local}, {"shared", Way::shared}};
+
 /// What all ways have in common.
 Cell common_cell(const Parameters& p, std::int64_t tasks) {
     Cell cell;
@@ -73,19 +76,19 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
 }
 
 /// Makes the common cell one of a way, for chunks of a size if that is the container.
-Cell cell_of(const Parameters& p, Cell cell, const std::string& way,
-             std::optional<std::int64_t> chunk) {
+Cell cell_of(const Parameters& p, Cell cell, Way way, std::optional<std::int64_t> chunk) {
     study::Streams& streams = *cell.streams;
-    cell.pattern = way;
+    cell.pattern = word_of(way_words, way);
     cell.axes = {study::count_axis("tasks", cell.ranks), chunk_axis(chunk)};
-    cell.file = p.exact_name ? p.prefix : fmt::format("{}_{}_{}", p.prefix, way, cell.ranks);
+    cell.file =
+        p.exact_name ? p.prefix : fmt::format("{}_{}_{}", p.prefix, cell.pattern, cell.ranks);
     const bool model = is_model(p.storage.backend.name);
-    if (way == "task-local") {
+    if (way == Way::task_local) {
         streams.apart = true;
         cell.creates_apart = true;
         cell.files = cell.ranks;
         cell.file_bytes = streams.largest;
-    } else if (way == "sion") {
+    } else if (way == Way::container) {
         if (!p.exact_name) cell.file += fmt::format("_{}", *chunk);
         cell.file_bytes = streams.bytes_in_all;
         if (!model) cell.parts_of_file = static_cast<int>(p.container_files);
@@ -113,7 +116,7 @@ void add(study::Definition& study, const Parameters& p, Cell cell,
         }
         cell.passes = {writes ? study::write_pass() : study::read_pass()};
         if (writes && p.double_write) cell.passes.push_back(study::write_pass("re-write"));
-        cell.opens_alone = !writes && cell.pattern == "sion" && p.opens_alone;
+        cell.opens_alone = !writes && chunk && p.opens_alone;
         study.cells.push_back(cell);
     }
     study.cells.back().unlinks = p.unlink;
@@ -133,8 +136,8 @@ std::int64_t tasks_of_a_collector(std::int64_t tasks) {
 
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
-    table.add("ways", ways, "a container, a file of each task, one file through MPI-IO")
-        .choices({"sion", "task-local", "shared"});
+    table.choice("ways", ways, way_words,
+                 "a container, a file of each task, one file through MPI-IO");
     table.add("tasks", tasks, "processes that take part; each number is measured")
         .range(1, 2147483647)
         .automatic("all ranks");
@@ -210,7 +213,7 @@ Status Parameters::check() {
     if (double_write && !has("write")) {
         return usage_error("--double-write: --phases has no write");
     }
-    const bool container = std::find(ways.begin(), ways.end(), "sion") != ways.end();
+    const bool container = std::find(ways.begin(), ways.end(), Way::container) != ways.end();
     if (!container && (container_files > 1 || !collective.empty())) {
         return usage_error("--container-files and --collective: --ways has no sion");
     }
@@ -273,8 +276,8 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         const Cell common = common_cell(p, tasks);
         const auto chunks =
             p.chunks.empty() ? std::vector<Bytes>{{common.streams->largest}} : p.chunks;
-        for (const auto& way : p.ways) {
-            if (way != "sion") {
+        for (const Way way : p.ways) {
+            if (way != Way::container) {
                 add(study, p, cell_of(p, common, way, {}), {});
                 continue;
             }

@@ -20,7 +20,7 @@ std::string lower(std::string text) {
 }
 
 /// The words of a line; in quotes, several are one. Nothing if a quote is not closed.
-std::optional<std::vector<std::string>> words_of(const std::string& line) {
+std::optional<std::vector<std::string>> words_in(const std::string& line) {
     std::vector<std::string> words;
     std::size_t at = 0;
     while (true) {
@@ -44,24 +44,22 @@ Result<Module> module_named(const std::string& text) {
     // "FLASH I/O", "Flash IO", "Unstructured Mesh"
     std::erase(pattern, '/');
     std::replace(pattern.begin(), pattern.end(), ' ', '-');
-    const auto spatial = spatial_of(pattern);
+    const auto spatial = value_of(spatial_words, pattern);
     if (!spatial || *spatial == Spatial::own) {
         return usage_error(fmt::format("no pattern '{}'", text));
     }
     Module module;
     module.spatial = *spatial;
     if (open == std::string::npos) {
-        module.temporal.assign(temporal_names.begin(), temporal_names.end());
-        if (*spatial == Spatial::unstructured_mesh) module.temporal = {"write", "read"};
+        module.temporal = all_accesses_of(*spatial);
         return module;
     }
     const auto close = text.find(')', open);
     if (close == std::string::npos) return usage_error(fmt::format("'{}' has no ')'", text));
-    const std::string access = lower(text.substr(open + 1, close - open - 1));
-    if (std::find(temporal_names.begin(), temporal_names.end(), access) == temporal_names.end()) {
-        return usage_error(fmt::format("no access '{}'", access));
-    }
-    module.temporal = {access};
+    const std::string word = lower(text.substr(open + 1, close - open - 1));
+    const auto access = value_of(temporal_words, word);
+    if (!access) return usage_error(fmt::format("no access '{}'", word));
+    module.temporal = {*access};
     return module;
 }
 
@@ -75,7 +73,7 @@ class Reader {
         std::string line;
         while (std::getline(in, line)) {
             ++number_;
-            const auto words = words_of(line);
+            const auto words = words_in(line);
             if (!words) return fault("a quote is not closed");
             if (words->empty()) continue;
             if (auto done = statement(*words); !done) return done;

@@ -61,17 +61,6 @@ Error bad_levels(const std::string& text, const std::string& why) {
 
 }  // namespace
 
-const char* name_of(Spatial spatial) {
-    return spatial_names.at(static_cast<std::size_t>(spatial)).name;
-}
-
-std::optional<Spatial> spatial_of(std::string_view name) {
-    for (const auto& row : spatial_names) {
-        if (row.name == name) return row.spatial;
-    }
-    return {};
-}
-
 Result<Strides> parse_levels(const std::string& text) {
     const auto star = text.find('*');
     const auto piece = parse_size(text.substr(0, star));

@@ -3,14 +3,13 @@
 // arithmetic.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/addresses.hpp"
+#include "core/options.hpp"
 #include "core/units.hpp"
 
 namespace effio::pio {
@@ -27,24 +26,17 @@ enum class Spatial {
     own,  ///< by levels
 };
 
-struct SpatialName {
-    Spatial spatial;
-    const char* name;
-};
-inline constexpr std::array<SpatialName, 9> spatial_names{
-    {{Spatial::sequential, "sequential"},
-     {Spatial::segmented, "segmented"},
-     {Spatial::simple_strided, "simple-strided"},
-     {Spatial::nested_strided, "nested-strided"},
-     {Spatial::random_strided, "random-strided"},
-     {Spatial::tiled, "tiled"},
-     {Spatial::unstructured_mesh, "unstructured-mesh"},
-     {Spatial::flash_io, "flash-io"},
-     {Spatial::own, "own"}}};
+inline const Words<Spatial> spatial_words{{"sequential", Spatial::sequential},
+                                          {"segmented", Spatial::segmented},
+                                          {"simple-strided", Spatial::simple_strided},
+                                          {"nested-strided", Spatial::nested_strided},
+                                          {"random-strided", Spatial::random_strided},
+                                          {"tiled", Spatial::tiled},
+                                          {"unstructured-mesh", Spatial::unstructured_mesh},
+                                          {"flash-io", Spatial::flash_io},
+                                          {"own", Spatial::own}};
 /// Of a rank of an unstructured mesh, whose places are drawn and sorted before the calls.
 inline constexpr std::int64_t most_vertices = std::int64_t{1} << 22;
-const char* name_of(Spatial spatial);
-std::optional<Spatial> spatial_of(std::string_view name);
 
 /// A user's own pattern: nested strides, and how far the ranks are apart.
 struct Levels {

@@ -63,13 +63,25 @@ class Pio : public study::StudyBenchmark<Parameters> {
     }
 };
 
-bool has(const std::vector<std::string>& list, std::string_view word) {
-    return std::find(list.begin(), list.end(), word) != list.end();
+template <class T>
+bool has(const std::vector<T>& list, const std::type_identity_t<T>& value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
 }
+
+const Words<Layout> layout_words{{"c-c", {false, false}},
+                                 {"nc-c", {true, false}},
+                                 {"c-nc", {false, true}},
+                                 {"nc-nc", {true, true}}};
+const Words<study::Through> by_words{{"list", study::Through::offsets},
+                                     {"type", study::Through::view}};
+const Words<Switch> switch_words{{"automatic", {}}, {"on", true}, {"off", false}};
 
 /// One way to make the accesses.
 struct Variant {
-    std::string calls, by, layout, sieving, two_phase;
+    study::Calls calls;
+    study::Through by;
+    Layout layout;
+    Switch sieving, two_phase;
 };
 
 std::vector<Variant> variants_of(const Parameters& p) {
@@ -91,37 +103,37 @@ std::vector<Variant> variants_of(const Parameters& p) {
 /// The buffer, and what has several values.
 std::vector<study::Axis> axes_of(const Parameters& p, std::int64_t buffer, const Variant& v) {
     std::vector<study::Axis> axes{study::size_axis("buffer", buffer)};
-    const auto add = [&](const char* title, const std::vector<std::string>& list,
-                         const std::string& word) {
-        if (list.size() > 1) axes.push_back(study::word_axis(title, word));
+    const auto add = [&](const char* title, const auto& words, const auto& list,
+                         const auto& value) {
+        if (list.size() > 1) axes.push_back(study::word_axis(title, word_of(words, value)));
     };
-    add("calls", p.calls, v.calls);
-    add("by", p.by, v.by);
-    add("layout", p.layouts, v.layout);
-    add("sieving", p.sieving, v.sieving);
-    add("two_phase", p.two_phase, v.two_phase);
+    add("calls", study::calls_words, p.calls, v.calls);
+    add("by", by_words, p.by, v.by);
+    add("layout", layout_words, p.layouts, v.layout);
+    add("sieving", switch_words, p.sieving, v.sieving);
+    add("two_phase", switch_words, p.two_phase, v.two_phase);
     return axes;
 }
 
-void set_hints(Hints& hints, const std::string& what, const std::string& state) {
-    if (state == "automatic") return;
+void set_hints(Hints& hints, const std::string& what, Switch state) {
+    if (!state) return;
     for (const auto* access : {"read", "write"}) {
-        hints.set(fmt::format("romio_{}_{}", what, access), state == "on" ? "enable" : "disable");
+        hints.set(fmt::format("romio_{}_{}", what, access), *state ? "enable" : "disable");
     }
 }
 
 /// A visit for writing, one for reading, one for both, each as far as it is asked for.
-void add_visits(study::Definition& study, Cell cell, const std::vector<std::string>& temporal) {
+void add_visits(study::Definition& study, Cell cell, const std::vector<Temporal>& temporal) {
     cell.passes = {study::write_pass()};
-    if (has(temporal, "re-write")) cell.passes.push_back(study::write_pass("re-write"));
+    if (has(temporal, Temporal::re_write)) cell.passes.push_back(study::write_pass("re-write"));
     study.cells.push_back(cell);
-    const bool again = has(temporal, "re-read");
-    if (again || has(temporal, "read")) {
+    const bool again = has(temporal, Temporal::re_read);
+    if (again || has(temporal, Temporal::read)) {
         cell.passes = {study::read_pass()};
         if (again) cell.passes.push_back(study::read_pass("re-read"));
         study.cells.push_back(cell);
     }
-    if (has(temporal, "read-modify-write")) {
+    if (has(temporal, Temporal::read_modify_write)) {
         cell.passes = {study::modify_pass()};
         study.cells.push_back(cell);
     }
@@ -132,7 +144,7 @@ Shape shape_of(const Parameters& p, const Module& module, std::int64_t buffer,
     Shape shape;
     shape.piece = buffer;
     shape.count = module.size.count / buffer;
-    if (variant.layout.ends_with("-nc")) shape.spacing = p.spacing.count;
+    if (variant.layout.file) shape.spacing = p.spacing.count;
     shape.inner = p.nested_count;
     if (p.nested_gap) shape.gap = p.nested_gap->count;
     shape.seed = static_cast<std::uint64_t>(p.seed);
@@ -143,16 +155,16 @@ Shape shape_of(const Parameters& p, const Module& module, std::int64_t buffer,
 Cell cell_of(const Parameters& p, Spatial spatial, const Shape& shape, const Variant& variant,
              int ranks) {
     Cell cell;
-    cell.pattern = name_of(spatial);
+    cell.pattern = word_of(spatial_words, spatial);
     cell.axes = axes_of(p, shape.piece, variant);
     cell.ranks = ranks;
     cell.file_bytes = file_bytes(spatial, shape, ranks);
     cell.pieces_in_all = pieces_in_all(spatial, shape, ranks);
     cell.addresses = [=](int rank) { return addresses_of(spatial, shape, rank, ranks); };
     cell.overlaps = spatial == Spatial::sequential || spatial == Spatial::own;
-    cell.memory_spacing = variant.layout.starts_with("nc") ? p.spacing.count : 0;
-    cell.through = variant.by == "type" ? study::Through::view : study::Through::offsets;
-    cell.collective = variant.calls == "collective";
+    cell.memory_spacing = variant.layout.memory ? p.spacing.count : 0;
+    cell.through = variant.by;
+    cell.collective = variant.calls == study::Calls::collective;
     cell.sync = p.fsync;
     cell.counts = study::Counts::calls;
     set_hints(cell.hints, "ds", variant.sieving);
@@ -162,19 +174,22 @@ Cell cell_of(const Parameters& p, Spatial spatial, const Shape& shape, const Var
 
 }  // namespace
 
+std::vector<Temporal> all_accesses_of(Spatial spatial) {
+    using enum Temporal;
+    if (spatial == Spatial::unstructured_mesh) return {write, read};
+    return {write, re_write, read, re_read, read_modify_write};
+}
+
 void Parameters::declare(OptionTable& table) {
-    std::vector<std::string> names;
-    for (const auto& row : spatial_names) names.emplace_back(row.name);
-    const std::vector<std::string> states{"automatic", "on", "off"};
     table.group("Benchmark");
-    table.add("spatial", spatial, "where the calls of a rank stand; own: as --levels says")
-        .choices(names)
+    table
+        .choice("spatial", spatial, spatial_words,
+                "where the calls of a rank stand; own: as --levels says")
         .automatic("the first eight; with --levels, own");
     table
-        .add("temporal", temporal,
-             "what is done; what it needs before comes with it: a file is written before it is "
-             "read, and read before it is read again")
-        .choices({temporal_names.begin(), temporal_names.end()})
+        .choice("temporal", temporal, temporal_words,
+                "what is done; what it needs before comes with it: a file is written before it is "
+                "read, and read before it is read again")
         .automatic("all five");
     table.add("size", size, "of a rank's share").letter('s').range(1, 9e15);
     table.add("buffer", buffers, "sizes of a call, each is measured; they divide the share")
@@ -193,20 +208,16 @@ void Parameters::declare(OptionTable& table) {
     table.add("nested-gap", nested_gap, "bytes between groups (nested-strided)")
         .range(0, 9e15)
         .automatic("as much as a call of all ranks");
-    table
-        .add("layout", layouts,
-             "contiguous or with holes (nc): first the buffers in memory, then the pattern in the "
-             "file")
-        .choices({"c-c", "nc-c", "c-nc", "nc-nc"});
+    table.choice("layout", layouts, layout_words,
+                 "contiguous or with holes (nc): first the buffers in memory, then the pattern in "
+                 "the file");
     table.add("spacing", spacing, "length of those holes").range(1, 1 << 30);
-    table.add("calls", calls, "each rank for itself, or all ranks together")
-        .choices({"independent", "collective"});
-    table.add("by", by, "a list of calls, or one call with derived datatypes")
-        .choices({"list", "type"});
-    table.add("sieving", sieving, "data sieving (hints romio_ds_read, romio_ds_write)")
-        .choices(states);
-    table.add("two-phase", two_phase, "collective buffering (hints romio_cb_read, romio_cb_write)")
-        .choices(states);
+    table.choice("calls", calls, study::calls_words, "each rank for itself, or all ranks together");
+    table.choice("by", by, by_words, "a list of calls, or one call with derived datatypes");
+    table.choice("sieving", sieving, switch_words,
+                 "data sieving (hints romio_ds_read, romio_ds_write)");
+    table.choice("two-phase", two_phase, switch_words,
+                 "collective buffering (hints romio_cb_read, romio_cb_write)");
     table.add("settle", settle, "rest before each opening").range(0, 86400);
     table
         .add("config", config, "patterns from a file in the style of the original's pio-bench.conf")
@@ -221,12 +232,12 @@ Status Parameters::check() {
     if (prefix.empty() || prefix.find('/') != std::string::npos) {
         return usage_error("--prefix is the begin of file names; --dir says where they stand");
     }
-    if (storage.backend.name != "mpiio" && (sieving != std::vector<std::string>{"automatic"} ||
-                                            two_phase != std::vector<std::string>{"automatic"})) {
+    if (storage.backend.name != "mpiio" &&
+        (sieving != std::vector<Switch>{{}} || two_phase != std::vector<Switch>{{}})) {
         return usage_error("--sieving and --two-phase are hints of --backend mpiio");
     }
     if (rank_stride && !levels_text) return usage_error("--rank-stride belongs to --levels");
-    if (has(spatial, "own") && !levels_text) {
+    if (has(spatial, Spatial::own) && !levels_text) {
         return usage_error("--spatial own: --levels says what it is");
     }
     if (levels_text) {
@@ -245,17 +256,14 @@ Status Parameters::check() {
 
 Status Parameters::set_modules() {
     modules.clear();
-    for (const auto& row : spatial_names) {
-        const bool chosen = spatial.empty() ? (row.spatial == Spatial::own) == bool(levels_text)
-                                            : has(spatial, row.name);
+    for (const auto& row : spatial_words) {
+        const Spatial one = row.second;
+        const bool chosen =
+            spatial.empty() ? (one == Spatial::own) == bool(levels_text) : has(spatial, one);
         if (!chosen) continue;
-        Module module{row.spatial, temporal, size, buffers, settle};
-        if (temporal.empty()) {
-            module.temporal.assign(temporal_names.begin(), temporal_names.end());
-            // The original has no more of it either.
-            if (row.spatial == Spatial::unstructured_mesh) module.temporal = {"write", "read"};
-        }
-        if (row.spatial == Spatial::own) {
+        Module module{one, temporal, size, buffers, settle};
+        if (temporal.empty()) module.temporal = all_accesses_of(one);
+        if (one == Spatial::own) {
             module.size = {levels.strides.pieces() * levels.strides.piece};
             module.buffers = {{levels.strides.piece}};
         }
@@ -269,7 +277,8 @@ Status Parameters::check_modules() const {
         for (const auto buffer : module.buffers) {
             const auto wrong = [&](const std::string& why) {
                 return usage_error(fmt::format("{} with a buffer of {}: {}",
-                                               name_of(module.spatial), format_exact(buffer), why));
+                                               word_of(spatial_words, module.spatial),
+                                               format_exact(buffer), why));
             };
             if (module.size.count % buffer.count != 0) {
                 return wrong(
@@ -289,7 +298,8 @@ Status Parameters::check_modules() const {
                                 "most",
                                 count, most_vertices));
             }
-            if (module.spatial == Spatial::own && (has(layouts, "c-nc") || has(layouts, "nc-nc"))) {
+            if (module.spatial == Spatial::own &&
+                (has(layouts, {false, true}) || has(layouts, {true, true}))) {
                 return wrong("--levels says itself what lies between pieces; --layout c-c or nc-c");
             }
         }
@@ -312,9 +322,9 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                          static_cast<double>(shape.spacing + buffer.count + shape.gap.value_or(0) +
                                              shape.levels.rank_stride));
                 if (most > static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
-                    return usage_error(
-                        fmt::format("{} with {}: the file would be longer than a file can be",
-                                    name_of(module.spatial), count_of(ranks, "rank")));
+                    return usage_error(fmt::format(
+                        "{} with {}: the file would be longer than a file can be",
+                        word_of(spatial_words, module.spatial), count_of(ranks, "rank")));
                 }
                 Cell cell = cell_of(p, module.spatial, shape, variant, ranks);
                 cell.file = fmt::format("{}_{}_{}", p.prefix, cell.pattern, study.cells.size());
@@ -326,9 +336,12 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.title = fmt::format("pio: {} of one shared file, {}",
                               count_of(static_cast<std::int64_t>(p.modules.size()), "pattern"),
                               count_of(ranks, "rank"));
-    study.detail = Json{{"calls", p.calls},     {"by", p.by},
-                        {"layout", p.layouts},  {"spacing_bytes", p.spacing.count},
-                        {"sieving", p.sieving}, {"two_phase", p.two_phase},
+    study.detail = Json{{"calls", words_of(study::calls_words, p.calls)},
+                        {"by", words_of(by_words, p.by)},
+                        {"layout", words_of(layout_words, p.layouts)},
+                        {"spacing_bytes", p.spacing.count},
+                        {"sieving", words_of(switch_words, p.sieving)},
+                        {"two_phase", words_of(switch_words, p.two_phase)},
                         {"seed", p.seed}};
     study.detail["levels"] = p.levels_text ? Json(*p.levels_text) : Json();
     study.detail["config"] = p.config ? Json(*p.config) : Json();

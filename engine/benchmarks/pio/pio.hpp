@@ -12,13 +12,28 @@
 namespace effio::pio {
 
 /// What is done to a pattern's file, in this order, whatever the order they were asked in.
-inline constexpr std::array<const char*, 5> temporal_names{"write", "re-write", "read", "re-read",
-                                                           "read-modify-write"};
+enum class Temporal { write, re_write, read, re_read, read_modify_write };
+inline const Words<Temporal> temporal_words{{"write", Temporal::write},
+                                            {"re-write", Temporal::re_write},
+                                            {"read", Temporal::read},
+                                            {"re-read", Temporal::re_read},
+                                            {"read-modify-write", Temporal::read_modify_write}};
+/// All five; of a mesh, as of the original's, writing and reading alone.
+std::vector<Temporal> all_accesses_of(Spatial spatial);
+
+/// Where there are holes.
+struct Layout {
+    bool memory = false;  ///< between the buffers of a rank
+    bool file = false;    ///< behind each piece of the file
+    bool operator==(const Layout&) const = default;
+};
+/// A hint's state; none: as the library does it.
+using Switch = std::optional<bool>;
 
 /// A pattern to be measured.
 struct Module {
     Spatial spatial = Spatial::sequential;
-    std::vector<std::string> temporal;
+    std::vector<Temporal> temporal;
     Bytes size;                  ///< of a rank's share
     std::vector<Bytes> buffers;  ///< sizes of a call; each is measured
     Seconds settle;
@@ -27,20 +42,20 @@ struct Module {
 struct Parameters : study::Options {
     Parameters() : Options("mpiio") {}
 
-    std::vector<std::string> spatial;   ///< empty: all eight, or the own one
-    std::vector<std::string> temporal;  ///< empty: all five
+    std::vector<Spatial> spatial;    ///< empty: all eight, or the own one
+    std::vector<Temporal> temporal;  ///< empty: all five
     Bytes size{4 * MiB};
     std::vector<Bytes> buffers{{4 * KiB}, {16 * KiB}, {64 * KiB}, {256 * KiB}, {MiB}};
     std::optional<std::string> levels_text;
     std::optional<Bytes> rank_stride;
     std::int64_t nested_count = 4;
     std::optional<Bytes> nested_gap;
-    std::vector<std::string> layouts{"c-c"};
+    std::vector<Layout> layouts{{}};
     Bytes spacing{1 * KiB};
-    std::vector<std::string> calls{"independent"};
-    std::vector<std::string> by{"list"};
-    std::vector<std::string> sieving{"automatic"};
-    std::vector<std::string> two_phase{"automatic"};
+    std::vector<study::Calls> calls{study::Calls::independent};
+    std::vector<study::Through> by{study::Through::offsets};
+    std::vector<Switch> sieving{{}};
+    std::vector<Switch> two_phase{{}};
     Seconds settle;
     std::int64_t seed = 1;
     std::string prefix = "pio";

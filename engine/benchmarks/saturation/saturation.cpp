@@ -48,6 +48,10 @@ study::Cell streams(std::int64_t processes, bool shared, std::int64_t bytes, std
     return cell;
 }
 
+const Words<study::Placing> placing_words{{"packed", study::Placing::packed},
+                                          {"spread", study::Placing::spread}};
+const Words<FileUse> file_words{{"own", FileUse::own}, {"shared", FileUse::shared}};
+
 template <class T>
 bool has_twice(const std::vector<T>& list) {
     return std::set<T>(list.begin(), list.end()).size() < list.size();
@@ -62,19 +66,16 @@ void Parameters::declare(OptionTable& table) {
              "that do I/O at the same time; each number is measured, and the answer is one of them")
         .range(1, 2147483647)
         .automatic("1, 2, 4, ... and all ranks");
-    table
-        .add("placing", placings,
-             "which processes take part: one of each node after the other, or all of the first "
-             "node, then those of the next")
-        .choices({"packed", "spread"});
+    table.choice("placing", placings, placing_words,
+                 "which processes take part: one of each node after the other, or all of the first "
+                 "node, then those of the next");
     table.add("size", size, "that each process writes and reads; a multiple of the transfer")
         .letter('s')
         .range(4096, 9e15);
     table.add("transfer", transfers, "sizes of a call; multiples of 4KiB")
         .letter('b')
         .range(4096, 9e15);
-    table.add("files", files, "a file of each process, or one that all share")
-        .choices({"own", "shared"});
+    table.choice("files", files, file_words, "a file of each process, or one that all share");
     declare_phases(table);
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);
@@ -109,19 +110,20 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             return usage_error(fmt::format("--processes: {} are more than the {} of the run",
                                            processes, count_of(ranks, "rank")));
         }
-        for (const auto& placing : p.placings) {
-            for (const auto& file : p.files) {
+        for (const auto placing : p.placings) {
+            for (const auto use : p.files) {
+                const std::string& file = word_of(file_words, use);
                 for (const auto transfer : p.transfers) {
                     study::Cell cell =
-                        streams(processes, file == "shared", p.size.count, transfer.count);
+                        streams(processes, use == FileUse::shared, p.size.count, transfer.count);
                     cell.pattern = file + " file";
                     cell.axes = {study::count_axis("processes", processes),
                                  study::size_axis("transfer", transfer.count),
-                                 study::word_axis("placing", placing)};
-                    cell.placing =
-                        placing == "packed" ? study::Placing::packed : study::Placing::spread;
-                    cell.file = fmt::format("{}_{}_{}_{}_{}", p.prefix, file, placing,
-                                            transfer.count, processes);
+                                 study::word_axis("placing", word_of(placing_words, placing))};
+                    cell.placing = placing;
+                    cell.file =
+                        fmt::format("{}_{}_{}_{}_{}", p.prefix, file,
+                                    word_of(placing_words, placing), transfer.count, processes);
                     cell.content = study::Content::stamped;
                     cell.sync = p.fsync;
                     study.add(cell, p.phases);

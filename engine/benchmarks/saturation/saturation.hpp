@@ -10,6 +10,9 @@
 
 namespace effio::saturation {
 
+/// A file of each process, or one that all share.
+enum class FileUse { own, shared };
+
 struct Parameters : study::Options {
     Parameters() : Options("posix") {
         fsync = study::Sync::inside;
@@ -20,8 +23,8 @@ struct Parameters : study::Options {
     Bytes size{64 * MiB};  ///< of each process
     std::vector<Bytes> transfers{{1 * MiB}};
     std::vector<std::int64_t> processes;
-    std::vector<std::string> files{"own"};
-    std::vector<std::string> placings{"spread"};
+    std::vector<FileUse> files{FileUse::own};
+    std::vector<study::Placing> placings{study::Placing::spread};
     std::string prefix = "saturation";
 
     void declare(OptionTable& table);

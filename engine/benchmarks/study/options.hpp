@@ -12,6 +12,12 @@
 
 namespace effio::study {
 
+/// Each rank makes its calls for itself, or all ranks of a file make them together.
+enum class Calls { independent, collective };
+/// The axis of a study that compares them.
+inline const Words<Calls> calls_words{{"independent", Calls::independent},
+                                      {"collective", Calls::collective}};
+
 struct Options {
     StorageOptions storage;
     std::int64_t repetitions = 1;

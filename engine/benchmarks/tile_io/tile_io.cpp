@@ -107,8 +107,8 @@ void Parameters::declare(OptionTable& table) {
         .add("nr-files", files,
              "files that share out the tiles of the slowest dimension, each a dataset of its own")
         .range(1, 2147483647);
-    table.add("calls", calls, "each rank for itself, or all ranks of a file together")
-        .choices({"independent", "collective"});
+    table.choice("calls", calls, study::calls_words,
+                 "each rank for itself, or all ranks of a file together");
     table.choice("by", through, {{"tile", study::Through::view}, {"row", study::Through::offsets}},
                  "one call for a tile, through a view of the file, or one for each of its rows");
     declare_phases(table);
@@ -175,7 +175,8 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                                        shape.extents.size() == 3 ? "z" : "y"));
     }
     for (const auto element : p.elements) {
-        for (const auto& calls : p.calls) {
+        for (const auto way : p.calls) {
+            const std::string& calls = word_of(study::calls_words, way);
             const Geometry g = p.geometry(ranks, element.count);
             study::Cell cell;
             cell.pattern = shape.extents.size() == 3 ? "tile 3-D" : "tile";
@@ -190,7 +191,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             cell.file_bytes = g.file_bytes();
             cell.addresses = [g](int rank) { return g.addresses(rank); };
             cell.through = p.through;
-            cell.collective = calls == "collective";
+            cell.collective = way == study::Calls::collective;
             cell.sync = p.fsync;
             cell.counts = study::Counts::calls;
             if (p.coll_buffer) {

@@ -48,7 +48,7 @@ struct Parameters : study::Options {
     std::vector<Bytes> elements{{3}};
     Bytes header;
     std::int64_t files = 1;
-    std::vector<std::string> calls{"independent"};
+    std::vector<study::Calls> calls{study::Calls::independent};
     study::Through through = study::Through::view;
     std::optional<Bytes> coll_buffer;
     std::optional<Bytes> indep_buffer;

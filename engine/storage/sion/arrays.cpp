@@ -153,7 +153,7 @@ class SionArrayLibrary final : public ArrayLibrary {
     }
     Json describe() const override {
         Json out{{"format_version", sion::newest_version},
-                 {"byte_order", settings_.byte_order},
+                 {"byte_order", name_of(settings_.byte_order)},
                  {"collector_tasks", settings_.collector_tasks}};
         if (settings_.block) out["block_bytes"] = settings_.block->count;
         return out;
@@ -183,8 +183,7 @@ class SionArrayLibrary final : public ArrayLibrary {
         }
         if (settings_.block) making.block = settings_.block->count;
         making.collector_tasks = settings_.collector_tasks;
-        making.order =
-            settings_.byte_order == "big" ? sion::ByteOrder::big : sion::ByteOrder::little;
+        making.order = settings_.byte_order;
         auto container = sion::SharedContainer::open(session(), comm, request.path, mode, making);
         if (!container) return std::move(container.error());
         auto file =

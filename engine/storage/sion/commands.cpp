@@ -49,10 +49,6 @@ ExitCode complain(const Error& error) {
     return error.exit_code;
 }
 
-const char* name_of(ByteOrder order) {
-    return order == ByteOrder::big ? "big" : "little";
-}
-
 const char* name_of(KeyValues keys) {
     switch (keys) {
         case KeyValues::none:

@@ -21,6 +21,9 @@
 namespace effio::sion {
 
 enum class ByteOrder : std::uint8_t { little, big };
+constexpr const char* name_of(ByteOrder order) {
+    return order == ByteOrder::big ? "big" : "little";
+}
 
 /// Whether the streams are made of records that a key and a length stand before.
 enum class KeyValues : std::uint8_t { none = 50, inlined = 51, meta = 52, hash = 53 };

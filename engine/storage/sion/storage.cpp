@@ -148,7 +148,7 @@ class SionStorage : public PosixStorage {
     }
     Json describe() const override {
         Json out{{"format_version", sion::newest_version},
-                 {"byte_order", settings_.byte_order},
+                 {"byte_order", name_of(settings_.byte_order)},
                  {"files", settings_.files},
                  {"collector_tasks", settings_.collector_tasks}};
         if (settings_.chunk) out["chunk_bytes"] = settings_.chunk->count;
@@ -211,8 +211,7 @@ class SionStorage : public PosixStorage {
                             chunk_of(*request.blocks));
         if (settings_.block) making.block = settings_.block->count;
         making.files = settings_.files;
-        making.order =
-            settings_.byte_order == "big" ? sion::ByteOrder::big : sion::ByteOrder::little;
+        making.order = settings_.byte_order;
         making.collector_tasks = settings_.collector_tasks;
         auto container = SharedContainer::open(session(), comm, request.path, request.mode, making);
         if (!container) return session().signed_error(std::move(container.error()));
@@ -243,7 +242,10 @@ void SionSettings::declare_for_arrays(OptionTable& table) {
     table.add("block", block, "of the file system; chunks are multiples of it")
         .range(1, 1 << 30)
         .automatic("the file system's");
-    table.add("byte-order", byte_order, "of the metadata").choices({"little", "big"});
+    table.choice("byte-order", byte_order,
+                 {{name_of(sion::ByteOrder::little), sion::ByteOrder::little},
+                  {name_of(sion::ByteOrder::big), sion::ByteOrder::big}},
+                 "of the metadata");
     table
         .add("collector-tasks", collector_tasks,
              "so many neighbours have one that writes and reads for all, in collective calls; 1 = "

@@ -17,14 +17,15 @@
 
 #include "core/options.hpp"
 #include "storage/byte_file.hpp"
+#include "storage/sion/format.hpp"
 
 namespace effio {
 
 struct SionSettings {
-    std::optional<Bytes> chunk;  ///< else all that a part holds
-    std::optional<Bytes> block;  ///< else the file system's
-    std::string byte_order = "little";
-    std::int64_t files = 1;            ///< of a container that is made
+    std::optional<Bytes> chunk;                            ///< else all that a part holds
+    std::optional<Bytes> block;                            ///< else the file system's
+    sion::ByteOrder byte_order = sion::ByteOrder::little;  ///< of the metadata
+    std::int64_t files = 1;                                ///< of a container that is made
     std::int64_t collector_tasks = 1;  ///< neighbours of which one writes for all
     void declare(OptionTable& table);
     /// Without those of files that are divided into blocks.

@@ -9,27 +9,26 @@
 namespace effio {
 namespace {
 
-using Words = std::vector<std::string>;
+using Line = std::vector<std::string>;
 
-Words translated(const Words& words) {
+Line translated(const Line& words) {
     auto t = translate_mdtest(words);
     EXPECT_TRUE(t) << t.error().cause;
-    return t ? t->arguments : Words{};
+    return t ? t->arguments : Line{};
 }
 
-bool has(const Words& words, const std::string& word) {
+bool has(const Line& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::string complaint(const Words& words) {
+std::string complaint(const Line& words) {
     const auto t = translate_mdtest(words);
     return t ? "accepted" : t.error().cause;
 }
 
 TEST(ClassicMdtest, options_may_be_bundled_attached_or_apart) {
-    for (const Words& words :
-         {Words{"-b", "3", "-z", "3", "-u", "-I", "900"}, Words{"-b3", "-z3", "-uI900"},
-          Words{"-b=3", "-z=3", "-u", "-I=900"}}) {
+    for (const Line& words : {Line{"-b", "3", "-z", "3", "-u", "-I", "900"},
+                              Line{"-b3", "-z3", "-uI900"}, Line{"-b=3", "-z=3", "-u", "-I=900"}}) {
         const auto out = translated(words);
         EXPECT_TRUE(has(out, "--branching=3"));
         EXPECT_TRUE(has(out, "--depth=3"));
@@ -87,9 +86,9 @@ TEST(ClassicMdtest, commands_and_rates_of_tasks) {
 }
 
 TEST(ClassicMdtest, delays_of_dummy_are_those_of_what_is_done_with_a_file) {
-    const Words delays{"--dummy.delay-create=1000", "--dummy.delay-close", "20",
-                       "--dummy.delay-sync=300", "--dummy.delay-xfer=4000"};
-    const auto options = [&](Words more) {
+    const Line delays{"--dummy.delay-create=1000", "--dummy.delay-close", "20",
+                      "--dummy.delay-sync=300", "--dummy.delay-xfer=4000"};
+    const auto options = [&](Line more) {
         more.insert(more.end(), delays.begin(), delays.end());
         return translated(more);
     };

@@ -254,7 +254,7 @@ TEST(Backends, settings_of_libraries_are_judged) {
     choice.settings = "alignment=1MiB,alignment-threshold=64KiB,collective-metadata=on";
     ASSERT_TRUE(apply_settings(Serves::arrays, choice));
     EXPECT_EQ(choice.hdf5.alignment, Bytes{MiB});
-    EXPECT_EQ(choice.hdf5.collective_metadata, "on");
+    EXPECT_TRUE(choice.hdf5.collective_metadata);
 }
 
 TEST(Backends, a_library_that_is_missing_says_so) {

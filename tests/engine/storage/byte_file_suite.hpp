@@ -41,7 +41,7 @@ class EveryByteFile : public testing::TestWithParam<std::string> {
           rank_(at_.comm.rank()) {
         BackendChoice choice;
         choice.name = GetParam();
-        choice.direct.unaligned = "buffered";  // O_DIRECT where it can be
+        choice.direct.buffers_unaligned = true;  // O_DIRECT where it can be
         if (at_.clock.is_virtual()) room_ = std::move(*SimRoom::create(at_.comm));
         storage_ = make_storage(at_.session, choice, room_.get());
         can_ = storage_->capabilities();

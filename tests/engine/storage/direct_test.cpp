@@ -70,7 +70,7 @@ TEST_F(Direct, odd_places_lengths_and_memory_are_refused_with_the_place) {
 
 TEST_F(Direct, an_open_fallback_is_counted) {
     DirectSettings settings;
-    settings.unaligned = "buffered";
+    settings.buffers_unaligned = true;
     const auto file = open(settings);
     if (!file) GTEST_SKIP() << reason;
     const auto odd = buffer.bytes().first(1000);

@@ -39,7 +39,7 @@ std::map<std::int64_t, int> slots(Spatial spatial, const Shape& shape, int ranks
     std::map<std::int64_t, int> times;
     for (int rank = 0; rank < ranks; ++rank) {
         for (const auto place : places(spatial, shape, rank, ranks)) {
-            EXPECT_EQ(place % shape.slot(), 0) << name_of(spatial);
+            EXPECT_EQ(place % shape.slot(), 0) << word_of(spatial_words, spatial);
             ++times[place / shape.slot()];
         }
     }
@@ -50,7 +50,7 @@ TEST(PioPatterns, each_but_the_first_covers_its_slots_once) {
     for (const std::int64_t spacing : {0, 5}) {
         const Shape shape = small_shape(spacing);
         for (const int ranks : {1, 2, 3, 4, 7}) {
-            for (const auto& [spatial, name] : spatial_names) {
+            for (const auto& [name, spatial] : spatial_words) {
                 if (spatial == Spatial::own) continue;
                 const auto found = slots(spatial, shape, ranks);
                 std::int64_t moved = 0;
@@ -165,7 +165,7 @@ TEST(PioDefinition, all_patterns_are_visited_for_writing_reading_and_both) {
     const auto study = define(p, 3);
     ASSERT_TRUE(study) << study.error().text();
     std::vector<std::string> expected;
-    for (const auto& [spatial, name] : spatial_names) {
+    for (const auto& [name, spatial] : spatial_words) {
         const std::string begin = std::string(name) + ": ";
         if (spatial == Spatial::own) continue;
         const bool mesh = spatial == Spatial::unstructured_mesh;
@@ -181,15 +181,14 @@ TEST(PioDefinition, all_patterns_are_visited_for_writing_reading_and_both) {
 
 TEST(PioDefinition, what_an_access_needs_comes_with_it) {
     Parameters p = parameters();
-    p.spatial = {"segmented"};
-    for (const auto& [asked, expected] :
-         std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>>{
-             {{"write"}, {"segmented: write"}},
-             {{"re-write"}, {"segmented: write re-write"}},
-             {{"read"}, {"segmented: write", "segmented: read"}},
-             {{"re-read"}, {"segmented: write", "segmented: read re-read"}},
-             {{"read-modify-write"}, {"segmented: write", "segmented: read-modify-write"}}}) {
-        p.temporal = asked;
+    p.spatial = {Spatial::segmented};
+    for (const auto& [asked, expected] : std::vector<std::pair<Temporal, std::vector<std::string>>>{
+             {Temporal::write, {"segmented: write"}},
+             {Temporal::re_write, {"segmented: write re-write"}},
+             {Temporal::read, {"segmented: write", "segmented: read"}},
+             {Temporal::re_read, {"segmented: write", "segmented: read re-read"}},
+             {Temporal::read_modify_write, {"segmented: write", "segmented: read-modify-write"}}}) {
+        p.temporal = {asked};
         ASSERT_TRUE(p.check());
         EXPECT_EQ(visits(*define(p, 2)), expected);
     }
@@ -197,13 +196,13 @@ TEST(PioDefinition, what_an_access_needs_comes_with_it) {
 
 TEST(PioDefinition, variants_are_axes_where_there_are_several) {
     Parameters p = parameters();
-    p.spatial = {"segmented"};
-    p.temporal = {"write"};
-    p.layouts = {"c-c", "nc-nc"};
-    p.sieving = {"on", "off"};
-    p.two_phase = {"off"};
-    p.calls = {"collective"};
-    p.by = {"type"};
+    p.spatial = {Spatial::segmented};
+    p.temporal = {Temporal::write};
+    p.layouts = {{}, {.memory = true, .file = true}};
+    p.sieving = {true, false};
+    p.two_phase = {false};
+    p.calls = {study::Calls::collective};
+    p.by = {study::Through::view};
     p.spacing = {32};
     p.settle = {1.5};
     ASSERT_TRUE(p.check());
@@ -237,7 +236,7 @@ TEST(PioDefinition, an_own_pattern_is_alone_and_has_its_own_sizes) {
     EXPECT_EQ(cell.pieces_in_all, 18);
     EXPECT_EQ(cell.file_bytes, 16 + 100 + 48 + 8);
     p.rank_stride = Bytes{1000};
-    p.spatial = {"own", "tiled"};
+    p.spatial = {Spatial::own, Spatial::tiled};
     ASSERT_TRUE(p.check());
     study = define(p, 3);
     EXPECT_EQ(study->cells.size(), 6U);
@@ -295,7 +294,7 @@ TEST(PioConfig, modules_have_what_they_say_and_what_stands_above_them) {
     EXPECT_EQ(p.repetitions, 3);
     ASSERT_EQ(p.modules.size(), 3U);
     EXPECT_EQ(p.modules[0].spatial, Spatial::simple_strided);
-    EXPECT_EQ(p.modules[0].temporal, (std::vector<std::string>{"re-read"}));
+    EXPECT_EQ(p.modules[0].temporal, std::vector{Temporal::re_read});
     EXPECT_EQ(p.modules[0].buffers, (std::vector<Bytes>{{8}, {16}}));
     EXPECT_EQ(p.modules[0].size, (Bytes{64}));
     EXPECT_EQ(p.modules[0].settle, (Seconds{2}));
@@ -304,7 +303,7 @@ TEST(PioConfig, modules_have_what_they_say_and_what_stands_above_them) {
     EXPECT_EQ(p.modules[1].buffers, (std::vector<Bytes>{{32}}));
     EXPECT_EQ(p.modules[1].size, (Bytes{128}));
     EXPECT_EQ(p.modules[1].settle, (Seconds{0}));
-    EXPECT_EQ(p.modules[2].temporal, (std::vector<std::string>{"write", "read"}));
+    EXPECT_EQ(p.modules[2].temporal, (std::vector{Temporal::write, Temporal::read}));
     const auto study = define(p, 2);
     EXPECT_EQ(visits(*study).front(), "simple-strided: write");
     EXPECT_EQ(study->cells.front().settle, 2);

@@ -36,8 +36,8 @@ TEST(SaturationStudy, each_number_of_processes_writes_and_reads_a_stretch_each) 
 
 TEST(SaturationStudy, a_shared_file_has_the_stretches_one_after_the_other) {
     Parameters p = small();
-    p.files = {"shared"};
-    p.placings = {"packed"};
+    p.files = {FileUse::shared};
+    p.placings = {study::Placing::packed};
     p.processes = {3};
     p.phases = {"write"};
     const auto study = define(p, 4);
@@ -65,7 +65,8 @@ TEST(SaturationStudy, what_cannot_be) {
     EXPECT_TRUE(refused([](Parameters& q) { q.transfers = {{5000}}; }));
     EXPECT_TRUE(refused([](Parameters& q) { q.transfers = {{12 * KiB}}; }));
     EXPECT_TRUE(refused([](Parameters& q) { q.processes = {2, 2}; }));
-    EXPECT_TRUE(refused([](Parameters& q) { q.placings = {"packed", "packed"}; }));
+    EXPECT_TRUE(refused(
+        [](Parameters& q) { q.placings = {study::Placing::packed, study::Placing::packed}; }));
     EXPECT_TRUE(refused([](Parameters& q) { q.prefix = "a/b"; }));
     EXPECT_TRUE(refused([](Parameters& q) { q.prefix = ""; }));
 }
