@@ -162,6 +162,20 @@ def test_a_cell_that_does_not_count_is_hollow_or_missing(tmp_path: Path) -> None
     assert _table(report, "Errors").rows[0][2] == "short write"
 
 
+def test_what_a_dropped_file_had_in_memory_was_read_ahead(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    rows = [m for m in lines if m["kind"] == "measurement" and m["pattern"] == "shared"]
+    reads = [m for m in rows if m["access"] == "read"]
+    for line, verdict in zip(reads, ("cache", "mixed", "device", "cache"), strict=False):
+        line["cache"] |= {"verdict": verdict, "ways": ["dropped"]}
+    reads[3]["cache"]["ways"] = []
+    panels = _figure(_told(tmp_path, lines), "classic").variants["2 ranks"]
+    shared = next(p for p in panels if p.title == "shared")
+    notes = next(s for s in shared.series if s.name == "read").notes
+    said = [note.split(", ")[-1] for note in notes[:4]]
+    assert said == ["read ahead", "partly read ahead", "device", "from cache"]
+
+
 def test_where_the_time_went(tmp_path: Path) -> None:
     rows = {r[0]: r[1:] for r in _table_of_time(_told(tmp_path, made.b_eff_io()))}
     # Seven rows of one second and half a second for opening and closing.

@@ -66,7 +66,9 @@ class ConsoleView : public Observer {
         } else {
             if (r.errors > 0) remark += fmt::format("{} ERRORS ", r.errors);
             if (r.stopped == StopReason::cap) remark += "cut short by --max-bytes ";
-            remark += cache_remark(r.cache, r.access == Access::read);
+            remark += r.read_ahead()
+                          ? (r.cache->verdict == "cache" ? "read ahead" : "partly read ahead")
+                          : cache_remark(r.cache, r.access == Access::read);
             const std::string sure = batch_means_text(r.batches);
             if (!sure.empty()) remark += (remark.empty() ? "" : "; ") + sure;
         }

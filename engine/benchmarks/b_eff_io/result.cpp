@@ -77,6 +77,13 @@ double PartitionResult::seconds() const {
     return sum;
 }
 
+bool RowResult::read_ahead() const {
+    if (access != Access::read || !cache) return false;
+    const auto& ways = cache->ways;
+    return (cache->verdict == "cache" || cache->verdict == "mixed") &&
+           std::find(ways.begin(), ways.end(), "dropped") != ways.end();
+}
+
 double PartitionResult::weighted_rate() const {
     double sum = 0;
     double units = 0;

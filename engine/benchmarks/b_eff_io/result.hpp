@@ -78,6 +78,9 @@ struct RowResult {
     Batches batches;  ///< B/s of the calls with their votes, by the root's clock
     std::optional<CacheEvidence> cache;
     std::int64_t cap_calls = 0;  ///< calls that the cap allows; 0 = not limited
+    /// What did not come from the device was read ahead by calls before: nothing of the file was
+    /// in memory when it was opened, and an access reads nothing twice.
+    bool read_ahead() const;
     double rate() const { return times.total > 0 ? static_cast<double>(bytes) / times.total : 0; }
     /// This one is the sum of both from now on; the latest says which file, hints and caches.
     void join(const RowResult& earlier);

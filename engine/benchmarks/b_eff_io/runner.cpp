@@ -399,6 +399,10 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.granted = f.file->granted_hints();
     r.cache = watch.end(r.bytes, f.access == Access::read);
     f.cold->tell(*r.cache, r.bytes, f.access == Access::read);
+    if (r.read_ahead()) {
+        r.cache->reason +=
+            "; calls before read the rest ahead, for the file was dropped before it was opened";
+    }
     f.partition.repetitions[static_cast<std::size_t>(row.number)] = m.repetitions;
     if (f.access != Access::read) {
         buffers_.remember(f.partition.index, f.access, row, m.repetitions);

@@ -28,7 +28,10 @@ def _note(m: Measurement) -> str:
         f"{fmt.duration(m.total_seconds)}",
     ]
     if m.cache is not None and m.cache.verdict != "unknown":
-        words.append({"cache": "from cache", "device": "device"}.get(m.cache.verdict, "mixed"))
+        # Of a file that was dropped before it was opened, only calls before can have fetched it.
+        ahead = m.access == "read" and "dropped" in m.cache.ways
+        cached, mixed = ("read ahead", "partly read ahead") if ahead else ("from cache", "mixed")
+        words.append({"cache": cached, "device": "device"}.get(m.cache.verdict, mixed))
     if m.stopped_by == "cap":
         words.append("cut short by the cap on bytes")
     if not m.valid:

@@ -35,6 +35,23 @@ PartitionResult partition(std::int64_t ranks, double rate) {
     return p;
 }
 
+TEST(RowResult, what_a_dropped_file_had_in_memory_was_read_ahead) {
+    RowResult r;
+    r.access = Access::read;
+    EXPECT_FALSE(r.read_ahead());
+    r.cache.emplace().verdict = "cache";
+    EXPECT_FALSE(r.read_ahead()) << "it may be what was written";
+    r.cache->ways = {"memory hog", "dropped"};
+    EXPECT_TRUE(r.read_ahead());
+    r.cache->verdict = "mixed";
+    EXPECT_TRUE(r.read_ahead());
+    r.cache->verdict = "device";
+    EXPECT_FALSE(r.read_ahead());
+    r.cache->verdict = "cache";
+    r.access = Access::write;
+    EXPECT_FALSE(r.read_ahead());
+}
+
 /// Half an hour for a single partition through MPI-IO with shared pointers: VALID.
 RunResult official(std::vector<PartitionResult> partitions) {
     RunResult run;
