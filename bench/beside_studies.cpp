@@ -179,10 +179,10 @@ int nested(effio::Session& session, const std::string& directory, long bytes, lo
     constexpr int inner = 4;
     const int ranks = session.comm.size();
     effio::pio::Parameters p;
-    p.spatial = {"nested-strided"};
+    p.spatial = {effio::pio::Spatial::nested_strided};
     p.size = {bytes};
     p.buffers = {{piece}};
-    p.by = {"type"};
+    p.by = {effio::study::Through::view};
     const auto storage = effio::make_storage(session, p.storage.backend, nullptr);
     Engine engine(session, *storage, first_cell(p, ranks, effio::pio::define));
     const MPI_Aint row = static_cast<MPI_Aint>(ranks) * piece;

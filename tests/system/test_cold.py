@@ -72,6 +72,17 @@ def test_what_is_not_dropped_comes_from_memory(
     assert run.result.run["options"]["drop-cache"] == "off"
 
 
+def test_as_much_as_a_part_of_the_memory(any_engine: Engine, tmp_path: Path, data: Path) -> None:
+    """What is planned is what is moved, and more segments only where it takes them."""
+    words = ["--block=64KiB", "--transfer=64KiB", "--times-memory=0.001"]
+    planned = ["ior", "--dir", data, *words, "--plan-json", "--plan-ranks", 2]
+    plan = json.loads(any_engine.alone(planned, tmp_path).stdout)
+    wanted = 0.001 * plan["against_memory"]["memory_bytes"]
+    assert wanted <= plan["bytes"] < wanted + 2 * 65536
+    (write,) = ior(any_engine, tmp_path, *words).result.rows(access="write")
+    assert write["bytes"] == plan["bytes"]
+
+
 def test_a_classic_line_leaves_the_caches_alone(
     any_engine: Engine, tmp_path: Path, disk: Path
 ) -> None:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "benchmarks/flash_io/views.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -17,6 +18,19 @@ std::string seconds(double value) {
 
 std::string mib(std::int64_t bytes) {
     return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(MiB));
+}
+
+constexpr const char* on_storage = "bandwidth until the data are on storage";
+constexpr const char* by_definition = "bandwidth by the definition (no sync)";
+constexpr const char* restarted = "restart";
+
+/// Of several, with half of its 95 % interval and what there was.
+std::string mean_in_words(const std::vector<double>& rates) {
+    const Samples samples = samples_of(rates);
+    const auto half = half_width_of(rates);
+    if (!half) return format_rate(samples.mean());
+    return fmt::format("{} ± {} on average (95 %), {} to {}", format_rate(samples.mean()),
+                       format_rate(*half), format_rate(samples.min()), format_rate(samples.max()));
 }
 
 class ConsoleView : public Observer {
@@ -59,6 +73,7 @@ class ConsoleView : public Observer {
         }
         if (summary.rates.empty()) {
             restart(summary, repetitions.back());
+            doubts(s, summary);
             return;
         }
         const auto best = std::max_element(
@@ -70,23 +85,19 @@ class ConsoleView : public Observer {
                                        summary.rates.size()));
         }
         table(*best);
-        const Samples samples = samples_of(summary.rates);
         console_.print("\n");
         if (s.parameters.syncs()) {
-            console_.print(fmt::format("bandwidth until the data are on storage: {}\n",
-                                       format_rate(samples_of(summary.synced_rates).mean())));
+            console_.print(
+                fmt::format("{}: {}\n", on_storage, mean_in_words(summary.synced_rates)));
         }
-        console_.print(fmt::format(
-            "bandwidth by the definition (no sync): {}{}\n", format_rate(samples.mean()),
-            samples.count() > 1 ? fmt::format(" on average, {} to {}", format_rate(samples.min()),
-                                              format_rate(samples.max()))
-                                : ""));
+        console_.print(fmt::format("{}: {}\n", by_definition, mean_in_words(summary.rates)));
         if (!summary.read_rates.empty()) restart(summary, *best);
         if (best->compute_seconds > 0) {
             console_.print(
                 fmt::format("time in I/O: {:.1f} % of {}\n", 100 * best->io_fraction(),
                             format_duration(best->total_seconds() + best->compute_seconds)));
         }
+        doubts(s, summary);
     }
 
   private:
@@ -94,9 +105,16 @@ class ConsoleView : public Observer {
         "  {:<6} {:<13} {:>4} {:>5} {:>10} {:>10} {:>12} {:>12}  {}\n";
 
     void restart(const Summary& summary, const Repetition& r) {
-        console_.print(fmt::format("restart: {}, {} verified\n",
-                                   format_rate(samples_of(summary.read_rates).mean()),
+        console_.print(fmt::format("{}: {}, {} verified\n", restarted,
+                                   mean_in_words(summary.read_rates),
                                    format_size(static_cast<double>(r.verified_bytes))));
+    }
+
+    void doubts(const Setup& s, const Summary& summary) {
+        std::vector<NamedValues> means{{by_definition, summary.rates},
+                                       {restarted, summary.read_rates}};
+        if (s.parameters.syncs()) means.push_back({on_storage, summary.synced_rates});
+        console_.print(doubts_text(means));
     }
 
     void table(const Repetition& r) {

@@ -211,16 +211,23 @@ Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benc
     const Samples logarithms = samples_of(values);
     f.metric = Metric::none("1", "no round has it both alone and beside the others", false);
     f.detail = Json{{"rounds", slow_down.factors}};
-    if (logarithms.count() == 0) return f;
+    if (logarithms.count() == 0) {
+        f.detail["interval"] = no_interval(f.metric.reason);
+        return f;
+    }
     f.metric = {std::exp(logarithms.mean()), "1", false, {}};
     SampleSummary& samples = f.samples.emplace();
     samples.count = logarithms.count();
     samples.min = std::exp(logarithms.min());
     samples.max = std::exp(logarithms.max());
     if (const auto interval = interval_of_rounds(values)) {
+        // Doubts are of the factors, which people see.
+        set_interval(f, *interval_of_rounds(slow_down.factors), "geometric mean of rounds");
+        f.detail["interval"]["mean_without_first"] = std::exp(interval->mean_without_first);
         samples.low95 = std::exp(interval->mean - interval->half_width);
         samples.high95 = std::exp(interval->mean + interval->half_width);
-        f.reasons = doubts_of(*interval_of_rounds(slow_down.factors));
+    } else {
+        f.detail["interval"] = no_interval("measured in one round (--rounds measures it again)");
     }
     return f;
 }

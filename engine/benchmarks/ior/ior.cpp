@@ -17,6 +17,7 @@
 #include "benchmarks/storage_run.hpp"
 #include "core/whole.hpp"
 #include "parallel/from_root.hpp"
+#include "parallel/system.hpp"
 #include "storage/mpi_info.hpp"
 
 namespace effio::ior {
@@ -189,6 +190,12 @@ bool Ior::made_earlier(const FileNames& names, const Parameters& p) const {
                        [&](const FileSet& set) { return made_.contains(full_pattern(set, p)); });
 }
 
+/// Collective. Of all nodes of the job, taken as large as the smallest; bytes.
+double memory_of_nodes(const Job& job) {
+    const std::int64_t smallest = job.session.comm.min(find_memory().total_bytes);
+    return static_cast<double>(smallest) * job.topology.nodes;
+}
+
 Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     Session& session = job.session;
     const int world = session.comm.size();
@@ -197,6 +204,10 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (ranks > world) {
         return Ending::from(
             usage_error(fmt::format("--ranks {} are more than the {} of this run", ranks, world)));
+    }
+    if (p.times_memory) {
+        auto fits = p.fill_memory(memory_of_nodes(job), ranks * p.threads);
+        if (!fits) return Ending::from(fits.error());
     }
     const auto total = product_of({ranks, p.threads, p.segments, p.block.count});
     if (!total) {

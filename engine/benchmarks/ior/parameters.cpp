@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/pattern.hpp"
 
@@ -39,7 +40,15 @@ void Parameters::declare(OptionTable& table) {
              "a file is a row of segments, each with one block of every worker that shares it: "
              "many small blocks make a strided file; 0 = files are only made, opened and closed")
         .letter('s')
-        .range(0, 1e15);
+        .range(0, 1e15)
+        .notes(segments_given);
+    table
+        .add("times-memory", times_memory,
+             "instead: as many segments that each node moves so many times its memory; reads of "
+             "1.5 times cannot all come from its page cache")
+        .metavar("X")
+        .range(1e-3, 1000)
+        .automatic("--segments says how many");
     table
         .choice("files", files, {{"shared", Files::shared}, {"per-process", Files::per_process}},
                 "one file for all ranks or one for each")
@@ -204,7 +213,21 @@ std::int64_t Parameters::largest_transfer() const {
     return std::max_element(transfers.begin(), transfers.end())->count;
 }
 
+Status Parameters::fill_memory(double memory_bytes, std::int64_t workers) {
+    const double each = static_cast<double>(block.count) * static_cast<double>(workers);
+    const double wanted = std::max(std::ceil(*times_memory * memory_bytes / each), 1.0);
+    if (wanted * static_cast<double>(block.count) > most) {
+        return usage_error(
+            fmt::format("--times-memory {}: more than a file can hold", *times_memory));
+    }
+    segments = static_cast<std::int64_t>(wanted);
+    return {};
+}
+
 Status Parameters::check_sizes() const {
+    if (times_memory && segments_given) {
+        return usage_error("--times-memory and --segments exclude each other");
+    }
     for (const Bytes transfer : transfers) {
         if (transfer > block) {
             return usage_error(fmt::format("--transfer {} is more than --block {}",
@@ -353,6 +376,7 @@ void Parameters::cut_to_trial() {
     transfers.resize(1);
     block = {std::min(block.count, rounds * queue_depth * transfers.front().count)};
     segments = std::min<std::int64_t>(segments, 2);
+    times_memory.reset();
     verify = {"write", "read"};
     repetitions = 1;
     until_ci = {};

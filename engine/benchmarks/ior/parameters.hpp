@@ -23,6 +23,8 @@ struct Parameters {
     std::vector<Bytes> transfers{Bytes{MiB}};
     Bytes block{16 * MiB};
     std::int64_t segments = 1;
+    bool segments_given = false;
+    std::optional<double> times_memory;  ///< --segments follows from it
     Files files = Files::shared;
     Order order = Order::sequential;
     std::int64_t order_seed = 1;
@@ -81,6 +83,8 @@ struct Parameters {
     void declare(OptionTable& table);
     Status check();
 
+    /// As many segments that the workers move `times_memory` times what the nodes have; bytes.
+    Status fill_memory(double memory_bytes, std::int64_t workers);
     bool does(Access access) const { return has_phase(name(access)); }
     bool writes() const { return does(Access::write); }
     bool reads() const { return does(Access::read); }

@@ -8,12 +8,20 @@
 #include "benchmarks/cold.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "core/table.hpp"
+#include "parallel/system.hpp"
 
 namespace effio::ior {
 
-Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
+Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
+    Parameters p = parameters;
     const std::int64_t ranks = std::min<std::int64_t>(p.ranks.value_or(input.ranks), input.ranks);
     const std::int64_t workers = ranks * p.threads;
+    if (p.times_memory) {
+        const std::int64_t nodes = (ranks + input.ranks_per_node - 1) / input.ranks_per_node;
+        const auto of_node = static_cast<double>(find_memory().total_bytes);
+        auto fits = p.fill_memory(of_node * static_cast<double>(nodes), workers);
+        if (!fits) return std::move(fits.error());
+    }
     const double all = static_cast<double>(workers) * static_cast<double>(p.segments) *
                        static_cast<double>(p.block.count);
     const double rate = p.rate_limit ? std::min(input.rate, p.rate_limit->count) : input.rate;

@@ -51,8 +51,11 @@ study::Axis chunk_axis(std::optional<std::int64_t> chunk) {
     return axis;
 }
 
-const Words<Way> way_words{
-    {"sion", Way::container}, {"task-local", Way::task_local}, {"shared", Way::shared}};
+const Words<Way>& way_words() {
+    static const Words<Way> words{
+        {"sion", Way::container}, {"task-local", Way::task_local}, {"shared", Way::shared}};
+    return words;
+}
 
 /// What all ways have in common.
 Cell common_cell(const Parameters& p, std::int64_t tasks) {
@@ -78,7 +81,7 @@ Cell common_cell(const Parameters& p, std::int64_t tasks) {
 /// Makes the common cell one of a way, for chunks of a size if that is the container.
 Cell cell_of(const Parameters& p, Cell cell, Way way, std::optional<std::int64_t> chunk) {
     study::Streams& streams = *cell.streams;
-    cell.pattern = word_of(way_words, way);
+    cell.pattern = word_of(way_words(), way);
     cell.axes = {study::count_axis("tasks", cell.ranks), chunk_axis(chunk)};
     cell.file =
         p.exact_name ? p.prefix : fmt::format("{}_{}_{}", p.prefix, cell.pattern, cell.ranks);
@@ -136,7 +139,7 @@ std::int64_t tasks_of_a_collector(std::int64_t tasks) {
 
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
-    table.choice("ways", ways, way_words,
+    table.choice("ways", ways, way_words(),
                  "a container, a file of each task, one file through MPI-IO");
     table.add("tasks", tasks, "processes that take part; each number is measured")
         .range(1, 2147483647)

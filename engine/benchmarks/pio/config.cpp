@@ -44,7 +44,7 @@ Result<Module> module_named(const std::string& text) {
     // "FLASH I/O", "Flash IO", "Unstructured Mesh"
     std::erase(pattern, '/');
     std::replace(pattern.begin(), pattern.end(), ' ', '-');
-    const auto spatial = value_of(spatial_words, pattern);
+    const auto spatial = value_of(spatial_words(), pattern);
     if (!spatial || *spatial == Spatial::own) {
         return usage_error(fmt::format("no pattern '{}'", text));
     }
@@ -57,7 +57,7 @@ Result<Module> module_named(const std::string& text) {
     const auto close = text.find(')', open);
     if (close == std::string::npos) return usage_error(fmt::format("'{}' has no ')'", text));
     const std::string word = lower(text.substr(open + 1, close - open - 1));
-    const auto access = value_of(temporal_words, word);
+    const auto access = value_of(temporal_words(), word);
     if (!access) return usage_error(fmt::format("no access '{}'", word));
     module.temporal = {*access};
     return module;

@@ -26,15 +26,18 @@ enum class Spatial {
     own,  ///< by levels
 };
 
-inline const Words<Spatial> spatial_words{{"sequential", Spatial::sequential},
-                                          {"segmented", Spatial::segmented},
-                                          {"simple-strided", Spatial::simple_strided},
-                                          {"nested-strided", Spatial::nested_strided},
-                                          {"random-strided", Spatial::random_strided},
-                                          {"tiled", Spatial::tiled},
-                                          {"unstructured-mesh", Spatial::unstructured_mesh},
-                                          {"flash-io", Spatial::flash_io},
-                                          {"own", Spatial::own}};
+inline const Words<Spatial>& spatial_words() {
+    static const Words<Spatial> words{{"sequential", Spatial::sequential},
+                                      {"segmented", Spatial::segmented},
+                                      {"simple-strided", Spatial::simple_strided},
+                                      {"nested-strided", Spatial::nested_strided},
+                                      {"random-strided", Spatial::random_strided},
+                                      {"tiled", Spatial::tiled},
+                                      {"unstructured-mesh", Spatial::unstructured_mesh},
+                                      {"flash-io", Spatial::flash_io},
+                                      {"own", Spatial::own}};
+    return words;
+}
 /// Of a rank of an unstructured mesh, whose places are drawn and sorted before the calls.
 inline constexpr std::int64_t most_vertices = std::int64_t{1} << 22;
 

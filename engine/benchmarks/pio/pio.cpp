@@ -68,13 +68,22 @@ bool has(const std::vector<T>& list, const std::type_identity_t<T>& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-const Words<Layout> layout_words{{"c-c", {false, false}},
-                                 {"nc-c", {true, false}},
-                                 {"c-nc", {false, true}},
-                                 {"nc-nc", {true, true}}};
-const Words<study::Through> by_words{{"list", study::Through::offsets},
-                                     {"type", study::Through::view}};
-const Words<Switch> switch_words{{"automatic", {}}, {"on", true}, {"off", false}};
+const Words<Layout>& layout_words() {
+    static const Words<Layout> words{{"c-c", {false, false}},
+                                     {"nc-c", {true, false}},
+                                     {"c-nc", {false, true}},
+                                     {"nc-nc", {true, true}}};
+    return words;
+}
+const Words<study::Through>& by_words() {
+    static const Words<study::Through> words{{"list", study::Through::offsets},
+                                             {"type", study::Through::view}};
+    return words;
+}
+const Words<Switch>& switch_words() {
+    static const Words<Switch> words{{"automatic", {}}, {"on", true}, {"off", false}};
+    return words;
+}
 
 /// One way to make the accesses.
 struct Variant {
@@ -107,11 +116,11 @@ std::vector<study::Axis> axes_of(const Parameters& p, std::int64_t buffer, const
                          const auto& value) {
         if (list.size() > 1) axes.push_back(study::word_axis(title, word_of(words, value)));
     };
-    add("calls", study::calls_words, p.calls, v.calls);
-    add("by", by_words, p.by, v.by);
-    add("layout", layout_words, p.layouts, v.layout);
-    add("sieving", switch_words, p.sieving, v.sieving);
-    add("two_phase", switch_words, p.two_phase, v.two_phase);
+    add("calls", study::calls_words(), p.calls, v.calls);
+    add("by", by_words(), p.by, v.by);
+    add("layout", layout_words(), p.layouts, v.layout);
+    add("sieving", switch_words(), p.sieving, v.sieving);
+    add("two_phase", switch_words(), p.two_phase, v.two_phase);
     return axes;
 }
 
@@ -155,7 +164,7 @@ Shape shape_of(const Parameters& p, const Module& module, std::int64_t buffer,
 Cell cell_of(const Parameters& p, Spatial spatial, const Shape& shape, const Variant& variant,
              int ranks) {
     Cell cell;
-    cell.pattern = word_of(spatial_words, spatial);
+    cell.pattern = word_of(spatial_words(), spatial);
     cell.axes = axes_of(p, shape.piece, variant);
     cell.ranks = ranks;
     cell.file_bytes = file_bytes(spatial, shape, ranks);
@@ -183,11 +192,11 @@ std::vector<Temporal> all_accesses_of(Spatial spatial) {
 void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
-        .choice("spatial", spatial, spatial_words,
+        .choice("spatial", spatial, spatial_words(),
                 "where the calls of a rank stand; own: as --levels says")
         .automatic("the first eight; with --levels, own");
     table
-        .choice("temporal", temporal, temporal_words,
+        .choice("temporal", temporal, temporal_words(),
                 "what is done; what it needs before comes with it: a file is written before it is "
                 "read, and read before it is read again")
         .automatic("all five");
@@ -208,15 +217,16 @@ void Parameters::declare(OptionTable& table) {
     table.add("nested-gap", nested_gap, "bytes between groups (nested-strided)")
         .range(0, 9e15)
         .automatic("as much as a call of all ranks");
-    table.choice("layout", layouts, layout_words,
+    table.choice("layout", layouts, layout_words(),
                  "contiguous or with holes (nc): first the buffers in memory, then the pattern in "
                  "the file");
     table.add("spacing", spacing, "length of those holes").range(1, 1 << 30);
-    table.choice("calls", calls, study::calls_words, "each rank for itself, or all ranks together");
-    table.choice("by", by, by_words, "a list of calls, or one call with derived datatypes");
-    table.choice("sieving", sieving, switch_words,
+    table.choice("calls", calls, study::calls_words(),
+                 "each rank for itself, or all ranks together");
+    table.choice("by", by, by_words(), "a list of calls, or one call with derived datatypes");
+    table.choice("sieving", sieving, switch_words(),
                  "data sieving (hints romio_ds_read, romio_ds_write)");
-    table.choice("two-phase", two_phase, switch_words,
+    table.choice("two-phase", two_phase, switch_words(),
                  "collective buffering (hints romio_cb_read, romio_cb_write)");
     table.add("settle", settle, "rest before each opening").range(0, 86400);
     table
@@ -256,7 +266,7 @@ Status Parameters::check() {
 
 Status Parameters::set_modules() {
     modules.clear();
-    for (const auto& row : spatial_words) {
+    for (const auto& row : spatial_words()) {
         const Spatial one = row.second;
         const bool chosen =
             spatial.empty() ? (one == Spatial::own) == bool(levels_text) : has(spatial, one);
@@ -277,7 +287,7 @@ Status Parameters::check_modules() const {
         for (const auto buffer : module.buffers) {
             const auto wrong = [&](const std::string& why) {
                 return usage_error(fmt::format("{} with a buffer of {}: {}",
-                                               word_of(spatial_words, module.spatial),
+                                               word_of(spatial_words(), module.spatial),
                                                format_exact(buffer), why));
             };
             if (module.size.count % buffer.count != 0) {
@@ -324,7 +334,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                 if (most > static_cast<double>(std::numeric_limits<std::int64_t>::max())) {
                     return usage_error(fmt::format(
                         "{} with {}: the file would be longer than a file can be",
-                        word_of(spatial_words, module.spatial), count_of(ranks, "rank")));
+                        word_of(spatial_words(), module.spatial), count_of(ranks, "rank")));
                 }
                 Cell cell = cell_of(p, module.spatial, shape, variant, ranks);
                 cell.file = fmt::format("{}_{}_{}", p.prefix, cell.pattern, study.cells.size());
@@ -336,12 +346,12 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.title = fmt::format("pio: {} of one shared file, {}",
                               count_of(static_cast<std::int64_t>(p.modules.size()), "pattern"),
                               count_of(ranks, "rank"));
-    study.detail = Json{{"calls", words_of(study::calls_words, p.calls)},
-                        {"by", words_of(by_words, p.by)},
-                        {"layout", words_of(layout_words, p.layouts)},
+    study.detail = Json{{"calls", words_of(study::calls_words(), p.calls)},
+                        {"by", words_of(by_words(), p.by)},
+                        {"layout", words_of(layout_words(), p.layouts)},
                         {"spacing_bytes", p.spacing.count},
-                        {"sieving", words_of(switch_words, p.sieving)},
-                        {"two_phase", words_of(switch_words, p.two_phase)},
+                        {"sieving", words_of(switch_words(), p.sieving)},
+                        {"two_phase", words_of(switch_words(), p.two_phase)},
                         {"seed", p.seed}};
     study.detail["levels"] = p.levels_text ? Json(*p.levels_text) : Json();
     study.detail["config"] = p.config ? Json(*p.config) : Json();

@@ -13,11 +13,14 @@ namespace effio::pio {
 
 /// What is done to a pattern's file, in this order, whatever the order they were asked in.
 enum class Temporal { write, re_write, read, re_read, read_modify_write };
-inline const Words<Temporal> temporal_words{{"write", Temporal::write},
-                                            {"re-write", Temporal::re_write},
-                                            {"read", Temporal::read},
-                                            {"re-read", Temporal::re_read},
-                                            {"read-modify-write", Temporal::read_modify_write}};
+inline const Words<Temporal>& temporal_words() {
+    static const Words<Temporal> words{{"write", Temporal::write},
+                                       {"re-write", Temporal::re_write},
+                                       {"read", Temporal::read},
+                                       {"re-read", Temporal::re_read},
+                                       {"read-modify-write", Temporal::read_modify_write}};
+    return words;
+}
 /// All five; of a mesh, as of the original's, writing and reading alone.
 std::vector<Temporal> all_accesses_of(Spatial spatial);
 

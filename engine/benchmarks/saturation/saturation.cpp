@@ -48,9 +48,15 @@ study::Cell streams(std::int64_t processes, bool shared, std::int64_t bytes, std
     return cell;
 }
 
-const Words<study::Placing> placing_words{{"packed", study::Placing::packed},
-                                          {"spread", study::Placing::spread}};
-const Words<FileUse> file_words{{"own", FileUse::own}, {"shared", FileUse::shared}};
+const Words<study::Placing>& placing_words() {
+    static const Words<study::Placing> words{{"packed", study::Placing::packed},
+                                             {"spread", study::Placing::spread}};
+    return words;
+}
+const Words<FileUse>& file_words() {
+    static const Words<FileUse> words{{"own", FileUse::own}, {"shared", FileUse::shared}};
+    return words;
+}
 
 template <class T>
 bool has_twice(const std::vector<T>& list) {
@@ -66,7 +72,7 @@ void Parameters::declare(OptionTable& table) {
              "that do I/O at the same time; each number is measured, and the answer is one of them")
         .range(1, 2147483647)
         .automatic("1, 2, 4, ... and all ranks");
-    table.choice("placing", placings, placing_words,
+    table.choice("placing", placings, placing_words(),
                  "which processes take part: one of each node after the other, or all of the first "
                  "node, then those of the next");
     table.add("size", size, "that each process writes and reads; a multiple of the transfer")
@@ -75,7 +81,7 @@ void Parameters::declare(OptionTable& table) {
     table.add("transfer", transfers, "sizes of a call; multiples of 4KiB")
         .letter('b')
         .range(4096, 9e15);
-    table.choice("files", files, file_words, "a file of each process, or one that all share");
+    table.choice("files", files, file_words(), "a file of each process, or one that all share");
     declare_phases(table);
     table.add("prefix", prefix, "file names begin with this").metavar("NAME").expert();
     declare_common(table);
@@ -112,18 +118,18 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         }
         for (const auto placing : p.placings) {
             for (const auto use : p.files) {
-                const std::string& file = word_of(file_words, use);
+                const std::string& file = word_of(file_words(), use);
                 for (const auto transfer : p.transfers) {
                     study::Cell cell =
                         streams(processes, use == FileUse::shared, p.size.count, transfer.count);
                     cell.pattern = file + " file";
                     cell.axes = {study::count_axis("processes", processes),
                                  study::size_axis("transfer", transfer.count),
-                                 study::word_axis("placing", word_of(placing_words, placing))};
+                                 study::word_axis("placing", word_of(placing_words(), placing))};
                     cell.placing = placing;
                     cell.file =
                         fmt::format("{}_{}_{}_{}_{}", p.prefix, file,
-                                    word_of(placing_words, placing), transfer.count, processes);
+                                    word_of(placing_words(), placing), transfer.count, processes);
                     cell.content = study::Content::stamped;
                     cell.sync = p.fsync;
                     study.add(cell, p.phases);

@@ -15,8 +15,11 @@ namespace effio::study {
 /// Each rank makes its calls for itself, or all ranks of a file make them together.
 enum class Calls { independent, collective };
 /// The axis of a study that compares them.
-inline const Words<Calls> calls_words{{"independent", Calls::independent},
-                                      {"collective", Calls::collective}};
+inline const Words<Calls>& calls_words() {
+    static const Words<Calls> words{{"independent", Calls::independent},
+                                    {"collective", Calls::collective}};
+    return words;
+}
 
 struct Options {
     StorageOptions storage;

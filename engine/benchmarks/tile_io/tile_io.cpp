@@ -107,7 +107,7 @@ void Parameters::declare(OptionTable& table) {
         .add("nr-files", files,
              "files that share out the tiles of the slowest dimension, each a dataset of its own")
         .range(1, 2147483647);
-    table.choice("calls", calls, study::calls_words,
+    table.choice("calls", calls, study::calls_words(),
                  "each rank for itself, or all ranks of a file together");
     table.choice("by", through, {{"tile", study::Through::view}, {"row", study::Through::offsets}},
                  "one call for a tile, through a view of the file, or one for each of its rows");
@@ -176,7 +176,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     }
     for (const auto element : p.elements) {
         for (const auto way : p.calls) {
-            const std::string& calls = word_of(study::calls_words, way);
+            const std::string& calls = word_of(study::calls_words(), way);
             const Geometry g = p.geometry(ranks, element.count);
             study::Cell cell;
             cell.pattern = shape.extents.size() == 3 ? "tile 3-D" : "tile";

@@ -98,6 +98,10 @@ TEST(InterferenceSummary, a_slow_down_is_the_geometric_mean_over_the_rounds) {
     // log 4 / 2; Student's t with one degree of freedom is 12.706.
     EXPECT_NEAR(std::log(*figure.samples->high95), std::log(4) * (1 + 12.706 / 2), 1e-2);
     EXPECT_NEAR(std::log(*figure.samples->low95), std::log(4) * (1 - 12.706 / 2), 1e-2);
+    const Json& interval = figure.detail["interval"];
+    EXPECT_EQ(interval["method"], "geometric mean of rounds");
+    EXPECT_EQ(interval["rounds"], 2);
+    EXPECT_NEAR(interval["mean_without_first"].get<double>(), 8, 1e-9);
     // The second group was never alone.
     const auto unknown = figure_of(of(all, 2, Kind{}), names());
     EXPECT_EQ(unknown.name, "slow_down");
@@ -118,6 +122,7 @@ TEST(InterferenceSummary, over_all_every_phase_weighs_as_much) {
     const auto figure = figure_of(of(all, 1, Kind{}), names());
     EXPECT_NEAR(figure.metric.value, 4, 1e-12);
     EXPECT_FALSE(figure.samples->low95);
+    EXPECT_TRUE(figure.detail["interval"]["method"].is_null());
 }
 
 TEST(InterferenceSummary, less_is_better_for_times) {

@@ -170,6 +170,21 @@ TEST(IorParameters, block_must_hold_whole_transfers) {
               "");
 }
 
+TEST(IorParameters, segments_follow_from_the_memory) {
+    Parameters p;
+    p.block = Bytes{GiB};
+    p.times_memory = 1.5;
+    // 192 GiB by blocks of 1 GiB of each of 5 workers: 38.4 segments.
+    ASSERT_TRUE(p.fill_memory(128.0 * GiB, 5));
+    EXPECT_EQ(p.segments, 39);
+    ASSERT_TRUE(p.fill_memory(1000, 5));
+    EXPECT_EQ(p.segments, 1);
+    p.times_memory = 1000;
+    EXPECT_FALSE(p.fill_memory(9e18, 5));
+    p.segments_given = true;
+    EXPECT_EQ(p.check().error().cause, "--times-memory and --segments exclude each other");
+}
+
 TEST(IorParameters, what_does_not_go_together_is_refused) {
     EXPECT_NE(fault([](Parameters& p) { p.wear_out = true; }), "");
     EXPECT_NE(fault([](Parameters& p) { p.phases = {"write", "check"}; }), "");

@@ -33,7 +33,7 @@ Case pio_case(const std::string& backend, pio::Spatial spatial, Through through,
     shape.levels = {{24, {{3, 200}, {2, 1000}}}, 48};
     const bool by_view = through == Through::view;
     Case c;
-    c.name = fmt::format("{}_pio_{}{}{}", backend, word_of(pio::spatial_words, spatial),
+    c.name = fmt::format("{}_pio_{}{}{}", backend, word_of(pio::spatial_words(), spatial),
                          by_view ? "_view" : "", collective ? "_all" : "");
     std::replace(c.name.begin(), c.name.end(), '-', '_');
     c.backend = backend;

@@ -39,7 +39,7 @@ std::map<std::int64_t, int> slots(Spatial spatial, const Shape& shape, int ranks
     std::map<std::int64_t, int> times;
     for (int rank = 0; rank < ranks; ++rank) {
         for (const auto place : places(spatial, shape, rank, ranks)) {
-            EXPECT_EQ(place % shape.slot(), 0) << word_of(spatial_words, spatial);
+            EXPECT_EQ(place % shape.slot(), 0) << word_of(spatial_words(), spatial);
             ++times[place / shape.slot()];
         }
     }
@@ -50,7 +50,7 @@ TEST(PioPatterns, each_but_the_first_covers_its_slots_once) {
     for (const std::int64_t spacing : {0, 5}) {
         const Shape shape = small_shape(spacing);
         for (const int ranks : {1, 2, 3, 4, 7}) {
-            for (const auto& [name, spatial] : spatial_words) {
+            for (const auto& [name, spatial] : spatial_words()) {
                 if (spatial == Spatial::own) continue;
                 const auto found = slots(spatial, shape, ranks);
                 std::int64_t moved = 0;
@@ -165,7 +165,7 @@ TEST(PioDefinition, all_patterns_are_visited_for_writing_reading_and_both) {
     const auto study = define(p, 3);
     ASSERT_TRUE(study) << study.error().text();
     std::vector<std::string> expected;
-    for (const auto& [name, spatial] : spatial_words) {
+    for (const auto& [name, spatial] : spatial_words()) {
         const std::string begin = std::string(name) + ": ";
         if (spatial == Spatial::own) continue;
         const bool mesh = spatial == Spatial::unstructured_mesh;
