@@ -82,7 +82,7 @@ class DirectFile : public PosixFile {
 class DirectStorage : public PosixStorage {
   public:
     DirectStorage(Session& session, DirectSettings settings)
-        : PosixStorage(session), settings_(std::move(settings)) {}
+        : PosixStorage(session), settings_(settings) {}
 
     std::string_view name() const override { return "direct"; }
     Capabilities capabilities() const override {

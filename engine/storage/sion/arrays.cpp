@@ -140,9 +140,7 @@ class SionArrayFile final : public OwnSharesFile {
 class SionArrayLibrary final : public ArrayLibrary {
   public:
     SionArrayLibrary(Session& session, SionSettings settings)
-        : ArrayLibrary(session),
-          settings_(std::move(settings)),
-          storage_(make_posix_storage(session)) {}
+        : ArrayLibrary(session), settings_(settings), storage_(make_posix_storage(session)) {}
 
     std::string_view name() const override { return "sion"; }
     ArrayCapabilities capabilities() const override {

@@ -136,7 +136,7 @@ class SionFile final : public RunFile {
 class SionStorage : public PosixStorage {
   public:
     SionStorage(Session& session, SionSettings settings)
-        : PosixStorage(session), settings_(std::move(settings)) {}
+        : PosixStorage(session), settings_(settings) {}
 
     std::string_view name() const override { return "sion"; }
     Capabilities capabilities() const override {
