@@ -190,12 +190,6 @@ bool Ior::made_earlier(const FileNames& names, const Parameters& p) const {
                        [&](const FileSet& set) { return made_.contains(full_pattern(set, p)); });
 }
 
-/// Collective. Of all nodes of the job, taken as large as the smallest; bytes.
-double memory_of_nodes(const Job& job) {
-    const std::int64_t smallest = job.session.comm.min(find_memory().total_bytes);
-    return static_cast<double>(smallest) * job.topology.nodes;
-}
-
 Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     Session& session = job.session;
     const int world = session.comm.size();
@@ -205,8 +199,18 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
         return Ending::from(
             usage_error(fmt::format("--ranks {} are more than the {} of this run", ranks, world)));
     }
+    const bool member = session.comm.rank() < ranks;
+    const auto comm = session.comm.split(member ? std::optional<int>(0) : std::nullopt);
+    std::optional<Topology> topology;
+    std::array<int, 3> nodes{1, 1, 1};
+    if (comm) {
+        topology = find_topology(*comm);
+        nodes = {topology->nodes, topology->min_ranks_on_node, topology->max_ranks_on_node};
+    }
+    session.comm.broadcast(std::span<int>(nodes));
     if (p.times_memory) {
-        auto fits = p.fill_memory(memory_of_nodes(job), ranks * p.threads);
+        const auto smallest = static_cast<double>(session.comm.min(find_memory().total_bytes));
+        auto fits = p.fill_memory(smallest * nodes[0], ranks * p.threads);
         if (!fits) return Ending::from(fits.error());
     }
     const auto total = product_of({ranks, p.threads, p.segments, p.block.count});
@@ -217,10 +221,6 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (!hints) return Ending::from(hints.error());
     const auto storage = make_storage(session, p.storage.backend, job.room);
     if (auto can = check_capabilities(p, *storage, ranks); !can) return Ending::from(can.error());
-    const bool member = session.comm.rank() < ranks;
-    const auto comm = session.comm.split(member ? std::optional<int>(0) : std::nullopt);
-    std::optional<Topology> topology;
-    if (comm) topology = find_topology(*comm);
 
     const FileNames names(p, ranks * p.threads, *storage);
     Target::Request request = request_of(p.storage);
@@ -257,11 +257,6 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     setup.cap_reason = target.cap().why;
     setup.existing = target.first_existing();
     setup.file_system = target.file_system();
-    std::array<int, 3> nodes{1, 1, 1};
-    if (topology) {
-        nodes = {topology->nodes, topology->min_ranks_on_node, topology->max_ranks_on_node};
-    }
-    session.comm.broadcast(std::span<int>(nodes));
     setup.nodes = nodes[0];
     setup.min_ranks_on_node = nodes[1];
     setup.max_ranks_on_node = nodes[2];
