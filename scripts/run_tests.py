@@ -22,6 +22,7 @@ COUNT = ROOT / "build/test-count"
 # after them, with the machine to itself.
 WORKERS = min(12, 4 * (os.cpu_count() or 1))
 RATES = "tests/accuracy"
+SHORT_TURNS = (sys.executable, str(ROOT / "scripts/short_turns.py"))
 PYTEST = {
     "whole runs, faults, Slurm, driver": (
         *("tests", f"--ignore={RATES}", f"--numprocesses={WORKERS}"),
@@ -97,6 +98,7 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     # CMake as a wheel is not on PATH.
     ctest = str(Path(settings()["EFFIO_CMAKE"]).with_name("ctest"))
     command = [ctest, "--test-dir", str(directory), "--output-on-failure", "--no-tests=error"]
+    command = [*SHORT_TURNS, *command]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
         [*command, "--output-junit", str(report), "-j", "2", *words],
@@ -110,8 +112,10 @@ def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
     report = ROOT / "build" / f"pytest-{title.split(',')[0].replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
     engines = ";".join(f"{name}={path}" for name, path in builds().items())
+    # What measures rates is alone on the machine, and like a user's run.
+    turns = SHORT_TURNS if RATES not in words else ()
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
+        [*turns, sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
         cwd=ROOT,
         env={**os.environ, "EFFIO_TEST_ENGINES": engines},
         check=False,
