@@ -26,9 +26,10 @@ def test_a_grandchild_takes_them_and_is_as_nice_as_before() -> None:
     release = tuple(int(part) for part in platform.release().split(".")[:2])
     if sys.platform != "linux" or number is None or release < (6, 12):
         pytest.skip("this system knows no turns for ordinary processes")
+    take = ["nice", "-n", "3", sys.executable, str(SCRIPT)]
     shell = f'"{sys.executable}" -c "$0"; true'
     asked = subprocess.run(
-        ["nice", "-n", "3", sys.executable, str(SCRIPT), "sh", "-c", shell, ASK.format(number=number)],
+        [*take, "sh", "-c", shell, ASK.format(number=number)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
