@@ -108,16 +108,29 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     return done.returncode == 0, list(cases(report))
 
 
+def python_environment() -> dict[str, str]:
+    """Modules are compiled once, not by each of hundreds of processes, and beside their sources no
+    file appears."""
+    compiled = {"PYTHONPYCACHEPREFIX": str(ROOT / "build/pycache"), "PYTHONDONTWRITEBYTECODE": ""}
+    engines = ";".join(f"{name}={path}" for name, path in builds().items())
+    return {**os.environ, **compiled, "EFFIO_TEST_ENGINES": engines}
+
+
+def compile_python_tests() -> None:
+    """Else each worker, all at the same time. What is wrong is told when the tests run."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "tests"]
+    subprocess.run(command, cwd=ROOT, env=python_environment(), capture_output=True, check=False)
+
+
 def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
     report = ROOT / "build" / f"pytest-{title.split(',')[0].replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    engines = ";".join(f"{name}={path}" for name, path in builds().items())
     # What measures rates is alone on the machine, and like a user's run.
     turns = SHORT_TURNS if RATES not in words else ()
     done = subprocess.run(
         [*turns, sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
         cwd=ROOT,
-        env={**os.environ, "EFFIO_TEST_ENGINES": engines},
+        env=python_environment(),
         check=False,
     )
     return done.returncode == 0, list(cases(report))
@@ -146,6 +159,8 @@ def main() -> int:
                 return 1
             if index + 1 < len(compilers):
                 building = begin(index + 1)
+            else:
+                beside.submit(compile_python_tests)
             passed, of_engine = run_ctest(builds()[name])
             ok = ok and passed
             found += of_engine
