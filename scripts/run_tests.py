@@ -24,7 +24,7 @@ WORKERS = min(12, 4 * (os.cpu_count() or 1))
 RATES = "tests/accuracy"
 # At each start launchers look for devices, of which no test needs to know; in a virtual machine
 # that takes as long as everything else that they do.
-WITHOUT_DEVICES = {"HWLOC_COMPONENTS": "-pci,-opencl,-gl"}
+WITHOUT_DEVICES = {"HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io"}
 SHORT_TURNS = (sys.executable, str(ROOT / "scripts/short_turns.py"))
 PYTEST = {
     "whole runs, faults, Slurm, driver": (
