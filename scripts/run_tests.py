@@ -25,6 +25,8 @@ RATES = "tests/accuracy"
 # At each start launchers look for devices, of which no test needs to know; in a virtual machine
 # that takes as long as everything else that they do.
 WITHOUT_DEVICES = {"HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io"}
+# For tests of the engine, whose ranks share two processors with the compiler. Whole runs are
+# scheduled as a user's are.
 SHORT_TURNS = (sys.executable, str(ROOT / "scripts/short_turns.py"))
 PYTEST = {
     "whole runs, faults, Slurm, driver": (
@@ -128,10 +130,8 @@ def compile_python_tests() -> None:
 def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
     report = ROOT / "build" / f"pytest-{title.split(',')[0].replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    # What measures rates is alone on the machine, and like a user's run.
-    turns = SHORT_TURNS if RATES not in words else ()
     done = subprocess.run(
-        [*turns, sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
+        [sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
         cwd=ROOT,
         env=python_environment(),
         check=False,

@@ -17,7 +17,17 @@ from xdist.scheduler import LoadScopeScheduling
 from engines import FLAVOURS, NOBODY, SESSION_DIRECTORY, Engine, find_engines
 from slurm_cluster import SlurmCluster, SlurmUnavailableError, slurm_cluster
 
-LONGEST_FIRST = ("slurm", "docs", "faults", "system")
+LONGEST_FIRST = (
+    "slurm",
+    "test_tune_runs.py",
+    "test_campaign_jobs.py",
+    "test_campaign_killed.py",
+    "docs",
+    "faults",
+    "system",
+    "test_run_endings.py",
+    "test_profile_darshan.py",
+)
 # Long, and no test of theirs needs what another one has set up.
 EACH_ALONE = ("tests/docs/test_pages.py", "tests/faults/test_safety.py")
 
@@ -52,11 +62,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeSch
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that wait longest come first: begun last, one of them would be waited for alone."""
+    """Folders and files that wait longest come first: begun last, one of them would be waited for
+    alone."""
 
     def place(item: pytest.Item) -> int:
-        folder = item.path.parent.name
-        return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+        for name in (item.path.name, item.path.parent.name):
+            if name in LONGEST_FIRST:
+                return LONGEST_FIRST.index(name)
+        return len(LONGEST_FIRST)
 
     items.sort(key=place)
 
