@@ -61,13 +61,13 @@ def fill(path: Path) -> None:
 
 
 def test_a_hang_says_that_the_disk_is_full(
-    engine: Engine, mount: Callable[..., Path], tmp_path: Path
+    any_engine: Engine, mount: Callable[..., Path], tmp_path: Path
 ) -> None:
     """Libraries hang where they cannot write, and then lose the error. Empty files need no space:
     the run itself does not fail."""
     place = mount("-t", "tmpfs", "-o", "size=64m", "none")
     words = ["mdtest", "-n", "5000", "--things", "files", "--iterations", "1000", "--quiet"]
-    job = engine.start([*words, "--watchdog", "4s", "--dir", place], tmp_path)
+    job = any_engine.start([*words, "--watchdog", "4s", "--dir", place], tmp_path)
     job.wait_for_measurements(2)
     frozen = job.ranks()[1]
     os.kill(frozen, signal.SIGSTOP)

@@ -69,9 +69,9 @@ def test_bad_options(any_engine: Engine, tmp_path: Path, words: list[str], compl
     assert complaint in run.stderr
 
 
-def test_a_whole_run_with_everything(engine: Engine, tmp_path: Path) -> None:
+def test_a_whole_run_with_everything(mpi: Engine, tmp_path: Path) -> None:
     words = ["b-eff", *SMALL, "--seed=5", "--pairs=all", "--pairs-size=1KiB", "--call-times"]
-    run = engine.run([*words], tmp_path)
+    run = mpi.run([*words], tmp_path)
     assert run.code == 0, run
     result = run.result
     assert result.run["b_eff"]["seed"] == 5
@@ -165,9 +165,9 @@ def test_more_ranks_and_uneven_rings(any_engine: Engine, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_signal_to_any_rank_stops_it_after_a_pattern(
-    engine: Engine, tmp_path: Path, rank: int
+    mpi: Engine, tmp_path: Path, rank: int
 ) -> None:
-    job = engine.start(["b-eff", "--memory-per-rank=8MiB", "--quiet"], tmp_path)
+    job = mpi.start(["b-eff", "--memory-per-rank=8MiB", "--quiet"], tmp_path)
     job.wait_for_measurements(10)
     os.kill(job.ranks()[rank], signal.SIGUSR1)
     run = job.finish()
@@ -217,8 +217,8 @@ def test_the_classic_program(any_engine: Engine, tmp_path: Path) -> None:
     assert len(re.findall(r" min= ", texts["prot"])) == 21 * (21 * 3 + 1)
 
 
-def test_rings_print_the_lines_of_hpccoutf(engine: Engine, tmp_path: Path) -> None:
-    run = engine.run(["rings", "--rmax", "10", "--progress=none"], tmp_path, timeout=120)
+def test_rings_print_the_lines_of_hpccoutf(mpi: Engine, tmp_path: Path) -> None:
+    run = mpi.run(["rings", "--rmax", "10", "--progress=none"], tmp_path, timeout=120)
     assert run.code == 0, run
     printed = dict(re.findall(r"^(\w+_(?:usec|GBytes))=(\S+)$", run.stdout, re.MULTILINE))
     assert len(printed) == 10

@@ -32,13 +32,13 @@ def rows_of(path: Path) -> list[dict[str, str]]:
     return rows
 
 
-def test_each_rank_runs_the_commands_around_each_phase(engine: Engine, tmp_path: Path) -> None:
+def test_each_rank_runs_the_commands_around_each_phase(mpi: Engine, tmp_path: Path) -> None:
     note = "echo {} $EFFIO_PHASE $EFFIO_ITERATION >> log.$EFFIO_RANK"
     hooks = (
         f"--run-before-phase={note.format('before')}",
         f"--run-after-phase={note.format('after')}",
     )
-    run = engine.run([*QUICK, *NULL, "-i", "2", *hooks], tmp_path)
+    run = mpi.run([*QUICK, *NULL, "-i", "2", *hooks], tmp_path)
     assert run.code == 0, run
     for rank in (0, 1):
         assert (tmp_path / f"log.{rank}").read_text().splitlines() == [
@@ -78,11 +78,11 @@ def test_only_the_command_after_a_phase_is_in_its_time(any_engine: Engine, tmp_p
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_command_that_fails_on_one_rank_ends_the_run(
-    engine: Engine, tmp_path: Path, data: Path, when: str
+    mpi: Engine, tmp_path: Path, data: Path, when: str
 ) -> None:
     command = 'test "$EFFIO_RANK-$EFFIO_PHASE" != 1-file-stat || exit 7'
     words = [*QUICK, "--things", "files", "-n", "3", f"--run-{when}-phase={command}", "-d", data]
-    run = engine.run(words, tmp_path)
+    run = mpi.run(words, tmp_path)
     assert run.code == 3, run
     reason = reason_of(run)
     assert f"run the command: '{command}' ended with exit code 7 (rank 1 on " in reason
@@ -106,22 +106,22 @@ def test_a_command_that_is_killed_is_told_by_its_signal(any_engine: Engine, tmp_
     assert run.result.measurements == []
 
 
-def test_a_signal_ends_a_run_inside_a_command(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_a_signal_ends_a_run_inside_a_command(mpi: Engine, tmp_path: Path, data: Path) -> None:
     command = "touch started.$EFFIO_RANK; sleep 600; true"
     words = [*QUICK, "-n", "3", "--run-after-phase", command, "-d", data]
-    job = engine.start(words, tmp_path)
+    job = mpi.start(words, tmp_path)
     job.wait_until("the commands", lambda: len(list(tmp_path.glob("started.*"))) == 2)
-    job.process.send_signal(signal.SIGTERM if engine.is_openmpi else signal.SIGINT)
+    job.process.send_signal(signal.SIGTERM if mpi.is_openmpi else signal.SIGINT)
     run = job.finish()
     assert left_in(data) == [], run
     assert run.result.status == "interrupted"
 
 
-def test_the_rates_of_the_ranks_as_csv(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_the_rates_of_the_ranks_as_csv(mpi: Engine, tmp_path: Path, data: Path) -> None:
     (tmp_path / "ranks.csv").write_text("of an earlier run\n")
     words = [*QUICK, "--things", "files", "-n", "3", "-i", "2", "-d", data, "--compare-trees"]
     csv_file = "--save-rank-details=ranks.csv"
-    run = engine.run([*words, csv_file, "--run-after-phase", "sleep 0.1"], tmp_path)
+    run = mpi.run([*words, csv_file, "--run-after-phase", "sleep 0.1"], tmp_path)
     assert run.code == 0, run
     rows = rows_of(tmp_path / "ranks.csv")
     keys = ("tree", "iteration", "thing", "operation", "ranks", "rank")

@@ -37,11 +37,11 @@ def _link(path: Path) -> None:
     [(_fifo, "a FIFO"), (_device, "a character device"), (_link, "a symbolic link")],
 )
 def test_ior_neither_replaces_nor_removes_what_is_no_regular_file(
-    engine: Engine, tmp_path: Path, data: Path, make: Callable[[Path], None], kind: str
+    any_engine: Engine, tmp_path: Path, data: Path, make: Callable[[Path], None], kind: str
 ) -> None:
     make(data / "x")
     before = left_in(data)
-    run = engine.run(["classic", "ior", *SMALL, "-o", data / "x"], tmp_path, ranks=1)
+    run = any_engine.run(["classic", "ior", *SMALL, "-o", data / "x"], tmp_path, ranks=1)
     assert run.code == 2, run
     assert f"is {kind}: only regular files are replaced and removed" in run.stderr
     assert left_in(data) == before
@@ -50,20 +50,20 @@ def test_ior_neither_replaces_nor_removes_what_is_no_regular_file(
 
 
 def test_a_device_that_is_to_be_written_into_stays(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """-E: into what is there. IOR without -k then deletes it; we never do."""
     _device(data / "null")
-    run = engine.run(["classic", "ior", *SMALL, "-E", "-o", data / "null"], tmp_path, ranks=1)
+    run = any_engine.run(["classic", "ior", *SMALL, "-E", "-o", data / "null"], tmp_path, ranks=1)
     assert (data / "null").is_char_device(), run
 
 
 @pytest.mark.parametrize(("words", "fate"), [([], "deleted"), (["-E"], "overwritten")])
 def test_a_file_that_was_there_is_told_as_by_the_original(
-    engine: Engine, tmp_path: Path, data: Path, words: list[str], fate: str
+    any_engine: Engine, tmp_path: Path, data: Path, words: list[str], fate: str
 ) -> None:
     (data / "x").write_bytes(bytes(4096))
-    run = engine.run(["classic", "ior", *SMALL, *words, "-o", data / "x"], tmp_path)
+    run = any_engine.run(["classic", "ior", *SMALL, *words, "-o", data / "x"], tmp_path)
     assert run.code == 0, run
     lines = run.stdout.splitlines()
     at = lines.index("Results: ")
@@ -75,14 +75,14 @@ def test_a_file_that_was_there_is_told_as_by_the_original(
 
 
 def test_mdtest_removes_from_a_tree_what_it_made_and_nothing_else(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     tree = ["mdtest", "-F", "-d", data]
-    assert engine.run(["classic", *tree, "-n", "10", "-C"], tmp_path).code == 0
+    assert any_engine.run(["classic", *tree, "-n", "10", "-C"], tmp_path).code == 0
     leaf = data / "test-dir.0-0/mdtest_tree.0"
     (leaf / "precious").write_text("x")
     (leaf / "file.mdtest.0.x").write_text("x")
-    run = engine.run(["classic", *tree, "-n", "5", "-r"], tmp_path)
+    run = any_engine.run(["classic", *tree, "-n", "5", "-r"], tmp_path)
     assert run.code == 3, run
     # The items of numbers 5 to 9 are of another command line.
     stays = {f"file.mdtest.{rank}.{i}" for rank in (0, 1) for i in range(5, 10)}
@@ -95,20 +95,20 @@ def test_mdtest_removes_from_a_tree_what_it_made_and_nothing_else(
 
 
 def test_what_appears_in_our_tree_stays_and_is_listed(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     """Also at an end that is not orderly."""
     leaf = data / "test-dir.0-0/mdtest_tree.0"
     words = [*QUICK, "-n", "3", "--things", "files", "-d", data]
     hook = f'[ "$EFFIO_PHASE" != file-stat ] || touch {leaf}/precious'
-    run = engine.run([*words, "--run-before-phase", hook], tmp_path)
+    run = any_engine.run([*words, "--run-before-phase", hook], tmp_path)
     assert run.code == 3, run
     assert f"which stays: {leaf}/precious" in run.stderr
     assert left_in(leaf) == ["precious"]
 
 
-def test_the_run_line_says_where_the_data_are(engine: Engine, tmp_path: Path, data: Path) -> None:
-    run = engine.run(
+def test_the_run_line_says_where_the_data_are(mpi: Engine, tmp_path: Path, data: Path) -> None:
+    run = mpi.run(
         ["ior", "--quiet", "--block", "4KiB", "--transfer", "4KiB", "--dir", "data/../data"],
         tmp_path,
     )
@@ -119,12 +119,12 @@ def test_the_run_line_says_where_the_data_are(engine: Engine, tmp_path: Path, da
     assert manifest["host"] == os.uname().nodename
 
 
-def test_an_unwritable_working_directory_is_no_hindrance(engine: Engine, elsewhere: Path) -> None:
+def test_an_unwritable_working_directory_is_no_hindrance(mpi: Engine, elsewhere: Path) -> None:
     """The result goes to TMPDIR, which `as_nobody` sets to the directory it is given."""
     cwd = elsewhere / "readonly"
     cwd.mkdir()
     words = ["classic", "ior", *SMALL, "-o", elsewhere / "x"]
-    run = engine.as_nobody(words, elsewhere, program=_in_directory(elsewhere, engine, cwd))
+    run = mpi.as_nobody(words, elsewhere, program=_in_directory(elsewhere, mpi, cwd))
     assert run.code == 0, run
     assert f"effio-mpi: the result file is {elsewhere}/effio-ior-" in run.stderr
 
@@ -137,43 +137,45 @@ def _in_directory(where: Path, engine: Engine, cwd: Path) -> Path:
 
 
 def test_options_of_ours_on_a_classic_command_line(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     words = ["classic", "ior", *SMALL, "-o", data / "x"]
     for more, env in (
         (["-O", "effio.max-bytes=1KiB"], {}),
         ([], {"EFFIO_MAX_BYTES": "1KiB"}),
     ):
-        run = engine.run([*words, *more], tmp_path, env=env)
+        run = any_engine.run([*words, *more], tmp_path, env=env)
         assert run.code == 3, run
         assert "use a smaller -b, -D, another directory or EFFIO_MAX_BYTES" in run.stderr
-    run = engine.run([*words, "-O", "effio.watchdog=77s"], tmp_path)
+    run = any_engine.run([*words, "-O", "effio.watchdog=77s"], tmp_path)
     assert run.code == 0, run
     assert run.result.run["watchdog_seconds"] == 77
     result = tmp_path / "here.jsonl"
-    run = engine.run(words, tmp_path, env={"EFFIO_WATCHDOG": "78s", "EFFIO_RESULT": str(result)})
+    run = any_engine.run(
+        words, tmp_path, env={"EFFIO_WATCHDOG": "78s", "EFFIO_RESULT": str(result)}
+    )
     assert result.exists(), run
     assert '"watchdog_seconds":78' in result.read_text()
-    run = engine.run(words, tmp_path)
+    run = any_engine.run(words, tmp_path)
     assert run.result.run["watchdog_seconds"] == 600
-    run = engine.run(words, tmp_path, env={"EFFIO_WATCHDOG": "soon"})
+    run = any_engine.run(words, tmp_path, env={"EFFIO_WATCHDOG": "soon"})
     assert run.code == 2, run
     assert "EFFIO_WATCHDOG" in run.stderr
     for name in ("ior", "mdtest", "b_eff"):
         word = "-help" if name == "b_eff" else "-h"
-        told = engine.alone(["classic", name, word], tmp_path).stdout
+        told = any_engine.alone(["classic", name, word], tmp_path).stdout
         assert (
             "EFFIO_WATCHDOG   ends a run after so long without progress; 0: never [10min]" in told
         )
         assert ("EFFIO_MAX_BYTES" in told) == (name != "b_eff")
 
 
-def test_ranks_that_never_come_end_the_job(engine: Engine, tmp_path: Path) -> None:
+def test_ranks_that_never_come_end_the_job(mpi: Engine, tmp_path: Path) -> None:
     """What stands before the first line of a result has its watchdog too."""
     words = ["rings", "--watchdog", "2s", "--quiet"]
-    command = [*engine.command(words, 1), ":", "-n", "1", "sleep", "50"]
+    command = [*mpi.command(words, 1), ":", "-n", "1", "sleep", "50"]
     run = subprocess.run(
-        command, cwd=tmp_path, env=engine.environment(), timeout=45, capture_output=True, text=True
+        command, cwd=tmp_path, env=mpi.environment(), timeout=45, capture_output=True, text=True
     )
     assert run.returncode != 0
     assert "no progress for" in run.stderr
@@ -181,12 +183,12 @@ def test_ranks_that_never_come_end_the_job(engine: Engine, tmp_path: Path) -> No
 
 
 def test_a_command_may_take_longer_than_the_watchdog(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     hook = '[ "$EFFIO_RANK$EFFIO_PHASE" != 1file-create ] || sleep 4'
     words = [*QUICK, "-n", "2", "--things", "files", "-d", data, "--watchdog", "1s"]
     for option in ("--run-before-phase", "--run-after-phase"):
-        run = engine.run([*words, option, hook], tmp_path)
+        run = any_engine.run([*words, option, hook], tmp_path)
         assert run.code == 0, run
 
 
@@ -199,8 +201,8 @@ def test_a_command_may_take_longer_than_the_watchdog(
     ],
 )
 def test_waiting_that_was_asked_for_is_progress(
-    engine: Engine, tmp_path: Path, data: Path, words: list[str]
+    any_engine: Engine, tmp_path: Path, data: Path, words: list[str]
 ) -> None:
     job = ["classic", "ior", *SMALL, "-o", data / "x", "-O", "effio.watchdog=1s", *words]
-    run = engine.run(job, tmp_path)
+    run = any_engine.run(job, tmp_path)
     assert run.code == 0, run
