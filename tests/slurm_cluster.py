@@ -41,10 +41,12 @@ class SlurmUnavailableError(Exception):
 
 
 def _free_ports(count: int) -> list[int]:
-    """Below those that the system gives to whoever asks for any: nobody gets them by chance before
-    the daemons do."""
+    """Below those that the system gives to whoever asks for any, and of this worker's own: nobody
+    gets them by chance before the daemons do."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = 10_000 + 1_000 * (worker % 20)
     ports: list[int] = []
-    for port in random.sample(range(10_000, 30_000), 2_000):
+    for port in random.sample(range(first, first + 1_000), 1_000):
         with socket.socket() as listener, contextlib.suppress(OSError):
             listener.bind(("", port))
             ports.append(port)
