@@ -102,8 +102,8 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     report.unlink(missing_ok=True)
     # CMake as a wheel is not on PATH.
     ctest = str(Path(settings()["EFFIO_CMAKE"]).with_name("ctest"))
-    command = [ctest, "--test-dir", str(directory), "--output-on-failure", "--no-tests=error"]
-    command = [*SHORT_TURNS, *command]
+    command = [*SHORT_TURNS, ctest, "--test-dir", str(directory)]
+    command += ["--output-on-failure", "--no-tests=error"]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
         [*command, "--output-junit", str(report), "-j", "2", *words],

@@ -40,7 +40,7 @@ class SlurmUnavailableError(Exception):
     """Why no cluster can be had here."""
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Below those that the system gives to whoever asks for any, and of this worker's own: nobody
     gets them by chance before the daemons do."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -130,7 +130,7 @@ class SlurmCluster:
 
     def _start(self) -> None:
         (self.directory / "state").mkdir()
-        ports = _free_ports(1 + len(self.nodes))
+        ports = free_ports(1 + len(self.nodes))
         conf = _configuration(self.directory, self.nodes, ports)
         (self.directory / "slurm.conf").write_text(conf)
         key = self.directory / "munge.key"

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from slurm_cluster import SlurmCluster
+import pytest
+
+from slurm_cluster import SlurmCluster, free_ports
 
 
 def test_nodes_have_names_and_processes_of_their_own(slurm: SlurmCluster) -> None:
@@ -22,3 +24,17 @@ def test_a_lost_node_takes_its_processes_along_and_comes_back(slurm: SlurmCluste
     slurm.bring_back("n4")
     done = slurm.run(["srun", "-w", "n4", "-N1", "hostname"])
     assert done.stdout == "n4\n"
+
+
+def test_workers_that_begin_together_never_take_the_same_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every port that each of eight may get, before any of them has taken one."""
+    taken: set[int] = set()
+    for worker in range(8):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", f"gw{worker}")
+        ports = {port for _ in range(40) for port in free_ports(100)}
+        assert len(ports) > 900
+        assert not ports & taken
+        assert max(ports) < 30_000  # others are the system's, for whoever asks for any
+        taken |= ports
