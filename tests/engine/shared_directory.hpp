@@ -2,12 +2,10 @@
 // A directory of one test that all its ranks see.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <filesystem>
+#include <optional>
 #include <string>
 
+#include "own_directory.hpp"
 #include "parallel/comm.hpp"
 
 namespace effio {
@@ -17,23 +15,20 @@ class SharedDirectory {
     /// Collective, as is the destructor; `comm` must outlive it.
     explicit SharedDirectory(const Comm& comm) : comm_(comm) {
         if (comm.is_root()) {
-            path_ = testing::TempDir() + "/effio-test-XXXXXX";
-            if (mkdtemp(path_.data()) == nullptr) path_.clear();
+            own_.emplace();
+            path_ = own_->path();
         }
         comm.broadcast(path_);
     }
     SharedDirectory(const SharedDirectory&) = delete;
     SharedDirectory& operator=(const SharedDirectory&) = delete;
-    ~SharedDirectory() {
-        comm_.barrier();
-        std::error_code ignored;
-        if (comm_.is_root()) std::filesystem::remove_all(path_, ignored);
-    }
+    ~SharedDirectory() { comm_.barrier(); }
     const std::string& path() const { return path_; }
     std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
   private:
     const Comm& comm_;
+    std::optional<OwnDirectory> own_;
     std::string path_;
 };
 

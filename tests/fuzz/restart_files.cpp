@@ -2,15 +2,12 @@
 // Checkpoints of flash_io that somebody else left, as a restart reads them: the first byte says in
 // which of our own formats (of one writer: bare bytes, Fortran records, a container), the rest is
 // the file. Formats of libraries are read by the libraries.
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "../engine/own_directory.hpp"
 #include "../engine/test_session.hpp"
 #include "benchmarks/flash_io/definition.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
@@ -25,23 +22,20 @@ class Place {
   public:
     Place() {
         MPI_Init(nullptr, nullptr);
-        std::string pattern = std::filesystem::temp_directory_path() / "effio-restart-XXXXXX";
-        directory_ = mkdtemp(pattern.data());
         test_.emplace();
     }
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
     ~Place() {
         test_.reset();
-        std::filesystem::remove_all(directory_);
         MPI_Finalize();
     }
 
     Session& session() { return test_->session; }
-    std::string file() const { return directory_ + "/chk"; }
+    std::string file() const { return directory_ / "chk"; }
 
   private:
-    std::string directory_;
+    OwnDirectory directory_;
     std::optional<TestSession> test_;
 };
 

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "../own_directory.hpp"
 #include "classic/b_eff_io.hpp"
 
 namespace effio {
@@ -15,15 +15,8 @@ namespace {
 
 /// As on one process of a job of four.
 struct ClassicOptions : testing::Test {
-    ClassicOptions() {
-        std::string pattern = testing::TempDir() + "/effio-classic-XXXXXX";
-        directory_ = mkdtemp(pattern.data());
-        setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-    }
-    ~ClassicOptions() override {
-        unsetenv("OMPI_COMM_WORLD_SIZE");
-        std::filesystem::remove_all(directory_);
-    }
+    ClassicOptions() { setenv("OMPI_COMM_WORLD_SIZE", "4", 1); }
+    ~ClassicOptions() override { unsetenv("OMPI_COMM_WORLD_SIZE"); }
 
     static std::vector<std::string> words(const std::string& line) {
         std::istringstream in(line);
@@ -56,7 +49,7 @@ struct ClassicOptions : testing::Test {
         return path;
     }
 
-    std::filesystem::path directory_;
+    OwnDirectory directory_;
 };
 
 const char* const always = "--quiet --progress=none --overwrite ";

@@ -5,11 +5,11 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "../own_directory.hpp"
 #include "classic/b_eff_io.hpp"
 
 namespace effio {
@@ -270,16 +270,11 @@ TEST(ClassicSum, a_run_that_was_stopped_says_so_and_has_no_value) {
 /// The protocol of events that a view is told.
 struct ClassicProt : testing::Test {
     ClassicProt() {
-        std::string pattern = testing::TempDir() + "/effio-prot-XXXXXX";
-        directory_ = mkdtemp(pattern.data());
         header_ = two_processes_header();
         // The header shows the prefix: stand in the directory instead of naming it.
-        std::filesystem::current_path(directory_);
+        std::filesystem::current_path(directory_.path());
     }
-    ~ClassicProt() override {
-        std::filesystem::current_path("/");
-        std::filesystem::remove_all(directory_);
-    }
+    ~ClassicProt() override { std::filesystem::current_path("/"); }
 
     void begin() {
         view_ = make_classic_b_eff_io_view(header_);
@@ -331,7 +326,7 @@ struct ClassicProt : testing::Test {
         return text.substr(text.find("\n\n\n") + 3);
     }
 
-    std::filesystem::path directory_;
+    OwnDirectory directory_;
     ClassicHeader header_;
     RunResult run_ = two_processes();
     std::unique_ptr<b_eff_io::Observer> view_;

@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
+
+#include "../own_directory.hpp"
 
 namespace effio {
 namespace {
@@ -80,9 +81,8 @@ TEST(FileSystem, what_is_not_there_is_an_error) {
 /// process with a mount namespace of its own. False where that is not allowed.
 bool on_mounted_tmpfs(const std::function<void(const std::string&)>& body) {
     constexpr int not_allowed = 77;
-    std::string base = testing::TempDir() + "/effio-fs-XXXXXX";
-    if (mkdtemp(base.data()) == nullptr) return false;
-    const std::string point = base + "/a b\\c";
+    const OwnDirectory base;
+    const std::string point = base / "a b\\c";
     std::filesystem::create_directories(point);
     const pid_t child = fork();
     if (child == 0) {
@@ -97,7 +97,6 @@ bool on_mounted_tmpfs(const std::function<void(const std::string&)>& body) {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    std::filesystem::remove_all(base);
     if (WIFEXITED(status) && WEXITSTATUS(status) == not_allowed) return false;
     EXPECT_EQ(status, 0) << "the process with the mount failed";
     return true;

@@ -4,12 +4,12 @@
 #include "storage/array_libraries.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "../shared_directory.hpp"
 #include "../test_session.hpp"
 #include "storage/backends.hpp"
 
@@ -27,16 +27,7 @@ ArraySchema two_rows_each(int writers) {
 
 class ArrayLibraries : public testing::Test {
   protected:
-    ArrayLibraries() {
-        std::string pattern = testing::TempDir() + "/effio-libraries-XXXXXX";
-        if (test_.comm.is_root()) directory_ = mkdtemp(pattern.data());
-        test_.comm.broadcast(directory_);
-        data_.assign(12, 1.0 + test_.comm.rank());
-    }
-    void TearDown() override {
-        test_.comm.barrier();
-        if (test_.comm.is_root()) std::filesystem::remove_all(directory_);
-    }
+    ArrayLibraries() { data_.assign(12, 1.0 + test_.comm.rank()); }
 
     std::unique_ptr<ArrayLibrary> make(const std::string& name, const std::string& settings = {}) {
         if (!check_present(Serves::arrays, name)) return nullptr;
@@ -49,7 +40,7 @@ class ArrayLibraries : public testing::Test {
     }
     ArrayRequest request(const std::string& name) const {
         ArrayRequest r;
-        r.path = directory_ + "/" + name;
+        r.path = directory_ / name;
         r.schema = two_rows_each(test_.comm.size());
         return r;
     }
@@ -57,7 +48,7 @@ class ArrayLibraries : public testing::Test {
     std::span<const std::byte> data() const { return std::as_bytes(std::span(data_)); }
 
     TestSession test_;
-    std::string directory_;
+    SharedDirectory directory_{test_.comm};
     std::vector<double> data_;
 };
 

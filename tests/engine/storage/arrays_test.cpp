@@ -3,13 +3,13 @@
 // every value checked; then what readers must refuse.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "../shared_directory.hpp"
 #include "../test_session.hpp"
 #include "core/pattern.hpp"
 #include "storage/backends.hpp"
@@ -83,19 +83,12 @@ class EveryArrays : public testing::TestWithParam<std::string> {
         if (GetParam() == "sim") room_ = std::move(*SimRoom::create(test_.comm));
         library_ = make_arrays(test_.session, choice, room_.get());
         can_ = library_->capabilities();
-        std::string pattern = testing::TempDir() + "/effio-arrays-XXXXXX";
-        if (test_.comm.is_root()) directory_ = mkdtemp(pattern.data());
-        test_.comm.broadcast(directory_);
-    }
-    void TearDown() override {
-        test_.comm.barrier();
-        if (test_.comm.is_root()) std::filesystem::remove_all(directory_);
     }
 
     const Comm& comm() const { return test_.comm; }
     ArrayRequest request(const std::string& name) const {
         ArrayRequest r;
-        r.path = directory_ + "/" + name;
+        r.path = directory_ / name;
         r.schema = schema_of(comm().size(), can_.attributes);
         return r;
     }
@@ -146,10 +139,10 @@ class EveryArrays : public testing::TestWithParam<std::string> {
     }
 
     TestSession test_;
+    SharedDirectory directory_{test_.comm};
     std::unique_ptr<SimRoom> room_;
     std::unique_ptr<ArrayLibrary> library_;
     ArrayCapabilities can_;
-    std::string directory_;
 };
 
 TEST_P(EveryArrays, what_p_ranks_wrote_any_number_of_ranks_reads) {

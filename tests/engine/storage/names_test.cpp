@@ -8,10 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
 #include <set>
 
+#include "../own_directory.hpp"
 #include "../test_session.hpp"
 #include "core/pattern.hpp"
 #include "storage/backends.hpp"
@@ -20,22 +19,6 @@ namespace effio {
 namespace {
 
 using Kind = Attributes::Kind;
-
-/// A directory of this test's own.
-class Place {
-  public:
-    Place() {
-        std::string pattern = testing::TempDir() + "/effio-names-XXXXXX";
-        path_ = mkdtemp(pattern.data());
-    }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() { std::filesystem::remove_all(path_); }
-    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
 
 class EveryNames : public testing::TestWithParam<const char*> {
   protected:
@@ -63,7 +46,7 @@ class EveryNames : public testing::TestWithParam<const char*> {
     }
 
     bool real_;
-    Place place_;
+    OwnDirectory place_;
     TestSession virtual_{Clock::Kind::virtual_time};
     std::unique_ptr<SimRoom> room_;
     std::unique_ptr<Names> names_;

@@ -3,15 +3,14 @@
 #include "storage/own_tree.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "../own_directory.hpp"
 #include "../test_session.hpp"
 #include "storage/target.hpp"
 
@@ -21,16 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 class OwnTree : public testing::Test {
-  public:
-    OwnTree() {
-        std::string pattern = testing::TempDir() + "/effio-tree-XXXXXX";
-        place_ = mkdtemp(pattern.data());
-        made_ = place_;
-    }
-    OwnTree(const OwnTree&) = delete;
-    OwnTree& operator=(const OwnTree&) = delete;
-    ~OwnTree() override { fs::remove_all(made_); }
-
   protected:
     std::string at(const std::string& name) const { return place_ + "/" + name; }
     void file(const std::string& name) const { std::ofstream(at(name)) << name; }
@@ -43,8 +32,8 @@ class OwnTree : public testing::Test {
         return names;
     }
 
-    std::string place_;
-    std::string made_;  ///< removed at the end
+    OwnDirectory made_;
+    std::string place_ = made_.path();
 };
 
 using Listing = std::vector<std::string>;
@@ -163,10 +152,7 @@ TEST(TreeSet, names_follow_the_counts_and_the_last_index_runs_first) {
 
 class Trees : public OwnTree {
   public:
-    Trees() {
-        if (!s_.comm.is_root()) fs::remove(std::exchange(made_, ""));
-        s_.comm.broadcast(place_);  // one place for all ranks
-    }
+    Trees() { s_.comm.broadcast(place_); }  // one place for all ranks
     Trees(const Trees&) = delete;
     Trees& operator=(const Trees&) = delete;
     ~Trees() override { s_.comm.barrier(); }

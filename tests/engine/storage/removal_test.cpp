@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include "../own_directory.hpp"
 
 namespace effio {
 namespace {
@@ -22,29 +23,21 @@ using Kind = NameSet::Kind;
 using Listing = std::vector<std::string>;
 
 struct Removal : testing::Test {
-    Removal() {
-        std::string pattern = testing::TempDir() + "/effio-removal-XXXXXX";
-        place = mkdtemp(pattern.data());
-    }
-    Removal(const Removal&) = delete;
-    Removal& operator=(const Removal&) = delete;
-    ~Removal() override { fs::remove_all(place); }
-
-    std::string at(const std::string& name) const { return place + "/" + name; }
+    std::string at(const std::string& name) const { return place / name; }
     void file(const std::string& name) const { std::ofstream(at(name)) << name; }
     Listing listed() const {
         Listing names;
-        for (const auto& entry : fs::recursive_directory_iterator(place)) {
-            names.push_back(entry.path().lexically_relative(place));
+        for (const auto& entry : fs::recursive_directory_iterator(place.path())) {
+            names.push_back(entry.path().lexically_relative(place.path()));
         }
         std::sort(names.begin(), names.end());
         return names;
     }
     Descriptor open() const {
-        return Descriptor(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        return Descriptor(::open(place.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     }
 
-    std::string place;
+    OwnDirectory place;
 };
 
 TEST(NameSet, numbers_are_below_their_counts_and_may_begin_with_zeros) {
@@ -122,8 +115,8 @@ TEST_F(Removal, what_is_accounted_for_goes_and_all_else_stays_and_is_listed) {
                         "tree.3/file.7"};
     const Listing before = listed();
     for (const bool removes : {false, true}) {
-        auto left = removes ? empty_directory(open(), place, names, "mark")
-                            : unaccounted_in(open(), place, names, "mark");
+        auto left = removes ? empty_directory(open(), place.path(), names, "mark")
+                            : unaccounted_in(open(), place.path(), names, "mark");
         ASSERT_TRUE(left) << left.error().text();
         std::sort(left->paths.begin(), left->paths.end());
         EXPECT_EQ(left->paths, (Listing{at("tree.1"), at("tree.2/file.1"), at("tree.2/foreign"),
@@ -135,7 +128,7 @@ TEST_F(Removal, what_is_accounted_for_goes_and_all_else_stays_and_is_listed) {
 
 TEST_F(Removal, very_many_that_stay_are_counted) {
     for (int i = 0; i < 103; ++i) file("x" + std::to_string(i));
-    const auto left = empty_directory(open(), place, {}, {});
+    const auto left = empty_directory(open(), place.path(), {}, {});
     ASSERT_TRUE(left);
     EXPECT_EQ(left->count, 103);
     EXPECT_EQ(left->paths.size(), 100);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../shared_directory.hpp"
 #include "../test_session.hpp"
 #include "storage/posix.hpp"
 #include "storage/target.hpp"
@@ -17,22 +18,11 @@ namespace fs = std::filesystem;
 struct TargetFiles : testing::Test {
     TestSession at;
     std::unique_ptr<Storage> storage = make_posix_storage(at.session);
-    fs::path room;
+    SharedDirectory directory{at.comm};
+    const fs::path room = directory.path();
 
     void SetUp() override {
-        std::string path;
-        if (at.comm.is_root()) {
-            std::string pattern = (fs::temp_directory_path() / "effio-target-XXXXXX").string();
-            if (mkdtemp(pattern.data()) != nullptr) path = pattern;
-        }
-        at.comm.broadcast(path);
-        room = path;
         if (at.comm.is_root()) fs::create_directory(room / "second");
-        at.comm.barrier();
-    }
-    void TearDown() override {
-        at.comm.barrier();
-        if (at.comm.is_root()) fs::remove_all(room);
         at.comm.barrier();
     }
     void put(const std::string& name) {
