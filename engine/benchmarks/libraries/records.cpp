@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "benchmarks/libraries/views.hpp"
+#include "benchmarks/round_figures.hpp"
 
 namespace effio::libraries {
 namespace {
