@@ -286,5 +286,5 @@ def spelled(value: Known) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):
-        return ",".join(value)
+        return ",".join(map(spelled, value))
     return str(int(value)) if value == int(value) else f"{value:.9g}"

@@ -78,7 +78,8 @@ class _Counted:
             if name.endswith("_TIMESTAMP"):
                 self.begins[name].append(value)
             elif not name.startswith("ACCESS") and name != "FILE_ALIGNMENT":
-                self.counters[name] += value
+                # Seconds; all others are whole numbers, in the sum as in each record.
+                self.counters[name] += value if name.startswith("F_") else record.count(name)
 
     def count(self, name: str) -> int:
         return int(self.counters[name])

@@ -10,6 +10,8 @@ from itertools import combinations
 from effio import text as fmt
 from effio.report.model import Finding
 
+# No slice is shorter than what clocks tell apart: a file that says so is damaged.
+_SHORTEST_WIDTH = 1e-9
 # A last slice shorter than this part of the others says nothing.
 _SHORTEST_SLICE = 0.1
 # Repetitions that fall or rise by less than this do not drift.
@@ -26,7 +28,11 @@ def course(
 ) -> tuple[list[float], list[float | None]]:
     """Middles and rates of the slices of a measurement that took `end` seconds: the last one is as
     long as the measurement went on in it, and slices behind the end are none."""
-    count = min(len(amounts), math.ceil(end / width - 1e-9)) if end > 0 else len(amounts)
+    if width < _SHORTEST_WIDTH:
+        return [], []
+    count = len(amounts)
+    if end > 0:
+        count = math.ceil(min(count, end / width - 1e-9))
     middles: list[float] = []
     rates: list[float | None] = []
     for i in range(count):
@@ -35,7 +41,8 @@ def course(
         if i and length < _SHORTEST_SLICE * width:
             break
         middles.append(i * width + length / 2)
-        rates.append(None if amount is None else amount / length)
+        rate = math.inf if amount is None else amount / length
+        rates.append(rate if math.isfinite(rate) else None)
     return middles, rates
 
 
