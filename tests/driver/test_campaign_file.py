@@ -103,6 +103,7 @@ def test_texts_with_braces() -> None:
     assert [spelled(v) for v in (True, 2.0, 0.1 + 0.2, 10**15)] == [
         "true", "2", "0.3", "1000000000000000",
     ]  # fmt: skip
+    assert template("{ranks, 'x', 0.5}").text(NAMES) == "4,x,0.5"
 
 
 # Sweeps ------------------------------------------------------------------------------------------

@@ -91,6 +91,14 @@ def test_limits_and_labels_by_hand() -> None:
     assert data["variants"][0]["y"]["linear"]["range"] == [0.0, 33.5 * 1.04]
 
 
+@pytest.mark.parametrize("unit", ["B/s", "B", "1"])
+@pytest.mark.parametrize("log", [True, False])
+def test_what_no_quantity_reaches_is_beyond_the_axis(unit: str, log: bool) -> None:
+    axis = Axis("a", unit, log=log)
+    assert scale_of(axis, [1e-320, 1.0, 9.0, 1.7e308], log) == scale_of(axis, [1.0, 9.0], log)
+    assert scale_of(axis, [1e-320, 1.7e308], log) == scale_of(axis, [0.0], log)
+
+
 @pytest.mark.parametrize("low", [1e-9, 3e-4, 1.0, 17.0, 95e6])
 @pytest.mark.parametrize("ratio", [1.0, 1.01, 1.3, 2.0, 9.0, 1e3, 1e11])
 @pytest.mark.parametrize("unit", ["B/s", "s", "B", "op/s", "1"])

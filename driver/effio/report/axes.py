@@ -18,7 +18,7 @@ _MOST_SIZES = 40
 _MOST_MEANS = 6
 # Free space beyond the outermost values, as a part of the axis.
 _MARGIN = 0.04
-# Beyond it an axis does not reach: no quantity is that large or, as its inverse, that small, and
+# No quantity is as large or, as its inverse, as small: beyond it an axis does not reach, so that
 # ratios of two that are drawn stay numbers.
 _MOST = 1e150
 _SI = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
@@ -108,7 +108,7 @@ def _log_places(low: float, high: float, base: Axis) -> list[float]:
 
 
 def _logarithmic(axis: Axis, values: Sequence[float]) -> Scale:
-    positive = [v for v in values if v >= 1 / _MOST] or [1.0]
+    positive = [v for v in values if v > 0] or [1.0]
     bottom, top = min(positive), max(positive)
     room = (top / bottom) ** _MARGIN if top > bottom else 1.0
     # A single value gets company: its axis reaches to half and to twice of it.
@@ -125,7 +125,8 @@ def _logarithmic(axis: Axis, values: Sequence[float]) -> Scale:
 
 
 def scale_of(axis: Axis, values: Iterable[float], log: bool) -> Scale:
-    known = [v for v in values if abs(v) <= _MOST] or [1.0]
+    drawn = [v for v in values if abs(v) <= _MOST]
+    known = [v if abs(v) >= 1 / _MOST else 0.0 for v in drawn] or [1.0]
     if log:
         return _logarithmic(axis, known)
     if axis.ticks:
