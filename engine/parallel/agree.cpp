@@ -66,7 +66,7 @@ void wait_at_most(Session& session, const Outcome& mine, std::span<MPI_Request> 
 }  // namespace
 
 Agreed agree(Session& session, const Comm& comm, const Outcome& mine) {
-    session.progress.call("agree");
+    session.progress.wait("agree");
     // The gravest error wins, then the lowest rank: both fit one maximum.
     const int g = mine.error ? gravity(mine.error->exit_code) : 0;
     const std::int64_t bid =

@@ -21,8 +21,13 @@ void Progress::allow(double seconds) {
 
 Progress::Snapshot Progress::snapshot() const {
     const std::lock_guard lock(mutex_);
-    return {step_, call_.load(std::memory_order_relaxed), beats_.load(std::memory_order_relaxed),
-            bytes_.load(std::memory_order_relaxed) - bytes_at_begin_, step_started_};
+    const char* const call = call_.load(std::memory_order_relaxed);
+    return {step_,
+            call,
+            call == wait_.load(std::memory_order_relaxed),
+            beats_.load(std::memory_order_relaxed),
+            bytes_.load(std::memory_order_relaxed) - bytes_at_begin_,
+            step_started_};
 }
 
 }  // namespace effio

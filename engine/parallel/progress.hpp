@@ -26,11 +26,13 @@ class Progress {
         int ranks = 1;                 ///< that take part in it
         std::int64_t planned_bytes = 0;  ///< of this rank in this step; 0 if unknown
         double limit_seconds = 0;        ///< the most of the watchdog's limit here; 0: all of it
+        double plan_share = 0;  ///< fraction of the whole run that this step is; 0 if unknown
     };
 
     struct Snapshot {
         Step step;
         const char* call = "";
+        bool waits = false;  ///< in this call, for other ranks only
         std::uint64_t beats = 0;
         std::int64_t bytes_in_step = 0;  ///< of this rank
         double step_started = 0;         ///< Clock::monotonic_seconds
@@ -44,6 +46,11 @@ class Progress {
         call_.store(operation, std::memory_order_relaxed);
         beat();
     }
+    /// The same of an operation in which this rank does nothing but wait for others.
+    void wait(const char* operation) {
+        wait_.store(operation, std::memory_order_relaxed);
+        call(operation);
+    }
     void beat() {
         beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
@@ -55,6 +62,7 @@ class Progress {
 
   private:
     std::atomic<const char*> call_{"start"};
+    std::atomic<const char*> wait_{nullptr};  ///< the last one of wait()
     std::atomic<std::uint64_t> beats_{0};
     std::atomic<std::int64_t> bytes_{0};
     mutable std::mutex mutex_;

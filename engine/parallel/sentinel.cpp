@@ -65,6 +65,7 @@ bool Sentinel::heeds() const {
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     std::string cause = fmt::format("no progress for {:.0f} s in '{}'{}", silent_seconds,
                                     now.step.title, state_of_file_system(now.step.path));
+    if (now.waits) cause += "; this rank waits for another one, which tells nothing";
     if (!session_.finished.load()) {
         cause += "; if the storage is merely slow, raise " + settings_.hang_limit_name;
     }
@@ -101,8 +102,10 @@ void Sentinel::heed_neighbours(double now) {
 
 void Sentinel::watch(const std::stop_token& token) {
     const sigset_t set = stop_signals();
-    // One speaks first where several ranks hang together.
-    const double patience = settings_.speaks_first ? 0 : 2;
+    // Where several ranks hang together, one speaks first. Those that wait for a rank speak last:
+    // what hangs is known where it hangs.
+    const double of_this_rank = settings_.speaks_first ? 0 : 2;
+    constexpr double of_waiting = 4;
     std::uint64_t beats = 0;
     double last_sign = Clock::monotonic_seconds();
     double last_shown = last_sign;
@@ -129,7 +132,7 @@ void Sentinel::watch(const std::stop_token& token) {
         }
         double limit = settings_.hang_limit_seconds;
         if (state.step.limit_seconds > 0) limit = std::min(limit, state.step.limit_seconds);
-        limit += state.step.allowance_seconds + patience;
+        limit += state.step.allowance_seconds + of_this_rank + (state.waits ? of_waiting : 0);
         if (settings_.hang_limit_seconds > 0 && now - last_sign > limit) {
             end_hung(state, now - last_sign);
         }

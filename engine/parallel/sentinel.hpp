@@ -22,7 +22,8 @@ class Sentinel {
     struct Settings {
         /// Seconds without a sign of life after which the job is ended; 0 switches that off.
         double hang_limit_seconds = 60;
-        /// This rank need not leave the word to another one that hangs as well.
+        /// This rank need not leave the word to another one that hangs in the same way. Ranks that
+        /// only wait for others always leave it to one that hangs in a call of its own.
         bool speaks_first = false;
         /// How the user sets it.
         std::string hang_limit_name = "--watchdog";

@@ -45,9 +45,14 @@ def test_the_tenth_transfer_fails_at_its_completion(
     run = faulty.launch(f"{call},error=5,file=ior,rank=1,nth=10", words)
     assert faulty.strikes == [f"{call} rank 1"], run
     if not engine.is_openmpi:
-        # Whichever rank's patience ends first: the one that waits for it, or the one that agrees.
+        # The one whose transfer never ends has the word, not the one that waits for it to agree.
         assert run.code == 5, run
-        assert f"no progress for 3 s in '{access} shared 4KiB" in run.stderr, run
+        assert f"no progress for 5 s in '{access} shared 4KiB" in run.stderr, run
+        end = run.result.end
+        assert end is not None
+        (error,) = end["errors"]
+        assert error["rank"] == 1
+        assert error["operation"] != "agree"
         return
     assert run.code == 3, run
     failed = run.result.measurements[-1]
@@ -72,10 +77,11 @@ def test_a_full_disk_is_told_with_the_place(
     words = words_of(way, place, "--queue-depth=8", "--block=1MiB", "--transfer=4KiB")
     run = engine.run([*words, "--max-bytes=1GiB", patience(engine)], tmp_path)
     if way == "mpiio" and not engine.is_openmpi:
-        # Whichever rank's patience ends first: one whose transfer never ends, or one that had
-        # written everything before the disk was full, and agrees.
+        # One whose transfer never ends has the word, not one that had written everything before
+        # the disk was full and waits for it to agree.
         assert run.code == 5, run
-        assert "no progress for 3 s in 'write shared 4KiB" in run.stderr, run
+        assert "in 'write shared 4KiB" in run.stderr, run
+        assert "agree" not in run.stderr, run
         assert "bytes are left on its file system" in run.stderr, run
         return
     assert run.code == 3, run

@@ -490,6 +490,8 @@ def test_the_live_view_counts_bytes_within_a_phase(any_engine: Engine, tmp_path:
         assert state["step_planned_bytes"] == 2 * MIB
         assert state["step_bytes"] % (2 * 64 * KIB) == 0
         assert state["step_bytes"] <= 2 * MIB
+        # The phase is all there is to do.
+        assert state["plan_done_fraction"] == pytest.approx(state["step_bytes"] / (2 * MIB))
     assert writing[-1]["step_bytes"] > 0
     text = any_engine.run([*words.split()[:-1], "line"], tmp_path).stderr
     assert re.search(r"about .*/s, .* of 2 MiB, .* left in it", text), text

@@ -161,7 +161,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     const Marks marks(row, writing ? task.access : task.writer);
     CallMarks over;
 
-    session.progress.call("barrier");
+    session.progress.wait("barrier");
     comm.barrier();
     const double start = clock.now();
     if (task.view) {
@@ -189,7 +189,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
                    });
     });
     if (writing) {
-        session.progress.call("barrier before sync");
+        session.progress.wait("barrier before sync");
         {
             const Lap lap(clock, m.times.barrier);
             comm.barrier();
@@ -199,7 +199,7 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
         const Lap lap(clock, m.times.sync);
         if (auto synced = file.sync(); !synced) trouble.failed(synced.error());
     }
-    session.progress.call("closing barrier");
+    session.progress.wait("closing barrier");
     const double before_agreement = clock.now();
     // The definition's closing barrier; agreeing is one, and it cannot hang on a rank whose sync
     // failed. Wrong data stop nothing, so only failed calls are put to the vote here.

@@ -366,6 +366,7 @@ void Runner::begin_step(const OpenFile& f, const Row& row, double budget) {
     // As many rounds of everything as it looks now, and no fewer than this one.
     const double total = units_total_ * static_cast<double>(until_ci_.expected());
     step.plan_done = total > 0 ? std::min(1.0, units_done_ / total) : 0;
+    step.plan_share = total > 0 ? row.units / total : 0;
     step.plan_seconds_left = setup_.budget.unit_seconds * std::max(0.0, total - units_done_);
     step.ranks = f.comm.size();
     session_.progress.begin(step);

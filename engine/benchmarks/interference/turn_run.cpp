@@ -235,7 +235,7 @@ class GroupTurn {
         Results none;
         double longest = 0;
         on_stage(task_of(mine_), none, [&](Session& session) {
-            session.progress.call("wait until the other groups are done");
+            session.progress.wait("wait until the other groups are done");
             while (!neighbours_.called_off() && !world_.stop().load()) {
                 const FirstRuns found = first_runs(log_);
                 longest = found.longest;

@@ -450,7 +450,7 @@ void Pass::run_apart(std::vector<std::unique_ptr<Worker>>& workers, PassDone& al
         if (!until_.wear_out) return;
         crew.meet(number, [&] {
             const Lap lap(clock, all.vote_seconds);
-            session_.progress.call("stonewall");
+            session_.progress.wait("stonewall");
             all.wall = meet_at_wall(comm_, all.standings());
         });
         // Whoever met an error or a signal does no more.

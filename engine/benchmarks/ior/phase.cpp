@@ -119,6 +119,7 @@ void Runner::begin_step(const Task& task, const char* what) {
     const auto total = static_cast<double>(until_ci_.expected()) *
                        static_cast<double>(p.phases.size() * p.transfers.size());
     step.plan_done = std::min(1.0, done / total);
+    step.plan_share = task.timed ? 1 / total : 0;
     step.ranks = comm_.size();
     step.planned_bytes = planned_bytes(task);
     session_.progress.begin(step);
@@ -266,7 +267,7 @@ Runner::Measured Runner::measure(const Task& task, const Cold* cold) {
     m.lanes = lanes_of(task, calls);
     m.pass.lanes.resize(m.lanes.size());
     begin_step(task, task.timed ? name(task.access).data() : "verify");
-    session_.progress.call("barrier");
+    session_.progress.wait("barrier");
     VisitSteps all = steps(task, calls, m);
     all.cold = cold;
     all.watched = cold != nullptr;

@@ -71,7 +71,7 @@ std::optional<int> Gathering::meet(Session& session, std::int64_t& bits,
 }
 
 void Gathering::start(Session& session) {
-    session.progress.call("wait until all groups are ready");
+    session.progress.wait("wait until all groups are ready");
     std::int64_t bits = 0;
     const auto called_off = meet(session, bits, [] { return 0; });
     // All are there, but learned it some milliseconds apart.
@@ -82,7 +82,7 @@ Gathering::Whole Gathering::finish(Session& session, ExitCode mine) {
     Progress::Step step;
     step.title = "wait until all groups are done";
     session.progress.begin(step);
-    session.progress.call("wait until all groups are done");
+    session.progress.wait("wait until all groups are done");
     std::int64_t bits = bit_of(mine);
     if (session.left_open) bits |= std::int64_t{1} << left_open_bit;
     const auto called_off = meet(session, bits, [&] {

@@ -102,7 +102,7 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
         }
         room = std::move(*made);
     }
-    session.progress.call("compare the clocks of nodes");
+    session.progress.wait("compare the clocks of nodes");
     NodeClocks clocks(session.comm, topology);
     const Json clock = clocks.at_begin();
     bool announced = false;
@@ -145,7 +145,7 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
     end.reason = ending.reason;
     end.errors = ending.errors;
     end.detail = ending.detail;
-    session.progress.call("compare the clocks of nodes");
+    session.progress.wait("compare the clocks of nodes");
     if (Json skew = clocks.at_end(); !skew.is_null()) end.detail["clock_skew"] = std::move(skew);
     end.detail["finished"] = utc_now();
     session.results.recorder().end(end);

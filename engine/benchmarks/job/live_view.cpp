@@ -26,13 +26,26 @@ std::optional<double> left_in_step(const Progress::Snapshot& s, double in_step) 
     return seconds;
 }
 
+/// Fraction of the whole run that is finished now, as far as the step tells: by its bytes or by its
+/// time, whichever ends it first.
+double done_now(const Progress::Snapshot& s, double in_step) {
+    double of_step = 0;
+    if (s.step.planned_bytes > 0) {
+        of_step = static_cast<double>(s.bytes_in_step) / static_cast<double>(s.step.planned_bytes);
+    }
+    if (s.step.scheduled_seconds > 0) {
+        of_step = std::max(of_step, in_step / s.step.scheduled_seconds);
+    }
+    return std::min(1.0, s.step.plan_done + s.step.plan_share * std::min(of_step, 1.0));
+}
+
 /// The live view in one line: what is done now, how fast, and how long it will still take.
 std::string status_text(const Progress::Snapshot& s) {
     if (s.step_started <= 0) return fmt::format("[  0 %] set-up ({})", s.call);
     const double in_step = Clock::monotonic_seconds() - s.step_started;
     const double rate =
         in_step > 0 ? static_cast<double>(s.bytes_in_step) * s.step.ranks / in_step : 0;
-    std::string text = fmt::format("[{:3.0f} %] {}", 100 * s.step.plan_done, s.step.title);
+    std::string text = fmt::format("[{:3.0f} %] {}", 100 * done_now(s, in_step), s.step.title);
     if (s.step.scheduled_seconds > 0) {
         text += fmt::format(", {:.0f} of {} scheduled", in_step,
                             format_duration(s.step.scheduled_seconds));
@@ -53,16 +66,16 @@ std::string status_text(const Progress::Snapshot& s) {
 }
 
 std::string status_json(const Progress::Snapshot& s) {
-    return Json{
-        {"effio_progress", Json{{"title", s.step.title},
-                                {"path", s.step.path},
-                                {"call", s.call},
-                                {"step_seconds", Clock::monotonic_seconds() - s.step_started},
-                                {"step_scheduled_seconds", s.step.scheduled_seconds},
-                                {"step_bytes", s.bytes_in_step * s.step.ranks},
-                                {"step_planned_bytes", s.step.planned_bytes * s.step.ranks},
-                                {"plan_done_fraction", s.step.plan_done},
-                                {"plan_seconds_left", s.step.plan_seconds_left}}}}
+    const double in_step = Clock::monotonic_seconds() - s.step_started;
+    return Json{{"effio_progress", Json{{"title", s.step.title},
+                                        {"path", s.step.path},
+                                        {"call", s.call},
+                                        {"step_seconds", in_step},
+                                        {"step_scheduled_seconds", s.step.scheduled_seconds},
+                                        {"step_bytes", s.bytes_in_step * s.step.ranks},
+                                        {"step_planned_bytes", s.step.planned_bytes * s.step.ranks},
+                                        {"plan_done_fraction", done_now(s, in_step)},
+                                        {"plan_seconds_left", s.step.plan_seconds_left}}}}
         .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jobs that cannot end in an orderly way: endings MODE RESULT-FILE. expect_ending.sh judges them.
 //   hung             rank 1 stops giving signs of life
+//   awaited          the same, and rank 0, which would speak first, only waits for it
+//   waiting          rank 1 waits for a rank that nobody watches
 //   deadline         rank 1 knows an error and the others never come to agree on it
 //   second-interrupt rank 0 is interrupted twice
 //   clean-ups        the same while its files change: what is to be removed is never half known
@@ -50,11 +52,15 @@ int run(const std::string& mode, const std::string& path) {
     comm.barrier();
 
     Sentinel::Settings settings;
-    settings.hang_limit_seconds = mode == "hung" && comm.rank() == 1 ? 0.3 : 0;
+    const bool watched = mode == "hung" || mode == "waiting" ? comm.rank() == 1 : mode == "awaited";
+    settings.hang_limit_seconds = watched ? 0.3 : 0;
+    settings.speaks_first = comm.is_root();
     const Sentinel sentinel(session, stop, settings);
     progress.begin({"write scatter", "/d/f", 0, 0, 0, 0, comm.size()});
     progress.call("MPI_File_sync");
-    if (mode != "hung" && mode != "deadline" && comm.is_root()) {
+    const bool waits = mode == "waiting" || (mode == "awaited" && comm.is_root());
+    if (waits) progress.wait("agree");
+    if ((mode == "second-interrupt" || mode == "clean-ups") && comm.is_root()) {
         kill(getpid(), SIGINT);
         while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(10));
         kill(getpid(), SIGINT);

@@ -46,6 +46,20 @@ TEST(Progress, every_call_and_beat_is_a_sign_of_life) {
     EXPECT_EQ(beats(), before + 4);
 }
 
+TEST(Progress, a_rank_waits_for_others_until_its_next_call) {
+    Progress p;
+    EXPECT_FALSE(p.snapshot().waits);
+    const auto before = p.snapshot().beats;
+    p.wait("barrier");
+    EXPECT_TRUE(p.snapshot().waits);
+    EXPECT_STREQ(p.snapshot().call, "barrier");
+    EXPECT_EQ(p.snapshot().beats, before + 1);
+    p.beat();
+    EXPECT_TRUE(p.snapshot().waits);
+    p.call("pwrite");
+    EXPECT_FALSE(p.snapshot().waits);
+}
+
 TEST(Progress, another_thread_may_look_at_any_time) {
     Progress p;
     std::jthread reader([&p](const std::stop_token& token) {
