@@ -105,7 +105,7 @@ def count(engine: Engine, benchmark: str, ranks: int, place: Path, timeout: floa
 
 
 def main() -> None:
-    os.environ["EFFIO_TEST_ENGINES"] = f"openmpi={sys.argv[1]}"
+    os.environ["EFFIO_TEST_ENGINES"] = f"openmpi={Path(sys.argv[1]).resolve()}"
     found = find_engines()["openmpi-ompio"]
     engine = Engine(found.name, found.build, found.mpiexec, found.flags, max_ranks=1 << 20)
     for benchmark in sys.argv[3].split(",") if len(sys.argv) > 3 else RUNS:
