@@ -113,6 +113,16 @@ class _Whole(BaseModel):
         ),
         ("title = 'x'\n[named.a]\n  nummer = 1", "f.toml:3:3: unknown key 'nummer'; did you mean"),
         ("title = 'x'\n[[part]]\nnumber = 'x'", "f.toml:3:1: part.0.number: Input should be"),
+        (
+            "title = 'x'\n'module load x' = 1\n",
+            "f.toml:2:1: unknown key 'module load x'; there are: title, part, named",
+        ),
+        ("title = 'x'\nint = 1\n", "f.toml:2:1: unknown key 'int'; there are: title, part"),
+        (
+            "title = 'x'\n[named.'a b']\nnumbr = 1",
+            "f.toml:3:1: unknown key 'numbr'; did you mean 'number'?",
+        ),
+        ("title = 'x'\n[named.'a b']\nnumber = 'x'", "f.toml:3:1: named.a b.number: Input should"),
         ("", "f.toml: 'title' is missing"),
         ("title = ", "f.toml:1:1: Invalid value"),
     ],

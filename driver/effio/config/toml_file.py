@@ -141,7 +141,7 @@ def validated(model: type[M], file: TomlFile, given: Mapping[str, object] | None
 def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> Iterator[str]:
     told = set()
     for fault in error.errors(include_url=False):
-        loc = tuple(part for part in fault["loc"] if _is_of_the_file(part))
+        loc = _place_in(file.table, fault["loc"])
         if fault["type"] == "too_short" and fault["input"]:
             continue  # its members are wrong, which is told
         name = ".".join(map(str, loc)) or "file"
@@ -167,11 +167,24 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
             yield line
 
 
-def _is_of_the_file(part: int | str) -> bool:
-    """pydantic also names members of unions and validators in a place."""
-    return isinstance(part, int) or (bool(re.fullmatch(r"[A-Za-z0-9_.-]+", part)) and part not in (
+def _place_in(table: object, loc: Loc) -> Loc:
+    """pydantic also names members of unions and validators in a place. Keys of the file may look
+    like them: they are known by being there."""
+    place: list[int | str] = []
+    inside = table
+    for part in loc:
+        there = isinstance(inside, dict) and part in inside
+        if there or isinstance(part, int) or _may_be_a_key(part):
+            place.append(part)
+        if there or (isinstance(inside, list) and isinstance(part, int) and part < len(inside)):
+            inside = inside[part]  # type: ignore[index]
+    return tuple(place)
+
+
+def _may_be_a_key(part: str) -> bool:
+    return bool(re.fullmatch(r"[A-Za-z0-9_.-]+", part)) and part not in (
         "bool", "int", "float", "str",
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
