@@ -171,13 +171,13 @@ def _place_in(table: object, loc: Loc) -> Loc:
     """pydantic also names members of unions and validators in a place. Keys of the file may look
     like them: they are known by being there."""
     place: list[int | str] = []
-    inside = table
+    inside: Any = table
     for part in loc:
         there = isinstance(inside, dict) and part in inside
         if there or isinstance(part, int) or _may_be_a_key(part):
             place.append(part)
         if there or (isinstance(inside, list) and isinstance(part, int) and part < len(inside)):
-            inside = inside[part]  # type: ignore[index]
+            inside = inside[part]
     return tuple(place)
 
 
