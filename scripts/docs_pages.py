@@ -1,28 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hook of mkdocs: pages that mkdocs.yml does not name get their place in the menu by themselves."""
+"""Hooks of mkdocs: pages that mkdocs.yml does not name get their place in the menu by themselves,
+and the search works for pages that are opened as files."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+_SEARCH = Path(__file__).resolve().parent / "docs_search.js"
+
+
+def _pages(entries: list[Any]) -> set[str]:
+    """All pages of a part of the menu."""
+    found: set[str] = set()
+    for entry in entries:
+        for value in entry.values() if isinstance(entry, dict) else [entry]:
+            found |= _pages(value) if isinstance(value, list) else {value}
+    return found
+
 
 def on_config(config: Any) -> Any:
     """Pages of docs/benchmarks, docs/campaigns and docs/definitions under words of their own, all
     others under "Reference", by name."""
     root = Path(config["docs_dir"])
-    named = {page for entry in config["nav"] for page in entry.values()}
     found = sorted(str(page.relative_to(root)) for page in root.rglob("*.md"))
-    others = [page for page in found if page not in named]
-    groups = {
-        "Shipped campaigns": [page for page in others if page.startswith("campaigns/")],
-        "Benchmarks": [page for page in others if page.startswith("benchmarks/")],
-        "Definitions": [page for page in others if page.startswith("definitions/")],
-        "Reference": [
-            page
-            for page in others
-            if not page.startswith(("benchmarks/", "campaigns/", "definitions/"))
-        ],
-    }
-    config["nav"] += [{title: pages} for title, pages in groups.items() if pages]
+    others = [page for page in found if page not in _pages(config["nav"])]
+
+    def below(folder: str) -> list[str]:
+        return [page for page in others if page.startswith(f"{folder}/")]
+
+    rest = [page for page in others if "/" not in page]
+    config["nav"] += [
+        {"Benchmarks": below("benchmarks")},
+        {
+            "Reference": [
+                *rest,
+                {"Shipped campaigns": below("campaigns")},
+                {"Definitions": below("definitions")},
+            ]
+        },
+    ]
     return config
+
+
+def on_post_build(config: Any) -> None:
+    """After mkdocs' own search: its index as a script, and a search that reads it as such."""
+    folder = Path(config["site_dir"]) / "search"
+    index = (folder / "search_index.json").read_text(encoding="utf-8")
+    (folder / "search_index.js").write_text(f"window.searchIndex = {index};\n", encoding="utf-8")
+    (folder / "main.js").write_text(_SEARCH.read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "worker.js").unlink()

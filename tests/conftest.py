@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 from xdist.scheduler import LoadScopeScheduling
 
 from engines import FLAVOURS, NOBODY, SESSION_DIRECTORY, Engine, find_engines
@@ -165,3 +166,19 @@ def slurm(_slurm_daemons: SlurmCluster) -> Iterator[SlurmCluster]:
     """A Slurm of four virtual nodes, idle; see slurm_cluster.py."""
     yield _slurm_daemons
     _slurm_daemons.settle()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium without a window: Playwright's own where it is, else the system's."""
+    with sync_playwright() as playwright:
+        own = Path(playwright.chromium.executable_path)
+        found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+        program = str(own) if own.exists() else next(filter(None, found), None)
+        if program is None:
+            pytest.skip("no Chromium here (apt-get install chromium, or playwright install)")
+        # Root may not have a sandbox; the pages are our own.
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        launched = playwright.chromium.launch(executable_path=program, args=flags)
+        yield launched
+        launched.close()

@@ -9,16 +9,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from engines import ROOT
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed (scripts/venv)")
 
 
-def test_the_site_is_whole_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # mkdocs.yml makes a link that leads nowhere, in a page or to a page, an error.
+    target = tmp_path_factory.mktemp("docs") / "site"
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", tmp_path / "site"],
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", target],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -26,11 +29,49 @@ def test_the_site_is_whole_and_loads_nothing_from_elsewhere(tmp_path: Path) -> N
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return target
+
+
+def test_the_site_is_whole_and_loads_nothing_from_elsewhere(site: Path) -> None:
     source = ROOT / "docs"
     for page in source.rglob("*.md"):
-        html = (tmp_path / "site" / page.relative_to(source)).with_suffix(".html").read_text()
+        html = (site / page.relative_to(source)).with_suffix(".html").read_text()
         loaded = re.findall(r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=\"([^\"]*)\"", html)
         assert [address for address in loaded if re.match(r"(https?:)?//", address)] == []
         # Every page can be reached from every other by the menu.
         for other in source.rglob("*.md"):
             assert f"{other.stem}.html" in html
+
+
+def test_the_menu_is_one_row_of_groups(site: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((site / "index.html").as_uri())
+    entries = page.locator("#navbar-collapse .nav-link")
+    where = "e => Math.round(e.getBoundingClientRect().top)"
+    tops = [entries.nth(i).evaluate(where) for i in range(entries.count())]
+    assert len(tops) >= 8
+    assert max(tops) - min(tops) < 10
+    page.get_by_role("button", name="Decide").click()
+    page.get_by_role("link", name="Was it delivered as promised?").click()
+    assert page.locator("h1").text_content() == "Accepting a system#"
+    page.close()
+
+
+def test_search_works_for_pages_that_are_opened_as_files(site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+    # From a page in a folder: addresses are relative.
+    page.goto((site / "benchmarks" / "ior.html").as_uri())
+    page.get_by_role("link", name="Search").click()
+    # As a beginning of a word; all that is found begins with it.
+    page.locator("#mkdocs-search-query").press_sequentially("stonewal")
+    first = page.locator("#mkdocs-search-results a").first
+    first.wait_for()
+    assert "stonewall" in page.locator("#mkdocs-search-results").text_content().lower()  # type: ignore[union-attr]
+    first.click()
+    page.wait_for_load_state()
+    assert "stonewall" in page.locator("[role=main]").text_content().lower()  # type: ignore[union-attr]
+    assert wrong == []
+    page.close()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from driver import made
 from engines import SESSION_DIRECTORY, Engine
@@ -133,19 +131,3 @@ def alive() -> Iterator[Callable[[subprocess.Popen[str]], subprocess.Popen[str]]
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Chromium without a window: Playwright's own where it is, else the system's."""
-    with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-        found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
-        program = str(own) if own.exists() else next(filter(None, found), None)
-        if program is None:
-            pytest.skip("no Chromium here (apt-get install chromium, or playwright install)")
-        # Root may not have a sandbox; the pages are our own.
-        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        launched = playwright.chromium.launch(executable_path=program, args=flags)
-        yield launched
-        launched.close()
