@@ -2,6 +2,8 @@
 // Pure arithmetic of who touches which bytes in which order. All offsets and sizes are bytes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -138,23 +140,32 @@ void for_each_run(const View& view, std::int64_t offset, std::int64_t bytes, Tou
     touch(Run{view.displacement + offset, bytes});
 }
 
-/// A permutation of 0…size-1 that is computed, not stored: a four-round Feistel network over the
-/// next power of four, walked until the value falls inside (Black & Rogaway, "Ciphers with
-/// arbitrary finite domains", 2002). O(1) memory; every rank computes the same one from the same
-/// seed.
+/// A random permutation of 0…size-1; every rank computes the same one from the same seed.
+///
+/// Below `exact` items it is a Fisher-Yates shuffle, so all orders are equally likely. From there
+/// on it is computed and not stored: a six-round Feistel network over the next power of four,
+/// walked until the value falls inside (Black & Rogaway, "Ciphers with arbitrary finite domains",
+/// 2002). O(1) memory either way. Equal or neighboring seeds give unrelated permutations.
 class Permutation {
   public:
+    static constexpr std::int64_t exact = 64;
+
     /// `size` >= 1.
     Permutation(std::int64_t size, std::uint64_t seed);
-    std::int64_t operator()(std::int64_t index) const;
+    std::int64_t operator()(std::int64_t index) const {
+        if (size_ < exact) return shuffled_[static_cast<std::size_t>(index)];
+        return walked(index);
+    }
     std::int64_t size() const { return size_; }
 
   private:
-    std::uint64_t shuffle_once(std::uint64_t value) const;
+    std::int64_t walked(std::int64_t index) const;
+    std::uint64_t round_trip(std::uint64_t value) const;
 
     std::int64_t size_;
-    std::uint64_t seed_;
+    std::uint64_t key_;
     int half_bits_;
+    std::array<std::uint8_t, exact> shuffled_{};  ///< of fewer than `exact` items
 };
 
 /// `size` = the product of `dimensions` (1…3, say) extents as close to each other as possible, the

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 namespace effio {
@@ -94,6 +98,59 @@ TEST(Layout, a_permutation_depends_on_the_seed_and_looks_random) {
     EXPECT_LT(same, 10);
     EXPECT_LT(fixed, 10);
     EXPECT_LT(neighbours, 10);
+}
+
+/// Standard deviations by which Pearson's chi-square of `counts` exceeds its mean, where each of
+/// the `counts` is expected `expected` times.
+double excess(const std::vector<double>& counts, double expected, double freedom) {
+    double chi_square = 0;
+    for (const double count : counts) {
+        chi_square += (count - expected) * (count - expected) / expected;
+    }
+    return (chi_square - freedom) / std::sqrt(2 * freedom);
+}
+
+TEST(Layout, all_orders_of_few_items_are_equally_likely) {
+    // 5! = 120 orders, each expected 200 times from consecutive seeds.
+    constexpr int seeds = 24000;
+    std::map<std::vector<std::int64_t>, double> seen;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const Permutation permute(5, seed);
+        std::vector<std::int64_t> order;
+        for (std::int64_t i = 0; i < 5; ++i) order.push_back(permute(i));
+        ++seen[order];
+    }
+    ASSERT_EQ(seen.size(), 120);
+    std::vector<double> counts;
+    for (const auto& [order, count] : seen) counts.push_back(count);
+    EXPECT_LT(std::abs(excess(counts, seeds / 120.0, 119)), 4);
+}
+
+TEST(Layout, every_item_goes_to_every_place_and_precedes_every_other_equally_often) {
+    // A Fisher-Yates shuffle below 64 items, a Feistel network from there on; with and without
+    // values outside of the range that it has to walk over.
+    for (const std::int64_t size : {2, 3, 7, 16, 63, 64, 65, 100}) {
+        constexpr int seeds = 4000;
+        const auto n = static_cast<std::size_t>(size);
+        std::vector<double> places(n * n);
+        std::vector<double> following(n * n);
+        for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+            const Permutation permute(size, seed);
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto to = static_cast<std::size_t>(permute(static_cast<std::int64_t>(i)));
+                ++places[i * n + to];
+                if (i + 1 < n) {
+                    ++following[to * n + static_cast<std::size_t>(
+                                             permute(static_cast<std::int64_t>(i) + 1))];
+                }
+            }
+        }
+        const double items = static_cast<double>(size);
+        EXPECT_LT(std::abs(excess(places, seeds / items, (items - 1) * (items - 1))), 4) << size;
+        std::erase(following, 0.0);  // the diagonal: nothing follows itself
+        ASSERT_EQ(following.size(), n * (n - 1)) << size;
+        EXPECT_LT(std::abs(excess(following, seeds / items, items * (items - 1) - 1)), 4) << size;
+    }
 }
 
 TEST(Box, rows_of_a_plane_are_runs_of_their_own) {
