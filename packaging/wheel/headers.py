@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Build hook of the wheel: puts the two header-only libraries that the engine needs beside its
-sources, so that `effio engine build` needs no network. They are never part of the repository.
+sources, so that `effio engine build` needs no network, and the part of plotly.js that reports draw
+with. They are never part of the repository.
 
 They come from EFFIO_HEADERS (a prefix with include/), from .deps of this checkout, from the system,
 from Debian's packages, or from pinned commits of their repositories; a wheel built without any of
@@ -35,6 +36,8 @@ LIBRARIES = (
     ),
 )
 TARGET = "effio/engine/sources/headers/include"
+# Where effio/report/html.py looks for it.
+PLOTLY = "effio/report/page/plotly-cartesian.min.js"
 
 
 def _local(name: str, root: Path) -> Path | None:
@@ -51,6 +54,16 @@ def _from_packages(root: Path) -> None:
     if os.access(program, os.X_OK):
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             subprocess.run([program], check=False, timeout=120)
+
+
+def _plotly(root: Path) -> Path | None:
+    """The part of plotly.js that reports draw with, by scripts/plotly, which needs npm."""
+    program = root / "scripts/plotly"
+    if os.access(program, os.X_OK):
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run([program], check=True, timeout=120)
+    found = root / ".deps/plotly" / Path(PLOTLY).name
+    return found if found.is_file() else None
 
 
 def _fetched(name: str, url: str, tag: str, commit: str, scratch: Path) -> Path | None:
@@ -77,6 +90,8 @@ class HeadersHook(BuildHookInterface[Any]):
             return
         scratch = Path(tempfile.mkdtemp(prefix="effio-headers-"))
         self._scratch = scratch
+        if (plotly := _plotly(Path(self.root))) is not None:
+            build_data["force_include"][str(plotly)] = PLOTLY
         if not all(_local(name, Path(self.root)) for name, *_ in LIBRARIES):
             _from_packages(Path(self.root))
         for name, url, tag, commit in LIBRARIES:

@@ -382,10 +382,10 @@ def test_the_page_in_a_browser(width: int, effio: Effio, browser: Browser) -> No
     assert whiskers
     assert all(up > 0 and down > 0 for up, down in whiskers)
     radar = page.evaluate(
-        "document.querySelector('#r0-kiviat .plot').data.map((t) => [t.name, t.theta, t.r])"
+        "document.querySelector('#r0-kiviat .plot').data.map((t) => [t.name, t.x, t.customdata])"
     )
     # Closed lines: what is 0.8 everywhere, and the reference.
-    assert [(name, len(theta)) for name, theta, _ in radar] == [("bad", 4), ("base", 4)]
+    assert [(name, len(at)) for name, at, _ in radar] == [("bad", 4), ("base", 4)]
     assert radar[0][2] == pytest.approx([0.8] * 4)
     assert radar[1][2] == [1.0] * 4
     page.close()

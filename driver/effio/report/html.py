@@ -73,12 +73,21 @@ def _plotly() -> tuple[str, str]:
     """plotly.js as it stands in the page, compressed, and the checksum of what it becomes
     there."""
     script = plotly_script().read_bytes()
-    packed = gzip.compress(script, compresslevel=6, mtime=0)
+    packed = gzip.compress(script, compresslevel=9, mtime=0)
     return base64.b64encode(packed).decode("ascii"), _hash(script.decode("utf-8"))
 
 
+# A part of plotly.js: in a wheel beside the page; in a checkout where scripts/plotly puts it.
+_PART = "plotly-cartesian.min.js"
+_PARTS = (_PAGE / _PART, Path(effio.__file__).resolve().parents[2] / ".deps" / "plotly" / _PART)
+
+
 def plotly_script() -> Path:
-    """The file that Python's plotly carries; found without importing it, which takes a second."""
+    """The part of plotly.js that draws all kinds of figures; where it is missing, the whole that
+    Python's plotly carries; found without importing it, which takes a second."""
+    for part in _PARTS:
+        if part.is_file():
+            return part
     package = importlib.util.find_spec("plotly")
     if package is None or package.origin is None:
         raise ModuleNotFoundError("No module named 'plotly'", name="plotly")

@@ -221,38 +221,62 @@
     };
   }
 
-  /** A Kiviat diagram: names around, one closed line a series; from zero. */
+  /** A Kiviat diagram: names around, one closed line a series; from zero. In plain coordinates, so
+   * that the part of Plotly for such charts is enough; `customdata` holds the values. */
   function drawRadar(state, width) {
     const { figure, plot } = state;
     const { panels, y } = figure.variants[state.variant];
-    const room = width < 520 ? 14 : 26;
+    const room = width < 520 ? 12 : 26;
+    const { range, ticks } = y.linear;
+    const names = panels[0].series[0].x.map(String);
+    const around = (i, length) => {
+      const angle = Math.PI / 2 - (2 * Math.PI * i) / names.length;
+      return [length * Math.cos(angle), length * Math.sin(angle)];
+    };
+    const closed = (values) => [...values, values[0]];
     const traces = panels[0].series.map((series) => {
       const tint = color(series);
-      const at = series.x.map((x) => escape(wrapped(x, room)).replaceAll("\n", "<br>"));
-      const dash = series.form === "limit" ? dashes[series.round % dashes.length] : rounds[series.round % rounds.length];
+      const limit = series.form === "limit";
+      const dash = limit ? dashes[series.round % dashes.length] : rounds[series.round % rounds.length];
+      const at = closed(series.y.map((value, i) => (value === null ? [null, null] : around(i, value / range[1]))));
       return {
-        type: "scatterpolar", mode: series.form === "limit" ? "lines" : "lines+markers", name: escape(series.name),
-        theta: [...at, at[0]], r: [...series.y, series.y[0]], line: { color: tint, width: 1.8, dash },
+        type: "scatter", mode: limit ? "lines" : "lines+markers", name: escape(series.name),
+        x: at.map((p) => p[0]), y: at.map((p) => p[1]), customdata: closed(series.y), line: { color: tint, width: 1.8, dash },
         marker: { color: tint, size: 7, symbol: symbols[series.symbol] },
-        hovertext: series.form === "limit" ? escape(series.name) : [...hovers(series), hovers(series)[0]], hoverinfo: "text",
+        hovertext: limit ? escape(series.name) : closed(hovers(series)), hoverinfo: "text",
         showlegend: false, visible: !state.hidden.has(series.key),
       };
     });
-    const { range, ticks } = y.linear;
-    const side = Math.round(0.28 * Math.min(width, 760) - 40);
+    const side = Math.max(70, Math.round(0.28 * Math.min(width, 760) - 40));
+    const line = { color: css("--line"), width: 1 };
+    const rings = ticks.filter(([at]) => at > 0).map(([at]) => ({
+      type: "path", layer: "below", line,
+      path: `M${names.map((_, i) => around(i, at / range[1]).join(",")).join("L")}Z`,
+    }));
+    const spokes = names.map((_, i) => {
+      const [x, y1] = around(i, 1);
+      return { type: "line", layer: "below", line, x0: 0, y0: 0, x1: x, y1 };
+    });
+    const font = { size: 11, color: css("--ink") };
+    const labels = names.map((name, i) => {
+      const [x, y1] = around(i, 1);
+      const across = Math.abs(x) < 0.2 ? "center" : x > 0 ? "left" : "right";
+      return {
+        x, y: y1, text: escape(wrapped(name, room)).replaceAll("\n", "<br>"), showarrow: false, font,
+        xanchor: across, yanchor: y1 > 0.3 ? "bottom" : y1 < -0.3 ? "top" : "middle", xshift: across === "left" ? 6 : across === "right" ? -6 : 0,
+      };
+    });
+    const steps = ticks.filter(([at]) => at > 0).map(([at, text]) => ({
+      x: 0, y: at / range[1], text: escape(text), showarrow: false, xanchor: "left", yanchor: "top", font: { size: 10, color: css("--soft") },
+    }));
+    const hidden = { visible: false, range: [-1.02, 1.02], fixedrange: true };
     const layout = {
       width, height: printing ? PAPER.height : Math.min(480, 0.75 * width + 90), showlegend: false, hovermode: "closest",
-      margin: { l: Math.max(70, side), r: Math.max(70, side), t: 50, b: 50 }, paper_bgcolor: css("--card"),
+      margin: { l: side, r: side, t: 50, b: 50 }, paper_bgcolor: css("--card"), plot_bgcolor: css("--card"),
       font: { family: "system-ui, sans-serif", size: 11, color: css("--ink") },
       hoverlabel: { align: "left", bgcolor: css("--card"), bordercolor: css("--soft"), font: { color: css("--ink"), size: 12 } },
-      polar: {
-        bgcolor: css("--card"), gridshape: "linear",
-        radialaxis: {
-          range: [0, range[1]], tickvals: ticks.map((t) => t[0]), ticktext: ticks.map((t) => escape(t[1])),
-          gridcolor: css("--line"), linecolor: css("--line"), angle: 90, tickangle: 90,
-        },
-        angularaxis: { gridcolor: css("--line"), linecolor: css("--line"), direction: "clockwise", rotation: 90 },
-      },
+      shapes: [...rings, ...spokes], annotations: [...steps, ...labels],
+      xaxis: hidden, yaxis: { ...hidden, scaleanchor: "x" },
     };
     return Plotly.react(plot, traces, layout, { displaylogo: false, responsive: false, displayModeBar: false });
   }
