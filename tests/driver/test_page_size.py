@@ -27,7 +27,7 @@ from effio.report.model import (
 def test_a_page_is_small(tmp_path: Path) -> None:
     result = made.write(tmp_path / "result.jsonl", made.two_partitions())
     page = write_report([result], tmp_path / "report.html")
-    # With the part of plotly.js that scripts/plotly fetched; with the whole of it where it could not.
+    # With the part of plotly.js that scripts/plotly fetched, or the whole of it where it could not.
     whole = html.plotly_script().name == "plotly.min.js"
     assert page.stat().st_size < (2_600_000 if whole else 1_000_000)
     assert "MIT license" in html.plotly_script().read_text()[:300]

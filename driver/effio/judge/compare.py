@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from effio import text as fmt
 from effio.judge import statistics
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
@@ -234,7 +235,7 @@ def _ruled(line: Line, p: float, terms: Terms) -> Line:
     value = line.ratio.value
     if p >= statistics.SIGNIFICANCE:
         part = 1 - 1 / line.ratio.seen
-        reason = f"a loss of {100 * part:.2g} % would show"
+        reason = f"a loss of {fmt.percent(part)} would show"
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
     # A loss of 2 % is a factor of 0.98; a gain that makes up for it is one over that.
     if 1 - terms.tolerance <= value <= 1 / (1 - terms.tolerance):

@@ -113,7 +113,8 @@ def _logarithmic(axis: Axis, values: Sequence[float]) -> Scale:
     room = (top / bottom) ** _MARGIN if top > bottom else 1.0
     # A single value gets company: its axis reaches to half and to twice of it.
     room = max(room, 2.0 if top / bottom < 1.05 else 1.08)
-    low, high = bottom / room, top * room
+    low = axis.low if axis.low is not None and axis.low > 0 else bottom / room
+    high = axis.high if axis.high is not None and axis.high > low else top * room
     if axis.ticks:
         return Scale(low, high, list(axis.ticks))
     sizes = sorted(set(positive))
@@ -144,7 +145,9 @@ def y_values(figure: Figure, panels: Iterable[Panel]) -> list[float]:
     """With the ends of whiskers; of stacked bars the whole stacks."""
     if figure.kind != "stacked":
         ends = [y for p in panels for s in p.series for y in (*s.y, *s.high, *s.low)]
-        return [y for y in ends if y is not None]
+        # No rate, time or size is negative, even where its interval is.
+        least = 0.0 if figure.y.unit != "1" else -math.inf
+        return [max(y, least) for y in ends if y is not None]
     stacks: dict[tuple[int, str], float] = {}
     for number, panel in enumerate(panels):
         for series in panel.series:

@@ -31,7 +31,7 @@ _MOST_NAMED = 24
 # Of a Kiviat diagram that can be read.
 _MOST_AXES = 12
 _MOST_SIDES = 5
-# Of the upper end of an interval over its lower one.
+# An axis reaches no further beyond the gains than by this factor, whatever the whiskers do.
 _WIDEST = 100
 
 
@@ -188,12 +188,22 @@ def _size_axis(lines: Sequence[Line]) -> str | None:
 
 
 def _notes(some: Sequence[Line]) -> list[str]:
-    return [f"{line.verdict.text} {line.reason}".strip() for line in some]
+    return [
+        "; ".join(
+            filter(
+                None,
+                (
+                    f"{line.verdict.text} {line.reason}".strip(),
+                    f"95 % interval {_range(line)}" if line.ratio else "",
+                ),
+            )
+        )
+        for line in some
+    ]
 
 
 def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: int) -> Series:
-    # An interval that says nothing would make the rest too small to be seen.
-    ends = [n.ratio if n.ratio and n.ratio.high < _WIDEST * n.ratio.low else None for n in some]
+    ends = [line.ratio for line in some]
     return Series(
         name,
         x,
@@ -207,6 +217,21 @@ def _series(name: str, some: Sequence[Line], x: Sequence[float | str], style: in
     )
 
 
+def _gain_axis(lines: Sequence[Line]) -> Axis:
+    """An interval that says nothing would make the rest too small to be seen: its whisker is drawn
+    to the end of the axis."""
+    gains = [line.gain for line in lines if line.gain]
+    if not gains:
+        return Axis("gain", "1", log=True, switch=True)
+    low, high = min(1.0, *gains) / _WIDEST, max(1.0, *gains) * _WIDEST
+    ratios = [line.ratio for line in lines if line.ratio is not None]
+    if all(low <= r.low and r.high <= high for r in ratios):
+        return Axis("gain", "1", log=True, switch=True)
+    ends = [end for r in ratios for end in (r.low, r.high) if low <= end <= high]
+    low, high = min(1.0, *gains, *ends), max(1.0, *gains, *ends)
+    return Axis("gain", "1", log=True, switch=True, low=low / 1.2, high=high * 1.2)
+
+
 def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure | None:
     """Gains over the size of what is moved, where there are several sizes; else by name."""
     lines = [x for x in comparison.lines if x.key.benchmark == benchmark and x.gain is not None]
@@ -218,7 +243,9 @@ def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure |
         " intervals over what the table names; open marks are gains of which nothing can be told."
     )
     title = f"{benchmark}: gains of {comparison.second.name} over {comparison.first.name}"
-    y = Axis("gain", "1", log=True, switch=True)
+    y = _gain_axis(lines)
+    if y.high is not None:
+        caption += " A whisker that ends at the frame goes on beyond it; the table has its end."
     identity = f"gains-{number}"
     if axis is None:
         shown = lines[:_MOST_NAMED]

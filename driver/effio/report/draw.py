@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from effio import text as fmt
@@ -107,6 +108,8 @@ def _broken(line: str, width: int = 60) -> str:
 def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> dict[str, Any]:
     labels = dict(figure.x.ticks)
     look = looks[series.name, series.style]
+    # No rate, time or size is negative, even where its interval is.
+    least = 0.0 if figure.y.unit != "1" else -math.inf
     return {
         "name": series.name,
         "key": look.number,
@@ -117,7 +120,7 @@ def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> 
         "x": list(series.x),
         "y": list(series.y),
         "high": list(series.high),
-        "low": list(series.low),
+        "low": [None if low is None else max(low, least) for low in series.low],
         "faulty": list(series.faulty) or [False] * len(series.x),
         "hover": []
         if series.form == "limit"
@@ -150,8 +153,16 @@ def _variant_data(
     heights = {"linear": _scale_data(figure.y, values, log=False)}
     if figure.y.log:
         heights["log"] = _scale_data(figure.y, values, log=True)
+    told = [v for p in panels for row in p.values for v in row if v is not None]
+    colors = None
+    if told:
+        low = min(told) if figure.y.low is None else figure.y.low
+        high = max(told) if figure.y.high is None else figure.y.high
+        scale = axes.scale_of(replace(figure.y, low=low, high=high), told, log=False)
+        colors = {"range": [low, high], "ticks": [list(t) for t in scale.ticks]}
     return {
         "name": name,
+        "colors": colors or {"range": [0, 1], "ticks": []},
         "panels": [_panel_data(figure, p, looks) for p in panels],
         "x": _scale_data(figure.x, numbers, figure.x.log) if numbers else None,
         "y": heights,

@@ -126,7 +126,8 @@ def _matrix(result: Result) -> Picture | None:
     figures = result.figures_named("slow_down")
     besides = list(common.unique(_word(f, "beside") for f in figures))
     cells = {(_word(f, "group"), _word(f, "beside")): f.metric.value for f in figures}
-    if not cells:
+    known = [value for value in cells.values() if value is not None]
+    if not known:
         return None
     labels = [", ".join(names.get(n, n) for n in beside.split(",")) for beside in besides]
     return Picture(
@@ -135,8 +136,8 @@ def _matrix(result: Result) -> Picture | None:
         "A row is a group, a column what worked beside it, a number how many times slower the"
         " group was, over all its phases: 1 is no interference.",
         "heatmap",
-        Axis("beside"),
-        Axis("times slower", low=1.0),
+        Axis("other groups"),
+        Axis("group", low=min(1.0, *known), high=max(1.0, *known)),
         {
             "": [
                 Panel(

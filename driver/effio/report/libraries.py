@@ -5,7 +5,7 @@ process, the gain of hints, and the cost by layer. docs/benchmarks/libraries.md 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from effio import text as fmt
 from effio.report import common
@@ -129,44 +129,72 @@ def overhead_figure(result: Result) -> Figure | None:
     )
 
 
+_TOGETHER = "several layers together"
+
+
+def _own_times(library: str, own: Mapping[str, tuple[float, str]]) -> dict[str, float]:
+    """Of each layer below a library the time that it adds; together they are the library's time. A
+    layer that was slower alone than under the layer above it cannot be told apart from that one:
+    their sum is one part, as are all that it takes to make none negative."""
+    chain: list[str] = []
+    layer = library
+    while layer in own and layer not in chain:
+        chain.append(layer)
+        layer = own[layer][1]
+    # From below: a negative part takes the parts under it along, until the sum is none.
+    parts: list[tuple[str, float]] = []
+    for layer in reversed(chain):
+        name, seconds = layer, own[layer][0]
+        while seconds < 0 and parts:
+            name, seconds = _TOGETHER, seconds + parts.pop()[1]
+        parts.append((name, seconds))
+    times: dict[str, float] = {}
+    for name, seconds in reversed(parts):
+        times[name] = times.get(name, 0.0) + seconds
+    return times
+
+
 def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
     """What each library's time consists of, at the largest number of processes."""
     if not layers:
         return None
     variants = {}
+    rows: list[list[Cell]] = []
     for case, of_case in grouped(layers, _case).items():
         most = max(_count(f, "processes") for f in of_case)
         own = {
             _word(f, "library"): (f.metric.value, fmt.plain(_Layer.of(f).below, 40))
             for f in of_case
-            if _count(f, "processes") == most
+            if _count(f, "processes") == most and f.metric.value is not None
         }
-        names = list(own)
-        stacks: dict[str, list[float | None]] = {}
-        for name in names:
-            layer, seen = name, set()
-            while layer in own and layer not in seen:
-                seen.add(layer)
-                values = stacks.setdefault(layer, [0.0] * len(names))
-                # A layer that was slower alone than under a library has no cost to show there.
-                values[names.index(name)] = max(0.0, own[layer][0] or 0.0)
-                layer = own[layer][1]
+        named = f"{case} on {most} processes"
+        rows += [[named, name, seconds, below] for name, (seconds, below) in own.items()]
+        times = {name: _own_times(name, own) for name in own}
         series = [
-            Series("the system" if layer == "posix" else layer, names, values, style)
-            for style, (layer, values) in enumerate(stacks.items())
+            Series(
+                "the system" if layer == "posix" else layer,
+                list(own),
+                [times[name].get(layer, 0.0) for name in own],
+                style,
+            )
+            for style, layer in enumerate(unique(x for name in own for x in times[name]))
         ]
-        variants[f"{case} on {most} processes"] = [Panel("", series)]
+        variants[named] = [Panel("", series)]
+    columns = [Column("case"), Column("library"), Column("own time", "s"), Column("layer below")]
     return Figure(
         "layers",
         "Cost by layer",
         "The same bytes were moved at each layer: a library's own time is what it takes beyond the"
-        " layer below it. Own times below zero are shown as none; the table has them.",
+        " layer below it, and the length of a bar is the library's whole time. Where a layer took"
+        f" longer alone than under the layer above it, the two are shown as '{_TOGETHER}'; the"
+        " table has the own times, which are negative there.",
         "stacked",
         Axis("library"),
         Axis("time", "s"),
         variants,
         columns=1,
         variant_title="case",
+        table=Table(columns, rows, "Cost by layer"),
     )
 
 
@@ -285,28 +313,26 @@ def hint_findings(result: Result) -> list[Finding]:
 
 
 def gain_figure(found: Sequence[FigureRecord]) -> Figure | None:
-    """Bars over the intervals of the gains."""
+    """Mean gains with their intervals."""
     known = [f for f in found if f.metric.value is not None and f.samples]
     if not known:
         return None
     variants = {}
     for case, some in grouped(known, _case).items():
-        names = [_label(f) for f in some]
-        ends = {
-            "mean": [f.metric.value for f in some],
-            "at least": [f.samples.low95 if f.samples else None for f in some],
-            "at most": [f.samples.high95 if f.samples else None for f in some],
-        }
-        series = [
-            Series(name, names, values, style) for style, (name, values) in enumerate(ends.items())
-        ]
-        variants[case] = [Panel("", series)]
+        gains = Series(
+            "mean gain",
+            [_label(f) for f in some],
+            [f.metric.value for f in some],
+            high=[f.samples.high95 if f.samples else None for f in some],
+            low=[f.samples.low95 if f.samples else None for f in some],
+        )
+        variants[case] = [Panel("", [gains])]
     return Figure(
         "hint-gain",
         "Gain of the hints",
-        "Rate with a set of hints over the rate without, the mean over the numbers of processes,"
-        " and its 95 % confidence interval over the repetitions. Where the interval holds 0, no"
-        " gain was found.",
+        "Rate with a set of hints over the rate without, the mean over the numbers of processes;"
+        " whiskers are its 95 % confidence interval over the repetitions. Where the whisker"
+        " crosses 0, no gain was found.",
         "bars",
         Axis("library"),
         Axis("gain of the hints", shown="%"),

@@ -244,7 +244,7 @@ def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: b
     heights = scale_of(figure.y, y_values(figure, panels), figure.y.log)
     if figure.kind == "heatmap":
         _draw_heat(axes, figure, panel)
-        axes.set_ylabel(_literal(figure.x.title), fontsize=8)
+        axes.set_ylabel(_literal(figure.y.title), fontsize=8)
     elif figure.kind == "stacked":
         _draw_bars(axes, panel, looks, stacked=True)
         _prepare_axis(axes, heights, "x", log=False)

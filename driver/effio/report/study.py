@@ -32,9 +32,8 @@ from effio.store.records import Number, as_number
 
 
 class _Rate(Detail):
-    """What a rate, or the peak, adds: the best repetition, and the calls alone; bytes a second."""
+    """What a rate, or the peak, adds: the calls alone; bytes a second."""
 
-    max: Number | None = None
     transfer_rate_bytes_per_second: Number | None = None
     cache: str = ""
 
@@ -107,8 +106,9 @@ def _series(
         x,
         [f.metric.value for f in some],
         style,
-        [_Rate.of(f).max for f in some],
-        [fmt.plain(_Rate.of(f).cache, 40) for f in some],
+        high=[f.samples.high95 if f.samples else None for f in some],
+        low=[f.samples.low95 if f.samples else None for f in some],
+        notes=[fmt.plain(_Rate.of(f).cache, 40) for f in some],
     )
 
 
@@ -185,8 +185,8 @@ def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Fi
     return Figure(
         "study-rates",
         title,
-        "Means over the repetitions; whiskers reach to the best one. Hovering tells whether bytes"
-        " came from a device or from a cache.",
+        "Means over the repetitions; whiskers are 95 % intervals. Hovering shows whether bytes came"
+        " from a device or from a cache.",
         "curves" if first else "bars",
         x_axis,
         Axis("rate", "B/s", log=first is not None, switch=first is not None),

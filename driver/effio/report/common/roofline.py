@@ -52,7 +52,8 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
     smallest = min(operation_bytes(m) for m in cells)
     largest = max(operation_bytes(m) for m in cells)
     top = max(m.rate.value or 0 for m in cells)
-    fastest = max(m.operations / m.total_seconds for m in cells)
+    # By the rates that are drawn, which may leave parts of the total out: no point is above it.
+    fastest = max((m.rate.value or 0) / operation_bytes(m) for m in cells)
     steps = [smallest * (largest / smallest) ** (i / 24) for i in range(25)]
     # With the size from which on bandwidth limits, so that the corner is where it belongs.
     x = sorted({*steps, min(largest, max(smallest, top / fastest))})
@@ -108,6 +109,6 @@ def _table(cells: Sequence[Measurement]) -> Table:
         ]
         for m in cells
     ]
-    measured = [Column("bytes of a call", "B"), Column("calls in a second", "1/s")]
+    measured = [Column("bytes of a call", "B"), Column("calls in a second", "calls/s")]
     tail = [*measured, Column("bandwidth", "B/s"), Column("cache or device")]
     return Table([*(k.column for k in keys), *tail], rows, "I/O roofline")

@@ -166,13 +166,13 @@
   }
 
   /** `range` is that of all panels of the figure: equal colours are equal values. */
-  function heatTrace(figure, panel, range, first) {
+  function heatTrace(panel, range, ticks, first) {
     return {
       type: "heatmap", colorscale: "Cividis", z: panel.values, showscale: first,
       zmin: range[0], zmax: range[1],
       x: panel.xLabels.map(escape), y: panel.yLabels.map(escape),
       text: panel.hover.map((row) => row.map(escape)), hoverinfo: "text", xgap: 1, ygap: 1,
-      colorbar: { thickness: 12, tickformat: "~s", ticksuffix: figure.y.unit },
+      colorbar: { thickness: 12, tickmode: "array", tickvals: ticks.map((t) => t[0]), ticktext: ticks.map((t) => escape(t[1])) },
     };
   }
 
@@ -316,11 +316,6 @@
       annotations: [],
     };
     const traces = [];
-    const told = panels.flatMap((p) => p.values.flat()).filter((v) => v !== null);
-    const colours = [
-      figure.y.low ?? told.reduce((a, b) => Math.min(a, b), Infinity),
-      figure.y.high ?? told.reduce((a, b) => Math.max(a, b), -Infinity),
-    ];
     const heading = (text, x, y, shift, font) => layout.annotations.push({
       text, x, y, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", yshift: shift, showarrow: false, font,
     });
@@ -343,11 +338,11 @@
         layout[`yaxis${id}`] = axisLayout({
           domain: [bottom, top], anchor: `x${id}`, showticklabels: c === 0, ...axes.y,
           ...(number > 1 && !stacked && figure.kind !== "heatmap" ? { matches: "y" } : {}),
-          ...(c === 0 && !stacked ? { title: titled(figure.kind === "heatmap" ? figure.x.title : figure.y.title) } : {}),
+          ...(c === 0 && !stacked ? { title: titled(figure.y.title) } : {}),
         });
         if (panel.title) heading(`<b>${escape(panel.title)}</b>`, domain[0], top, 2, { size: 12 });
         const here = { xaxis: `x${id}`, yaxis: `y${id}` };
-        if (figure.kind === "heatmap") traces.push({ ...heatTrace(figure, panel, colours, number === 1), ...here });
+        if (figure.kind === "heatmap") traces.push({ ...heatTrace(panel, variant.colors.range, variant.colors.ticks, number === 1), ...here });
         for (const series of panel.series) {
           const trace = figure.kind === "curves"
             ? curveTraces(figure, series, state.hidden) : barTrace(figure, series, state.hidden);
