@@ -19,6 +19,7 @@ from effio.cli.card import print_card
 from effio.engine.program import Engine as Program
 from effio.launch.launchers import Ranks
 from effio.report.card import device_card, figure_note, line_of
+from effio.store.evidence import Evidence, Place
 from effio.store.reader import Result, read_result
 from engines import Engine
 
@@ -69,8 +70,7 @@ def test_operations_come_with_the_time_of_99_per_cent_of_them(tmp_path: Path) ->
     ("verdict", "why"),
     [
         ("cache", "the bytes came out of memory"),
-        ("mixed", "some of the bytes came out of memory"),
-        ("unknown", "this system does not say where the bytes came from"),
+        ("mixed", "only a part of the bytes came from storage"),
     ],
 )
 def test_a_rate_of_memory_is_no_storage_read_number(tmp_path: Path, verdict: str, why: str) -> None:
@@ -80,6 +80,16 @@ def test_a_rate_of_memory_is_no_storage_read_number(tmp_path: Path, verdict: str
     # A write that was flushed counts, whatever was seen of it.
     written = line_of(Line(title="write", access="write", show="rate"), _ior(tmp_path, verdict), "")
     assert written.value == 50.0
+
+
+def test_a_rate_of_which_nothing_is_known_is_shown_with_what_was_done(tmp_path: Path) -> None:
+    """File systems without counters: the number stands, and says what it may be of."""
+    told = line_of(READ, _ior(tmp_path, "unknown"), "")
+    assert (told.value, told.source) == (50.0, "not known")
+    evidence = Evidence(True, 100, None, {Place.UNKNOWN: 1.0}, ["dropped"])
+    assert evidence.short() == (
+        "not known; this node's cache was left out (dropped), a server's may not be"
+    )
 
 
 def test_memory_is_not_called_storage(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_wrong_command_is_a_usage_error(effio: Effio) -> None:
 def test_runs(kept: Effio) -> None:
     lines = kept.call("runs").stdout.splitlines()
     assert lines[0].split() == ["run", "state", "figure", "valid", "took", "ranks", "where"]
-    assert lines[1].split() == [FIRST, "done", "b_eff_io", "=", "300.0", "MB/s",
+    assert lines[1].split() == [FIRST, "done", "b_eff_io", "=", "300.0", "MB/s", "(mixed)",
                                 "no", "60.0", "s", "2", "ext4", "/"]  # fmt: skip
     assert lines[3].split() == ["20260303T000000Z-b-eff-io", "planned"]
     rows = [

@@ -87,8 +87,8 @@ def _headline(headline: Headline) -> Text:
     name = fmt.plain(headline.name)
     value = f"= {headline.shown()}" if headline.value is not None else ": no value"
     tail = " ".join(filter(None, (value, fmt.plain(headline.context))))
-    if headline.counts:
-        tail += f" ({fmt.plain(headline.counts)})"
+    if basis := headline.basis():
+        tail += f" ({fmt.plain(basis)})"
     blank = " " if headline.value is not None else ""
     if headline.valid is False:
         verdict = fmt.plain(headline.verdict or "NOT VALID")

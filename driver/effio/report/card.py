@@ -13,30 +13,11 @@ from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
 from effio.campaign.file import Line
-from effio.report.common.caches import is_reading
-from effio.report.common.counts import place_of_most
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
+from effio.store.evidence import Evidence, Place, evidence_of, place_of
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
-
-_READ_FROM = {
-    "device": "from storage",
-    "cache": "from memory",
-    "mixed": "partly from memory",
-    "unknown": "cannot be told",
-}
-_WRITTEN_TO = {
-    "device": "on storage",
-    "cache": "flushed, not seen at a device",
-    "mixed": "flushed, partly seen at a device",
-    "unknown": "flushed",
-}
-_WHY_NOT = {
-    "cache": "the bytes came out of memory",
-    "mixed": "some of the bytes came out of memory",
-    "unknown": "this system does not say where the bytes came from",
-}
 
 
 @dataclass(frozen=True)
@@ -199,35 +180,32 @@ def _of_messages(line: Line, m: Measurement) -> CardLine:
 
 
 def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Result) -> CardLine:
-    """With where the bytes were; without a value where that was not what was asked for."""
-    verdicts = {m.cache.verdict for m in cells if m.cache and m.bytes}
-    if not verdicts:
+    """With where the bytes were. A rate of memory is no answer where storage was asked for; one of
+    which nothing is known is shown with what is."""
+    evidence = evidence_of(cells, result.run.clock.virtual)
+    if not evidence:
         return told
-    verdict = verdicts.pop() if len(verdicts) == 1 else "mixed"
-    reading = is_reading(cells[0].access)
-    told = replace(told, source=(_READ_FROM if reading else _WRITTEN_TO).get(verdict, verdict))
-    if not line.from_storage or verdict == "device":
+    told = replace(told, source="; ".join(one.short() for one in evidence))
+    place = place_of(evidence)
+    if not line.from_storage or place in (Place.DEVICE, Place.UNKNOWN):
         return told
-    place = result.run.file_system
-    why = _WHY_NOT.get(verdict, verdict)
-    seen = next((m.cache.reason for m in cells if m.cache and m.cache.verdict == verdict), "")
-    if verdict == "unknown" and seen:
-        why = f"{why} ({seen})"
-    if place is not None and place.memory_backed:
-        why = f"the directory lies in memory ({place.type})"
     return replace(
-        told, value=None, low=None, high=None, p99=None, missing=f"no storage read number: {why}"
+        told,
+        value=None,
+        low=None,
+        high=None,
+        p99=None,
+        missing=f"no storage read number: {_why_not(result, evidence)}",
     )
 
 
-def _why_not_storage(result: Result) -> str:
-    """Of a figure that reads have a part in; empty if they came from storage."""
-    place = result.run.file_system
-    if place is not None and place.memory_backed:
-        return f"the directory lies in memory ({place.type})"
-    reads = [m for m in result.measurements if is_reading(m.access) and m.bytes]
-    verdict = place_of_most(reads)
-    return "" if verdict == "device" else _WHY_NOT.get(verdict, verdict)
+def _why_not(result: Result, evidence: Sequence[Evidence]) -> str:
+    """Why this is no number of storage; empty if it is one, or if nothing is known."""
+    files = result.run.file_system
+    if files is not None and files.memory_backed:
+        return f"the directory lies in memory ({files.type})"
+    known = [one for one in evidence if one.place is not Place.UNKNOWN]
+    return next((why for one in known if (why := one.why_not_storage())), "")
 
 
 def _dropped(result: Result) -> str:
@@ -243,10 +221,11 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     headline = teller_of(result.benchmark).headline(result)
     if headline.value is None:
         return f"{line.title}: no value, {headline.missing or reason or 'nothing was measured'}."
-    if line.from_storage and (why := _why_not_storage(result)):
+    reads = [one for one in headline.evidence if one.reading]
+    if line.from_storage and (why := _why_not(result, reads)):
         return f"{line.title}: no storage number, because {why}."
     text = f"{line.title}: {headline.shown()} {headline.context}".rstrip()
-    if told := "; ".join(part for part in (_dropped(result), headline.counts) if part):
+    if told := "; ".join(part for part in (_dropped(result), headline.basis()) if part):
         text += f" ({told})"
     if headline.verdict:
         unmet = "; ".join(r.text for r in headline.reasons if not r.met)

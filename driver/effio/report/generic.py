@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from effio.report import common
 from effio.report.model import Cell, Column, Finding, Headline, Quantity, Reason, Section, Table
@@ -113,7 +112,7 @@ class GenericTeller:
     def headline(self, result: Result) -> Headline:
         last = result.figures[-1] if result.figures else None
         headline = headline_of(last, result, common.context_of(result))
-        return replace(headline, counts=common.what_counts(result, result.measurements))
+        return common.claimed(headline, result, result.measurements, last)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))

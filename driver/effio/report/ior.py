@@ -5,7 +5,6 @@ size costs. docs/benchmarks/ior.md says how to read it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pydantic import Field
 
@@ -356,9 +355,14 @@ class IorTeller:
             if found:
                 best = max(found, key=lambda f: f.metric.value or 0.0)
                 access = name.removesuffix("_bandwidth")
-                mine = [m for m in result.measurements if m.access == access]
-                counts = common.what_counts(result, mine)
-                return replace(generic.headline_of(best, result, context), counts=counts)
+                mine = [
+                    m
+                    for m in result.measurements
+                    if m.access == access and m.valid and common.lies_at(m.where, best.where)
+                ]
+                return common.claimed(
+                    generic.headline_of(best, result, context), result, mine, best
+                )
         return generic.headline_of(result.figure("write_bandwidth"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:

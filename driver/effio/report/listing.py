@@ -6,6 +6,7 @@ from __future__ import annotations
 from effio import text as fmt
 from effio.report.common import seconds_of
 from effio.report.registry import teller_of
+from effio.store.evidence import mark_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
@@ -41,6 +42,8 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     headline = teller_of(result.benchmark).headline(result)
     if headline.value is not None:
         row["figure"] = f"{headline.name} = {headline.shown()}"
+        if mark := mark_of(headline.evidence):
+            row["figure"] += f" ({mark})"
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row

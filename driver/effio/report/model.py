@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from effio import text as fmt
+from effio.store.evidence import Evidence
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class Headline:
-    """The one number, and whether it counts."""
+    """The one number as a claim: value, the cell that it is of, where that cell's bytes were, its
+    interval or why it has none, and whether it counts. Whatever is said of the number (tick, card,
+    list of runs) is said of its `evidence`."""
 
     name: str
     value: float | None
@@ -190,6 +193,14 @@ class Headline:
     missing: str = ""  # why there is no value
     anchor: str = ""  # what shows how it comes about
     counts: str = ""  # what it counts: "writes until on storage"
+    # Of the cell's bytes; empty where it is no number of bytes.
+    evidence: Sequence[Evidence] = ()
+    # ± half a 95 % interval, or why there is none.
+    interval: str = ""
+
+    def basis(self) -> str:
+        """What stands in brackets behind the number."""
+        return "; ".join(part for part in (self.counts, self.interval) if part)
 
     def shown(self) -> str:
         if self.unit == "1" and isinstance(self.value, int):

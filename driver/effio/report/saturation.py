@@ -25,13 +25,15 @@ class SaturationTeller(StudyTeller):
         if most is None or most.metric.value is None:
             return super().headline(result)
         where = " ".join(fmt.plain(most.where.get(name, ""), 40) for name in ("pattern", "access"))
-        return Headline(
+        headline = Headline(
             "processes that saturate the storage",
             round(most.metric.value),
             "1",
             f"{where}, {common.context_of(result)}",
             anchor="study-rates",
         )
+        cells = [m for m in result.measurements if m.valid and m.access == most.where.get("access")]
+        return common.claimed(headline, result, cells)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         enough = enough_findings(result, coordinates(result))

@@ -6,8 +6,10 @@ the axes, and what exceeds the peak. docs/results.md, "Studies", says what such 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from pydantic import Field
 
 from effio import text as fmt
 from effio.report import common
@@ -25,7 +27,7 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.store.details import Detail
+from effio.store.details import Detail, Rows
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.records import Number, as_number
@@ -53,6 +55,23 @@ class _Enough(Detail):
     fewest_ranks: Number | None = None
     fewest_rate_bytes_per_second: Number | None = None
     shape: str = ""
+
+
+class _Throughput(Detail):
+    name: str = ""
+    passes: list[tuple[str, str]] = Field(default_factory=list)
+
+
+class _Study(Detail):
+    """What the run line says of the study: the figures that answer its question."""
+
+    headline: str = ""
+    throughputs: Rows[_Throughput] | None = None
+
+    @classmethod
+    def of_run(cls, result: Result) -> _Study:
+        study = result.run.extra.get("study")
+        return cls.model_validate(study) if isinstance(study, dict) else cls()
 
 
 class _Best(Detail):
@@ -340,22 +359,97 @@ def enough_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]
     return findings
 
 
+def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline:
+    """The rate at a place, as a claim about the measurements there."""
+    figure = next(
+        (f for f in result.figures_named("bandwidth") if f.where == place),
+        result.figure(result.benchmark.replace("-", "_")),
+    )
+    if figure is None:
+        return Headline(name, None, "B/s", missing="the rate is not in the result")
+    there = figure.model_copy(update={"where": place})
+    where = [_operation(there), _of(there, coordinates(result)), common.context_of(result)]
+    cells = [
+        m
+        for m in result.measurements
+        if m.valid
+        and (m.pattern, m.access) == (place.get("pattern"), place.get("access"))
+        and common.lies_at(m.where, place)
+    ]
+    alone = _Rate.of(figure).transfer_rate_bytes_per_second
+    if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
+        where.append(f"the calls alone {fmt.rate(alone)}")
+    headline = Headline(
+        name,
+        figure.metric.value,
+        figure.metric.unit,
+        ", ".join(part for part in where if part),
+        missing=figure.metric.reason,
+        anchor="study-rates" if figure.metric.value is not None else "",
+    )
+    return common.claimed(headline, result, cells, figure)
+
+
 class StudyTeller:
     def headline(self, result: Result) -> Headline:
+        declared = _Study.of_run(result).headline
+        if declared == "throughputs" and (told := self._throughputs(result)) is not None:
+            return told
         figure = result.figure(result.benchmark.replace("-", "_"))
-        context = common.context_of(result)
-        place = _Best.of(figure).place if figure is not None else None
-        if figure is not None and place is not None:
-            best = figure.model_copy(update={"where": place})
-            context = f"{_operation(best)}, {_of(best, coordinates(result))}, {context}"
-        told = headline_of(figure, result, context)
-        return Headline(
-            "highest rate",
-            told.value,
-            told.unit if figure is not None else "B/s",
-            told.context,
-            missing=told.missing,
-            anchor="study-rates" if told.value is not None else "",
+        if figure is None or (place := _Best.of(figure).place) is None:
+            told = headline_of(figure, result, common.context_of(result))
+            unit = told.unit if figure is not None else "B/s"
+            return Headline("highest rate", told.value, unit, told.context, missing=told.missing)
+        if declared == "strongest and weakest":
+            return self._strongest_and_weakest(result, place)
+        return _rate_headline("highest rate", result, place)
+
+    def _throughputs(self, result: Result) -> Headline | None:
+        """Things per second: the first in full, the others next to it."""
+        names = [t.name for t in _Study.of_run(result).throughputs or ()]
+        found = [f for name in names for f in result.figures_named(name)[:1] if f.metric.value]
+        if not found:
+            return None
+        first, *others = found
+        told = [f"{fmt.plain(f.name, 40).replace('_', ' ')} {f.metric.value:.4g}" for f in others]
+        told += [_of(first, coordinates(result)), common.context_of(result)]
+        headline = Headline(
+            fmt.plain(first.name, 40).replace("_", " "),
+            first.metric.value,
+            first.metric.unit,
+            ", ".join(part for part in told if part),
+            anchor="study",
+        )
+        parts = {
+            (p[0], p[1])
+            for t in _Study.of_run(result).throughputs or ()
+            if t.name == first.name
+            for p in t.passes
+        }
+        cells = [
+            m
+            for m in result.measurements
+            if (m.pattern, m.access) in parts and common.lies_at(m.where, first.where)
+        ]
+        return common.claimed(headline, result, cells)
+
+    def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
+        """Of the rates of the access that the strongest has."""
+        headline = _rate_headline("strongest pattern", result, place)
+        rates = [
+            f
+            for f in result.figures_named("bandwidth")
+            if f.metric.value is not None and _access(f) == str(place.get("access"))
+        ]
+        weakest = min(rates, key=lambda f: f.metric.value or 0.0, default=None)
+        if weakest is None or weakest.where == place:
+            return headline
+        low = _rate_headline("", result, weakest.where)
+        text = f"; weakest: {fmt.rate(weakest.metric.value or 0.0)} {low.context}"
+        return replace(
+            headline,
+            context=headline.context + text + (f" ({low.basis()})" if low.basis() else ""),
+            evidence=[*headline.evidence, *low.evidence],
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -93,6 +93,8 @@ class Cache(Record):
     client: str | None = None
     client_read_bytes: int | None = None
     client_written_bytes: int | None = None
+    # Of the bytes: the share that came from storage, or had reached it when the clock stopped.
+    storage_fraction: Number | None = None
     unwritten_bytes: int | None = None
     others_bytes: int | None = None
 

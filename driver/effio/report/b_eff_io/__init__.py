@@ -25,7 +25,7 @@ class BeffIoTeller:
         if fs is not None and fs.type:
             context += f", {fs.type}"
         headline = generic.headline_of(final, result, context)
-        headline = replace(headline, counts=common.what_counts(result, run.best_cells.all))
+        headline = common.claimed(headline, result, run.best_cells.all, final)
         if final is None:
             return Headline(
                 "b_eff_io", None, "B/s", context, False, "NOT VALID: the run is incomplete",

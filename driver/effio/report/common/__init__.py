@@ -3,9 +3,9 @@
 errors and the system. Made from members that all measurements share; a benchmark's own module uses
 it as `common.…`."""
 
-from effio.report.common.caches import cache_findings, cache_section, cache_shares, is_reading
+from effio.report.common.caches import cache_findings, cache_section, cache_shares
 from effio.report.common.collective import collective_findings
-from effio.report.common.counts import what_counts
+from effio.report.common.counts import claimed, interval_of
 from effio.report.common.course import course, drift_finding
 from effio.report.common.errors import error_findings, error_section, invalid_cells
 from effio.report.common.hints import hint_section
@@ -17,6 +17,7 @@ from effio.report.common.names import (
     context_of,
     grouped,
     is_message,
+    lies_at,
     operation_bytes,
     unique,
 )
@@ -42,6 +43,7 @@ from effio.report.common.times import (
     time_figure,
     time_splits,
 )
+from effio.store.evidence import evidence_of, is_reading
 
 __all__ = [
     "ACCESS_STYLES",
@@ -54,6 +56,7 @@ __all__ = [
     "call_time_figure",
     "call_time_table",
     "cell_name",
+    "claimed",
     "collective_findings",
     "context_of",
     "course",
@@ -62,13 +65,16 @@ __all__ = [
     "drift_finding",
     "error_findings",
     "error_section",
+    "evidence_of",
     "factor_of",
     "grouped",
     "hint_section",
+    "interval_of",
     "invalid_cells",
     "is_message",
     "is_reading",
     "keys_of",
+    "lies_at",
     "limit_finding",
     "mpi_name",
     "operation_bytes",
@@ -84,5 +90,4 @@ __all__ = [
     "time_splits",
     "unique",
     "value_text",
-    "what_counts",
 ]

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from effio import text as fmt
-from effio.report.model import Cell, Column, Finding, Section, Table
+from effio.report.model import Cell, Column, Finding, Headline, Section, Table
+from effio.store.evidence import Place, evidence_of, place_of, ways_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
@@ -19,24 +19,16 @@ class CacheShare:
 
     access: str
     bytes: int
-    of: Mapping[str, float]  # verdict -> fraction
+    of: Mapping[Place, float]
     cells: Sequence[Measurement] = ()
-
-    @property
-    def main(self) -> str:
-        return max(self.of, key=lambda verdict: self.of[verdict]) if self.of else "unknown"
-
-
-def is_reading(access: str) -> bool:
-    return "read" in access.lower() and "readdir" not in access.lower()
 
 
 def cache_shares(result: Result) -> list[CacheShare]:
-    amounts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    amounts: dict[str, dict[Place, int]] = defaultdict(lambda: defaultdict(int))
     cells: dict[str, list[Measurement]] = defaultdict(list)
     for m in result.measurements:
         if m.bytes > 0:
-            amounts[m.access][m.cache.verdict if m.cache else "unknown"] += m.bytes
+            amounts[m.access][Place.of(m)] += m.bytes
             cells[m.access].append(m)
     shares = []
     for access, by_verdict in amounts.items():
@@ -46,56 +38,45 @@ def cache_shares(result: Result) -> list[CacheShare]:
     return shares
 
 
-def cache_findings(result: Result) -> list[Finding]:
+_TITLES: Mapping[Place, str] = {
+    Place.DEVICE: "From the device",
+    Place.MIXED: "Mixed",
+    Place.CACHE: "Cached",
+    Place.UNKNOWN: "Unknown",
+}
+_HINTS = {
+    False: "A rate until the data are on storage includes the flush.",
+    True: "--drop-cache, more data than the nodes have memory, or readers on other nodes than the"
+    " writers, measure storage.",
+}
+
+
+def cache_findings(result: Result, headline: Headline) -> list[Finding]:
+    """Where the bytes of the headline's own cell were; of all measurements where the headline is no
+    number of bytes. Only what was on storage gets a tick."""
     if result.run.file_system is None and not result.run.clock.virtual:
         return []  # messages only: nothing to cache
-    shares = cache_shares(result)
     if result.run.clock.virtual:
         return [
             Finding(
                 "Simulated: time is virtual and no storage was touched.", "caches", "info", "cache"
             )
         ]
-    reads = [s for s in shares if is_reading(s.access)]
-    if not reads:
-        if not shares:
-            return []
-        return [Finding("Nothing was read back in this run.", "caches", "info", "cache")]
-    total = sum(s.bytes for s in reads)
-    of = {
-        verdict: sum(s.of.get(verdict, 0) * s.bytes for s in reads) / total
-        for verdict in ("cache", "device", "mixed", "unknown")
-    }
-    if of["cache"] >= 0.5:
-        text = (
-            f"Cached: {fmt.percent(of['cache'])} of the bytes read came out of memory. "
-            "The read rates tell of the page cache, not of storage; --drop-cache, more data than "
-            "the nodes have memory, or readers on other nodes than the writers, would tell of "
-            "storage."
+    evidence = headline.evidence or evidence_of(result.measurements)
+    if not evidence:
+        return []
+    place = place_of(evidence)
+    sentences = "; ".join(one.sentence() for one in evidence)
+    title = _TITLES[place]
+    if place is Place.DEVICE and not any(one.reading for one in evidence):
+        title = "On storage"
+    text = f"{title}: {sentences}."
+    if place is not Place.DEVICE:
+        # What memory answered is no rate of storage.
+        text += "".join(
+            f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
         )
-        return [Finding(text, "caches", "warn", "cache")]
-    if of["device"] >= 0.5:
-        text = f"From the device: {fmt.percent(of['device'])} of the bytes read came from storage"
-        ways = sorted({way for s in reads for way in ways_of(s.cells)})
-        text += f" (out of the cache: {', '.join(ways)})." if ways else "."
-        return [Finding(text, "caches", "good", "cache")]
-    if of["unknown"] >= 0.5:
-        text = (
-            "Unknown: whether reads came from a cache or from storage could not be observed on "
-            "this file system."
-        )
-        return [Finding(text, "caches", "warn", "cache")]
-    text = (
-        f"Mixed: {fmt.percent(of['cache'])} of the bytes read came out of memory, "
-        f"{fmt.percent(of['device'])} from the device, the rest partly from either."
-    )
-    return [Finding(text, "caches", "warn", "cache")]
-
-
-def ways_of(cells: Sequence[Measurement]) -> list[str]:
-    """The ways out of the cache that were in force for all of them."""
-    each = [{*m.cache.ways} if m.cache else set() for m in cells]
-    return sorted(set.intersection(*each)) if each else []
+    return [Finding(text, "caches", "good" if place is Place.DEVICE else "warn", "cache")]
 
 
 def _evidence(shares: Sequence[CacheShare]) -> Table:
@@ -147,7 +128,8 @@ def cache_section(result: Result) -> Section:
     rows: list[list[Cell]] = []
     shares = cache_shares(result)
     for s in shares:
-        told = [s.of.get(v, 0.0) for v in ("device", "mixed", "cache", "unknown")]
+        order = (Place.DEVICE, Place.MIXED, Place.CACHE, Place.UNKNOWN)
+        told = [s.of.get(place, 0.0) for place in order]
         rows.append([s.access, s.bytes, *told])
     table = Table(
         [

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from effio import text as fmt
@@ -36,6 +36,11 @@ def context_of(result: Result) -> str:
     fs = result.run.file_system
     words = [f"on {fmt.count_of(result.run.system.ranks, 'rank')}", fs.type if fs else ""]
     return ", ".join(w for w in words if w)
+
+
+def lies_at(where: Mapping[str, object], place: Mapping[str, object]) -> bool:
+    """A measurement's coordinates are those of a place, which may have further ones."""
+    return all(where[name] == value for name, value in place.items() if name in where)
 
 
 def unique(values: Iterable[str]) -> list[str]:

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the bytes of measurements were, and the only words for it: headline, tick, card, list of
+runs and tables all show what `Evidence` says of the very measurements that they speak of.
+
+The engine's counterpart is `CacheEvidence` (engine/core/evidence.hpp); docs/reading.md explains it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from effio import text as fmt
+from effio.store.records import Cache, Measurement
+
+
+class Place(str, Enum):
+    """The verdict on some bytes, as results name it."""
+
+    DEVICE = "device"
+    MIXED = "mixed"
+    CACHE = "cache"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def of(cls, m: Measurement) -> Place:
+        try:
+            return cls(m.cache.verdict) if m.cache else cls.UNKNOWN
+        except ValueError:
+            return cls.UNKNOWN
+
+
+# Bytes count as being on storage, or in memory, if all but this share of them are.
+NEARLY = 0.05
+
+
+def is_reading(access: str) -> bool:
+    return "read" in access.lower() and "readdir" not in access.lower()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of the bytes that some measurements moved in one direction. `on_storage` is the share that
+    came from storage, or had reached it when the clock stopped; None where that is not known."""
+
+    reading: bool
+    bytes: int
+    on_storage: float | None
+    # Share of the bytes by the verdict on their measurement.
+    of: Mapping[Place, float] = field(default_factory=dict)
+    ways: Sequence[str] = ()
+    reason: str = ""  # of the measurement that moved most
+    simulated: bool = False
+
+    @property
+    def place(self) -> Place:
+        if self.on_storage is None:
+            # Results that only say "mixed".
+            mixed = self.of and self.of.get(Place.UNKNOWN, 0.0) <= NEARLY
+            return Place.MIXED if mixed else Place.UNKNOWN
+        if self.on_storage >= 1 - NEARLY:
+            return Place.DEVICE
+        return Place.CACHE if self.on_storage <= NEARLY else Place.MIXED
+
+    def share(self) -> str:
+        """ "43 %"; never "100 %" or "0 %" of what is partly elsewhere."""
+        if self.on_storage is None:
+            return "a part"
+        share = self.on_storage
+        return fmt.percent(min(max(share, 0.01), 0.99) if self.place is Place.MIXED else share)
+
+    def words(self) -> str:
+        """What a rate counts, next to the rate: "writes until on storage"."""
+        if self.simulated:
+            return f"simulated {'reads' if self.reading else 'writes'}"
+        return {
+            (True, Place.DEVICE): "reads from storage",
+            (True, Place.CACHE): "reads from memory",
+            (True, Place.MIXED): f"reads, {self.share()} from storage",
+            (True, Place.UNKNOWN): "reads, from memory or storage: not known",
+            (False, Place.DEVICE): "writes until on storage",
+            (False, Place.CACHE): "writes into memory",
+            (False, Place.MIXED): f"writes, {self.share()} on storage",
+            (False, Place.UNKNOWN): "writes, in memory or on storage: not known",
+        }[self.reading, self.place]
+
+    def short(self) -> str:
+        """For the cell of a table: "from storage"."""
+        if self.simulated:
+            return "simulated"
+        return {
+            (True, Place.DEVICE): "from storage",
+            (True, Place.CACHE): "from memory",
+            (True, Place.MIXED): f"{self.share()} from storage",
+            (True, Place.UNKNOWN): "not known" + self._done(),
+            (False, Place.DEVICE): "on storage",
+            (False, Place.CACHE): "in memory",
+            (False, Place.MIXED): f"{self.share()} on storage",
+            (False, Place.UNKNOWN): "not known",
+        }[self.reading, self.place]
+
+    def sentence(self) -> str:
+        """Without its full stop: "100 % of the bytes read came from storage"."""
+        if self.place is Place.UNKNOWN:
+            what = "came from storage" if self.reading else "reached storage"
+            why = f" ({self.reason})" if self.reason else ""
+            done = self._done()
+            return f"whether the bytes {self._moved} {what} is not known{why}{done}"
+        if self.place is Place.DEVICE:
+            what = "came from storage" if self.reading else "were on storage when the clock stopped"
+            ways = f" (out of the cache: {', '.join(self.ways)})" if self.ways else ""
+            return f"{self.share()} of the bytes {self._moved} {what}{ways}"
+        if self.place is Place.CACHE:
+            if self.reading:
+                memory = fmt.percent(1 - (self.on_storage or 0))
+                return f"{memory} of the bytes read came out of memory"
+            return f"{self.share()} of the bytes written were on storage when the clock stopped"
+        what = "came from storage" if self.reading else "were on storage when the clock stopped"
+        return f"{self.share()} of the bytes {self._moved} {what}, the rest in memory"
+
+    def why_not_storage(self) -> str:
+        """Why this is no number of storage; empty if it is one."""
+        if self.place is Place.DEVICE:
+            return ""
+        if self.place is Place.UNKNOWN:
+            return f"where the bytes were is not known{f' ({self.reason})' if self.reason else ''}"
+        if self.place is Place.CACHE:
+            return "the bytes came out of memory" if self.reading else "the bytes were in memory"
+        return f"only {self.share()} of the bytes {self._where}"
+
+    @property
+    def _moved(self) -> str:
+        return "read" if self.reading else "written"
+
+    @property
+    def _where(self) -> str:
+        return "came from storage" if self.reading else "were on storage"
+
+    def _done(self) -> str:
+        """What was done about caches where nothing could be observed."""
+        if not self.ways or not self.reading:
+            return ""
+        return f"; this node's cache was left out ({', '.join(self.ways)}), a server's may not be"
+
+
+def _seen(m: Measurement, cache: Cache) -> float | None:
+    """The share of a measurement's bytes that evidence places on storage."""
+    if cache.storage_fraction is not None:
+        return min(max(cache.storage_fraction, 0.0), 1.0)
+    place = Place.of(m)
+    if place is Place.DEVICE:
+        return 1.0
+    if place is Place.CACHE:
+        return 0.0
+    if place is Place.UNKNOWN or not m.bytes:
+        return None
+    # Results before 1.2 have the counters alone.
+    reading = is_reading(m.access)
+    counted = (
+        (cache.process_read_bytes, cache.device_read_bytes, cache.client_read_bytes)
+        if reading
+        else (cache.device_written_bytes, cache.client_written_bytes)
+    )
+    known = [c for c in counted if c is not None]
+    return min(max(min(known) / m.bytes, 0.0), 1.0) if known else None
+
+
+def _read_ahead(measurements: Sequence[Measurement]) -> float | None:
+    """Reads one after the other of files that were dropped before: what one of them had read ahead
+    is what the next one finds in memory, and all of it came from storage."""
+    fetched: dict[str, int] = {}
+    moved: dict[str, int] = {}
+    for m in measurements:
+        known = m.cache.process_read_bytes if m.cache and "dropped" in m.cache.ways else None
+        if known is None:
+            return None
+        fetched[m.pattern] = fetched.get(m.pattern, 0) + known
+        moved[m.pattern] = moved.get(m.pattern, 0) + m.bytes
+    total = sum(moved.values())
+    return sum(min(fetched[p], moved[p]) for p in moved) / total if total else None
+
+
+def ways_of(cells: Sequence[Measurement]) -> list[str]:
+    """The ways out of the cache that were in force for all of them."""
+    each = [{*m.cache.ways} if m.cache else set() for m in cells]
+    return sorted(set.intersection(*each)) if each else []
+
+
+def _of_one_direction(
+    some: Sequence[Measurement], reading: bool, simulated: bool
+) -> Evidence | None:
+    total = sum(m.bytes for m in some)
+    if not total:
+        return None
+    of: dict[Place, float] = {}
+    seen = unknown = 0.0
+    for m in some:
+        place = Place.of(m)
+        of[place] = of.get(place, 0.0) + m.bytes / total
+        share = _seen(m, m.cache) if m.cache else None
+        if share is None:
+            unknown += m.bytes / total
+        else:
+            seen += share * m.bytes / total
+    on_storage = None if unknown > NEARLY else min(seen, 1.0)
+    if reading and on_storage is not None and (ahead := _read_ahead(some)) is not None:
+        on_storage = max(on_storage, ahead)
+    most = max(some, key=lambda m: m.bytes)
+    return Evidence(
+        reading,
+        total,
+        on_storage,
+        of,
+        ways_of(some),
+        most.cache.reason if most.cache else "",
+        simulated,
+    )
+
+
+def evidence_of(measurements: Sequence[Measurement], virtual: bool = False) -> list[Evidence]:
+    """Of what these wrote, and of what they read; without those that moved nothing."""
+    moved = [m for m in measurements if m.bytes > 0]
+    found = []
+    for reading in (False, True):
+        some = [m for m in moved if is_reading(m.access) is reading]
+        if (one := _of_one_direction(some, reading, virtual)) is not None:
+            found.append(one)
+    return found
+
+
+def words_of(evidence: Sequence[Evidence]) -> str:
+    """Of both directions: "writes until on storage; reads from memory"."""
+    if evidence and all(one.simulated for one in evidence):
+        return "simulated " + " and ".join("reads" if e.reading else "writes" for e in evidence)
+    return "; ".join(one.words() for one in evidence)
+
+
+def mark_of(evidence: Sequence[Evidence]) -> str:
+    """For lists, where a rate is not one of storage alone: "memory"; empty if it is."""
+    places = {one.place for one in evidence}
+    if not evidence or evidence[0].simulated or places == {Place.DEVICE}:
+        return ""
+    if places == {Place.CACHE}:
+        return "memory"
+    return "mixed" if places & {Place.CACHE, Place.MIXED} else "unknown"
+
+
+def place_of(evidence: Sequence[Evidence]) -> Place:
+    """Of all of it together: the worst that is said of a part."""
+    places = [one.place for one in evidence]
+    if not places:
+        return Place.UNKNOWN
+    for worst in (Place.CACHE, Place.UNKNOWN, Place.MIXED):
+        if worst in places:
+            return worst
+    return Place.DEVICE
