@@ -46,7 +46,7 @@ def _page_of(*figures: Figure) -> Report:
     return Report("m", "made", Headline("made", 1.0, "1"), [], [Section("s", "S", figures)])
 
 
-def _told(folder: Path, lines: Sequence[made.Line]) -> Report:
+def _told(folder: Path, lines: list[made.Line]) -> Report:
     result = read_result(made.write(folder / "result.jsonl", lines))
     return tell("told", result, result.remarks)
 
@@ -59,7 +59,7 @@ def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:
         return Figure(kind, kind, "", kind, Axis("x", log=kind == "curves"), y, panels, columns=1)
 
     whiskers: dict[str, Any] = {"high": [4e6, None, 9e6], "low": [1e6, None, -70e6]}
-    grid = [[0.92, None], [1.0, 0.94]]
+    grid: list[list[float | None]] = [[0.92, None], [1.0, 0.94]]
     heat = Figure(
         "heatmap", "heat", "", "heatmap", Axis("other groups"), Axis("group", low=0.92, high=1.0),
         {"": [Panel("", [], ["p", "q"], ["r", "s"], grid)]},

@@ -251,6 +251,22 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+def test_a_campaign_has_a_page_and_a_trend(server: Server, runs: Path) -> None:
+    record = json.loads(_record(FIRST))
+    record |= {
+        "campaign": {"name": "night ly", "step": "a", "point": "p"},
+        "outcome": {"status": "done", "exit_code": 0},
+    }
+    (runs / FIRST / "run.json").write_text(json.dumps(record))
+    at = f"/{_token(server)}"
+    assert 'href="campaign/night%20ly"' in _ask(server, f"{at}/")[1]
+    assert FIRST in _ask(server, f"{at}/campaign/night%20ly")[1]
+    assert "trend of night ly" in _ask(server, f"{at}/trend/night%20ly")[1]
+    data = json.loads(_ask(server, f"{at}/trend/night%20ly/trend.json")[1])
+    assert data["campaign"] == "night ly"
+    assert _ask(server, f"{at}/trend/other")[0] == 404
+
+
 def test_in_a_browser(server: Server, page: Page) -> None:
     """List, search, compare by ticking; no fault on the console, no request to anywhere else."""
     asked: list[str] = []

@@ -25,6 +25,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("runs", "runs", "list the runs that are kept"),
     ("show", "show", "tables of a run: rates, percentiles, hints, caches"),
     ("report", "report", "one HTML file that explains a run"),
+    ("trend", "trend", "a campaign night by night, and where its numbers changed"),
     ("compare", "compare", "two systems or two times: faster, slower, or chance"),
     ("tune", "tune", "hints and settings that make a workload faster, if any do"),
     ("accept", "accept", "judge runs by acceptance rules"),

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from effio import text as fmt
-from effio.cli.complete import run_argument
+from effio.cli.complete import complete_sides
 from effio.cli.main import runs_directory
 from effio.errors import EffioError
 from effio.store.folder import REPORT, RunFolder, Store
+
+if TYPE_CHECKING:
+    from effio.report.model import Report
 
 
 def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
@@ -33,23 +37,41 @@ def _single_figures(
     linear: bool,
     output: str | None,
     limits: dict[str, float],
+    report: Report | None = None,
 ) -> None:
-    from effio.report.static import Choice, write_figure
+    """`report`: that of a campaign, in place of the one of the run."""
+    from effio.report.static import Choice, write_figure, write_figure_of
 
     if len(paths) > 1:
-        raise EffioError("--png and --pdf draw a figure of one run; name one RUN")
+        raise EffioError("--png, --svg and --pdf draw a figure of one run; name one RUN")
     if output is not None and len(wanted) > 1:
-        raise EffioError("--output names one file; give --png or --pdf, not both")
+        raise EffioError("--output names one file; give one of --png, --svg and --pdf")
     switches = [variant] if variant else []
     switches += ["linear"] if linear else []
     for name, kind in wanted:
         stem = "-".join([name, *(re.sub(r"[^A-Za-z0-9.]+", "-", s).strip("-") for s in switches)])
         target = Path(output) if output else Path(f"{stem}.{kind}")
-        click.echo(write_figure(paths[0], Choice(name, variant, linear), kind, target, limits))
+        choice = Choice(name, variant, linear)
+        if report is not None:
+            click.echo(write_figure_of(report, choice, kind, target))
+        else:
+            click.echo(write_figure(paths[0], choice, kind, target, limits))
+
+
+def _campaign(name: str, store: Store, target: Path | None) -> tuple[Report, Path]:
+    """The report of a campaign, and where its page is."""
+    from effio.campaign.state import FOLDER
+    from effio.report.campaign import campaign_report, runs_of
+
+    runs = runs_of(store.folders(), name)
+    if not runs:
+        raise EffioError(f"campaign {name} has no run with a result yet")
+    target = target or store.root / FOLDER / name / REPORT
+    return campaign_report(name, runs, target), target
 
 
 @click.command("report")
-@run_argument("runs", many=True)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_sides)
 @click.option(
     "-o",
     "--output",
@@ -71,6 +93,7 @@ def _single_figures(
     help="rates also in per cent of the limits that this run of probe found",
 )
 @click.option("--png", metavar="FIGURE", help="write one figure as FIGURE.png instead")
+@click.option("--svg", metavar="FIGURE", help="write one figure as FIGURE.svg instead")
 @click.option("--pdf", metavar="FIGURE", help="write one figure as FIGURE.pdf instead")
 @click.option(
     "--variant",
@@ -86,19 +109,35 @@ def command(
     ceilings: tuple[str, ...],
     probe: str | None,
     png: str | None,
+    svg: str | None,
     pdf: str | None,
     variant: str | None,
     linear: bool,
 ) -> None:
-    """Draw one HTML file about one or more runs.
+    """Draw one HTML file about one or more runs, or about a campaign.
 
-    The page is self-contained: it opens from a mail, without a network. --png and --pdf draw a
+    The page is self-contained: it opens from a mail, without a network. The name of a campaign
+    gives a page of its own: a figure for each value over the axes that were swept, a table of
+    points, and links to the runs. --png, --svg and --pdf draw a
     single figure for a paper (they need matplotlib), --variant and --linear are its switches; an
     unknown FIGURE or variant lists what there is.
     """
+    from effio.judge.gather import campaign_names
     from effio.report.build import load_probe, write_report
+    from effio.report.html import render, write_page
 
     store = Store(runs_directory(ctx))
+    wanted = [(name, kind) for name, kind in ((png, "png"), (svg, "svg"), (pdf, "pdf")) if name]
+    names = [name.removeprefix("@") for name in runs]
+    if len(names) == 1 and not Path(runs[0]).exists() and names[0] in campaign_names(store):
+        if ceilings or probe:
+            raise EffioError("--ceiling and --probe are for runs, not for a campaign")
+        report, target = _campaign(names[0], store, Path(output) if output and not wanted else None)
+        if wanted:
+            _single_figures([], wanted, variant, linear, output, {}, report)
+        else:
+            click.echo(f"report: {write_page(target, render([report], [str(store.root)]))}")
+        return
     found = [store.find(name) for name in runs]
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
     limits = _ceilings(ceilings)
@@ -107,12 +146,13 @@ def command(
         at = store.find(probe)
         of_probe = load_probe(at.path if isinstance(at, RunFolder) else at)
         limits = {**of_probe.ceilings(), **limits}
-    wanted = [(name, kind) for name, kind in ((png, "png"), (pdf, "pdf")) if name]
     if wanted:
         _single_figures(paths, wanted, variant, linear, output, limits)
         return
     if variant or linear:
-        raise EffioError("--variant and --linear are for a single figure: --png or --pdf FIGURE")
+        raise EffioError(
+            "--variant and --linear are for a single figure: --png, --svg or --pdf FIGURE"
+        )
     if output is not None:
         target = Path(output)
     elif len(found) == 1 and isinstance(found[0], RunFolder):

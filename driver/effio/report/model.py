@@ -28,6 +28,18 @@ class Quantity:
         return repr(self.value)
 
 
+class Link(str):
+    """A text that leads to another page; `href` is an address that effio made."""
+
+    __slots__ = ("href",)
+    href: str
+
+    def __new__(cls, text: str, href: str) -> Link:
+        link = super().__new__(cls, text)
+        link.href = href
+        return link
+
+
 Cell = str | float | int | bool | Quantity | None
 Level = Literal["good", "warn", "bad", "info"]
 

@@ -232,8 +232,10 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
             )
     canvas.suptitle(_literal(f"{figure.title} ({subtitle})"), fontsize=9)
     # Equal input gives equal bytes.
-    metadata: dict[str, Any] = {"CreationDate": None} if kind == "pdf" else {"Software": "effio"}
-    canvas.savefig(target, format=kind, dpi=200, metadata=metadata)
+    equal: dict[str, dict[str, Any]] = {
+        "pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": "effio"},
+    }  # fmt: skip
+    canvas.savefig(target, format=kind, dpi=200, metadata=equal[kind])
 
 
 def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: bool) -> None:
@@ -280,7 +282,11 @@ def write_figure(
     path: Path, choice: Choice, kind: str, target: Path, ceilings: Mapping[str, float]
 ) -> Path:
     """One figure of one run (folder or result file)."""
-    report = tell(*load(path), ceilings=ceilings)
+    return write_figure_of(tell(*load(path), ceilings=ceilings), choice, kind, target)
+
+
+def write_figure_of(report: Report, choice: Choice, kind: str, target: Path) -> Path:
+    """One figure of a report."""
     figure = find_figure(report, choice)
     try:
         draw(figure, target, kind, report.name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -23,6 +24,10 @@ from markupsafe import Markup
 import effio
 from effio.errors import EffioError
 from effio.report.build import page_of
+from effio.report.campaign import campaign_report
+from effio.report.html import render
+from effio.report.trend import as_data as trend_data
+from effio.report.trend import trend_of, trend_report
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
 
 _PAGES = Path(__file__).resolve().parent / "pages"
@@ -111,6 +116,12 @@ class App:
                     return self._page([name])
                 case ["run", name, file]:
                     return self._file(name, file)
+                case ["campaign", name]:
+                    return self._campaign(name)
+                case ["trend", name]:
+                    return self._trend(name, False)
+                case ["trend", name, "trend.json"]:
+                    return self._trend(name, True)
                 case ["compare"]:
                     return self._page(query.get("run", []))
         except EffioError as error:
@@ -128,6 +139,7 @@ class App:
             runs=runs,
             total=len(everything),
             wanted=wanted,
+            campaigns=sorted({run.cells["campaign"] for run in everything} - {""}),
             benchmarks=sorted({run.cells["benchmark"] for run in everything}),
             states=sorted({run.cells["state"] for run in everything}),
             files=FILES,
@@ -153,6 +165,22 @@ class App:
             return _refusal(404, _NOT_FOUND)
         stamps = tuple(_changed(path) for path in paths)
         return _answer(200, self._report(tuple(paths), stamps), "text/html")
+
+    def _campaign(self, name: str) -> Response:
+        runs = self.shelf.runs_of_campaign(name, every=False)
+        if not runs:
+            return _refusal(404, _NOT_FOUND)
+        page = render([campaign_report(name, runs)], [str(self.shelf.root)])
+        return _answer(200, page, "text/html")
+
+    def _trend(self, name: str, as_data: bool) -> Response:
+        runs = self.shelf.runs_of_campaign(name, every=True)
+        if not runs:
+            return _refusal(404, _NOT_FOUND)
+        trend = trend_of(name, runs)
+        if as_data:
+            return _answer(200, json.dumps(trend_data(trend)), "application/json")
+        return _answer(200, render([trend_report(trend)], [str(self.shelf.root)]), "text/html")
 
     @staticmethod
     def _drawn(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
+from effio.report.campaign import runs_of
 from effio.report.listing import line_of_folder
 from effio.store.folder import NOTES, PROGRESS, RECORD, RESULT, RunFolder, Store
 
@@ -71,6 +73,9 @@ class Shelf:
         if folder is None or file not in FILES or not (folder.path / file).is_file():
             return None
         return folder.path / file
+
+    def runs_of_campaign(self, name: str, every: bool) -> list[Judged]:
+        return runs_of(self._folders().values(), name, every)
 
     def runs(self) -> list[Shown]:
         """The newest first."""

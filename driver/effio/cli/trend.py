@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio trend CAMPAIGN`: its numbers night by night."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from effio.cli.complete import complete_sides
+from effio.cli.main import runs_directory
+from effio.cli.streams import say
+from effio.errors import EffioError, ExitCode
+from effio.judge import gather
+from effio.judge.samples import Judged
+from effio.store.folder import Store
+
+
+def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
+    """Of a campaign every run; `*` in its name stands for any letters."""
+    from effio.report.campaign import runs_of
+
+    names = gather.campaign_names(store)
+    found: dict[Path, Judged] = {}
+    for word in words:
+        campaigns = [n for n in names if fnmatchcase(n, word.removeprefix("@"))]
+        for campaign in campaigns:
+            found |= {run.path: run for run in runs_of(store.folders(), campaign, every=True)}
+        if not campaigns:
+            found |= {run.path: run for run in gather.judged([word], store, say)}
+    return sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
+
+
+@click.command("trend")
+@click.argument(
+    "campaigns", metavar="CAMPAIGN...", nargs=-1, required=True, shell_complete=complete_sides
+)
+@click.option("--json", "as_json", is_flag=True, help="for other programs, values in base units")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
+    help="write a page for the browser to FILE instead",
+)  # fmt: skip
+@click.option("--check", is_flag=True, help="exit with 1 if the last level of a value is worse")
+@click.pass_context
+def command(
+    ctx: click.Context, campaigns: tuple[str, ...], as_json: bool, output: str | None, check: bool
+) -> None:
+    """Show how the numbers of a campaign develop from night to night.
+
+    A night is the date (UTC) at which a run started. CAMPAIGN is a campaign ('nightly-*' stands for
+    several), tag:WORD, or a folder with runs. Each number has its mean and 95 % interval for every
+    night; changes of level are found by ruptures (PELT), and versions of the software that changed
+    are named.
+    """
+    from effio.cli.show import print_report
+    from effio.cli.terminal import Terminal
+    from effio.report.html import render, write_page
+    from effio.report.trend import as_data, trend_of, trend_report
+
+    store = Store(runs_directory(ctx))
+    runs = _runs(campaigns, store)
+    trend = trend_of(", ".join(campaigns), runs)
+    if not trend.courses:
+        raise EffioError("none of these runs has a number that counts")
+    if as_json:
+        click.echo(json.dumps(as_data(trend), indent=2))
+    elif output is not None:
+        page = render([trend_report(trend)], [str(store.root)])
+        click.echo(f"trend: {write_page(Path(output), page)}")
+    else:
+        print_report(Terminal(), trend_report(trend))
+    last = [(course, course.changes[-1]) for course in trend.courses if course.changes]
+    if check and any(pair in trend.worse for pair in last):
+        ctx.exit(int(ExitCode.DATA_ERRORS))

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a campaign: how its runs ended, a figure for each value over the axes that were
+swept, a table of points, and its runs with links to their reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from effio import text as fmt
+from effio.campaign.expression import as_number
+from effio.campaign.state import state_of
+from effio.judge.samples import Judged
+from effio.judge.statistics import FEWEST, Interval, mean_interval
+from effio.report.common.names import grouped, unique
+from effio.report.model import (
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Finding,
+    Headline,
+    Link,
+    Panel,
+    Quantity,
+    Report,
+    Section,
+    Series,
+    Table,
+)
+from effio.report.registry import teller_of
+from effio.store.folder import REPORT, RunFolder
+from effio.store.reader import ResultError
+
+_MOST_PANELS = 12
+
+
+@dataclass
+class Measured:
+    """A point of a campaign: the numbers of its runs, and the interval of their mean. `axes` as
+    text, the benchmark, the step and the ranks among them."""
+
+    axes: Mapping[str, str]
+    figure: str
+    unit: str
+    runs: int = 0
+    values: list[float] = field(default_factory=list)
+    own: Interval | None = None  # what a single run says of its number
+
+    @property
+    def mean(self) -> float | None:
+        return sum(self.values) / len(self.values) if self.values else None
+
+    @property
+    def interval(self) -> Interval | None:
+        return interval_over(self.values, self.own)
+
+
+def interval_over(values: Sequence[float], own: Interval | None) -> Interval | None:
+    """Of the mean over runs; of a single run its own. No rate or time is below zero."""
+    found = mean_interval(values) if len(values) >= FEWEST else None
+    found = own if len(values) == 1 else found
+    return Interval(max(0.0, found.low), found.high) if found and min(values) >= 0 else found
+
+
+def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
+    """Of a campaign the attempts that count, or all that have a result, by their start."""
+    attempts: dict[tuple[object, ...], list[RunFolder]] = {}
+    for folder in folders:
+        record = folder.record()
+        part = record.campaign if record is not None else None
+        if part is not None and part.name == campaign:
+            unit = (part.step, part.point, part.repetition, folder.id if every else "")
+            attempts.setdefault(unit, []).append(folder)
+    found = []
+    for some in attempts.values():
+        counting = state_of(some)[1]
+        if counting is None or not counting.has_result:
+            continue
+        try:
+            result = counting.told()
+        except ResultError:
+            continue
+        axes = result.record.campaign.axes if result.record and result.record.campaign else {}
+        labels = {name: str(value) for name, value in axes.items()}
+        found.append(Judged(counting.id, counting.path, result, labels))
+    return sorted(found, key=lambda run: (run.result.run.started, run.name))
+
+
+def axes_of(run: Judged) -> dict[str, str]:
+    part = run.result.record.campaign if run.result.record is not None else None
+    return {
+        "benchmark": run.result.benchmark,
+        "step": part.step if part is not None else "",
+        **run.labels,
+        "ranks": str(run.result.run.system.ranks),
+    }
+
+
+def own_interval(run: Judged) -> Interval | None:
+    """Of the run's one number, as the engine computed it."""
+    figure = run.result.figure(run.result.benchmark.replace("-", "_"))
+    samples = figure.samples if figure is not None else None
+    if samples is None or samples.low95 is None or samples.high95 is None:
+        return None
+    return Interval(samples.low95, samples.high95)
+
+
+def measured_points(runs: Sequence[Judged]) -> list[Measured]:
+    """Runs whose number does not count have a point without it."""
+    found: dict[object, Measured] = {}
+    for run in runs:
+        headline, axes = teller_of(run.result.benchmark).headline(run.result), axes_of(run)
+        unit = headline.unit
+        point = found.setdefault((*axes.items(), unit), Measured(axes, headline.name, unit))
+        point.runs += 1
+        if headline.value is not None and headline.valid is not False:
+            point.values.append(headline.value)
+            point.own = own_interval(run)
+    names = unique(name for point in found.values() for name in point.axes)
+    return sorted(found.values(), key=lambda p: [place_of(p.axes.get(name, "")) for name in names])
+
+
+def place_of(text: str) -> tuple[bool, float, str]:
+    """Numbers and sizes by value, before words."""
+    number = _number(text)
+    return (number is None, number or 0.0, text)
+
+
+def _number(text: str) -> float | None:
+    number = as_number(text)
+    if number is not None:
+        return float(number)
+    size = fmt.parse_size(text)
+    return None if size is None else float(size)
+
+
+def varying(points: Sequence[Measured]) -> list[str]:
+    """Axes that tell these points apart; those of the campaign before its own."""
+    names = unique(name for point in points for name in point.axes)
+    names.sort(key=lambda name: name in ("benchmark", "step", "ranks"))
+    return [name for name in names if len({p.axes.get(name) for p in points}) > 1]
+
+
+def _series(name: str, some: Sequence[Measured], axis: str, style: int) -> Series:
+    numbers = [_number(p.axes.get(axis, "")) for p in some]
+    x: list[float | str] = [
+        number if number is not None else p.axes.get(axis, "")
+        for number, p in zip(numbers, some, strict=True)
+    ]
+    intervals = [p.interval for p in some]
+    return Series(
+        name,
+        x,
+        [p.mean for p in some],
+        style,
+        high=[i.high if i else None for i in intervals],
+        low=[i.low if i else None for i in intervals],
+        notes=[fmt.count_of(len(p.values), "run") for p in some],
+    )
+
+
+def _words(point: Measured, names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {point.axes.get(name, '–')}" for name in names)
+
+
+def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
+    """Lines over the first axis whose values are numbers, a panel for each value of the second, a
+    curve for the rest; bars where nothing is a number."""
+    counted = [p for p in points if p.values]
+    if not counted:
+        return None
+    names = varying(counted)
+    first = next(
+        (n for n in names if all(_number(p.axes.get(n, "")) is not None for p in counted)), None
+    )
+    title, unit = counted[0].figure, counted[0].unit
+    caption = "Means over the runs of a point; whiskers are 95 % intervals, where there are any."
+    if first is None:
+        counted = [
+            Measured({**p.axes, "point": _words(p, names) or p.figure}, p.figure, p.unit, p.runs,
+                     p.values, p.own)
+            for p in counted
+        ]  # fmt: skip
+    x_name = first or "point"
+    others = [n for n in names if n != x_name] if first else []
+    second, rest = (others[0] if others else None), others[1:]
+    curves = unique(_words(p, rest) for p in counted)
+    by_panel = grouped(counted, lambda p: p.axes.get(second, "") if second else "")
+    panels = []
+    for value, of_panel in by_panel.items():
+        by_curve = grouped(of_panel, lambda p: _words(p, rest))
+        panels.append(
+            Panel(
+                f"{second} {value}" if second else "",
+                [
+                    _series(curve or title, by_curve[curve], x_name, style)
+                    for style, curve in enumerate(curves)
+                    if curve in by_curve
+                ],
+            )
+        )
+    if len(panels) > _MOST_PANELS:
+        caption += f" Shown are {_MOST_PANELS} of {len(panels)} panels; the table has all points."
+    values = [x for p in counted if (x := _number(p.axes.get(x_name, ""))) is not None]
+    wide = bool(values) and min(values) > 0 and max(values) >= 8 * min(values)
+    ticks = sorted({v: p.axes[x_name] for p in counted if (v := _number(p.axes[x_name]))}.items())
+    return Figure(
+        f"value-{number}",
+        title[:1].upper() + title[1:],
+        caption,
+        "curves" if first else "bars",
+        Axis(x_name.replace("-", " ").replace("_", " "), log=wide, ticks=ticks if first else ()),
+        Axis(title, unit, log=False),
+        {"": panels[:_MOST_PANELS]},
+        columns=1 if len(panels) == 1 else 3,
+        panel_height=340 if len(panels) == 1 else 260,
+        table=points_table(counted if first else points),
+    )
+
+
+def points_table(points: Sequence[Measured]) -> Table:
+    names = varying(points)
+    rows: list[list[Cell]] = []
+    for p in points:
+        interval = p.interval
+        rows.append(
+            [
+                *(p.axes.get(name, "") for name in names),
+                p.figure,
+                *(
+                    None if value is None else Quantity(value, p.unit)
+                    for value in (
+                        p.mean,
+                        interval.low if interval else None,
+                        interval.high if interval else None,
+                    )
+                ),
+                p.runs,
+                len(p.values),
+            ]
+        )
+    columns = [
+        *(Column(name) for name in names), Column("value"), Column("mean", "1"),
+        Column("95 % from", "1"), Column("to", "1"), Column("runs", "1"), Column("counted", "1"),
+    ]  # fmt: skip
+    return Table(columns, rows, "Points")
+
+
+def _link(run: Judged, target: Path) -> Link:
+    """The run's report, or its folder where it has none; relative to the page."""
+    page = run.path / REPORT
+    place = page if page.is_file() else run.path
+    relative = os.path.relpath(place.resolve(), target.parent.resolve())
+    return Link(run.name, "./" + quote(relative))
+
+
+def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
+    rows: list[list[Cell]] = []
+    for run in runs:
+        headline = teller_of(run.result.benchmark).headline(run.result)
+        verdict = {True: "valid", False: "not valid", None: ""}[headline.valid]
+        part = run.result.record.campaign if run.result.record is not None else None
+        rows.append(
+            [
+                _link(run, target) if target is not None else run.name,
+                part.step if part is not None else "",
+                ", ".join(f"{name} {value}" for name, value in run.labels.items()),
+                headline.name,
+                None if headline.value is None else Quantity(headline.value, headline.unit),
+                verdict,
+                run.result.status,
+                run.result.run.started,
+            ]
+        )
+    columns = [
+        Column("run"), Column("step"), Column("point"), Column("value"), Column("measured", "1"),
+        Column("verdict"), Column("outcome"), Column("started"),
+    ]  # fmt: skip
+    return Table(columns, rows, "Runs")
+
+
+def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:
+    headlines = [teller_of(r.result.benchmark).headline(r.result) for r in runs]
+    ended = [r.result.status for r in runs]
+    badly = [s for s in ended if s != "done"]
+    invalid = sum(h.valid is False for h in headlines)
+    text = (
+        f"{fmt.count_of(len(runs), 'run')} of {fmt.count_of(len(points), 'point')}, from"
+        f" {runs[0].result.run.started} to {runs[-1].result.run.started}."
+    )
+    found = [Finding(text)]
+    if badly:
+        text = f"{len(badly)} of them did not end well: {', '.join(unique(badly))}."
+        found.append(Finding(text, level="bad"))
+    if invalid:
+        text = f"The number of {fmt.count_of(invalid, 'run')} is not valid and counts nowhere."
+        found.append(Finding(text, level="warn"))
+    alone = sum(p.interval is None for p in points)
+    if alone:
+        text = (
+            f"{fmt.count_of(alone, 'point')} of {len(points)} have no interval: fewer than"
+            f" {FEWEST} runs count, and a single run says nothing of its own."
+        )
+        found.append(Finding(text, level="info"))
+    return found
+
+
+def campaign_report(name: str, runs: Sequence[Judged], target: Path | None = None) -> Report:
+    """`target` is where the page will be: links are relative to it; without it there are none."""
+    points = measured_points(runs)
+    groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
+    figures = [value_figure(i + 1, some) for i, some in enumerate(groups.values())]
+    blocks: list[Block] = [f for f in figures if f is not None]
+    sections = [Section("values", "Values over the axes", blocks)] if blocks else []
+    sections.append(Section("points", "Points", [points_table(points)]))
+    sections.append(Section("runs", "Runs", [runs_table(runs, target)]))
+    counted = sum(bool(p.values) for p in points)
+    headline = Headline(
+        "points with a number that counts",
+        counted,
+        "1",
+        f"of {len(points)} points",
+        anchor="points",
+    )
+    steps = unique(axes_of(run)["step"] for run in runs)
+    return Report(
+        name, "campaign", headline, summary_findings(runs, points), sections,
+        "steps: " + ", ".join(steps),
+    )  # fmt: skip

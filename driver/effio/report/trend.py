@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The numbers of a campaign night by night: value and interval, change points, and where the
+software changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from statistics import fmean, median
+from typing import Any
+
+from effio import text as fmt
+from effio.errors import pip_install
+from effio.judge.samples import Judged
+from effio.judge.statistics import Interval
+from effio.report.campaign import axes_of, interval_over, own_interval
+from effio.report.common.names import grouped, unique
+from effio.report.common.system import mpi_name
+from effio.report.model import (
+    Axis,
+    Cell,
+    Column,
+    Figure,
+    Finding,
+    Headline,
+    Panel,
+    Quantity,
+    Report,
+    Section,
+    Series,
+    Table,
+)
+from effio.report.registry import teller_of
+
+# Fewer nights before or after it show no change.
+SHORTEST = 3
+# Noise below this part of the value is none that a change has to stand out from.
+_LEAST_NOISE = 0.002
+# Of the penalty for a change point: log(nights) times the variance, times this.
+_PENALTY = 6.0
+SCHEMA = "effio-trend/1"
+
+
+@dataclass
+class Night:
+    """`day` is the date (UTC) at which the runs started."""
+
+    day: str
+    values: list[float] = field(default_factory=list)
+    own: Interval | None = None
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.values)
+
+    @property
+    def interval(self) -> Interval | None:
+        return interval_over(self.values, self.own)
+
+
+@dataclass(frozen=True)
+class Change:
+    """From `day` on the value is another one; means of the stretches before and after it."""
+
+    day: str
+    before: float
+    after: float
+
+    @property
+    def part(self) -> float:
+        return self.after / self.before - 1
+
+
+@dataclass
+class Course:
+    """One number of one point over the nights. `better`: higher or lower."""
+
+    what: str
+    figure: str
+    unit: str
+    better: str
+    nights: list[Night] = field(default_factory=list)
+    changes: Sequence[Change] = ()
+
+
+@dataclass(frozen=True)
+class Software:
+    day: str
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Trend:
+    name: str
+    courses: Sequence[Course]
+    software: Sequence[Software]
+    days: Sequence[str]
+    missing: str = ""  # why no change point was looked for
+
+    @property
+    def worse(self) -> list[tuple[Course, Change]]:
+        return [
+            (c, x) for c in self.courses for x in c.changes if (x.part < 0) == (c.better != "lower")
+        ]
+
+
+def _day(run: Judged) -> str:
+    return run.result.run.started[:10]
+
+
+def _versions(run: Judged) -> dict[str, str]:
+    system = run.result.run.system
+    release = system.kernel.get("release", "")
+    return {
+        "effio": run.result.run.engine.version,
+        "MPI": mpi_name(system.mpi.library),
+        "kernel": fmt.plain(release, 60),
+    }
+
+
+def software_changes(runs: Sequence[Judged]) -> list[Software]:
+    """By the start of runs: what is another version than in the run before it."""
+    found: list[Software] = []
+    known: dict[str, str] = {}
+    for run in runs:
+        for what, version in _versions(run).items():
+            if version and known.get(what, version) != version:
+                found.append(Software(_day(run), what, known[what], version))
+            if version:
+                known[what] = version
+    return found
+
+
+def change_points(values: Sequence[float]) -> list[int]:
+    """Where a stretch of another level begins, by PELT (Killick 2012) on the logarithms. Raises
+    ModuleNotFoundError without ruptures."""
+    import numpy as np
+    import ruptures
+
+    if len(values) < 2 * SHORTEST or min(values) <= 0:
+        return []
+    logs = np.log(np.asarray(values, dtype=float))
+    # Of differences of neighbours, which a change of level hardly touches.
+    noise = 1.4826 * median(abs(float(d)) for d in np.diff(logs)) / math.sqrt(2)
+    noise = max(noise, _LEAST_NOISE)
+    penalty = _PENALTY * math.log(len(values)) * noise**2
+    model = ruptures.Pelt(model="l2", min_size=SHORTEST, jump=1).fit(logs.reshape(-1, 1))
+    return [int(end) for end in model.predict(pen=penalty)[:-1]]
+
+
+def _changes(course: Course) -> list[Change]:
+    means = [night.mean for night in course.nights]
+    starts = change_points(means)
+    ends = [0, *starts, len(means)]
+    return [
+        Change(
+            course.nights[start].day,
+            fmean(means[ends[i] : start]),
+            fmean(means[start : ends[i + 2]]),
+        )
+        for i, start in enumerate(starts)
+    ]
+
+
+def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
+    """`runs` by their start. Numbers that do not count are left out."""
+    courses: dict[object, Course] = {}
+    apart = _apart(runs)
+    for run in runs:
+        headline = teller_of(run.result.benchmark).headline(run.result)
+        if headline.value is None or headline.valid is False or not _day(run):
+            continue
+        axes = axes_of(run)
+        what = ", ".join(f"{n} {axes[n]}" for n in apart if axes.get(n)) or run.result.benchmark
+        key = (what, headline.name, headline.unit)
+        record = run.result.figure(run.result.benchmark.replace("-", "_"))
+        better = record.metric.better if record is not None else "higher"
+        course = courses.setdefault(key, Course(what, headline.name, headline.unit, better))
+        if not course.nights or course.nights[-1].day != _day(run):
+            course.nights.append(Night(_day(run)))
+        course.nights[-1].values.append(headline.value)
+        course.nights[-1].own = own_interval(run)
+    missing = ""
+    for course in courses.values():
+        try:
+            course.changes = _changes(course)
+        except ModuleNotFoundError:
+            missing = (
+                f"change points need ruptures, which is not installed ({pip_install('ruptures')})"
+            )
+            break
+    days = sorted({night.day for c in courses.values() for night in c.nights})
+    return Trend(name, list(courses.values()), software_changes(runs), days, missing)
+
+
+def _apart(runs: Sequence[Judged]) -> list[str]:
+    told = [axes_of(run) for run in runs]
+    names = unique(name for axes in told for name in axes)
+    return [name for name in names if len({axes.get(name) for axes in told}) > 1]
+
+
+def change_sentence(course: Course, change: Change) -> str:
+    return (
+        f"{course.what}, {course.figure}: from {change.day} on"
+        f" {fmt.quantity(change.after, course.unit)} instead of"
+        f" {fmt.quantity(change.before, course.unit)} ({100 * change.part:+.1f} %)."
+    )
+
+
+def findings(trend: Trend) -> list[Finding]:
+    found = [
+        Finding(
+            change_sentence(course, change),
+            f"trend-{i + 1}",
+            "bad" if (change.part < 0) == (course.better != "lower") else "good",
+        )
+        for i, course in enumerate(trend.courses)
+        for change in course.changes
+    ]
+    if trend.missing:
+        return [Finding(trend.missing[:1].upper() + trend.missing[1:] + ".", level="warn")]
+    if not found:
+        text = f"No change of level was found in {fmt.count_of(len(trend.days), 'night')}."
+        if len(trend.days) < 2 * SHORTEST:
+            text = (
+                f"{fmt.count_of(len(trend.days), 'night')}: changes are looked for from"
+                f" {2 * SHORTEST} nights on."
+            )
+        found = [Finding(text)]
+    found += [
+        Finding(f"{s.day}: {s.what} changed from {s.before} to {s.after}.") for s in trend.software
+    ]
+    return found
+
+
+def _figure(number: int, course: Course, trend: Trend) -> Figure:
+    at = {day: float(date.fromisoformat(day).toordinal()) for day in trend.days}
+    x = [at[night.day] for night in course.nights]
+    intervals = [night.interval for night in course.nights]
+    means = [night.mean for night in course.nights]
+    series = [
+        Series(
+            course.figure, x, means,
+            high=[i.high if i else None for i in intervals],
+            low=[i.low if i else None for i in intervals],
+            notes=[fmt.count_of(len(night.values), "run") for night in course.nights],
+        )
+    ]  # fmt: skip
+    ends = [0, *(next(i for i, n in enumerate(course.nights) if n.day == c.day)
+                 for c in course.changes), len(x)]  # fmt: skip
+    for i in range(len(ends) - 1) if course.changes else ():
+        part = slice(ends[i], ends[i + 1])
+        level = fmean(means[part])
+        name = f"level {fmt.quantity(level, course.unit)}"
+        series.append(Series(name, [x[part][0], x[part][-1]], [level, level], i + 1, form="limit"))
+    top = max([*means, *(i.high for i in intervals if i)])
+    for day, some in grouped(trend.software, lambda s: s.day).items():
+        if day in at:
+            name = ", ".join(f"{s.what} {s.after}" for s in some)
+            series.append(Series(name, [at[day]] * 2, [0.0, top], 30, form="limit"))
+    return Figure(
+        f"trend-{number}",
+        f"{course.what}: {course.figure}",
+        "The mean of each night; whiskers are 95 % intervals, where there are any. Level lines are"
+        " the means between two changes; upright lines show where software changed.",
+        "curves",
+        Axis("night", ticks=[(place, day) for day, place in at.items()],
+             low=min(at.values()) - 0.5, high=max(at.values()) + 0.5),
+        Axis(course.figure, course.unit),
+        {"": [Panel("", series)]},
+        columns=1,
+        table=_table([course]),
+    )  # fmt: skip
+
+
+def _table(courses: Sequence[Course]) -> Table:
+    rows: list[list[Cell]] = []
+    for course in courses:
+        starts = {change.day: change for change in course.changes}
+        for night in course.nights:
+            interval, change = night.interval, starts.get(night.day)
+            rows.append(
+                [
+                    course.what,
+                    course.figure,
+                    night.day,
+                    Quantity(night.mean, course.unit),
+                    Quantity(interval.low, course.unit) if interval else None,
+                    Quantity(interval.high, course.unit) if interval else None,
+                    len(night.values),
+                    f"{100 * change.part:+.1f} %" if change else "",
+                ]
+            )
+    columns = [
+        Column("point"), Column("value"), Column("night"), Column("mean", "1"),
+        Column("95 % from", "1"), Column("to", "1"), Column("runs", "1"), Column("change"),
+    ]  # fmt: skip
+    return Table(columns, rows, "Nights")
+
+
+def trend_report(trend: Trend) -> Report:
+    count = sum(len(course.changes) for course in trend.courses)
+    headline = Headline(
+        "changes of level", None if trend.missing else count, "1",
+        f"in {fmt.count_of(len(trend.days), 'night')},"
+        f" {fmt.count_of(len(trend.courses), 'value')}",
+        missing=trend.missing,
+    )  # fmt: skip
+    figures = [_figure(i + 1, course, trend) for i, course in enumerate(trend.courses)]
+    sections = [
+        Section("nights", "Night by night", figures, show=False),
+        Section("table", "All nights", [_table(trend.courses)]),
+    ]
+    return Report(f"trend of {trend.name}", "trend", headline, findings(trend), sections)
+
+
+def as_data(trend: Trend) -> dict[str, Any]:
+    """For other programs; values in base units."""
+    return {
+        "schema": SCHEMA,
+        "campaign": trend.name,
+        "change_points": trend.missing or "looked for",
+        "values": [
+            {
+                "point": course.what,
+                "value": course.figure,
+                "unit": course.unit,
+                "better": course.better,
+                "nights": [
+                    {
+                        "night": night.day,
+                        "mean": night.mean,
+                        "low95": night.interval.low if night.interval else None,
+                        "high95": night.interval.high if night.interval else None,
+                        "runs": len(night.values),
+                    }
+                    for night in course.nights
+                ],
+                "changes": [
+                    {"night": c.day, "before": c.before, "after": c.after} for c in course.changes
+                ],
+            }
+            for course in trend.courses
+        ],
+        "software": [
+            {"night": s.day, "what": s.what, "before": s.before, "after": s.after}
+            for s in trend.software
+        ],
+    }

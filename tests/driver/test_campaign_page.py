@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a campaign and its trend, against runs whose numbers are known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from driver import made
+from driver.conftest import Effio
+from effio.report.campaign import campaign_report, runs_of
+from effio.report.model import Figure, Table
+from effio.report.trend import as_data, change_points, trend_of, trend_report
+from effio.store.folder import Store
+
+MB = 1_000_000
+
+
+def _run(
+    store: Path, day: int, value: float, block: str = "1MiB", ranks: int = 2, rep: int = 0,
+    mpi: str = "Open MPI v4.1.4",
+) -> None:  # fmt: skip
+    name = f"202601{day:02d}T0{rep}0000Z-io-bench-nightly-a-{block}-{ranks}-r{rep}"
+    run = made.run_line(benchmark="io-bench", b_eff_io=None)
+    run.pop("b_eff_io")
+    run["started"] = f"2026-01-{day:02d}T0{rep}:00:00Z"
+    run["system"] = {**run["system"], "ranks": ranks}
+    run["system"]["mpi"] = {**run["system"]["mpi"], "library": mpi}
+    best = made.figure("io_bench", value, benchmark="io-bench", where={})
+    made.write(store / name / "result.jsonl", made.numbered([run, best, made.end()]))
+    record: dict[str, Any] = {
+        "schema": "effio-run/1", "id": name, "created": run["started"], "benchmark": "io-bench",
+        "arguments": [], "directory": "/", "command": [],
+        "campaign": {"name": "nightly", "step": "a", "point": f"{block}-{ranks}-{day}",
+                     "repetition": rep, "axes": {"block": block}},
+        "outcome": {"status": "done", "exit_code": 0},
+    }  # fmt: skip
+    (store / name / "run.json").write_text(json.dumps(record))
+
+
+def _sweep(store: Path) -> None:
+    for ranks in (2, 4):
+        for block, rate in (("64KiB", 20), ("1MiB", 80), ("8MiB", 100)):
+            for rep in range(3):
+                _run(store, 1, (rate * ranks + rep) * MB, block, ranks, rep)
+
+
+def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
+    _sweep(tmp_path)
+    runs = runs_of(Store(tmp_path).folders(), "nightly")
+    assert len(runs) == 18
+    report = campaign_report("nightly", runs, tmp_path / "campaigns" / "nightly" / "report.html")
+    (figure,) = report.figures()
+    assert isinstance(figure, Figure)
+    assert list(figure.x.ticks) == [(65536, "64KiB"), (1048576, "1MiB"), (8388608, "8MiB")]
+    assert figure.x.log
+    panels = figure.variants[""]
+    assert [p.title for p in panels] == ["ranks 2", "ranks 4"]
+    (curve,) = panels[1].series
+    # Of 320, 321 and 322 MB/s the mean is 321, and half the interval t(0.975, 2) / sqrt(3) = 2.484.
+    assert list(curve.y) == [81 * MB, 321 * MB, 401 * MB]
+    assert curve.high[1] == pytest.approx((321 + 2.4841) * MB)
+    assert curve.low[1] == pytest.approx((321 - 2.4841) * MB)
+    points = next(b for s in report.sections for b in s.blocks if isinstance(b, Table))
+    assert len(points.rows) == 6
+    assert report.findings[0].text.startswith("18 runs of 6 points")
+
+
+def test_the_page_of_a_campaign_links_to_its_runs(effio: Effio, browser: Browser) -> None:
+    store = effio.cwd / "effio-runs"
+    _sweep(store)
+    folder = store / "campaigns" / "nightly"
+    folder.mkdir(parents=True)
+    (folder / "campaign.json").write_text('{"file": "x", "directory": "/", "ranks": 1}')
+    done = effio.call("report", "nightly")
+    assert done.returncode == 0, done.stderr
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto((folder / "report.html").as_uri())
+    page.wait_for_selector("html[data-drawn='1']", state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    links = page.locator("#r1-runs a")
+    assert links.count() == 18
+    target = links.first.evaluate("e => e.href")
+    assert target.startswith(store.as_uri() + "/2026")
+    assert wrong == []
+    page.close()
+    pytest.importorskip("matplotlib")
+    done = effio.call("report", "nightly", "--svg", "value-1")
+    assert done.returncode == 0, done.stderr
+    assert (effio.cwd / "value-1.svg").read_text().startswith("<?xml")
+
+
+def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
+    pytest.importorskip("ruptures")
+    # Two nights in a row are no level; noise of 1 % is none; 20 % for good is one.
+    noise = [0.4, -0.9, 0.7, -0.2, 1.0, -0.6, 0.3, -1.0, 0.8, -0.4, 0.1, -0.7]
+    assert change_points([100 + n for n in noise]) == []
+    assert change_points([100.0] * 12) == []
+    assert change_points([100 + n if i < 7 else 80 + n for i, n in enumerate(noise)]) == [7]
+    assert change_points([100.0, 100.0, 50.0, 50.0, 50.0]) == []  # fewer than six nights
+    for i, n in enumerate(noise):
+        mpi = "Open MPI v4.1.4" if i < 7 else "Open MPI v5.0.0"
+        _run(tmp_path, i + 1, (100 + n if i < 7 else 80 + n) * MB, mpi=mpi)
+    trend = trend_of("nightly", runs_of(Store(tmp_path).folders(), "nightly", every=True))
+    (course,) = trend.courses
+    assert [night.day for night in course.nights][:2] == ["2026-01-01", "2026-01-02"]
+    (change,) = course.changes
+    assert change.day == "2026-01-08"
+    assert change.before == pytest.approx((100 + sum(noise[:7]) / 7) * MB)
+    assert change.after == pytest.approx((80 + sum(noise[7:]) / 5) * MB)
+    assert trend.worse == [(course, change)]
+    (software,) = trend.software
+    assert (software.day, software.what) == ("2026-01-08", "MPI")
+    data = as_data(trend)
+    assert [c["night"] for c in data["values"][0]["changes"]] == ["2026-01-08"]
+    assert len(data["values"][0]["nights"]) == 12
+    report = trend_report(trend)
+    names = [s.name for s in report.figures()[0].variants[""][0].series]
+    assert names[-1] == f"MPI {software.after}"
+    assert report.findings[0].level == "bad"
+
+
+def test_trend_on_the_terminal_and_without_its_library(
+    effio: Effio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = effio.cwd / "effio-runs"
+    for day in range(1, 9):
+        _run(store, day, (100 if day < 5 else 70) * MB)
+    pytest.importorskip("ruptures")
+    done = effio.call("trend", "tag:nothing")
+    assert done.returncode == 2
+    (store / "campaigns" / "nightly").mkdir(parents=True)
+    (store / "campaigns" / "nightly" / "campaign.json").write_text("{}")
+    done = effio.call("trend", "night*", "--check")
+    assert done.returncode == 1, done.stderr
+    assert "from 2026-01-05 on 70.00 MB/s instead of 100.0 MB/s (-30.0 %)" in " ".join(
+        done.stdout.split()
+    )
+    data = json.loads(effio.call("trend", "nightly", "--json").stdout)
+    assert data["schema"] == "effio-trend/1"
+    assert data["values"][0]["changes"] == [{"night": "2026-01-05", "before": 100e6, "after": 70e6}]
+    monkeypatch.setitem(__import__("sys").modules, "ruptures", None)
+    told = trend_of("n", runs_of(Store(store).folders(), "nightly", every=True))
+    assert "change points need ruptures" in told.missing
+    assert "change points need ruptures" in trend_report(told).findings[0].text.lower()
