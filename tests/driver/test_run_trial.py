@@ -10,6 +10,7 @@ import pytest
 
 from driver.conftest import Effio
 from driver.runs import with_flavour
+from effio.launch import trial
 from engines import Engine
 from results import load
 
@@ -69,3 +70,22 @@ def test_a_script_makes_no_trial(with_engine: Effio, data: Path) -> None:
     assert wrong.returncode == 2
     assert "--rate-limit: collective calls that are queued" in wrong.stderr
     assert not (with_engine.cwd / "effio-runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ((), {}),
+        (("--collective",), {"--collective": ""}),
+        (("--queue-depth", "4", "--collective"), {"--queue-depth": "4", "--collective": ""}),
+        (("--queue-depth=4",), {"--queue-depth": "4"}),
+    ],
+)
+def test_options_of_a_command_line(words: tuple[str, ...], given: dict[str, str]) -> None:
+    assert trial._given(words) == given
+
+
+@pytest.mark.parametrize("benchmark", ["ior", "rings"])
+def test_a_benchmark_needs_no_option(benchmark: str, with_engine: Effio) -> None:
+    done = with_engine.call("run", benchmark, "--ranks", "2", "--print-command")
+    assert done.returncode == 0, done.stderr

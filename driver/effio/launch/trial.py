@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from effio.errors import EffioError, ExitCode
@@ -34,7 +35,7 @@ class TrialError(EffioError):
 
 def _given(arguments: Sequence[str]) -> dict[str, str]:
     given = {}
-    for word, after in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, after in pairwise((*arguments, "")):
         name, equals, value = word.partition("=")
         if name.startswith("--"):
             given[name] = value if equals else after
