@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from driver import made
 from driver.conftest import Effio
 from effio.config.toml_file import MAX_BYTES
 from effio.errors import EffioError
+from effio.judge import gather
 from effio.judge.accept import Outcome, accept
 from effio.judge.rules import RuleFile, load_rules
 from effio.judge.samples import Judged
 from effio.judge.verdicts import Ruling
+from effio.store.folder import Store
 from effio.store.reader import read_result
 
 MIB = 1 << 20
@@ -41,7 +44,17 @@ def ior(
         line = made.measurement(access, "per-process sequential", 1, rate, benchmark="ior",
                                 where=where, repetition=i, nodes=nodes, **more)  # fmt: skip
         lines.append(line | {"cache": more.get("cache", {"verdict": "device"})})
-    return judged(folder, name, lines, labels)
+    return judged(folder, name, lines, {"step": STEPS.get((access, transfer), "")} | (labels or {}))
+
+
+# Of the campaign blue-waters, by what is measured; IOR 1 writes as IOR 2 does.
+STEPS = {
+    ("write", 4 * MIB): "ior-2-write",
+    ("read", 4 * MIB): "ior-2-read",
+    ("write", 16 * MIB): "ior-3-4",
+    ("read", 16 * MIB): "ior-3-4",
+}
+IOR_1 = {"step": "ior-1"}
 
 
 def mdtest(folder: Path, rates: dict[str, list[float]], unique: bool, populate: int) -> Judged:
@@ -52,7 +65,8 @@ def mdtest(folder: Path, rates: dict[str, list[float]], unique: bool, populate: 
                                     where={"thing": "file", "unique": unique})  # fmt: skip
             line["rate"]["unit"] = "op/s"
             lines.append(line)
-    return judged(folder, f"mdtest-{unique}", lines)
+    step = "mdtest-separate" if unique else "mdtest-single"
+    return judged(folder, f"mdtest-{unique}", lines, {"step": step})
 
 
 def judged(
@@ -78,7 +92,7 @@ def one(rules: RuleFile, runs: Sequence[Judged]) -> Outcome:
 
 def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
     # "Max Write 732912.20 MiB/sec" is 0.7685 TB/s, and less than 1 TB/s.
-    write = ior(tmp_path, "write", [732912.20 * MIB] * 10)
+    write = ior(tmp_path, "write", [732912.20 * MIB] * 10, labels=IOR_1)
     # File creation 43254.472 ± 5306.844, stat 77641.366 ± 1185.805, removal 43862.148 ± 14615.957.
     rates = {
         "create": around(43254.472, 5306.844, 20),
@@ -99,7 +113,7 @@ def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
     assert told.sample.cov == pytest.approx(14615.957 / 43862.148)
     assert found["valid"].ruling is Ruling.PASS
     # Nine are not ten.
-    nine = outcomes(load_rules("blue-waters"), [ior(tmp_path, "nine", [2e12] * 9)])
+    nine = outcomes(load_rules("blue-waters"), [ior(tmp_path, "nine", [2e12] * 9, labels=IOR_1)])
     assert nine["ior-1-write"].ruling is Ruling.OPEN
     assert nine["ior-1-write"].reason == "9 repetitions, 10 needed"
     # "> 25,000" is not met by 25,000; "at least 1 TB/s" is by 1 TB/s.
@@ -107,7 +121,7 @@ def test_blue_waters_against_its_own_samples(tmp_path: Path) -> None:
     assert outcomes(load_rules("blue-waters"), [exact])["mdtest-1-create-separate"].ruling is (
         Ruling.FAIL
     )
-    exact = ior(tmp_path, "exact", [1e12] * 10)
+    exact = ior(tmp_path, "exact", [1e12] * 10, labels=IOR_1)
     assert outcomes(load_rules("blue-waters"), [exact])["ior-1-write"].ruling is Ruling.PASS
     # An empty directory is not one of a million files.
     empty = mdtest(tmp_path, rates, False, 0)
@@ -135,9 +149,9 @@ def test_scaling_with_servers(tmp_path: Path) -> None:
     bad = outcomes(rules, servers(tmp_path, good | {36: 0.89 * 288e9}))["ior-2-write"]
     assert bad.ruling is Ruling.FAIL
     assert bad.reason == "at 36: 256.3 GB/s, needed 259.2 GB/s"
-    # Rule 1 looks at all servers alone.
+    # Rule 1 looks at its own step alone.
     assert outcomes(rules, servers(tmp_path, good))["ior-1-write"].reason == (
-        "3 repetitions, 10 needed"
+        "not measured: step ior-1; there is ior-2-write"
     )
     missing = outcomes(rules, servers(tmp_path, {1: 8e9, 12: 96e9, 36: 288e9}))["ior-2-write"]
     assert missing.reason == "no step at 0.67 of the largest label.servers (36)"
@@ -147,13 +161,16 @@ def test_scaling_with_servers(tmp_path: Path) -> None:
     assert above.ruling is Ruling.PASS
     assert above.reason.startswith("above linear at 12")
     cached = servers(tmp_path, good, access="read", cache={"verdict": "cache"})
-    assert outcomes(rules, cached)["ior-2-read"].reason == "12 of 12 came from a cache"
+    assert outcomes(rules, cached)["ior-2-read"].reason == (
+        "evidence of 12 of 12 is not device: 12 cache"
+    )
 
 
 def test_half_of_the_best_at_every_step(tmp_path: Path) -> None:
     def at(rates: dict[int, float]) -> Outcome:
         runs = [
-            ior(tmp_path, f"n{n}", [rate], nodes=n, transfer=16 * MIB) for n, rate in rates.items()
+            ior(tmp_path, f"n{n}", [rate] * 3, nodes=n, transfer=16 * MIB)
+            for n, rate in rates.items()
         ]
         return outcomes(load_rules("blue-waters"), runs)["ior-3-write"]
 
@@ -209,6 +226,85 @@ def test_what_is_no_ground(tmp_path: Path) -> None:
     assert one(threshold, [metadata]).reason == "measured in op/s, asked for in B/s"
 
 
+def test_a_mixture_is_an_error(tmp_path: Path) -> None:
+    # Written at 10, read at 1000 MB/s: 505 is the rate of nothing.
+    both = [ior(tmp_path, "w", [10e6] * 3), ior(tmp_path, "r", [1000e6] * 3, access="read")]
+    for run in both:
+        run.labels["step"] = "same"  # type: ignore[index]
+    found = one(rule(kind="threshold", at_least="100MB/s"), both)
+    assert (found.ruling, found.reason) == (
+        Ruling.OPEN, "measured with different access (read, write): select one",
+    )  # fmt: skip
+    sizes = [ior(tmp_path, f"t{n}", [2e9] * 3, transfer=n * MIB) for n in (1, 2)]
+    selected = {"select": {"where.transfer_bytes": "2MiB"}}
+    assert (
+        "where.transfer_bytes (1048576, 2097152)"
+        in one(rule(kind="threshold", at_least="1GB/s"), sizes).reason
+    )
+    assert one(rule(kind="threshold", at_least="1GB/s", **selected), sizes).ruling is Ruling.PASS
+    across = {"across": ["where.transfer_bytes"]}
+    assert one(rule(kind="threshold", at_least="1GB/s", **across), sizes).ruling is Ruling.PASS
+
+
+@pytest.mark.parametrize("verdict", ["mixed", "unknown", "cache"])
+def test_evidence_is_demanded_literally(verdict: str, tmp_path: Path) -> None:
+    run = ior(tmp_path, "a", [2e9] * 3, cache={"verdict": verdict})
+    demanded = one(rule(kind="threshold", at_least="1GB/s", from_storage=True), [run])
+    assert (demanded.ruling, demanded.reason) == (
+        Ruling.OPEN, f"evidence of 3 of 3 is not device: 3 {verdict}",
+    )  # fmt: skip
+    agreed = rule(kind="threshold", at_least="1GB/s", evidence=["device", verdict])
+    assert one(agreed, [run]).ruling is Ruling.PASS
+    # Too slow even with the help of a cache.
+    failed = one(rule(kind="threshold", at_least="3GB/s", from_storage=True), [run])
+    assert failed.ruling is Ruling.FAIL
+
+
+def test_too_close_to_call(tmp_path: Path) -> None:
+    # Mean 1.05, deviation 0.1, five values: 1.118 errors above 1. Student's t with 4 freedoms has
+    # 0.163 beyond; t(0.95, n - 1) 0.1 / sqrt(n) <= 0.05 from n = 13 on (1.782 / 3.606 = 0.494).
+    limit = rule(kind="threshold", at_least="1GB/s")
+    values = [1.05e9 + 1e8 * f / math.sqrt(2.5) for f in (-2, -1, 0, 1, 2)]
+    found = one(limit, [ior(tmp_path, "a", values)])
+    assert found.ruling is Ruling.CLOSE
+    assert found.wrong == pytest.approx(0.163, abs=5e-4)
+    assert found.decides == 13
+    assert "13 repetitions would decide" in found.reason
+    assert accept(limit, [ior(tmp_path, "b", values)]).verdict == "NOT DECIDED"
+    alone = rule(kind="threshold", at_least="1GB/s", risk=0.5)
+    assert one(alone, [ior(tmp_path, "c", values)]).ruling is Ruling.PASS
+    far = one(rule(kind="threshold", at_least="0.8GB/s"), [ior(tmp_path, "d", values)])
+    # 5.59 errors: 0.0025 beyond.
+    assert far.ruling is Ruling.PASS
+    assert far.wrong == pytest.approx(0.0025, abs=1e-4)
+    single = one(limit, [ior(tmp_path, "e", [2e9])])
+    assert single.ruling is Ruling.CLOSE
+    assert single.reason.startswith("one value has no spread")
+
+
+def test_one_that_cannot_tell_hides_no_fail(tmp_path: Path) -> None:
+    steady = rule(kind="steady")
+    restless = ior(tmp_path, "a", [1e9] * 2, detail={"steady": {"reached": False}})
+    silent = ior(tmp_path, "b", [1e9] * 2, detail={"steady": None})
+    assert one(steady, [restless, silent]).reason == "2 of 4 never became steady"
+    bad = ior(tmp_path, "c", [1e9], valid=False, invalid_reason="sync failed")
+    above = one(rule(kind="limit", at_most="2GB/s"), [ior(tmp_path, "d", [3e9]), bad])
+    assert (above.ruling, above.reason) == (Ruling.FAIL, "1 of 2 invalid (c: sync failed)")
+
+
+def test_a_copied_run_is_not_another_repetition(effio: Effio) -> None:
+    folder = effio.cwd / "effio-runs" / "20260101T000000Z-b-eff-io"
+    made.write(folder / "result.jsonl", made.b_eff_io())
+    record = {"schema": "effio-run/1", "id": folder.name, "created": "", "directory": "/",
+              "benchmark": "b-eff-io", "arguments": [], "command": []}  # fmt: skip
+    (folder / "run.json").write_text(json.dumps(record))
+    shutil.copytree(folder, effio.cwd / "effio-runs" / "again")
+    told: list[str] = []
+    store = Store(effio.cwd / "effio-runs")
+    assert len(gather.judged([str(store.root)], store, told.append)) == 1
+    assert "is a copy of" in told[0]
+
+
 BAD = {
     "": "'schema' is missing",
     "x = [": "",
@@ -255,7 +351,7 @@ title = "Small"
 [[rule]]
 id = "write"
 kind = "threshold"
-select = {{ access = "write", pattern = "shared" }}
+select = {{ access = "write", pattern = "shared", "where.chunk_bytes" = 2097152 }}
 statistic = "max"
 at_least = "{limit}"
 [[rule]]

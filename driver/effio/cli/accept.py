@@ -52,6 +52,8 @@ def _data(outcome: Outcome) -> dict[str, Any]:
         "value": outcome.value,
         "unit": outcome.unit or None,
         "reason": outcome.reason or None,
+        "wrong_probability": outcome.wrong,
+        "repetitions_needed": outcome.decides,
         "values": sample.count if sample else None,
         "cov": sample.cov if sample else None,
         "steps": [

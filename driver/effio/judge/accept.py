@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from effio import text as fmt
+from effio.judge import guard, statistics
 from effio.judge import rules as data
-from effio.judge import statistics
+from effio.judge.differences import other_workload
+from effio.judge.guard import Guard, StepGuard
 from effio.judge.rules import (
-    Bounds,
     Floor,
     Limit,
     Linearity,
@@ -21,36 +22,33 @@ from effio.judge.rules import (
     Threshold,
     Valid,
 )
-from effio.judge.samples import Judged
+from effio.judge.samples import Judged, key_of
+from effio.judge.selection import Picked, coordinate, coordinates, select
 from effio.judge.statistics import Summary
 from effio.judge.verdicts import Ruling
 from effio.store.details import Detail
-from effio.store.records import Measurement
 
 # A step of the axis may be off by this part: servers come whole.
 _NEAR = 0.05
 
 
 @dataclass(frozen=True)
-class Picked:
-    run: Judged
-    m: Measurement
-
-
-@dataclass(frozen=True)
 class Step:
-    """Of a rule over steps: value of the axis, what was measured, and what it had to be."""
+    """Of a rule over steps: value of the axis, what was measured, and what it had to be. `share`:
+    of what the reference promises, with its interval; None at the reference."""
 
     at: float
     sample: Summary
     value: float
     needed: float | None
     met: bool | None
+    share: StepGuard | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a rule. `limit` is what was asked for, in words; values in base units."""
+    """What became of a rule. `limit` is what was asked for, in words; values in base units. `wrong`
+    is the probability of a wrong ruling, `decides` the repetitions that would decide."""
 
     rule: Rule
     ruling: Ruling
@@ -63,6 +61,8 @@ class Outcome:
     runs: Sequence[Judged] = ()
     projection: Projection | None = None
     base: float | None = None  # what was measured where `value` is projected
+    wrong: float | None = None
+    decides: int | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Acceptance:
     def verdict(self) -> str:
         if self.failed:
             return "NOT ACCEPTED"
-        return "NOT DECIDED" if self.count(Ruling.OPEN) else "ACCEPTED"
+        undecided = self.count(Ruling.OPEN) + self.count(Ruling.CLOSE)
+        return "NOT DECIDED" if undecided else "ACCEPTED"
 
 
 class _Reached(Detail):
@@ -94,78 +95,6 @@ class _Steadiness(Detail):
 
 class _OpenError(Exception):
     """The rule cannot be evaluated, because …"""
-
-
-def coordinate(picked: Picked, name: str) -> object:
-    """What a rule calls by this name; None if there is none."""
-    run, m = picked.run.result.run, picked.m
-    head, _, rest = name.partition(".")
-    if head == "where" and rest:
-        return m.where.get(rest)
-    if head == "options" and rest:
-        return run.options.get(rest)
-    if head == "label" and rest:
-        return picked.run.labels.get(rest)
-    plain: dict[str, object] = {
-        "benchmark": run.benchmark,
-        "pattern": m.pattern,
-        "access": m.access,
-        "ranks": m.ranks,
-        "nodes": m.nodes,
-        "backend": run.backend.name if run.backend else None,
-        "file_system": run.file_system.type if run.file_system else None,
-    }
-    return plain.get(name)
-
-
-def _same(found: object, wanted: object) -> bool:
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return found is wanted
-    numbers = (data.as_number(found), data.as_number(wanted))
-    if None not in numbers:
-        return numbers[0] == numbers[1]
-    return found == wanted
-
-
-def _matches(found: object, wanted: object) -> bool:
-    if isinstance(wanted, Bounds):
-        value = data.as_number(found)
-        low, high = data.as_number(wanted.at_least), data.as_number(wanted.at_most)
-        return (
-            value is not None and (low is None or value >= low) and (high is None or value <= high)
-        )
-    if isinstance(wanted, list):
-        return any(_same(found, one) for one in wanted)
-    return _same(found, wanted)
-
-
-def select(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
-    """And, where that is nothing, the condition that left nothing."""
-    picked = [Picked(run, m) for run in runs for m in run.result.measurements]
-    for name, wanted in rule.select.items():
-        left = [p for p in picked if _matches(coordinate(p, name), wanted)]
-        if picked and not left:
-            there = sorted({str(coordinate(p, name)) for p in picked})
-            return [], fmt.plain(f"{name} {_wanted(wanted)}; there is {', '.join(there[:5])}", 300)
-        picked = left
-    return (_largest(picked, rule.at_largest) if rule.at_largest else picked), ""
-
-
-def _wanted(wanted: object) -> str:
-    if isinstance(wanted, Bounds):
-        bounds = (("at least", wanted.at_least), ("at most", wanted.at_most))
-        return " and ".join(f"{sign} {_number(v)}" for sign, v in bounds if v is not None)
-    return " or ".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
-
-
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.12g}"
-
-
-def _largest(picked: Sequence[Picked], axis: str) -> list[Picked]:
-    placed = [(data.as_number(coordinate(p, axis)), p) for p in picked]
-    most = max((at for at, _ in placed if at is not None), default=None)
-    return [p for at, p in placed if at is None or at == most]
 
 
 def accept(
@@ -196,7 +125,28 @@ def _outcome(
         _usable(rule, picked, lacking)
         return _project(blank, rule, picked) if projected else _judge(blank, rule, picked)
     except _OpenError as error:
-        return replace(blank, reason=str(error))
+        failed = None if projected else _failed_all_the_same(blank, rule, picked)
+        return replace(failed or blank, reason=_and(failed.reason if failed else "", str(error)))
+
+
+def _and(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))
+
+
+def _failed_all_the_same(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome | None:
+    """A fail is a fail, even if other values cannot tell: what is lacking cannot mend it. Too few
+    repetitions are no measurement."""
+    usable = [p for p in picked if p.m.valid and p.m.rate.value is not None]
+    if not usable or any(p.run.result.run.clock.virtual for p in usable):
+        return None
+    eased = rule.model_copy(
+        update={"cov": None, "steps": [], "evidence": [], "from_storage": False}
+    )
+    try:
+        found = _judge(blank, eased, usable)
+    except _OpenError:
+        return None
+    return found if found.ruling is Ruling.FAIL else None
 
 
 def limit_text(rule: Rule) -> str:
@@ -224,10 +174,15 @@ def _usable(rule: Rule, picked: Sequence[Picked], lacking: str) -> None:
     if bad:
         why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
         raise _OpenError(f"{len(bad)} of {len(picked)} invalid ({bad[0].run.name}: {why})")
-    if rule.from_storage:
-        cached = [p for p in picked if p.m.cache is not None and p.m.cache.verdict == "cache"]
-        if cached:
-            raise _OpenError(f"{len(cached)} of {len(picked)} came from a cache")
+    if wanted := rule.wanted_evidence:
+        told = [p.m.cache.verdict if p.m.cache is not None else "none" for p in picked]
+        counts = {word: told.count(word) for word in sorted(set(told)) if word not in wanted}
+        if counts:
+            found = ", ".join(f"{count} {word}" for word, count in counts.items())
+            raise _OpenError(
+                f"evidence of {sum(counts.values())} of {len(picked)} is not"
+                f" {' or '.join(wanted)}: {found}"
+            )
 
 
 def _sample(rule: Rule, picked: Sequence[Picked], where: str = "") -> tuple[Summary, float, str]:
@@ -251,14 +206,21 @@ def _sample(rule: Rule, picked: Sequence[Picked], where: str = "") -> tuple[Summ
     return told, value[rule.statistic], units.pop()
 
 
-def _one_workload(picked: Sequence[Picked]) -> None:
-    """A mean over different numbers of ranks is none of anything."""
-    labels = {f"label.{name}" for p in picked for name in p.run.labels if name != "system"}
-    for name in ("ranks", "nodes", *sorted(labels)):
-        values = {coordinate(p, name) for p in picked}
-        if len(values) > 1:
-            told = ", ".join(sorted(map(str, values), key=len))
+def _one_workload(rule: Rule, picked: Sequence[Picked], varying: Sequence[str] = ()) -> None:
+    """A mean over different things is the mean of nothing. `varying` is what may differ beside
+    `across`."""
+    allowed = {*rule.across, *varying}
+    every = [coordinates(p) for p in picked]
+    for name in dict.fromkeys(name for one in every for name in one):
+        values = {str(one.get(name)) for one in every}
+        if len(values) > 1 and name not in allowed:
+            told = ", ".join(sorted(values, key=lambda text: (len(text), text)))
             raise _OpenError(f"measured with different {name} ({told}): select one")
+    across = frozenset(name.partition(".")[2] for name in allowed if name.startswith("options."))
+    axes = key_of(picked[0].m).axes
+    for other in picked[1:]:
+        if differing := other_workload(picked[0].run, other.run, axes, across):
+            raise _OpenError(f"measured with different options ({differing}): select one")
 
 
 def _judge(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
@@ -277,12 +239,41 @@ def _ruled(blank: Outcome, met: bool, reason: str = "") -> Outcome:
     return replace(blank, ruling=Ruling.PASS if met else Ruling.FAIL, reason=reason)
 
 
+def _guarded(blank: Outcome, rule: Rule, told: Guard, reason: str = "") -> Outcome:
+    """Pass, fail, or too close to call."""
+    found = replace(blank, wrong=told.wrong)
+    if told.decides(rule.risk):
+        return _ruled(found, told.met, reason)
+    if told.wrong is None:
+        why = "one value has no spread: its distance to the limit cannot be judged"
+        return replace(found, ruling=Ruling.CLOSE, reason=_and(why, reason))
+    would = (
+        f"{told.needed} repetitions would decide"
+        if told.needed
+        else "no practical number of repetitions would decide"
+    )
+    side = "met" if told.met else "not met"
+    why = f"{side} by the value, but wrong with a probability of {fmt.percent(told.wrong)}; {would}"
+    return replace(found, ruling=Ruling.CLOSE, reason=_and(why, reason), decides=told.needed)
+
+
 def _threshold(blank: Outcome, rule: Threshold, picked: Sequence[Picked]) -> Outcome:
-    _one_workload(picked)
+    _one_workload(rule, picked)
     sample, value, unit = _sample(rule, picked)
     _check_unit(unit, rule.bound()[2])
     found = replace(blank, sample=sample, value=value, unit=unit)
-    return _ruled(found, rule.met(value))
+    if rule.statistic in ("min", "max"):  # of what was measured: there is nothing to infer
+        return _ruled(found, rule.met(value))
+    told = guard.of_mean(_by_run(picked), rule.bound()[1], rule.met(value), rule.risk)
+    return _guarded(found, rule, told)
+
+
+def _by_run(picked: Sequence[Picked]) -> list[list[float]]:
+    runs: dict[str, list[float]] = {}
+    for p in picked:
+        if p.m.rate.value is not None:
+            runs.setdefault(p.run.name, []).append(p.m.rate.value)
+    return list(runs.values())
 
 
 def _check_unit(unit: str, wanted: str) -> None:
@@ -306,8 +297,8 @@ def _project(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
 
 def _by_step(
     rule: Linearity | Floor, picked: Sequence[Picked]
-) -> tuple[list[tuple[float, Summary, float]], str]:
-    """Value of the axis, sample and statistic, in order; and the unit."""
+) -> tuple[list[tuple[float, Summary, float]], list[list[float]], str]:
+    """Value of the axis, sample and statistic, in order; all values of each; and the unit."""
     groups: dict[float, list[Picked]] = {}
     for p in picked:
         told = coordinate(p, rule.axis)
@@ -322,56 +313,98 @@ def _by_step(
     for part in rule.steps:
         if not any(abs(at / largest - part) <= _NEAR for at in groups):
             raise _OpenError(f"no step at {part:.2g} of the largest {rule.axis} ({largest:g})")
+    _one_workload(rule, picked, (rule.axis, "ranks", "nodes", "where.workers"))
     units, found = set(), []
     for at in sorted(groups):
+        _one_workload(rule, groups[at])
         sample, value, unit = _sample(rule, groups[at], f" at {at:g}")
         found.append((at, sample, value))
         units.add(unit)
     if len(units) > 1:
         raise _OpenError(f"several units: {', '.join(sorted(units))}")
-    return found, units.pop()
+    values = [[p.m.rate.value or 0.0 for p in groups[at]] for at in sorted(groups)]
+    if min(map(min, values)) <= 0:
+        raise _OpenError("a rate of 0")
+    return found, values, units.pop()
 
 
 def _over_steps(
-    blank: Outcome, found: Sequence[tuple[float, Summary, float]], unit: str,
-    needed: Callable[[float], float],
+    blank: Outcome, rule: Linearity | Floor, found: Sequence[tuple[float, Summary, float]],
+    unit: str, needed: Callable[[float], float], shares: Sequence[StepGuard | None],
 ) -> Outcome:  # fmt: skip
-    steps = [Step(at, s, value, needed(at), value >= needed(at)) for at, s, value in found]
-    worst = min(steps, key=lambda s: s.value / s.needed if s.needed else 0.0)
+    """All steps have to pass, each with the rule's risk. For a fail one is enough; the risk is
+    shared out over them, so that many steps do not fail by chance."""
+    steps = [
+        Step(at, s, value, needed(at), value >= needed(at) * (1 - 1e-12), share)
+        for (at, s, value), share in zip(found, shares, strict=True)
+    ]
+    judged = [s for s in steps if s.share is not None]
+    worst = min(judged, key=lambda s: s.value / s.needed if s.needed else 0.0)
     values = [fmt.quantity(v, unit) for v in (worst.value, worst.needed)]
     told = "" if worst.met else f"at {worst.at:g}: {values[0]}, needed {values[1]}"
     outcome = replace(blank, steps=steps, unit=unit, value=worst.value, sample=worst.sample)
-    return _ruled(outcome, all(s.met for s in steps), told)
+    alone = rule.risk if rule.risk >= 0.5 else rule.risk / len(judged)
+    failed = [s for s in judged if not s.share.guard.met and s.share.guard.decides(alone)]  # type: ignore[union-attr]
+    if failed:
+        first = min(failed, key=lambda s: s.value / s.needed if s.needed else 0.0)
+        wrong = first.share.guard.wrong if first.share else None
+        return replace(_ruled(outcome, False, told), wrong=wrong)
+    open_ = [s for s in judged if not (s.share.guard.met and s.share.guard.decides(rule.risk))]  # type: ignore[union-attr]
+    closest = max(open_ or judged, key=lambda s: _doubt(s.share.guard) if s.share else 0.0)
+    assert closest.share is not None
+    if not open_:
+        return replace(_ruled(outcome, True), wrong=closest.share.guard.wrong)
+    if closest.share.guard.wrong is None:
+        why = f"one value at a step has no spread{', ' + told if told else ''}"
+        return replace(outcome, ruling=Ruling.CLOSE, reason=why)
+    share = closest.share
+    many = share.guard.needed
+    would = f"{many} repetitions at each step would decide" if many else ""
+    span = f"{fmt.percent(share.low)} to {fmt.percent(share.high)}"
+    why = f"at {closest.at:g} {fmt.percent(share.share)} of what is promised, {span} by chance"
+    return replace(
+        outcome, ruling=Ruling.CLOSE, reason=_and(why, would), wrong=share.guard.wrong, decides=many
+    )
+
+
+def _doubt(told: Guard) -> float:
+    if told.wrong is None:
+        return 1.0
+    return told.wrong if told.met else 1.0 - told.wrong
 
 
 def _linearity(blank: Outcome, rule: Linearity, picked: Sequence[Picked]) -> Outcome:
-    found, unit = _by_step(rule, picked)
+    found, values, unit = _by_step(rule, picked)
     first, _, rate = found[0]
-    outcome = _over_steps(blank, found, unit, lambda at: rate * at / first * (1 - rule.tolerance))
+    told = guard.linearity([at for at, _, _ in found], values, 1 - rule.tolerance, rule.risk)
+
+    def needed(at: float) -> float:
+        return rate * at / first * (1 - rule.tolerance)
+
+    outcome = _over_steps(blank, rule, found, unit, needed, [None, *told.steps])
     above = [at for at, _, v in found if v > rate * at / first * (1 + rule.tolerance)]
     if above and outcome.ruling is Ruling.PASS:
-        told = ", ".join(f"{at:g}" for at in above)
-        reason = f"above linear at {told}: the smallest step was held back, or a cache took part"
+        told_at = ", ".join(f"{at:g}" for at in above)
+        reason = f"above linear at {told_at}: the smallest step was held back, or a cache took part"
         return replace(outcome, reason=reason)
     return outcome
 
 
 def _floor(blank: Outcome, rule: Floor, picked: Sequence[Picked]) -> Outcome:
-    found, unit = _by_step(rule, picked)
-    best = max(value for _, _, value in found)
+    found, values, unit = _by_step(rule, picked)
+    best, given = max(value for _, _, value in found), None
     if rule.optimum is not None:
         best, wanted = data.quantity(rule.optimum)
+        given = best
         _check_unit(unit, wanted)
-    return _over_steps(blank, found, unit, lambda _: best * rule.share)
+    told = guard.floor(values, rule.share, given, rule.risk)
+    return _over_steps(blank, rule, found, unit, lambda _: best * rule.share, told.steps)
 
 
 def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
     sample, value, unit = _sample(rule, picked)
     found = replace(blank, sample=sample, value=value, unit=unit)
     told = [_Steadiness.of(p.m).steady.reached for p in picked]
-    unknown = sum(t is None for t in told)
-    if unknown:
-        raise _OpenError(f"{unknown} of {len(picked)} do not tell: measure with --steady")
     restless = sum(t is False for t in told)
     if restless:
         return _ruled(found, False, f"{restless} of {len(picked)} never became steady")
@@ -380,6 +413,9 @@ def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
         late = [p.m.total_seconds for p in picked if p.m.total_seconds > limit]
         if late:
             return _ruled(found, False, f"{len(late)} took up to {fmt.duration(max(late))}")
+    unknown = sum(t is None for t in told)
+    if unknown:
+        raise _OpenError(f"{unknown} of {len(picked)} do not tell: measure with --steady")
     return _ruled(found, True)
 
 

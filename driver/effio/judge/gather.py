@@ -106,7 +106,23 @@ def judged(
         if not files:
             raise EffioError(f"there is no run in {name}")
     runs = sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
-    return _distinct(runs)
+    return _distinct(_without_copies(runs, tell))
+
+
+def _without_copies(runs: Sequence[Judged], tell: Callable[[str], None]) -> list[Judged]:
+    """A copied run folder is not another repetition: same id and start."""
+    first: dict[tuple[str, str], Judged] = {}
+    kept = []
+    for run in runs:
+        record, started = run.result.record, run.result.run.started
+        identity = (record.id, started) if record is not None and started else None
+        if identity is not None and identity in first:
+            tell(f"left out: {run.path} is a copy of {first[identity].path}")
+            continue
+        if identity is not None:
+            first[identity] = run
+        kept.append(run)
+    return kept
 
 
 def _read(file: Path, labels: dict[str, str]) -> Judged:

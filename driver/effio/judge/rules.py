@@ -18,7 +18,7 @@ from effio.errors import EffioError
 
 RULES_SCHEMA = "effio-rules/1"
 _SHIPPED = Path(__file__).resolve().parent / "shipped"
-_PLAIN = ("benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system")
+_PLAIN = ("step", "benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system")
 # What pydantic puts before the words of our own checks.
 _OURS = "Value error, "
 _PREFIXES = ("where.", "options.", "label.")
@@ -73,8 +73,10 @@ Selection = dict[Coordinate, Scalar | list[Scalar] | Bounds]
 
 
 class _Rule(_Table):
-    """`select`: which measurements. `from_storage`: not those that a cache answered. `at_largest`:
-    those at the largest value of this axis alone; a run that has none of it counts as such."""
+    """`select`: which measurements; `across`: in what they may differ all the same. `evidence`: the
+    verdicts on caches that count, `from_storage` is short for "device". `at_largest`: those at the
+    largest value of this axis alone; a run that has none of it counts as such. `risk`: largest
+    probability of a wrong ruling; 0.5 compares the value alone."""
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
     title: str = ""
@@ -82,9 +84,16 @@ class _Rule(_Table):
     select: Selection = Field(default_factory=dict)
     repetitions: int = Field(default=1, ge=1)
     cov: Part | None = None
+    across: list[Coordinate] = Field(default_factory=list)
     from_storage: bool = False
+    evidence: list[str] = Field(default_factory=list)
+    risk: float = Field(default=0.05, gt=0, le=0.5)
     at_largest: Coordinate | None = None
     statistic: Literal["mean", "median", "min", "max"] = "mean"
+
+    @property
+    def wanted_evidence(self) -> list[str]:
+        return self.evidence or (["device"] if self.from_storage else [])
 
 
 class Threshold(_Rule):

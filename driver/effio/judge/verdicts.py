@@ -54,6 +54,10 @@ class Ruling(Enum):
 
     PASS = Word("pass", "good", "the rule is met by what was measured")
     FAIL = Word("FAIL", "bad", "the rule is not met")
+    CLOSE = Word(
+        "too close to call", "warn", "chance could turn the ruling; how many repetitions would"
+        " decide is next to it",
+    )  # fmt: skip
     OPEN = Word("not evaluable", "warn", "no ground for a ruling; the reason stands beside")
 
     @property

@@ -22,7 +22,7 @@ from effio.report.model import (
     Table,
 )
 
-_MARKS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.OPEN: "?"}
+_MARKS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.CLOSE: "≈", Ruling.OPEN: "?"}
 
 
 def ruling_text(outcome: Outcome) -> str:
@@ -59,6 +59,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
             o.limit,
             value_of(o),
             o.reason,
+            o.wrong,
             o.rule.title,
             o.sample.count if o.sample else None,
             o.sample.cov if o.sample else None,
@@ -73,6 +74,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
         Column("asked"),
         Column("measured", "1"),
         Column("reason"),
+        Column("wrong with probability", "1", digits=2, extra=True),
         Column("of what", extra=True),
         Column("values", "1", extra=True),
         Column("COV", "1", digits=3, extra=True),

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which measurements a rule selects, and by what one differs from another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from effio import text as fmt
+from effio.judge import rules as data
+from effio.judge.rules import Bounds, Rule
+from effio.judge.samples import Judged, key_of
+from effio.store.records import Measurement
+
+
+@dataclass(frozen=True)
+class Picked:
+    run: Judged
+    m: Measurement
+
+
+def step_of(run: Judged) -> str | None:
+    """Of the campaign that it is part of; else its label `step`."""
+    record = run.result.record
+    part = record.campaign if record is not None else None
+    return run.labels.get("step") or (part.step if part is not None else None)
+
+
+def coordinate(picked: Picked, name: str) -> object:
+    """What a rule calls by this name; None if there is none."""
+    run, m = picked.run.result.run, picked.m
+    head, _, rest = name.partition(".")
+    if head == "where" and rest:
+        return m.where.get(rest)
+    if head == "options" and rest:
+        return run.options.get(rest)
+    if head == "label" and rest:
+        return picked.run.labels.get(rest)
+    if name == "step":
+        return step_of(picked.run)
+    plain: dict[str, object] = {
+        "benchmark": run.benchmark,
+        "pattern": m.pattern,
+        "access": m.access,
+        "ranks": m.ranks,
+        "nodes": m.nodes,
+        "backend": run.backend.name if run.backend else None,
+        "file_system": run.file_system.type if run.file_system else None,
+    }
+    return plain.get(name)
+
+
+def _same(found: object, wanted: object) -> bool:
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    numbers = (data.as_number(found), data.as_number(wanted))
+    if None not in numbers:
+        return numbers[0] == numbers[1]
+    return found == wanted
+
+
+def _matches(found: object, wanted: object) -> bool:
+    if isinstance(wanted, Bounds):
+        value = data.as_number(found)
+        low, high = data.as_number(wanted.at_least), data.as_number(wanted.at_most)
+        return (
+            value is not None and (low is None or value >= low) and (high is None or value <= high)
+        )
+    if isinstance(wanted, list):
+        return any(_same(found, one) for one in wanted)
+    return _same(found, wanted)
+
+
+def select(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
+    """And, where that is nothing, the condition that left nothing."""
+    picked = [Picked(run, m) for run in runs for m in run.result.measurements]
+    for name, wanted in rule.select.items():
+        left = [p for p in picked if _matches(coordinate(p, name), wanted)]
+        if picked and not left:
+            there = sorted({str(coordinate(p, name)) for p in picked})
+            if name == "step" and there == ["None"]:
+                return [], f"no run is of a campaign's step {wanted}; label it, step={wanted}:RUN"
+            return [], fmt.plain(f"{name} {_wanted(wanted)}; there is {', '.join(there[:5])}", 300)
+        picked = left
+    return (_largest(picked, rule.at_largest) if rule.at_largest else picked), ""
+
+
+def _wanted(wanted: object) -> str:
+    if isinstance(wanted, Bounds):
+        bounds = (("at least", wanted.at_least), ("at most", wanted.at_most))
+        return " and ".join(f"{sign} {_number(v)}" for sign, v in bounds if v is not None)
+    return " or ".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.12g}"
+
+
+def _largest(picked: Sequence[Picked], axis: str) -> list[Picked]:
+    placed = [(data.as_number(coordinate(p, axis)), p) for p in picked]
+    most = max((at for at, _ in placed if at is not None), default=None)
+    return [p for at, p in placed if at is None or at == most]
+
+
+def coordinates(picked: Picked) -> dict[str, object]:
+    """All that says what was measured."""
+    key = key_of(picked.m)
+    own = {n: v for n, v in key.axes if n not in ("ranks", "nodes")}
+    labels = {f"label.{n}": v for n, v in picked.run.labels.items() if n not in ("system", "step")}
+    plain = ("step", "benchmark", "pattern", "access", "ranks", "nodes", "backend")
+    return {
+        **{name: coordinate(picked, name) for name in plain},
+        **{f"where.{name}": value for name, value in own.items()},
+        **labels,
+    }
