@@ -87,3 +87,23 @@ def test_shares_are_by_bytes_and_unknown_is_not_nothing(tmp_path: Path) -> None:
     )
     assert (read.place, read.on_storage) == (Place.UNKNOWN, None)
     assert read.sentence() == "whether the bytes read came from storage is not known (why)"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "share", "why"),
+    [("device", 1.0, "the peak is too low"), ("cache", 0.0, "a cache took part")],
+)
+def test_a_cache_is_blamed_for_what_is_above_the_peak_only_with_evidence(
+    tmp_path: Path, verdict: str, share: float, why: str
+) -> None:
+    place = {"tile": 1, "pattern": "stream", "access": "write"}
+    lines = [
+        made.run_line(benchmark="tile-io"),
+        _measured("write", verdict, share),
+        *_figures("write"),
+        made.figure("share_of_peak", 1.8, "1", where=place),
+        made.end(),
+    ]
+    report = tell(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
+    above = next(f.text for f in report.findings if "exceed the peak" in f.text)
+    assert above.endswith(f"with 180 % of it: {why}.")

@@ -105,3 +105,17 @@ def test_foreign_details_do_no_harm(tmp_path: Path) -> None:
     assert report.headline.value == 12
     assert not any("use " in f.text for f in report.findings)
     assert render([report], [])
+
+
+def test_one_repetition_says_nothing_of_how_many_are_enough(tmp_path: Path) -> None:
+    """Never "use 1 of 64" nor "more are slower" from a single repetition."""
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "figure" and line["name"] == "enough_ranks":
+            line["samples"] = {"count": 1}
+    report = tell("told", read_result(made.write(tmp_path / "one.jsonl", lines)))
+    texts = " ".join(f.text for f in report.findings)
+    assert "use " not in texts
+    assert "slower" not in texts
+    assert "processes; how many are enough takes at least two repetitions." in texts
+    assert report.headline.name == "highest rate"

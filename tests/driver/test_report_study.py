@@ -46,7 +46,7 @@ def _rate(block: int, access: str, value: float, copies: int = 1) -> list[made.L
     share = made.figure("share_of_peak", value / 100, "1", benchmark="io-bench", where=where)
     if value > 100:
         share["valid"] = False
-        share["reasons"] = ["above the peak: a cache took part"]
+        share["reasons"] = ["above the measured peak: the peak is too low"]
     return [mean, share]
 
 

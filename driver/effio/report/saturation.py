@@ -15,7 +15,11 @@ from effio.store.records import Figure
 
 def _most(result: Result) -> Figure | None:
     """Of the curve that takes the most processes."""
-    known = [f for f in result.figures_named("enough_ranks") if f.metric.value is not None]
+    known = [
+        f
+        for f in result.figures_named("enough_ranks")
+        if f.metric.value is not None and f.samples is not None and f.samples.count > 1
+    ]
     return max(known, key=lambda f: f.metric.value or 0.0, default=None)
 
 

@@ -28,6 +28,7 @@ from effio.report.model import (
     Table,
 )
 from effio.store.details import Detail, Rows
+from effio.store.evidence import Place
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
 from effio.store.records import Number, as_number
@@ -260,6 +261,21 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
     return Table(columns, rows, "Rates", page_only=len(rows) > 80)
 
 
+def _why_above(result: Result, share: FigureRecord) -> str:
+    """A cache is the reason only where the evidence of that very rate says so."""
+    cells = [
+        m
+        for m in result.measurements
+        if m.valid
+        and (m.pattern, m.access) == (share.where.get("pattern"), share.where.get("access"))
+        and common.lies_at(m.where, share.where)
+    ]
+    evidence = common.evidence_of(cells, result.run.clock.virtual)
+    if any(one.place in (Place.CACHE, Place.MIXED) for one in evidence):
+        return "a cache took part"
+    return "the peak is too low"
+
+
 def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
     shares = [f for f in result.figures_named("share_of_peak") if f.metric.value is not None]
     if not shares:
@@ -272,7 +288,8 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
         findings.append(
             Finding(
                 f"{fmt.count_of(len(above), 'rate')} of {len(shares)} exceed the peak, at most"
-                f" {_operation(most)}, {_of(most, axes)}, with {share} of it: a cache took part.",
+                f" {_operation(most)}, {_of(most, axes)}, with {share} of it:"
+                f" {_why_above(result, most)}.",
                 "study-rates",
                 "warn",
             )
@@ -302,13 +319,17 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
         key = _operation(f), _of(f, [a for a in axes if f.where.get(a.name) != ranks])
         if key not in found or ranks > found[key][0]:
             found[key] = ranks, fewest, f.metric.value
+    counts = [f.samples.count for f in result.figures_named("bandwidth") if f.samples]
+    once = min(counts, default=2) < 2
     findings = []
     for (operation, others), (ranks, fewest, value) in list(found.items())[:4]:
+        efficiency = f"an efficiency of {fmt.percent(value * fewest / ranks)}"
+        if once:
+            efficiency = "from one repetition, so that the efficiency is not known"
         findings.append(
             Finding(
                 f"{operation}{', ' if others else ''}{others}: {ranks:.0f} ranks get"
-                f" {value:.2f} times the rate of {fewest:.0f},"
-                f" an efficiency of {fmt.percent(value * fewest / ranks)}.",
+                f" {value:.2f} times the rate of {fewest:.0f}, {efficiency}.",
                 "study-rates",
             )
         )
@@ -334,9 +355,16 @@ def enough_sentence(f: FigureRecord) -> str:
     )
     if ranks is None or told.of_ranks is None or rate is None:
         return ""
-    text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
     s = f.samples
-    if s is not None and s.low95 is not None and s.high95 is not None and s.low95 < s.high95:
+    if s is None or s.count < 2:
+        if best is None or told.best_ranks is None:
+            return ""
+        return (
+            f"highest rate {fmt.rate(best)} with {told.best_ranks:.0f} of {told.of_ranks:.0f}"
+            " processes; how many are enough takes at least two repetitions."
+        )
+    text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
+    if s.low95 is not None and s.high95 is not None and s.low95 < s.high95:
         text += f" (95 % interval: {s.low95:.0f} to {s.high95:.0f})"
     text += f": {fmt.rate(rate)}"
     if best is not None and told.best_ranks is not None and told.best_ranks != ranks:

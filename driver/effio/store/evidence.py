@@ -163,6 +163,10 @@ def _seen(m: Measurement, cache: Cache) -> float | None:
         else (cache.device_written_bytes, cache.client_written_bytes)
     )
     known = [c for c in counted if c is not None]
+    # What is written twice before it is sent is charged once; file systems that charge nobody say
+    # nothing by it.
+    if not reading and cache.process_written_bytes:
+        known.append(cache.process_written_bytes)
     return min(max(min(known) / m.bytes, 0.0), 1.0) if known else None
 
 
