@@ -275,3 +275,40 @@ def test_a_results_disk_that_is_full_ends_it_and_the_next_call_goes_on(
     assert "1 of 4 runs are done already" in done.stderr
     good = [r for r in place.glob("2*-s-*") if (r / "SHA256SUMS").exists()]
     assert sorted(record_of(r)["campaign"]["repetition"] for r in good) == [0, 1, 2, 3]
+
+
+# Ids of 8 digits are the same for the first two of these.
+COLLIDING = (
+    STEP.replace("ranks = 1", "ranks = 2")
+    + '[step.sweep]\norder-seed = [64, 13321, 3]\n[step.options]\nbackend = "sim"\n'
+)
+
+
+def test_points_that_differ_are_never_taken_for_each_other(
+    with_engine: Effio, write: Callable[[str], None]
+) -> None:
+    write(COLLIDING)
+    done = with_engine.call("plan", "s.toml", "--dir", "/tmp", "--json")
+    planned = json.loads(done.stdout)
+    assert [p["axes"]["order-seed"] for p in planned] == [64, 13321, 3]
+    ids = [p["point"] for p in planned]
+    assert len(set(ids)) == 3
+    assert {len(one) for one in ids} == {16}
+    assert ids[0][:8] == ids[1][:8]
+
+
+def test_runs_of_an_effio_with_short_ids_are_found(
+    with_engine: Effio, write: Callable[[str], None]
+) -> None:
+    write(COLLIDING)
+    run_campaign(with_engine, "--dir", "/tmp", "--only", "order_seed == 13321")
+    (made,) = runs_of(with_engine)
+    record = record_of(made)
+    point = record["campaign"]["point"]
+    record["campaign"]["point"] = point[:8]
+    (made / "run.json").write_text(json.dumps(record))
+    made.rename(made.with_name(made.name.replace(point, point[:8])))
+    done = run_campaign(with_engine, "--dir", "/tmp")
+    assert "1 of 3 runs are done already" in done.stderr
+    seeds = [record_of(run)["campaign"]["axes"]["order-seed"] for run in runs_of(with_engine)]
+    assert sorted(seeds) == [3, 64, 13321]

@@ -165,18 +165,19 @@ class JobsCourse(Course):
         return sorted(self.done, key=lambda one: place[one.unit.label])
 
     def _found(self) -> list[_Job]:
+        attempts = self.folder.attempts()
         units = {
-            f"{unit.point.step.benchmark}-{self.folder.label(unit)}": unit
+            one.id: unit
             for unit in (*self.order.everything, *self.order.units)
+            for one in self.folder.attempts_of(unit, attempts)
         }
+        ids = {one.id for those in attempts.values() for one in those}
         found = []
-        for key, attempts in self.folder.attempts().items():
-            ids = {one.id for one in attempts}
-            for folder in self.open:
-                record = folder.record() if folder.id in ids else None
-                if record is not None and record.batch is not None:
-                    known = str(record.batch.get("job_id") or "")
-                    found.append(_Job(units.get(key), folder, known))
+        for folder in self.open:
+            record = folder.record() if folder.id in ids else None
+            if record is not None and record.batch is not None:
+                known = str(record.batch.get("job_id") or "")
+                found.append(_Job(units.get(folder.id), folder, known))
         return found
 
     def _going_on(self) -> EffioError:

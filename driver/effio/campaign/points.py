@@ -34,6 +34,8 @@ from effio.launch.launchers import Ranks, ranks_of
 # Axes that are the launch's, as `effio run` has them, and not the engine's.
 LAUNCH_AXES = ("ranks", "nodes", "ranks-per-node", "engine")
 LATE = "from an earlier step"
+_ID_DIGITS = 16
+OLD_ID_DIGITS = 8
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class Point:
     tags: tuple[str, ...] = ()
 
     @cached_property
-    def id(self) -> str:
-        """Of what is measured: options that say what the engine does anyway do not count."""
+    def identity(self) -> str:
+        """All that is measured: options that say what the engine does anyway do not count."""
         info = self.names.info
         what = {
             "step": self.step.name,
@@ -90,8 +92,16 @@ class Point:
             "environment": sorted(self.environment.items()),
             "setup": self.commands(self.step.setup) if self.step.setup else [],
         }
-        text = json.dumps(what, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:8]
+        return json.dumps(what, sort_keys=True, default=str)
+
+    @cached_property
+    def id(self) -> str:
+        return hashlib.sha256(self.identity.encode()).hexdigest()[:_ID_DIGITS]
+
+    @property
+    def short_id(self) -> str:
+        """The id in names of runs that effio 0.1 kept; two points may share it."""
+        return self.id[:OLD_ID_DIGITS]
 
     @cached_property
     def axes(self) -> dict[str, Value]:
@@ -140,7 +150,7 @@ class Point:
     def with_values(self, values: Mapping[str, Value]) -> Point:
         """Now that results of earlier steps are there. The id stays."""
         made = _point(replace(self.names, late={**values}))
-        made.__dict__["id"] = self.id
+        made.__dict__["identity"] = self.identity
         return made
 
 
@@ -392,7 +402,15 @@ def points_of(campaign: Campaign, engine: Engine, settings: Settings) -> list[Po
                 raise EffioError(f"{where}: {error}") from None
     unique: dict[str, Point] = {}
     for point in found:
-        unique.setdefault(f"{point.step.name} {point.id}", point)
+        unique.setdefault(point.identity, point)
+    names_of: dict[str, Point] = {}
+    for point in unique.values():
+        other = names_of.setdefault(point.id, point)
+        if other is not point:
+            raise EffioError(
+                f"{point.title} and {other.title} have the same id, {point.id}",
+                hint="change a value of one of them; any other option gives it another id",
+            )
     return list(unique.values())
 
 
@@ -431,6 +449,11 @@ class Unit:
     def label(self) -> str:
         """The end of its run's name."""
         return f"{self.point.step.name}-{self.point.id}-r{self.repetition}"
+
+    @property
+    def old_label(self) -> str:
+        """The same with the short id."""
+        return f"{self.point.step.name}-{self.point.short_id}-r{self.repetition}"
 
 
 def units_of(campaign: Campaign, points: Sequence[Point]) -> list[Unit]:

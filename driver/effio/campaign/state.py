@@ -15,7 +15,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,9 +26,10 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import ResultError
+from effio.store.run_record import CampaignPart
 
 FOLDER = "campaigns"
-_ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}-r\d+)(?:-(\d+))?")
+_ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}(?:[0-9a-f]{8})?-r\d+)(?:-(\d+))?")
 
 UnitState = Literal["to do", "done", "failed"]
 # What the next call does again without being told to: nothing was wrong with the point itself.
@@ -131,12 +132,24 @@ class CampaignFolder:
     def states(self, units: Sequence[Unit]) -> dict[str, tuple[UnitState, RunFolder | None]]:
         """Of each label, with the attempt that counts."""
         attempts = self.attempts()
-        return {
-            unit.label: state_of(
-                attempts.get(f"{unit.point.step.benchmark}-{self.label(unit)}", ())
-            )
-            for unit in units
-        }
+        return {unit.label: state_of(self.attempts_of(unit, attempts)) for unit in units}
+
+    def attempts_of(
+        self, unit: Unit, attempts: Mapping[str, Sequence[RunFolder]]
+    ) -> list[RunFolder]:
+        """Those at this unit, the oldest first. Two points can share the short id of old names, so
+        a run of such a name also has to have the axes of the point."""
+        benchmark = unit.point.step.benchmark
+        old = attempts.get(f"{benchmark}-{self.name}-{unit.old_label}", ())
+        axes = json.loads(json.dumps(unit.point.axes))
+        return [
+            *(
+                one
+                for one in old
+                if (part := _part_of(one)) is not None and (unit.point.late or part.axes == axes)
+            ),
+            *attempts.get(f"{benchmark}-{self.label(unit)}", ()),
+        ]
 
     @contextlib.contextmanager
     def locked(self, take_over: bool = False) -> Iterator[None]:
@@ -211,11 +224,19 @@ def code_of_folder(folder: RunFolder) -> tuple[ExitCode, str]:
         return ExitCode.IO_ERROR, error.message
 
 
+def _part_of(folder: RunFolder) -> CampaignPart | None:
+    record = folder.record()
+    return record.campaign if record is not None else None
+
+
 def changes(before: Called | None, points: Sequence[Point]) -> Changes:
     if before is None:
         return Changes()
     now = {point.id: point.title for point in points}
+    # As an effio with short ids kept them.
+    old = {(point.short_id, point.title): point.id for point in points}
+    known = {old.get((point, title), point): title for point, title in before.points.items()}
     return Changes(
-        [title for point, title in now.items() if point not in before.points],
-        [title for point, title in before.points.items() if point not in now],
+        [title for point, title in now.items() if point not in known],
+        [title for point, title in known.items() if point not in now],
     )
