@@ -28,9 +28,10 @@ std::size_t point_of(const std::vector<double>& rates) {
     return static_cast<std::size_t>(found - rates.begin());
 }
 
-Shape shape_of(const std::vector<int>& ranks, const Saturation& s) {
+/// `falls`: the rounds agree that the most ranks are slower than the best number.
+Shape shape_of(const std::vector<int>& ranks, const Saturation& s, bool falls) {
     const double growth = static_cast<double>(ranks.back()) / ranks.front();
-    if (s.rates.back() < Saturation::enough * s.rates[s.best]) return Shape::falling;
+    if (falls && s.rates.back() < Saturation::enough * s.rates[s.best]) return Shape::falling;
     if (s.point == 0) return Shape::flat;
     if (s.rates.back() >= Saturation::linear * growth * s.rates.front()) return Shape::linear;
     return s.point + 1 == ranks.size() ? Shape::growing : Shape::level;
@@ -63,15 +64,20 @@ Saturation find_saturation(const std::vector<int>& ranks,
     s.point = point_of(s.rates);
     s.best = static_cast<std::size_t>(std::max_element(s.rates.begin(), s.rates.end()) -
                                       s.rates.begin());
-    s.shape = shape_of(ranks, s);
 
     std::vector<std::size_t> points;
+    std::vector<double> losses;  // of the most ranks against the best number
     std::uint64_t seed = 0;
     for (std::size_t draw = 0; draw < draws; ++draw) {
         for (std::size_t& round : drawn) round = mix64(seed++) % rounds.size();
-        points.push_back(point_of(mean_rates(rounds, drawn)));
+        const auto rates = mean_rates(rounds, drawn);
+        points.push_back(point_of(rates));
+        losses.push_back(rates[s.best] - rates.back());
     }
     std::sort(points.begin(), points.end());
+    // Beyond the best number more are slower only if 97.5 % of the draws say so.
+    std::sort(losses.begin(), losses.end());
+    s.shape = shape_of(ranks, s, rounds.size() > 1 && losses[draws / 40] > 0);
     s.low = points[draws / 40];
     s.high = points[draws - 1 - draws / 40];
     return s;

@@ -96,22 +96,35 @@ namespace {
 struct Seen {
     std::int64_t bytes = 0;
     const char* where = "";
+    /// Of a counter that counts for all users: what was certainly not ours.
+    std::int64_t foreign = 0;
 };
 
-std::optional<Seen> fetched(const CacheEvidence& e, const FileSystem* fs) {
-    const bool charged = e.process_read && (fs == nullptr || !fs->type.starts_with("fuse"));
+bool is_charged(const FileSystem* fs) {
+    return fs == nullptr || !fs->type.starts_with("fuse");
+}
+
+std::optional<Seen> fetched(const CacheEvidence& e, std::int64_t bytes, const FileSystem* fs) {
+    const bool charged = e.process_read && is_charged(fs);
     if (e.device_read && charged) return Seen{std::min(*e.device_read, *e.process_read), "device"};
-    if (e.device_read) return Seen{*e.device_read, "device"};
-    if (e.client_read) return Seen{*e.client_read, "servers"};
+    if (e.device_read) return Seen{*e.device_read, "device", *e.device_read - bytes};
+    if (e.client_read) return Seen{*e.client_read, "servers", *e.client_read - bytes};
     // Without a device the processes' counters are all there is; file systems that bypass them
     // would look like a cache, so only their positive evidence counts.
     if (e.process_read.value_or(0) > 0) return Seen{*e.process_read, "storage"};
     return {};
 }
 
-std::optional<Seen> arrived(const CacheEvidence& e) {
-    if (e.device_written) return Seen{*e.device_written, "device"};
-    if (e.client_written) return Seen{*e.client_written, "servers"};
+/// No more of ours than the processes were charged for: what is written twice before it is sent
+/// goes there once. File systems that charge nobody say nothing by it.
+std::optional<Seen> arrived(const CacheEvidence& e, std::int64_t bytes, const FileSystem* fs) {
+    const std::int64_t charged = is_charged(fs) ? e.process_written.value_or(0) : 0;
+    if (e.device_written) {
+        const std::int64_t ours =
+            charged > 0 ? std::min(*e.device_written, charged) : *e.device_written;
+        return Seen{ours, "device", *e.device_written - std::max(bytes, charged)};
+    }
+    if (e.client_written) return Seen{*e.client_written, "servers", *e.client_written - bytes};
     return {};
 }
 
@@ -159,7 +172,7 @@ void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem*
             fmt::format("memory is the storage ({}): nothing of it can be dropped", fs->type);
         return;
     }
-    const auto seen = reading ? fetched(e, fs) : arrived(e);
+    const auto seen = reading ? fetched(e, bytes, fs) : arrived(e, bytes, fs);
     if (!seen) {
         const std::string why = fs == nullptr ? "" : why_no_client_counters(*fs);
         e.reason = why.empty() ? fmt::format("no counter of this system tells what {} storage",
@@ -168,13 +181,19 @@ void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem*
         return;
     }
     constexpr double nearly = 0.05;
+    const std::int64_t notable =
+        std::max(MiB, static_cast<std::int64_t>(nearly * static_cast<double>(bytes)));
+    if (seen->foreign > notable) {
+        e.others = seen->foreign;
+        e.reason = fmt::format("others {} {} at the {} meanwhile", reading ? "read" : "wrote",
+                               size_text(seen->foreign), seen->where);
+        return;
+    }
     const double part = static_cast<double>(seen->bytes) / static_cast<double>(bytes);
     e.verdict = part >= 1 - nearly ? "device" : part <= nearly ? "cache" : "mixed";
     e.reason =
         fmt::format("{} of {} {} the {}", size_text(std::min(seen->bytes, bytes)), size_text(bytes),
                     reading ? "came from" : "had got by the end of the interval to", seen->where);
-    const std::int64_t notable =
-        std::max(MiB, static_cast<std::int64_t>(nearly * static_cast<double>(bytes)));
     if (e.unwritten.value_or(0) > notable) {
         e.reason += fmt::format("; the sync need not write {}", size_text(*e.unwritten));
     }

@@ -36,7 +36,7 @@ TEST(Saturation, the_fewest_ranks_whose_rate_is_within_a_twentieth_of_the_best) 
 
 TEST(Saturation, shapes) {
     const auto shape = [](const std::vector<double>& round) {
-        return find_saturation({1, 2, 4}, {round}).shape;
+        return find_saturation({1, 2, 4}, {round, round}).shape;
     };
     EXPECT_EQ(shape({100, 200, 400}), Shape::linear);
     EXPECT_EQ(shape({100, 190, 360}), Shape::linear);  // nine tenths of four times 100
@@ -46,6 +46,10 @@ TEST(Saturation, shapes) {
     EXPECT_EQ(shape({100, 300, 284}), Shape::falling);
     EXPECT_EQ(shape({100, 300, 285}), Shape::level);
     EXPECT_EQ(shape({100, 60, 40}), Shape::falling);
+    // A single round, or rounds that contradict each other, say nothing of more being slower.
+    EXPECT_EQ(find_saturation({1, 2, 4}, {{100, 300, 284}}).shape, Shape::level);
+    EXPECT_EQ(find_saturation({1, 2, 4}, Rounds{{100, 350, 200}, {100, 250, 300}}).shape,
+              Shape::level);
     EXPECT_EQ(name(Shape::linear), "linear");
     EXPECT_EQ(name(Shape::falling), "falling");
 }

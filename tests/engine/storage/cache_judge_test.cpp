@@ -73,6 +73,19 @@ TEST(CacheJudge, writes_are_judged_by_the_device_and_tell_what_a_sync_need_not_w
     EXPECT_EQ(judged(counted(0, 50 * MiB, 0, 100 * MiB), 100 * MiB, false, "ext4").others, 0);
 }
 
+TEST(CacheJudge, what_others_wrote_is_no_evidence_of_ours) {
+    // Found in a run: 12.7 MB at the device for 128 KiB of ours counted as "on the device".
+    const auto theirs = judged(counted(0, 128 * KiB, 0, 12'700'000), 128 * KiB, false, "ext4");
+    EXPECT_EQ(theirs.verdict, "unknown");
+    EXPECT_EQ(theirs.others, 12'700'000 - 128 * KiB);
+    EXPECT_TRUE(theirs.reason.starts_with("others wrote ")) << theirs.reason;
+    // No more than the processes were charged for.
+    EXPECT_EQ(judged(counted(0, 50 * MiB, 0, 100 * MiB), 100 * MiB, false, "ext4").verdict,
+              "mixed");
+    // Too little for all of ours, whoever wrote it.
+    EXPECT_EQ(judged(counted(0, 100 * MiB, 0, MiB), 100 * MiB, false, "ext4").verdict, "cache");
+}
+
 TEST(CacheJudge, memory_is_no_storage) {
     const auto e = judged(counted(0, 0, 0, 0), MiB, true, "tmpfs");
     EXPECT_EQ(e.verdict, "cache");

@@ -79,7 +79,9 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     at.comm.barrier();
     watch.synced();
     const auto written = watch.end(all, false);
-    EXPECT_EQ(written.verdict, "device");
+    // Where others write meanwhile, nobody knows which bytes were ours.
+    const bool others = written.others.value_or(0) > (std::int64_t{1} << 20);
+    EXPECT_EQ(written.verdict, others ? "unknown" : "device");
     ASSERT_TRUE(written.unwritten);
     EXPECT_LT(*written.unwritten, all / 20);
     ASSERT_TRUE(written.process_written);
