@@ -7,6 +7,7 @@ import json
 import random
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -48,8 +49,17 @@ def run(name: str, cells: Sequence[made.Line], started: str = "", **more: Any) -
 
 
 def side(name: str, rates: Sequence[float], **more: Any) -> Side:
-    """A run for each rate."""
-    return Side(name, [run(f"{name}{i}", [cell(rate)], **more) for i, rate in enumerate(rates)])
+    """A run for each rate, each in a night of its own."""
+    return Side(name, [
+        run(f"{name}{i}", [cell(rate)], night(name, i), **more) for i, rate in enumerate(rates)
+    ])  # fmt: skip
+
+
+def night(name: str, number: int) -> str:
+    """Of sides with different names no two nights are the same."""
+    return (
+        f"{2000 + sum(map(ord, name)) % 100}-{1 + number // 28:02}-{1 + number % 28:02}T20:00:00Z"
+    )
 
 
 FAST, SLOW = (110.0, 111.0, 109.0), (100.0, 101.0, 99.0)
@@ -77,7 +87,7 @@ def test_the_direction_is_the_metrics_own() -> None:
         Side(
             n,
             [
-                run(f"{n}{i}", [cell(v) | {"rate": times | {"value": v}}])
+                run(f"{n}{i}", [cell(v) | {"rate": times | {"value": v}}], night(n, i))
                 for i, v in enumerate(some)
             ],
         )
@@ -111,8 +121,71 @@ def test_repetitions_of_one_run_are_no_ground() -> None:
     assert only(compare(one, other, Terms(by_repetitions=True))) is Verdict.SLOWER
     # One run against a baseline of several is.
     many = side("a", (100, 101, 99, 100, 102, 98))
-    assert only(compare(many, side("b", [70]))) is Verdict.SLOWER
+    tonight = compare(many, side("b", [70]))
+    assert only(tonight) is Verdict.TONIGHT
+    assert tonight.lines[0].reason == "slower in the runs of one night: repeat on another night"
+    assert tonight.losses == []
     assert only(compare(many, side("b", [101]))) is Verdict.SAME
+
+
+def test_runs_of_one_night_are_one_block() -> None:
+    """Five runs against five, far apart, but each side had one night."""
+    hours = [f"2026-01-01T{h:02}:00:00Z" for h in range(18, 23)]
+    later = [text.replace("01-01", "01-02") for text in hours]
+    rates = (100.0, 101.0, 99.0, 100.5, 99.5)
+
+    def of(name: str, factor: float, starts: Sequence[str]) -> Side:
+        runs = [
+            run(f"{name}{i}", [cell(factor * rate)], start)
+            for i, (rate, start) in enumerate(zip(rates, starts, strict=True))
+        ]
+        return Side(name, runs)
+
+    assert only(compare(of("a", 1.0, hours), of("b", 0.8, later))) is Verdict.TONIGHT
+    # Two nights a side, and the difference is as large in both.
+    both = [*hours[:2], *(t.replace("01-01", "01-03") for t in hours[:3])]
+    others = [*later[:2], *(t.replace("01-02", "01-04") for t in later[:3])]
+    found = compare(of("a", 1.0, both), of("b", 0.8, others))
+    assert (only(found), found.lines[0].basis) == (Verdict.SLOWER, "nights")
+    assert found.lines[0].counts == (2, 2)
+
+
+@pytest.mark.parametrize(("order", "verdict"), [("AB", Verdict.UNTOLD), ("ABBA", Verdict.SAME)])
+def test_a_drift_within_nights_is_not_a_difference(order: str, verdict: Verdict) -> None:
+    """Each run is 2.5 % slower than the one before it, on each of four nights."""
+    sides: dict[str, list[Judged]] = {"A": [], "B": []}
+    chance = random.Random(4)
+    for day in range(1, 5):
+        for place, name in enumerate(order * (4 // len(order))):
+            rate = 100.0 * 0.975**place * (1 + 0.001 * chance.random())
+            start = f"2026-01-{day:02}T20:{place:02}:00Z"
+            sides[name].append(run(f"{name}{day}{place}", [cell(rate)], start))
+    line = compare(Side("a", sides["A"]), Side("b", sides["B"]), Terms(tolerance=0)).lines[0]
+    assert (line.verdict, line.basis) == (verdict, "nights with both")
+    assert (line.cause is Untold.ORDER) == (verdict is Verdict.UNTOLD)
+
+
+def test_lists_of_options_are_workload() -> None:
+    checked, not_ = ({"time": 12.0, "verify": v} for v in (["inside"], []))
+    found = compare(side("a", FAST, options=checked), side("b", SLOW, options=not_))
+    assert found.lines[0].reason == "other workload: --verify inside / –"
+    # A sweep: the chunk is an axis, and what the other side has more of does not matter.
+    some, more = ({"time": 12.0, "chunks": v} for v in ([1024], [1024, 2048]))
+    found = compare(side("a", FAST, options=some), side("b", SLOW, options=more))
+    assert only(found) is Verdict.SLOWER
+
+
+def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
+    """The first run of one side and the last of the other are invalid."""
+    bad = cell(None, valid=False, invalid_reason="full")
+    sides = [
+        Side(n, [run(f"{n}{i}", [bad if i == lost else cell(100.0 / 2**i)],
+                     f"2026-01-01T0{i}:{m}:00Z") for i in range(5)])
+        for n, lost, m in (("a", 0, "00"), ("b", 4, "30"))
+    ]  # fmt: skip
+    # By number each run of one side would be twice as fast as its pair.
+    line = compare(sides[0], sides[1]).lines[0]
+    assert (line.verdict, line.basis) == (Verdict.SAME, "runs")
 
 
 def test_what_cannot_be_told() -> None:
@@ -142,7 +215,7 @@ def test_what_cannot_be_told() -> None:
 
 def test_an_invalid_repetition_is_left_out_and_said() -> None:
     bad = cell(None, 1, valid=False, invalid_reason="full")
-    other = Side("b", [run(f"b{i}", [cell(v), bad]) for i, v in enumerate(SLOW)])
+    other = Side("b", [run(f"b{i}", [cell(v), bad], night("b", i)) for i, v in enumerate(SLOW)])
     line = compare(side("a", FAST), other).lines[0]
     assert line.verdict is Verdict.SLOWER
     assert line.note == "3 invalid left out"
@@ -173,7 +246,7 @@ def test_runs_that_alternate_are_pairs() -> None:
     ]  # fmt: skip
     found = compare(sides[0], sides[1])
     assert found.lines[0].basis == "pairs of runs"
-    assert only(found) is Verdict.SLOWER
+    assert only(found) is Verdict.TONIGHT
     later = Side(
         "b", [run(f"b{i}", [cell(r)], f"2026-02-01T0{i}:00:00Z") for i, r in enumerate(rates)]
     )
@@ -221,8 +294,13 @@ def _pool(scale: float, factor: float) -> list[Judged]:
 
 
 def _drawn(name: str, pool: Sequence[Judged], count: int, chance: random.Random) -> Side:
-    some = [chance.choice(pool) for _ in range(count)]
-    return Side(name, [Judged(f"{name}{i}", r.path, r.result) for i, r in enumerate(some)])
+    """Each of a night of its own."""
+    some = [chance.choice(pool).result for _ in range(count)]
+    runs = []
+    for i, result in enumerate(some):
+        at = result.run.model_copy(update={"started": night(name, i)})
+        runs.append(Judged(f"{name}{i}", result.path, replace(result, run=at)))
+    return Side(name, runs)
 
 
 def test_equal_systems_hardly_ever_alarm() -> None:
@@ -251,10 +329,10 @@ def test_a_loss_of_a_tenth_is_found(scale: float, runs: int) -> None:
 def _kept(
     effio: Effio, folder: str, factor: float, more: Mapping[str, object] | None = None
 ) -> None:
-    """Three runs of b_eff_io of whose cells all have this factor and a little noise."""
+    """Three runs of b_eff_io, each of a night of its own: this factor and a little noise."""
     for number, noise in enumerate((1.0, 1.01, 0.99)):
         lines = made.b_eff_io()
-        lines[0] |= more or {}
+        lines[0] |= {"started": night(folder, number)} | dict(more or {})
         for line in lines:
             if line["kind"] == "measurement":
                 line["rate"]["value"] *= factor * noise
@@ -289,6 +367,7 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
                 folder = f"2026010{attempt + 1}T00000{number}Z-b-eff-io-{name}-s-0123abcd-r{number}"
                 failed = attempt + 1 < attempts
                 lines = made.b_eff_io()
+                lines[0]["started"] = night(name, 10 * attempt + number)
                 for line in lines:
                     if line["kind"] == "measurement":
                         line["rate"]["value"] *= factor * (1 + number / 100) * (9 if failed else 1)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two sides, measurement by measurement: which is better, by how much, and why one cannot tell.
 
-What is compared are means of runs. Repetitions of one run share its luck (which blocks, which
-neighbours): between runs rates differ by more than the repetitions of one let expect. So verdicts
-need three runs on a side at least, unless the user or virtual time says that repetitions will do.
+What is compared are nights. Repetitions of one run share its luck (which blocks, which neighbors),
+and so do the runs of one night or allocation (a block, effio.judge.blocks). A verdict needs two
+blocks on a side; with fewer, runs may at most be different tonight. Within one block it needs three
+runs on a side, unless the user or virtual time says that repetitions will do.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from effio import text as fmt
-from effio.judge import statistics
+from effio.judge import blocks, statistics
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary
 from effio.judge.verdicts import Untold, Verdict
 
+_NIGHTS_WITH_BOTH = "nights with both"
 _PLACES = frozenset({"cache", "device"})
 
 
@@ -58,6 +60,8 @@ class Line:
     basis: str = ""  # what the interval is over, and of how many on each side
     counts: tuple[int, int] = (0, 0)
     note: str = ""
+    by_blocks: bool = True  # enough of them for a verdict
+    by_order: bool = False  # a drift within nights would look the same
 
     @property
     def is_loss(self) -> bool:
@@ -106,7 +110,11 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
     samples = [samples_of(side.runs, terms.across) for side in (first, second)]
     common = [key for key in samples[0] if key in samples[1]]
     paired = are_interleaved(first.runs, second.runs)
-    lines = _adjusted([_line(samples[0][k], samples[1][k], terms, paired) for k in common], terms)
+    block_of = [_blocks(first, second, i) for i in (0, 1)]
+    found = [_line(samples[0][k], samples[1][k], terms, paired, block_of) for k in common]
+    if blocks.one_is_always_first(first.runs, second.runs):
+        found = [replace(x, by_order=x.basis == _NIGHTS_WITH_BOTH) for x in found]
+    lines = _adjusted(found, terms)
     lines.sort(key=_weight)
     notes = []
     if paired:
@@ -121,6 +129,18 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
         differences(first.runs, second.runs),
         notes,
     )
+
+
+def _blocks(first: Side, second: Side, side: int) -> dict[str, int]:
+    """Of the runs of one side; a night is the same block for both."""
+    both = [
+        Judged(f"{i} {run.name}", run.path, run.result)
+        for i, one in enumerate((first, second))
+        for run in one.runs
+    ]
+    start = f"{side} "
+    found = blocks.blocks_of(both)
+    return {name[2:]: number for name, number in found.items() if name.startswith(start)}
 
 
 def are_interleaved(first: Sequence[Judged], second: Sequence[Judged]) -> bool:
@@ -164,7 +184,9 @@ def _elsewhere(a: set[str], b: set[str]) -> bool:
     return all(known) and a | b <= _PLACES and known[0] != known[1]
 
 
-def _line(a: Sample, b: Sample, terms: Terms, paired: bool) -> Line:
+def _line(
+    a: Sample, b: Sample, terms: Terms, paired: bool, block_of: Sequence[Mapping[str, int]]
+) -> Line:
     blank = Line(
         a.key,
         a.unit,
@@ -185,6 +207,10 @@ def _line(a: Sample, b: Sample, terms: Terms, paired: bool) -> Line:
     turned = a.better == "lower"
     gain = math.exp((_log_mean(means[1]) - _log_mean(means[0])) * (-1 if turned else 1))
     virtual = next(iter(a.runs.values())).result.run.clock.virtual
+    logs = [{n: _log_mean([sum(v) / len(v)]) for n, v in s.values.items() if v} for s in (a, b)]
+    nights = [blocks.means_by_block(*two) for two in zip(logs, block_of, strict=True)]
+    if min(map(len, nights)) >= blocks.FEWEST and not virtual:
+        return _over_blocks(blank, nights, gain, turned)
     few_runs = max(map(len, means)) < statistics.FEWEST
     if few_runs and not (terms.by_repetitions or virtual):
         reason = (
@@ -201,12 +227,42 @@ def _line(a: Sample, b: Sample, terms: Terms, paired: bool) -> Line:
             counts=(len(a.all()), len(b.all())),
         )
     values = [a.all(), b.all()] if few_runs else means
-    pairs = paired and not few_runs and len(values[0]) == len(values[1])
+    # Pairs by their place in time: none where a run of one has no valid value.
+    whole = len(a.values) == len(a.runs) == len(b.runs) == len(b.values)
+    pairs = paired and not few_runs and whole and len(values[0]) == len(values[1])
     basis = "repetitions" if few_runs else "pairs of runs" if pairs else "runs"
     ratio = _ratio(values[0], values[1], turned, pairs)
     counts = (len(values[0]), len(values[1]))
     if ratio is None:
         reason = f"too few {basis}: {len(values[0])} and {len(values[1])}"
+        return replace(blank, gain=gain, reason=reason, cause=Untold.TOO_FEW)
+    by_blocks = virtual or terms.by_repetitions
+    return replace(
+        blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts,
+        by_blocks=by_blocks,
+    )  # fmt: skip
+
+
+def _over_blocks(
+    blank: Line, nights: Sequence[Mapping[int, float]], gain: float, turned: bool
+) -> Line:
+    """Nights on which both sides ran are pairs: what both had in common is taken out."""
+    common = [block for block in nights[0] if block in nights[1]]
+    pairs = len(common) >= statistics.FEWEST
+    values = [
+        [math.exp(one[b]) for b in (common if pairs else one)] for one in (nights[0], nights[1])
+    ]
+    counts = (len(values[0]), len(values[1]))
+    basis = _NIGHTS_WITH_BOTH if pairs else "nights"
+    ratio = (
+        _ratio(values[0], values[1], turned, pairs)
+        if max(counts) >= statistics.FEWEST
+        else statistics.pooled(values[1], values[0])
+        if turned
+        else statistics.pooled(values[0], values[1])
+    )
+    if ratio is None:
+        reason = f"too few {basis}: {counts[0]} and {counts[1]}"
         return replace(blank, gain=gain, reason=reason, cause=Untold.TOO_FEW)
     return replace(blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts)
 
@@ -241,10 +297,17 @@ def _ruled(line: Line, p: float, terms: Terms) -> Line:
     if 1 - terms.tolerance <= value <= 1 / (1 - terms.tolerance):
         reason = f"within the tolerance of {100 * terms.tolerance:.2g} %"
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
+    if line.by_order:
+        reason = f"{Untold.ORDER.value}: a drift would look the same; take turns, A B B A"
+        return replace(line, cause=Untold.ORDER, p=p, reason=reason)
+    if not line.by_blocks:
+        how = "faster" if value > 1 else "slower"
+        reason = f"{how} in the runs of one night: repeat on another night"
+        return replace(line, verdict=Verdict.TONIGHT, p=p, reason=reason)
     return replace(line, verdict=Verdict.FASTER if value > 1 else Verdict.SLOWER, p=p)
 
 
-_ORDER = (Verdict.SLOWER, Verdict.FASTER, Verdict.SAME, Verdict.UNTOLD)
+_ORDER = (Verdict.SLOWER, Verdict.FASTER, Verdict.TONIGHT, Verdict.SAME, Verdict.UNTOLD)
 
 
 def _weight(line: Line) -> tuple[int, float]:

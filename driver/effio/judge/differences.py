@@ -135,18 +135,27 @@ def other_workload(
     first: Judged, second: Judged, axes: Iterable[tuple[str, Scalar]], across: frozenset[str]
 ) -> str:
     """The options by which two runs do different things although the axes of a measurement are the
-    same; empty if none does. Lists are sweeps, whose members are axes."""
+    same; empty if none does. A list is a sweep where a member of both is the value of an axis."""
     options = [run.result.run.options for run in (first, second)]
     if options[0] == options[1]:
         return ""
+    axes = list(axes)
     told_by_axis = {name.removesuffix("_bytes").replace("_", "-") for name, _ in axes}
+    values = [value for _, value in axes]
     # An option that one of the two engines does not know yet has no value there.
     differing = [
         f"--{name} {_text(options[0][name])} / {_text(options[1][name])}"
         for name in options[0]
         if name in options[1]
         and options[0][name] != options[1][name]
-        and not isinstance(options[0][name], list)
+        and not _swept(options[0][name], options[1][name], values)
         and name not in _NO_WORKLOAD | told_by_axis | across
     ]
     return ", ".join(differing)
+
+
+def _swept(first: object, second: object, axes: Sequence[Scalar]) -> bool:
+    """Both are lists that have the value of an axis: each member is a measurement of its own."""
+    if not (isinstance(first, list) and isinstance(second, list)):
+        return False
+    return any(value in first and value in second for value in axes)

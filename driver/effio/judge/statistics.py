@@ -153,6 +153,18 @@ def ratio(first: Sequence[float], second: Sequence[float], paired: bool = False)
     return _ratio(float(b.mean() - a.mean()), error, freedom, paired)
 
 
+def pooled(first: Sequence[float], second: Sequence[float]) -> Ratio | None:
+    """As `ratio`, of two values and more on each side, with one deviation for both: exact for
+    samples of two where equal systems are equally noisy."""
+    if min(len(first), len(second)) < 2 or min(*first, *second) <= 0:
+        return None
+    a, b = np.log(np.asarray(first, dtype=float)), np.log(np.asarray(second, dtype=float))
+    freedom = len(a) + len(b) - 2
+    squares = float(((a - a.mean()) ** 2).sum() + ((b - b.mean()) ** 2).sum())
+    error = math.sqrt(squares / freedom * (1 / len(a) + 1 / len(b)))
+    return _ratio(float(b.mean() - a.mean()), error, freedom, False)
+
+
 def _welch(parts: Sequence[float], freedoms: Sequence[int]) -> float:
     below = sum(p * p / f for p, f in zip(parts, freedoms, strict=True))
     return sum(parts) ** 2 / below if below > 0 else float(sum(freedoms))

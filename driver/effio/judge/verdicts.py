@@ -22,6 +22,10 @@ class Verdict(Enum):
 
     FASTER = Word("faster", "good", "better by the metric's own direction, and not by chance")
     SLOWER = Word("slower", "bad", "worse by the metric's own direction, and not by chance")
+    TONIGHT = Word(
+        "different tonight", "warn", "more than chance in these runs, but of too few nights:"
+        " repeat on another night",
+    )  # fmt: skip
     SAME = Word(
         "no difference found", "info", "chance explains what there is; what would have been seen"
         " stands beside it",
@@ -47,6 +51,7 @@ class Untold(Enum):
     CLOCK = "virtual against real time"
     UNIT = "other unit"
     VALUE = "no value above 0"
+    ORDER = "one side ran first on every night"
 
 
 class Ruling(Enum):
