@@ -39,15 +39,15 @@ def test_interval_of_a_mean() -> None:
     assert statistics.mean_interval([1.0]) is None
 
 
-def test_interval_of_a_median_by_bootstrap() -> None:
-    values = [float(v) for v in range(1, 100)]
-    found = statistics.median_interval(values)
-    assert found is not None
-    # Order statistics 40 and 60 are the 95 % interval of the median of 99 (binomial).
-    assert found.low == pytest.approx(40, abs=2)
-    assert found.high == pytest.approx(60, abs=2)
-    assert statistics.median_interval(values) == found  # the same each time
-    assert statistics.median_interval([1.0] * 4) is None
+def test_interval_of_a_median_by_order_statistics() -> None:
+    # Binomial tables: 40 and 60 of 99; of six the extremes (2/64 outside), of five nothing (2/32).
+    found = statistics.median_interval([float(v) for v in range(99, 0, -1)])
+    assert found == statistics.Interval(40.0, 60.0)
+    assert statistics.median_interval([3.0, 1, 2, 6, 5, 4]) == statistics.Interval(1.0, 6.0)
+    assert statistics.median_interval([1.0, 2, 3, 4, 5]) is None
+    assert statistics.median_interval([float(v) for v in range(1, 10)]) == (
+        statistics.Interval(2.0, 8.0)
+    )
 
 
 def test_ratio_of_two_samples_by_hand() -> None:
