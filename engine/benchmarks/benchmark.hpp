@@ -16,6 +16,7 @@
 #include "core/record.hpp"
 #include "parallel/session.hpp"
 #include "parallel/topology.hpp"
+#include "storage/run_marks.hpp"
 #include "storage/sim.hpp"
 
 namespace effio {
@@ -51,6 +52,7 @@ struct Job {
     /// Writes the `run` line; `extra` holds what only the benchmark knows (file system, manifest,
     /// backend). To be called once, before anything is created.
     std::function<void(Json extra)> announce;
+    RunMarks* marks = nullptr;  ///< made when the run is announced; null: none are wanted
 };
 
 class Benchmark : public Interface {

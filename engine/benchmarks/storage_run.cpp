@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "storage/run_marks.hpp"
+
 namespace effio {
 namespace {
 
@@ -38,6 +40,7 @@ Result<StorageRun> StorageRun::begin(Job& job, Target::Request request, bool rea
     const auto refuse = [&](Error why) {
         // Directories of Request::make_directories are there already.
         (void)target->remove_trees(job.session);
+        target->remove_made_directories();
         return why;
     };
     if (needs.bytes > 0) {
@@ -58,17 +61,29 @@ void StorageRun::announce(Job& job, std::optional<Json> extra) {
         if (file_system) job.session.results.rescue_to(file_system->path);
         job.announce(std::move(*extra));
     }
-    clean_up_ = std::make_unique<const AtAbruptEnd>(
-        job.session, [target = target_.get()] { target->remove_all_quietly(); });
+    marks_ = job.marks;
+    clean_up_ =
+        std::make_unique<const AtAbruptEnd>(job.session, [target = target_.get(), marks = marks_] {
+            const bool gone = target->remove_all_quietly();
+            if (marks != nullptr && !gone) marks->keep();
+            if (marks != nullptr) marks->remove();
+            target->remove_made_directories();
+        });
 }
 
 Ending StorageRun::end(Session& session, Storage& storage, Ending ending) const {
-    add(ending, target_->remove_files(session, storage));
+    const auto removed = target_->remove_files(session, storage);
+    if (!removed && marks_ != nullptr) marks_->keep();
+    add(ending, removed);
     return ending;
 }
 
 Ending StorageRun::end(Session& session, Ending ending) const {
-    add(ending, target_->remove_trees(session));
+    const auto removed = target_->remove_trees(session);
+    if (!removed && marks_ != nullptr) marks_->keep();
+    if (session.comm.is_root() && marks_ != nullptr) marks_->remove();
+    target_->remove_made_directories();
+    add(ending, removed);
     return ending;
 }
 

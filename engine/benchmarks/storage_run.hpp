@@ -77,6 +77,7 @@ class StorageRun {
 
     std::unique_ptr<const Target> target_;
     HeldMemory held_;
+    RunMarks* marks_ = nullptr;
     /// An end that is not orderly (watchdog, second signal, deadline) removes what was created.
     std::unique_ptr<const AtAbruptEnd> clean_up_;
 };

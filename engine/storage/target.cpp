@@ -65,9 +65,10 @@ bool exists(const std::string& path) {
 }
 
 /// In an end that is not orderly there is only stderr.
-void tell(const Status& removed) {
-    if (removed) return;
+bool tell(const Status& removed) {
+    if (removed) return true;
     std::fputs(fmt::format("effio: {}\n", removed.error().text()).c_str(), stderr);
+    return false;
 }
 
 /// Whether the set has a file of that name, relative to its directory. Told by the stem alone where
@@ -397,8 +398,6 @@ Status Target::remove_trees(Session& session) const {
                 if (!done) mine.fail(done.error());
             }
         }
-        // A directory stays unless it is empty.
-        for (const auto& directory : made_) ::rmdir(directory.c_str());
     }
     const auto agreed = agree(session, session.comm, mine);
     if (agreed.failed()) return *agreed.error;
@@ -448,27 +447,32 @@ Status Target::remove_files(Session& session, Storage& storage,
     return {};
 }
 
-void Target::remove_all_quietly() const {
-    if (!real_) return;
+bool Target::remove_all_quietly() const {
+    if (!real_) return true;
+    bool gone = true;
     // Which of the other ranks' files existed before, only they know.
     const int rank = all_ours_ ? 0 : rank_;
     const int ranks = all_ours_ ? 1 : ranks_;
     for_share(request_.files, rank, ranks, [&](const FileSet& set, int i) {
         if (!removes(set) || not_ours_.contains(path(set, i))) return;
-        tell(remove_file(path(set, i)));
+        gone = tell(remove_file(path(set, i))) && gone;
         if (set.own_directory && !not_ours_.contains(own_directory(set, i))) {
             ::rmdir(own_directory(set, i).c_str());
         }
     });
-    if (request_.keep || request_.adopt_trees) return;
+    if (request_.keep || request_.adopt_trees) return gone;
     for (const auto& directory : directories()) {
         remove_side_files(directory, request_.files, prepared_);
     }
     for (const auto& set : request_.trees) {
         for (std::int64_t i = 0; i < set.count(); ++i) {
-            tell(remove_own_tree(set.path(i), token_, set.names));
+            gone = tell(remove_own_tree(set.path(i), token_, set.names)) && gone;
         }
     }
+    return gone;
+}
+
+void Target::remove_made_directories() const {
     for (const auto& directory : made_) ::rmdir(directory.c_str());
 }
 

@@ -112,13 +112,15 @@ class Target {
     /// Local, one rank: removes what the run made in it, and it. What else is in it is an error
     /// that lists it; a tree that is not there is none.
     Status remove_tree(const std::string& path) const;
-    /// Collective, the root works: removes all trees, then the directories that `prepare` made if
-    /// they are empty. Those that are to be kept are handed over, adopted ones are left alone.
+    /// Collective, the root works: removes all trees. Those that are to be kept are handed over, adopted ones are left alone.
     Status remove_trees(Session& session) const;
 
     /// Local, without MPI: all files and trees of all ranks; what stays is told on stderr. For ends
     /// that are not orderly.
-    void remove_all_quietly() const;
+    /// False if something stays.
+    bool remove_all_quietly() const;
+    /// Local: the directories that `prepare` made, if they are empty; only the root made any.
+    void remove_made_directories() const;
 
   private:
     const std::string& directory_of(const FileSet& set) const;

@@ -329,3 +329,14 @@ def write(path: Path, lines: list[Line]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
+
+
+def mark(manifest: dict[str, Any]) -> None:
+    """The mark of a run, in each of its data directories that is there; it keeps its birth."""
+    sets = [*manifest["files"], *manifest.get("trees", [])]
+    places = {one.get("directory", manifest["directory"]) for one in sets}
+    for place in {manifest["directory"], *places}:
+        path = Path(place) / f".effio-run-{manifest['token'][:16]}"
+        if path.parent.is_dir():
+            path.touch(0o600)
+            path.write_text(json.dumps(manifest))

@@ -13,21 +13,28 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio import text as fmt
 from effio.errors import EffioError
 from effio.store.clean import directory_of, leftovers, names_of, remove
 from effio.store.reader import read_result
 from effio.store.records import Manifest
 
 
-def _killed(folder: Path, directory: Path, **manifest: Any) -> Path:
-    """A run that was started just now, and killed."""
+TOKEN = "0123456789abcdef0123456789abcdef"
+OTHER = "f" * 32
+
+
+def _killed(folder: Path, directory: Path, token: str = TOKEN, **manifest: Any) -> Path:
+    """A run that was started just now, and killed; its mark is older than all files."""
     lines = made.b_eff_io()[:5]
     lines[0]["started"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     lines[0]["manifest"] |= {
         "directory": str(directory),
         "files": [{"name": "i00", "count": 1}, {"name": "sub/r%03d", "count": 3}],
+        "token": token,
         **manifest,
     }
+    made.mark(lines[0]["manifest"])
     return made.write(folder / "result.jsonl", lines)
 
 
@@ -36,17 +43,25 @@ def left(tmp_path: Path) -> Path:
     """A data directory as a killed run leaves it, with a stranger's files beside."""
     directory = tmp_path / "data"
     (directory / "sub").mkdir(parents=True)
+    for token in (TOKEN, OTHER):
+        (directory / f".effio-run-{token[:16]}").touch(0o600)
     for name in ("i00", "sub/r000", "sub/r002", "sub/r003", "mine.txt"):
         (directory / name).write_text("x" * 10)
     return directory
 
 
+def _there(left: Path) -> list[str]:
+    """All files but the marks."""
+    files = (p for p in left.rglob("*") if p.is_file() and not p.name.startswith(".effio-run-"))
+    return sorted(str(p.relative_to(left)) for p in files)
+
+
 def test_what_the_manifest_names_is_removed_and_nothing_else(effio: Effio, left: Path) -> None:
     result = _killed(effio.cwd / "effio-runs/killed", left)
-    done = effio.call("clean", result)
+    done = effio.call("clean", "--yes", result)
     assert done.returncode == 0, done.stderr
-    there = sorted(str(p.relative_to(left)) for p in left.rglob("*") if p.is_file())
-    assert there == ["mine.txt", "sub/r003"]
+    assert _there(left) == ["mine.txt", "sub/r003"]
+    assert not (left / f".effio-run-{TOKEN[:16]}").exists()
 
 
 def test_files_of_shared_pointers_go_with_theirs(effio: Effio, left: Path) -> None:
@@ -54,10 +69,10 @@ def test_files_of_shared_pointers_go_with_theirs(effio: Effio, left: Path) -> No
     for name in (".i00.shfp.4711.123", ".mine.txt.shfp.4711.123", ".i001.shfp.1.2", ".i00.shfp.x"):
         (left / name).write_text("x")
     result = _killed(effio.cwd / "effio-runs/killed", left)
-    done = effio.call("clean", result)
+    done = effio.call("clean", "--yes", result)
     assert done.returncode == 0, done.stderr
     assert not (left / ".i00.shfp.4711.123").exists()
-    assert sorted(p.name for p in left.glob(".*")) == [
+    assert sorted(p.name for p in left.glob(".*.shfp.*")) == [
         ".i00.shfp.x",
         ".i001.shfp.1.2",
         ".mine.txt.shfp.4711.123",
@@ -70,7 +85,7 @@ def test_files_of_a_test_of_locks_go_with_theirs(effio: Effio, left: Path) -> No
     for name in ["i00.locktest.0", "i00.locktest.12", *other]:
         (left / name).write_text("x")
     result = _killed(effio.cwd / "effio-runs/killed", left)
-    done = effio.call("clean", result)
+    done = effio.call("clean", "--yes", result)
     assert done.returncode == 0, done.stderr
     assert sorted(p.name for p in left.glob("*.locktest.*")) == other
 
@@ -83,7 +98,7 @@ def _killed_turns(effio: Effio, left: Path) -> Path:
     run_line = json.loads(lines[0])
     del run_line["manifest"]
     whole.write_text(json.dumps(run_line) + "\n" + "".join(lines[1:]))
-    _killed(run / "result.turns/round-1-groups-1/group-1", left)
+    _killed(run / "result.turns/round-1-groups-1/group-1", left, OTHER)
     _killed(run / "result.turns/round-1-groups-1-2/group-1", left)
     (run / "result.turns/round-1-groups-1-2/group-2").mkdir()
     (run / "result.turns/round-1-groups-1-2/group-2/result.jsonl").write_text("")
@@ -96,18 +111,18 @@ def test_what_the_turns_of_a_killed_interference_left_goes(
 ) -> None:
     whole = _killed_turns(effio, left)
     dry = effio.call("clean", whole, "--dry-run")
-    assert dry.stdout.count("would remove") == 3, dry.stderr
-    done = effio.call("clean", *([whole] if by_name else []))
+    assert dry.stdout.count("would remove") == 5, dry.stderr  # three files and two marks
+    done = effio.call("clean", "--yes", *([whole] if by_name else []))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("remove ") == 3, done.stdout
+    assert done.stdout.count("remove ") == 5, done.stdout
     assert sorted(p.name for p in left.rglob("*") if p.is_file()) == ["mine.txt", "r003"]
-    again = effio.call("clean", whole)
-    assert again.stdout == f"{whole}: nothing is left in {left}\n"
+    again = effio.call("clean", "--yes", whole)
+    assert again.stdout == f"{whole}: nothing to remove in {left}\n"
 
 
 def test_one_directory_is_not_that_of_many_turns(effio: Effio, left: Path) -> None:
     whole = _killed_turns(effio, left)
-    refused = effio.call("clean", whole, "--dir", left)
+    refused = effio.call("clean", "--yes", whole, "--dir", left)
     assert refused.returncode == 2, refused.stderr
     assert "--dir names one place" in refused.stderr
     assert "results that list files" in refused.stderr
@@ -117,11 +132,16 @@ def test_one_directory_is_not_that_of_many_turns(effio: Effio, left: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
+def _mark_size(left: Path) -> str:
+    return fmt.size((left / f".effio-run-{TOKEN[:16]}").stat().st_size)
+
+
 def test_a_dry_run_removes_nothing(effio: Effio, left: Path) -> None:
     _killed(effio.cwd / "effio-runs/killed", left)
     done = effio.call("clean", "--dry-run")
     assert done.stdout.splitlines() == [
-        f"would remove {left}/{name} (10 B)" for name in ("i00", "sub/r000", "sub/r002")
+        *(f"would remove {left}/{name} (10 B)" for name in ("i00", "sub/r000", "sub/r002")),
+        f"would remove {left}/.effio-run-{TOKEN[:16]} ({_mark_size(left)})",
     ]
     assert (left / "i00").exists()
 
@@ -134,15 +154,28 @@ def test_runs_that_ended_in_order_are_not_looked_at(effio: Effio, left: Path) ->
     assert (left / "mine.txt").exists()
 
 
+def _renew_mark(left: Path) -> None:
+    """As if the run had begun now."""
+    mark = left / f".effio-run-{TOKEN[:16]}"
+    text = mark.read_text()
+    mark.unlink()
+    time.sleep(0.02)  # a tick of the file system's clock
+    mark.touch(0o600)
+    mark.write_text(text)
+    time.sleep(0.02)
+
+
 def test_links_and_older_files_stay(tmp_path: Path, left: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("x")
     (left / "i00").unlink()
     (left / "i00").symlink_to(precious)
-    os.utime(left / "sub/r000", (1, 1))
     result = read_result(_killed(tmp_path / "run", left))
+    _renew_mark(left)
+    (left / "sub/r002").unlink()
+    (left / "sub/r002").write_text("x")
     found, kept = leftovers(result, left)
-    assert [f.path.name for f in found] == ["r002"]
+    assert [f.path.name for f in found if not f.is_mark] == ["r002"]
     assert {k.path.name: k.why for k in kept} == {
         "i00": "not a plain file",
         "r000": "older than the run: not made by it",
@@ -155,7 +188,7 @@ def test_a_directory_that_leads_elsewhere_is_not_followed(tmp_path: Path, left: 
     (left / "sub").symlink_to(elsewhere)
     result = read_result(_killed(tmp_path / "run", left))
     found, kept = leftovers(result, left)
-    assert [f.path.name for f in found] == ["i00"]
+    assert [f.path.name for f in found if not f.is_mark] == ["i00"]
     assert {k.why for k in kept} == {"outside the directory"}
 
 
@@ -193,6 +226,7 @@ def test_names_with_numbers() -> None:
 def test_files_of_further_directories_go_and_kept_ones_stay(tmp_path: Path, left: Path) -> None:
     second = tmp_path / "second"
     second.mkdir()
+    (second / f".effio-run-{TOKEN[:16]}").touch(0o600)
     for name in ("r001", "r003", "corner"):
         (second / name).write_text("x")
     files = [
@@ -201,10 +235,15 @@ def test_files_of_further_directories_go_and_kept_ones_stay(tmp_path: Path, left
     ]
     result = read_result(_killed(tmp_path / "run", left, files=files))
     found, _ = leftovers(result, left)
-    assert [f.path for f in found] == [second / "r001", second / "r003"]
+    assert [f.path for f in found if not f.is_mark] == [second / "r001", second / "r003"]
+    also = leftovers(result, left, also_kept=True)[0]
+    assert [f.path.name for f in also if not f.is_mark] == ["r001", "r003", "corner"]
     assert remove(found) == []
     assert [p.name for p in second.iterdir()] == ["corner"]
-    assert [f.path.name for f in leftovers(result, left, also_kept=True)[0]] == ["corner"]
+    # Nothing but the run's own folder could prove now that it is the run's.
+    kept = leftovers(result, left, also_kept=True)[1]
+    assert [k.path.name for k in kept] == ["corner"]
+    assert "without the run's folder nothing proves" in kept[0].why
 
 
 def test_what_changed_since_it_was_looked_at_stays(tmp_path: Path, left: Path) -> None:
@@ -215,6 +254,7 @@ def test_what_changed_since_it_was_looked_at_stays(tmp_path: Path, left: Path) -
     (left / "sub").rename(left / "moved")
     (left / "sub").symlink_to(left / "moved")
     assert [k.path.name for k in remove(found)] == ["i00", "r000", "r002"]
+    assert (left / f".effio-run-{TOKEN[:16]}").exists()
     assert (left / "i00").is_fifo()
     assert (left / "moved/r000").exists()
 
@@ -222,7 +262,7 @@ def test_what_changed_since_it_was_looked_at_stays(tmp_path: Path, left: Path) -
 def test_data_that_only_another_host_sees_are_told(effio: Effio, tmp_path: Path) -> None:
     folder = effio.cwd / "effio-runs/killed"
     result = _killed(folder, Path("/nowhere/data"), host="n7")
-    for words in (["clean", result], ["clean"]):
+    for words in (["clean", "--yes", result], ["clean", "--yes"]):
         done = effio.call(*words)
         assert "the data are in '/nowhere/data' as n7 sees it" in done.stderr
     # A directory that is seen here too is that directory.
@@ -234,7 +274,8 @@ def test_kept_files_are_kept_unless_asked_for(tmp_path: Path, left: Path) -> Non
     result = read_result(_killed(tmp_path / "run", left, keep=True))
     with pytest.raises(EffioError, match="was asked to keep its data files"):
         leftovers(result, left)
-    assert len(leftovers(result, left, also_kept=True)[0]) == 3
+    found, _ = leftovers(result, left, also_kept=True)
+    assert len([f for f in found if not f.is_mark]) == 3
 
 
 def test_simulated_files_were_never_there(tmp_path: Path, left: Path) -> None:

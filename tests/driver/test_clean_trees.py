@@ -37,7 +37,22 @@ def _result(
         "token": TOKEN,
     }
     line = made.run_line(benchmark="mdtest", manifest=manifest)
+    made.mark(line["manifest"])
     return read_result(made.write(tmp_path / "run.jsonl", [line]))
+
+
+def _leftovers(
+    result: Result, data: Path, also_kept: bool = False
+) -> tuple[list[clean.Leftover], list[clean.Kept]]:
+    """Without the mark, which is there in all of these tests."""
+    found, kept = clean.leftovers(result, data, also_kept)
+    return [f for f in found if not f.is_mark], kept
+
+
+@pytest.fixture(autouse=True)
+def _marked(data: Path) -> None:
+    """The mark is older than the trees."""
+    (data / f".effio-run-{TOKEN[:16]}").touch(0o600)
 
 
 def _tree(data: Path, name: str, token: str = TOKEN) -> Path:
@@ -61,7 +76,7 @@ def test_trees_of_the_run_go_and_all_others_stay(tmp_path: Path, data: Path) -> 
     ]
     (data / "test-dir.0-1").mkdir()  # nobody's
     (data / "test-dir.0-2").symlink_to(ours)
-    found, kept = clean.leftovers(_result(data, tmp_path), data)
+    found, kept = _leftovers(_result(data, tmp_path), data)
     assert [(f.path, f.tree) for f in found] == [(ours, True)]
     assert found[0].bytes == 5 + len(str(outside)) + len(str(data))
     assert sorted(k.path.name for k in kept) == ["test-dir.0-0", "test-dir.0-1", "test-dir.0-2"]
@@ -77,7 +92,7 @@ def test_what_the_run_did_not_make_stays_with_its_directories(tmp_path: Path, da
     (ours / "mdtest_tree.0/file.mdtest.0.10").write_text("x")  # beyond the count
     (ours / "mdtest_tree.0/mdtest_tree.1/file.mdtest.0.3").mkdir()  # not of that kind
     os.mkfifo(ours / "file.mdtest.0.4")
-    found, kept = clean.leftovers(_result(data, tmp_path), data)
+    found, kept = _leftovers(_result(data, tmp_path), data)
     stays = ["file.mdtest.0.10", "file.mdtest.0.3", "file.mdtest.0.4", "precious"]
     assert sorted(k.path.name for k in kept) == stays
     assert {k.why for k in kept} == {"not made by the run"}
@@ -92,7 +107,7 @@ def test_trees_of_engines_that_did_not_name_what_they_made(tmp_path: Path, data:
     precious = ours / "mdtest_tree.0/precious"
     precious.write_text("x")
     result = _result(data, tmp_path, names=[])
-    found, kept = clean.leftovers(result, data)
+    found, kept = _leftovers(result, data)
     assert [k.path for k in kept] == [precious]
     assert clean.remove(found) == []
     assert sorted(ours.rglob("*")) == [ours / ".effio-owner", precious.parent, precious]
@@ -103,9 +118,9 @@ def test_a_kept_tree_holds_no_token_and_goes_by_its_names(tmp_path: Path, data: 
     ours = _tree(data, "test-dir.1-2")
     (ours / ".effio-owner").unlink()
     result = _result(data, tmp_path)
-    found, kept = clean.leftovers(result, data)
+    found, kept = _leftovers(result, data)
     assert (found, [k.path for k in kept]) == ([], [ours])
-    found, kept = clean.leftovers(result, data, also_kept=True)
+    found, kept = _leftovers(result, data, also_kept=True)
     assert clean.remove(found) == []
     assert not ours.exists()
 
@@ -117,7 +132,7 @@ def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, data: Path) -> N
 
 def test_a_tree_that_is_gone_meanwhile_is_no_failure(tmp_path: Path, data: Path) -> None:
     tree = _tree(data, "test-dir.0-0")
-    found, _ = clean.leftovers(_result(data, tmp_path), data)
+    found, _ = _leftovers(_result(data, tmp_path), data)
     (tree / "mdtest_tree.0" / "mdtest_tree.1" / "file.mdtest.0.0").unlink()
     for path in (tree / "mdtest_tree.0" / "mdtest_tree.1", tree / "mdtest_tree.0"):
         path.rmdir()

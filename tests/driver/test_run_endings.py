@@ -121,7 +121,7 @@ def test_a_killed_run_is_not_running_and_can_be_cleaned_up(
     assert list(data.iterdir())
     mine = data / "mine"
     mine.write_text("x")
-    assert with_engine.run("clean").returncode == 0
+    assert with_engine.run("clean", "--yes").returncode == 0
     assert list(data.iterdir()) == [mine]
 
 

@@ -37,7 +37,7 @@ def clean(killed: KilledRun, run: Run, place: Path) -> str:
     """As a user does it, from another directory: by the run folder, or by the result file."""
     words = [] if killed.runs.exists() else [str(run.result.path)]
     done = subprocess.run(
-        [sys.executable, "-m", "effio", "--runs", str(killed.runs), "clean", *words],
+        [sys.executable, "-m", "effio", "--runs", str(killed.runs), "clean", "--yes", *words],
         cwd=place.parent,
         env={**os.environ, "PYTHONPATH": str(ROOT / "driver")},
         capture_output=True,

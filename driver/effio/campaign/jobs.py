@@ -25,6 +25,7 @@ from effio.launch.batch import BatchSystem, QueueFullError
 from effio.launch.job import Request, ending_of
 from effio.launch.live import LiveView, Status
 from effio.launch.queue import Queued, ends_of, jobs_in, waits
+from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, RunFolder
 
 # Network file systems show a job's last writes late.
@@ -75,7 +76,7 @@ def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tu
     """A job script for each run, in a folder of its own, to which its result goes; for each call
     anew, as a folder that has a result is not measured into again. Returns where they are, how many
     they are, and how many runs are left out, for their options follow from results to come."""
-    place = _fresh(folder.path / "jobs")
+    place = _fresh(folder.path / "jobs", folder.runs.root)
     known = [unit for unit in order.units if not unit.point.late]
     for number, unit in enumerate(order.units, 1):
         if unit.point.late:
@@ -91,9 +92,9 @@ def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tu
     return place, len(known), len(order.units) - len(known)
 
 
-def _fresh(root: Path) -> Path:
+def _fresh(root: Path, below: Path) -> Path:
     try:
-        root.mkdir(parents=True, exist_ok=True)
+        safe_files.make_directories(root, below)
         for number in itertools.count(1):
             with contextlib.suppress(FileExistsError):
                 (place := root / str(number)).mkdir()

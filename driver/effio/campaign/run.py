@@ -143,8 +143,9 @@ class Course:
             for attempt in attempts:
                 record = attempt.record()
                 part = record.campaign if record is not None else None
-                if part is not None and part.name == self.folder.name:
-                    job.adopt(attempt, lambda one: tidy(one, self.say))
+                ours = part is not None and part.name == self.folder.name
+                if ours and (fault := job.adopt(attempt, lambda one: tidy(one, self.say))):
+                    self.say(f"left alone: {attempt.id}: {fault}")
         self.states = self.folder.states([*self.order.units, *self.order.everything])
 
     def _is_wanted(self, unit: Unit) -> bool:
@@ -270,17 +271,31 @@ def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
 CourseMaker = Callable[[Order, CampaignFolder, Viewing, Callable[[str], None]], Course]
 
 
+_MOST_TOLD = 10
+
+
 def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
-    """Removes what a killed run left, or what a run that is done kept, by its manifest; what that
-    does not tell stays, and is told."""
+    """Removes what a killed run left, or what a run that is done kept, by its manifest, and says
+    so; what it does not remove is listed with the reason."""
     try:
         result = folder.result()
         manifest = result.run.manifest
         if manifest is None or (manifest.keep or result.status == "done") != also_kept:
             return
-        files, kept = clean.leftovers(result, clean.directory_of(result, folder), also_kept)
-        for item in [*kept, *clean.remove(files)]:
-            say(f"left alone: {item.path}: {item.why}")
+        directory = clean.directory_of(result, folder)
+        files, kept = clean.leftovers(result, directory, also_kept, folder)
+        failed = clean.remove(files)
+        not_gone = {item.path for item in failed}
+        gone = [file for file in files if file.path not in not_gone and not file.is_mark]
+        if gone:
+            total = sum(file.bytes for file in gone)
+            say(f"removed {fmt.count_of(len(gone), 'file')} of {folder.id} ({fmt.size(total)}):")
+        for file in gone[:_MOST_TOLD]:
+            say(f"  {fmt.plain(file.path)}")
+        if len(gone) > _MOST_TOLD:
+            say(f"  and {len(gone) - _MOST_TOLD} more")
+        for item in [*kept, *failed]:
+            say(f"left alone: {fmt.plain(item.path)}: {item.why}")
     except EffioError as error:
         if folder.has_result:
             say(f"{folder.id}: {error.message}")

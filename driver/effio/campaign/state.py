@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from effio.campaign.points import Point, Unit
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
+from effio.store import safe_files
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
@@ -78,7 +79,9 @@ class CampaignFolder:
         """None if it is new. Raises if what is there cannot be read."""
         file = self.path / "campaign.json"
         try:
-            return Called.model_validate(json.loads(file.read_text(encoding="utf-8")))
+            return Called.model_validate(
+                json.loads(safe_files.read_text(file, below=self.runs.root))
+            )
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError, ValidationError) as error:
@@ -89,10 +92,11 @@ class CampaignFolder:
 
     def keep(self, called: Called, text: str) -> None:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            store.write_atomically(self.path / "campaign.toml", text)
+            safe_files.make_directories(self.path, self.runs.root)
+            root = self.runs.root
+            safe_files.write_atomically(self.path / "campaign.toml", text, below=root)
             written = json.dumps(called.model_dump(by_alias=True), indent=2)
-            store.write_atomically(self.path / "campaign.json", written + "\n")
+            safe_files.write_atomically(self.path / "campaign.json", written + "\n", below=root)
         except OSError as error:
             raise results_error(self.path, error) from None
 
@@ -154,12 +158,13 @@ class CampaignFolder:
     @contextlib.contextmanager
     def locked(self, take_over: bool = False) -> Iterator[None]:
         """While in force no other driver works on this campaign. Raises and says who does."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as error:
-            raise results_error(self.path, error) from None
-        try:
+        with contextlib.ExitStack() as stack:
+            try:
+                safe_files.make_directories(self.path, self.runs.root)
+                lock = safe_files.updating(self.path / "lock", self.runs.root)
+                handle = stack.enter_context(lock).fileno()
+            except OSError as error:
+                raise results_error(self.path, error) from None
             self._take(handle, take_over)
             try:
                 os.ftruncate(handle, 0)
@@ -171,8 +176,6 @@ class CampaignFolder:
                 yield
             finally:
                 os.ftruncate(handle, 0)
-        finally:
-            os.close(handle)
 
     def _take(self, handle: int, take_over: bool) -> None:
         """The system's lock where there is one: it goes with its process, however that ends. A file

@@ -52,7 +52,9 @@ from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
 from effio.report.card import Card, device_card
-from effio.store.folder import Store, write_atomically
+from effio.store import safe_files
+from effio.store.folder import Store
+from effio.store.safe_files import write_atomically
 
 
 def campaign_parameters(
@@ -299,7 +301,7 @@ def _command_of(order: Order, unit: Any, name: str) -> str:
 def _write_scripts(order: Order, folder: CampaignFolder) -> None:
     """A script for each run, with what comes before and after it."""
     place = folder.path / "scripts"
-    place.mkdir(exist_ok=True)
+    safe_files.make_directories(place, folder.runs.root)
     written = late = 0
     for number, unit in enumerate(order.units, 1):
         if unit.point.late:

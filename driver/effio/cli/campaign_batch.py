@@ -23,7 +23,8 @@ from effio.errors import EffioError, ExitCode
 from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
 from effio.launch.queue import waits
-from effio.store.folder import JOB_SCRIPT, write_atomically
+from effio.store.folder import JOB_SCRIPT
+from effio.store.safe_files import write_atomically
 
 _INSIDE = "if this is a login node, start effio inside a batch job"
 _MINUTES_WITHOUT_BUDGET = 60

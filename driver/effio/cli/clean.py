@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -14,7 +16,7 @@ from effio.cli.complete import complete_run
 from effio.cli.main import runs_directory
 from effio.errors import EffioError, ExitCode
 from effio.store import clean
-from effio.store.folder import RESULT, RunFolder, Store, files_of_turns
+from effio.store.folder import RECORD, RESULT, RunFolder, Store, files_of_turns
 from effio.store.reader import Result, ResultError, read_result
 
 
@@ -33,8 +35,8 @@ def _busy_directories(store: Store) -> dict[Path, str]:
     return busy
 
 
-# A result that lists files, and where they are.
-_Part = tuple[Result, Path]
+# A result that lists files, where they are, and the run's folder.
+_Part = tuple[Result, Path, RunFolder | None]
 
 
 def _listing(path: Path) -> list[Result]:
@@ -48,34 +50,45 @@ def _listing(path: Path) -> list[Result]:
     return [result for result in results if result.run.manifest is not None]
 
 
-def _clean(
-    name: str, parts: Sequence[_Part], kept_too: bool, dry: bool, quiet: bool
-) -> tuple[int, int]:
+def _seen(parts: Sequence[_Part], kept_too: bool) -> list[clean.Leftover]:
+    """What would be removed; what is refused is listed with its reason."""
     found: dict[Path, clean.Leftover] = {}
     alone: dict[Path, clean.Kept] = {}
-    for result, directory in parts:
-        ours, untouched = clean.leftovers(result, directory, kept_too)
+    for result, directory, folder in parts:
+        ours, untouched = clean.leftovers(result, directory, kept_too, folder)
         found |= {item.path: item for item in ours}
         alone |= {item.path: item for item in untouched}
-    files = list(found.values())
     # A turn's file may be older than the next turn, which uses its name again.
     for item in [item for path, item in alone.items() if path not in found]:
         click.echo(f"left alone: {fmt.plain(item.path)}: {item.why}", err=True)
+    return sorted(found.values(), key=lambda item: item.is_mark)
+
+
+def _remove(files: Sequence[clean.Leftover], dry: bool, yes: bool) -> int:
+    """Lists them all, asks, and removes them. Returns how many could not be removed."""
+    total = fmt.size(sum(file.bytes for file in files))
     for file in files:
         click.echo(f"{'would remove' if dry else 'remove'} {fmt.plain(file.path)} "
                    f"({fmt.size(file.bytes)})")  # fmt: skip
-    failed = [] if dry else clean.remove(files)
+    if dry or not files:
+        return 0
+    if not yes:
+        if not sys.stdin.isatty():
+            raise EffioError(
+                "nothing is removed: nobody can be asked here", hint="--yes removes it"
+            )
+        if not click.confirm(f"Remove {fmt.count_of(len(files), 'file')} ({total})?"):
+            raise EffioError("nothing is removed")
+    failed = clean.remove(list(files))
     for item in failed:
         click.echo(f"could not remove {fmt.plain(item.path)}: {item.why}", err=True)
-    if not files and not quiet:
-        places = ", ".join(dict.fromkeys(fmt.plain(directory) for _, directory in parts))
-        click.echo(f"{fmt.plain(name)}: nothing is left in {places}")
-    return len(files), len(failed)
+    return len(failed)
 
 
 @click.command("clean")
 @click.argument("run", required=False, metavar="[RUN]", shell_complete=complete_run)
 @click.option("--dry-run", is_flag=True, help="only say what would be removed")
+@click.option("--yes", is_flag=True, help="remove without asking")
 @click.option("--kept", is_flag=True, help="also data files that the run was asked to keep")
 @click.option(
     "--dir",
@@ -86,64 +99,88 @@ def _clean(
 )
 @click.pass_context
 def command(
-    ctx: click.Context, run: str | None, dry_run: bool, kept: bool, directory: str | None
+    ctx: click.Context,
+    run: str | None,
+    dry_run: bool,
+    yes: bool,
+    kept: bool,
+    directory: str | None,
 ) -> None:
     """Remove the data files that a killed run left behind.
 
-    Without RUN: those of all kept runs that did not end in order. Only names that the run's
-    result file lists, or one of a turn of interference, are looked at, only in its directory;
-    anything older than the run stays.
+    Without RUN: those of all kept runs that did not end in order. Lists what it would remove and
+    asks. A file is removed only if it is proven to be the run's: the run was made here by you, the
+    data directory holds the run's mark, and the file was made after it. The rest is listed with the
+    reason.
     """
     store = Store(runs_directory(ctx))
     busy = _busy_directories(store)
-    failed = 0
     if run is None:
-        total = 0
-        for folder in store.folders():
-            if folder.state() in ("running", "planned", "submitted", "done"):
-                continue
-            try:
-                listing = _listing(folder.result_path)
-            except ResultError:
-                continue
-            parts = []
-            for result in listing:
-                if result.run.manifest is not None and result.run.manifest.keep:
-                    continue
-                try:
-                    where = clean.directory_of(result, folder)
-                except EffioError as error:
-                    click.echo(f"left alone: {folder.id}: {error}", err=True)
-                    continue
-                if where.resolve() in busy:
-                    click.echo(f"left alone: {where}: {busy[where.resolve()]} is at work there",
-                               err=True)  # fmt: skip
-                    continue
-                parts.append((result, where))
-            count, bad = _clean(folder.id, parts, False, dry_run, True)
-            total, failed = total + count, failed + bad
-        if total == 0:
+        files = [file for folder in store.folders() for file in _of_folder(folder, busy)]
+        failed = _remove(files, dry_run, yes)
+        if not files:
             click.echo("nothing is left of any run")
     else:
-        found = store.find(run)
-        if isinstance(found, RunFolder) and found.state() == "running":
-            raise EffioError(f"{found.id} is still running")
-        listing = _listing(found.result_path if isinstance(found, RunFolder) else found)
-        name = found.id if isinstance(found, RunFolder) else str(found)
-        if not listing:
-            raise EffioError(f"{name} lists no files: it never got as far as creating any")
-        folder_or_none = found if isinstance(found, RunFolder) else None
-        if directory and len(listing) > 1:
-            raise EffioError(
-                f"--dir names one place, and {name} has {len(listing)} results that list files",
-                hint="name one of them: effio clean FILE --dir DIR",
-            )
-        parts = []
-        for result in listing:
-            where = Path(directory) if directory else clean.directory_of(result, folder_or_none)
-            if where.resolve() in busy:
-                raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
-            parts.append((result, where))
-        _, failed = _clean(name, parts, kept, dry_run, False)
+        name, parts = _named(store, run, directory, busy)
+        files = _seen(parts, kept)
+        failed = _remove(files, dry_run, yes)
+        if not files:
+            places = ", ".join(dict.fromkeys(fmt.plain(directory) for _, directory, _ in parts))
+            click.echo(f"{fmt.plain(name)}: nothing to remove in {places}")
     if failed:
         raise click.exceptions.Exit(ExitCode.IO_ERROR)
+
+
+def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftover]:
+    """Of a run that did not end in order."""
+    if folder.state() in ("running", "planned", "submitted", "done"):
+        return []
+    try:
+        listing = _listing(folder.result_path)
+    except ResultError:
+        return []
+    parts: list[_Part] = []
+    try:
+        for result in listing:
+            if result.run.manifest is not None and result.run.manifest.keep:
+                continue
+            where = clean.directory_of(result, folder)
+            if where.resolve() in busy:
+                at_work = busy[where.resolve()]
+                click.echo(f"left alone: {fmt.plain(where)}: {at_work} is at work there", err=True)
+                continue
+            parts.append((result, where, _as_folder(folder)))
+        return _seen(parts, False)
+    except EffioError as error:
+        click.echo(f"left alone: {fmt.plain(folder.id)}: {error}", err=True)
+        return []
+
+
+def _as_folder(folder: RunFolder) -> RunFolder | None:
+    """A result without run.json beside it was not started by the driver; its mark must do."""
+    return folder if os.path.lexists(folder.path / RECORD) else None
+
+
+def _named(
+    store: Store, run: str, directory: str | None, busy: Mapping[Path, str]
+) -> tuple[str, list[_Part]]:
+    found = store.find(run)
+    if isinstance(found, RunFolder) and found.state() == "running":
+        raise EffioError(f"{found.id} is still running")
+    listing = _listing(found.result_path if isinstance(found, RunFolder) else found)
+    name = found.id if isinstance(found, RunFolder) else str(found)
+    if not listing:
+        raise EffioError(f"{name} lists no files: it never got as far as creating any")
+    folder = _as_folder(found) if isinstance(found, RunFolder) else None
+    if directory and len(listing) > 1:
+        raise EffioError(
+            f"--dir names one place, and {name} has {len(listing)} results that list files",
+            hint="name one of them: effio clean FILE --dir DIR",
+        )
+    parts: list[_Part] = []
+    for result in listing:
+        where = Path(directory) if directory else clean.directory_of(result, folder)
+        if where.resolve() in busy:
+            raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
+        parts.append((result, where, folder))
+    return name, parts

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
+from effio.store import safe_files
 from effio.store.folder import Store
 from effio.store.table import TABLES, Row, rows_of, write_csv, write_markdown, write_parquet
 
@@ -26,16 +26,11 @@ _BY_NAME = {".md": "markdown", ".parquet": "parquet"}
 def _write(rows: Sequence[Row], form: str, output: str) -> None:
     path = Path(output)
     try:
-        with path.open("xb") as stream:
-            try:
-                if form == "parquet":
-                    write_parquet(rows, stream)
-                else:
-                    stream.write(_text(rows, form).encode())
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                raise
+        with safe_files.replacing(path, keep_existing=True) as stream:
+            if form == "parquet":
+                write_parquet(rows, stream)
+            else:
+                stream.write(_text(rows, form).encode())
     except OSError as error:
         raise EffioError(f"cannot write {output}: {error.strerror}", ExitCode.IO_ERROR) from None
 

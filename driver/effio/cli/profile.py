@@ -24,8 +24,9 @@ from effio.profile.patterns import profile_of
 from effio.profile.predict import Prediction, predict, tag_of
 from effio.profile.questions import AnswerError, Question, answer, questions
 from effio.profile.steps import Imitation, imitate, not_imitated
-from effio.store.folder import Store, write_atomically
+from effio.store.folder import Store
 from effio.store.reader import ResultError
+from effio.store.safe_files import write_atomically
 
 ANSWER_SCHEMA = "effio-profile-answer/1"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from effio.engine.program import Engine
 from effio.errors import environment_error
-from effio.store.folder import write_atomically
+from effio.store.safe_files import write_atomically
 
 PROGRAM = "effio-mpi"
 _CHOSEN = "engine.json"

@@ -20,6 +20,7 @@ from pathlib import Path
 from effio.errors import EffioError, ExitCode
 from effio.judge.manifest import write_sums
 from effio.judge.samples import Judged
+from effio.store import safe_files
 from effio.store.folder import KEPT_FILES, RESULT, RunFolder
 
 # Instructions ask for no large binary data; a result of this size is none.
@@ -37,9 +38,11 @@ def _safe(name: str, taken: set[str]) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    if source.stat().st_size > _MOST_BYTES:
-        raise EffioError(f"{source} is too large for a bundle")
-    shutil.copyfile(source, target)
+    with safe_files.reading(source, most=None) as stream:
+        if os.fstat(stream.fileno()).st_size > _MOST_BYTES:
+            raise EffioError(f"{source} is too large for a bundle")
+        with safe_files.creating(target) as out:
+            shutil.copyfileobj(stream, out, 1 << 20)
 
 
 def _copy_run(run: Judged, target: Path) -> None:
@@ -49,7 +52,7 @@ def _copy_run(run: Judged, target: Path) -> None:
         return
     for name in (*KEPT_FILES, *RunFolder(run.path).turns()):
         source = run.path / name
-        if source.is_file() and not source.is_symlink():
+        if safe_files.is_regular(source):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             _copy(source, target / name)
 
@@ -59,7 +62,7 @@ def write_bundle(
 ) -> str:
     """`texts` by their place in the bundle. The folder appears whole or not at all; one that exists
     is refused. Returns the checksum of its checksums."""
-    if target.exists():
+    if os.path.lexists(target):
         raise EffioError(f"{target} exists")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -72,13 +75,13 @@ def write_bundle(
                 _copy_run(run, scratch / "runs" / _safe(run.name, taken))
             taken = set()
             for path in inputs:
-                _copy(path, scratch / "inputs" / _safe(path.name, taken))
+                _copy(path.resolve(), scratch / "inputs" / _safe(path.name, taken))
             if not inputs:
                 (scratch / "inputs").rmdir()
             for place, text in texts.items():
                 file = scratch / place
                 file.parent.mkdir(exist_ok=True)
-                file.write_text(text, encoding="utf-8")
+                safe_files.write_atomically(file, text, durable=False)
             identity = write_sums(scratch)
             umask = os.umask(0)
             os.umask(umask)

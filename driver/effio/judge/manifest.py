@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from effio.errors import EffioError
-from effio.store.folder import SUMS, sha256_of
+from effio.store import safe_files
+from effio.store.folder import SUMS
+from effio.store.safe_files import sha256_of
 
 _LINE = re.compile(r"^([0-9a-f]{64})  (.+)$")
 MAX_BYTES = 64 << 20
@@ -38,7 +40,7 @@ def _names(folder: Path) -> Iterator[tuple[str, bool]]:
             path = here / name
             relative = path.relative_to(folder).as_posix()
             if relative != SUMS:
-                yield relative, path.is_file() and not path.is_symlink()
+                yield relative, safe_files.is_regular(path)
 
 
 def _sums(folder: Path) -> tuple[dict[str, str], list[str]]:
@@ -63,16 +65,16 @@ def write_sums(folder: Path) -> str:
     if strange:
         raise EffioError(f"cannot be part of a bundle: {strange[0]!r}")
     text = _text(sums)
-    (folder / SUMS).write_bytes(text)
+    safe_files.write_atomically(folder / SUMS, text)
     return hashlib.sha256(text).hexdigest()
 
 
 def _written(folder: Path) -> bytes:
     path = folder / SUMS
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_BYTES:
-            raise EffioError(f"{folder} is no bundle: it has no {SUMS}")
-        return path.read_bytes()
+        return safe_files.read_bytes(path, MAX_BYTES)
+    except (FileNotFoundError, safe_files.UnsafeFileError):
+        raise EffioError(f"{folder} is no bundle: it has no {SUMS}") from None
     except OSError as error:
         raise EffioError(f"{path}: {error.strerror or error}") from None
 

@@ -22,6 +22,7 @@ from effio.launch.launchers import LAUNCHER_OF_FAMILY, Hydra, Launch, Launcher, 
 from effio.launch.live import LiveView
 from effio.launch.machine import Allocation, Machine
 from effio.store import folder as store
+from effio.store import safe_files
 from effio.store.folder import RunFolder, Store
 from effio.store.run_record import Outcome
 
@@ -95,8 +96,7 @@ def _write(request: Request, directory: Path, terms: Terms, launch: Launch) -> P
         )
     )
     path = directory / store.JOB_SCRIPT
-    store.write_atomically(path, script)
-    path.chmod(0o755)
+    safe_files.write_atomically(path, script, mode=0o777)
     return path
 
 
@@ -215,7 +215,7 @@ def _asked_to_stop(job_ended: str) -> str:
 
 def _last_words(path: Path) -> list[str]:
     try:
-        with path.open("rb") as stream:
+        with safe_files.reading(path, most=None) as stream:
             stream.seek(0, 2)
             stream.seek(max(0, stream.tell() - _LAST_BYTES))
             text = stream.read(_LAST_BYTES).decode(errors="replace")
@@ -278,7 +278,7 @@ class _Follower:
 
     def follow(self) -> None:
         try:
-            with self._path.open("rb") as stream:
+            with safe_files.reading(self._path, most=None) as stream:
                 stream.seek(self._offset)
                 data = stream.read(1 << 20)
         except OSError:

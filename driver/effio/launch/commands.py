@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from effio.store import safe_files
 from effio.store.folder import COMMANDS
 
 _SECONDS = 600.0
@@ -66,7 +67,7 @@ def carry_out(
 
 def _note(folder: Path, entry: Mapping[str, object]) -> None:
     try:
-        with (folder / COMMANDS).open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(entry) + "\n")
+        with safe_files.updating(folder / COMMANDS, append=True) as stream:
+            stream.write((json.dumps(entry) + "\n").encode())
     except OSError:
         return  # the folder is sealed afterwards, which says what it lacks

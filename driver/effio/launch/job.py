@@ -24,6 +24,7 @@ from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
 from effio.launch.live import LiveView
 from effio.launch.machine import Machine
 from effio.store import folder as store
+from effio.store import proof, safe_files
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
@@ -133,13 +134,16 @@ def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: L
             "command": ["effio", *sys.argv[1:]],
         },
         process=store.this_process(),
+        folder=proof.folder_identity(folder.path),
         campaign=request.campaign,
     )
 
 
 def _write_environment(folder: RunFolder, environment: Mapping[str, str]) -> None:
     telling = store.telling_environment(environment)
-    store.write_atomically(folder.path / store.ENVIRONMENT, json.dumps(telling, indent=2) + "\n")
+    safe_files.write_atomically(
+        folder.path / store.ENVIRONMENT, json.dumps(telling, indent=2) + "\n"
+    )
 
 
 def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
@@ -180,18 +184,21 @@ def _not_prepared(fault: str) -> Outcome:
     )
 
 
-def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> None:
+def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> str:
     """Ends, tidies and seals what a driver left that was killed: processes of the run that still
     live get the time to write their end, and the folder says how it ended. The seal comes last: a
-    driver that is killed here as well leaves the rest of it to the next."""
+    driver that is killed here as well leaves the rest of it to the next. A folder that is not ours
+    (store/proof.py) is not touched, nor any process that it names: returns why."""
     record = folder.record()
     if record is None or folder.is_sealed:
-        return
+        return ""
+    if fault := proof.folder_fault(folder.path, record):
+        return fault
     if record.batch is not None:
         # A job that nobody took over is not ours to end; it goes on without a driver.
         if record.outcome is not None:
             seal(folder, record, record.outcome)
-        return
+        return ""
     mark = record.process.get("mark")
     if isinstance(mark, str) and record.process.get("host") == os.uname().nodename:
         watch.end_processes(mark)
@@ -211,6 +218,7 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> None:
             finished=store.now_utc(),
         ),
     )
+    return ""
 
 
 def seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:

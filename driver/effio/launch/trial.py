@@ -19,7 +19,7 @@ from effio.errors import EffioError, ExitCode
 from effio.launch import job
 from effio.launch.choose import choose_launcher
 from effio.launch.live import LiveView
-from effio.store import clean
+from effio.store import clean, safe_files
 from effio.store.folder import ENVIRONMENT, RunFolder, Store, telling_environment
 from effio.store.reader import ResultError
 
@@ -117,7 +117,7 @@ def _without_result(command: Sequence[str]) -> list[str]:
 
 def _kept_environment(folder: RunFolder) -> Mapping[str, str]:
     try:
-        kept = json.loads((folder.path / ENVIRONMENT).read_text(encoding="utf-8"))
+        kept = json.loads(safe_files.read_text(folder.path / ENVIRONMENT))
     except (OSError, ValueError, RecursionError):
         return {}
     return kept if isinstance(kept, dict) else {}
@@ -141,5 +141,5 @@ def _tidy(folder: RunFolder) -> None:
     """What a crash left would be in the way of the next trial."""
     with contextlib.suppress(EffioError):
         result = folder.result()
-        files, _ = clean.leftovers(result, clean.directory_of(result, folder))
+        files, _ = clean.leftovers(result, clean.directory_of(result, folder), folder=folder)
         clean.remove(files)

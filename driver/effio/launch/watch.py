@@ -24,7 +24,9 @@ from typing import IO
 from effio.errors import environment_error
 from effio.launch.launchers import Launch
 from effio.launch.live import LiveView, parse_status
-from effio.store.folder import PROGRESS, write_atomically
+from effio.store import safe_files
+from effio.store.folder import PROGRESS
+from effio.store.safe_files import write_atomically
 
 # Every process of a run carries this in its environment; nothing else does.
 RUN_MARK = "EFFIO_RUN_MARK"
@@ -113,7 +115,7 @@ class _Stream:
         with contextlib.ExitStack() as stack:
             log: IO[bytes] | None = None
             with self._noted():
-                log = stack.enter_context(self._log.open("ab", buffering=0))
+                log = stack.enter_context(safe_files.updating(self._log, append=True))
             while line := self._stream.readline(_MAX_LOGGED_LINE):
                 text = line.decode(errors="replace").rstrip("\n")
                 # Progress is for the view; a log of it would grow by the second.
@@ -182,7 +184,7 @@ class Watch:
                 reader.thread.join(_GRACE_SECONDS)
             self._drain(output, errors, outcome)
         with contextlib.suppress(OSError):
-            (self._directory / PROGRESS).unlink(missing_ok=True)
+            safe_files.remove(self._directory / PROGRESS)
         outcome.log_lost = next((reader.lost for reader in readers if reader.lost), "")
         outcome.code = process.returncode
         outcome.seconds = time.monotonic() - started

@@ -19,7 +19,8 @@ from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
 from effio.report.draw import figure_data
 from effio.report.model import Block, Figure, Level, Reason, Report, Section, Table
-from effio.store.folder import now_utc, write_atomically
+from effio.store.folder import now_utc
+from effio.store.safe_files import write_atomically
 
 MAX_PAGE_BYTES = 10_000_000
 _PAGE = Path(__file__).resolve().parent / "page"

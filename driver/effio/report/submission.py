@@ -20,7 +20,8 @@ from effio.report import common
 from effio.report.acceptance import matrix, summary_text
 from effio.report.comparison import place, varying
 from effio.report.model import Cell, Column, Section, Table
-from effio.store.folder import RESULT, RunFolder, sha256_of
+from effio.store.folder import RESULT, RunFolder
+from effio.store.safe_files import sha256_of
 
 # Units of the tables: what the field writes.
 _SHOWN = {"B/s": ("MB/s", 1e-6)}

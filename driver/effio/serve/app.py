@@ -29,6 +29,7 @@ from effio.report.html import render
 from effio.report.trend import as_data as trend_data
 from effio.report.trend import trend_of, trend_report
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
+from effio.store import safe_files
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 _STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"
@@ -191,7 +192,7 @@ class App:
         if path is None:
             return _refusal(404, _NOT_FOUND)
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = safe_files.read_text(path, errors="replace")
         except OSError as error:
             return _refusal(409, f"{file}: {error.strerror}")
         return _answer(200, text, "text/plain", Content_Security_Policy="default-src 'none'")

@@ -14,6 +14,7 @@ from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
 from effio.report.campaign import runs_of
 from effio.report.listing import line_of_folder
+from effio.store import safe_files
 from effio.store.folder import NOTES, PROGRESS, RECORD, RESULT, RunFolder, Store
 
 # What of a run can be looked at as it is.
@@ -105,7 +106,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _progress(path: Path) -> tuple[str, float]:
     try:
-        with path.open("rb") as stream:
+        with safe_files.reading(path) as stream:
             text = stream.read(_MAX_PROGRESS_BYTES)
     except OSError:
         return "", 0.0

@@ -24,6 +24,7 @@ from typing import IO
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
+from effio.store import safe_files
 from effio.store.folder import (
     KEPT_FILES,
     REPORT,
@@ -31,8 +32,8 @@ from effio.store.folder import (
     RunFolder,
     Store,
     is_of_turn,
-    sha256_of,
 )
+from effio.store.safe_files import is_regular, sha256_of
 
 # Where a campaign is kept (campaign/state.py), and what of it.
 CAMPAIGNS = "campaigns"
@@ -42,11 +43,22 @@ MAX_BYTES = 64 << 30
 _MAX_SUMS = 128 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.=+-]*")
 _BLOCK = 1 << 20
+_MOST_NAME_BYTES = 255
+# Left free for everybody else.
+_SPARE_BYTES = 64 << 20
 
 
 class ArchiveError(EffioError):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}; nothing is restored")
+
+
+class _PlaceError(Exception):
+    """Carries an error of the folder of runs past those that blame the archive."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 @dataclass(frozen=True)
@@ -66,34 +78,23 @@ def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) ->
         for name in (*KEPT_FILES, REPORT, *run.turns())
     ]
     files += [(f"{CAMPAIGNS}/{c.name}/{n}", c / n) for c in campaigns for n in CAMPAIGN_FILES]
-    files = [(name, path) for name, path in files if path.is_file() and not path.is_symlink()]
+    files = [(name, path) for name, path in files if is_regular(path)]
     for name, _ in files:
         if not _is_place(name):
             raise EffioError(f"{fmt.plain(name)}: effio gives no such name; it cannot be archived")
-    if target.exists():
+    if os.path.lexists(target):
         raise EffioError(f"{target} exists")
-    scratch = None
     try:
-        handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(handle, "wb") as stream:
-            with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-                _write_all(archive, files)
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(scratch).chmod(0o666 & ~umask)
-        target.open("xb").close()  # fails where somebody else was quicker
-        Path(scratch).rename(target)
+        with (
+            safe_files.replacing(target, keep_existing=True) as stream,
+            tarfile.open(fileobj=stream, mode="w:gz") as archive,
+        ):
+            _write_all(archive, files)
     except FileExistsError:
         raise EffioError(f"{target} exists") from None
     except OSError as error:
         where = error.filename or target
         raise EffioError(f"{where}: {error.strerror or error}", ExitCode.IO_ERROR) from None
-    finally:
-        if scratch is not None:
-            with contextlib.suppress(OSError):
-                Path(scratch).unlink()
     return len(files)
 
 
@@ -104,7 +105,7 @@ def _write_all(archive: tarfile.TarFile, files: Sequence[tuple[str, Path]]) -> N
     head.size = len(sums)
     archive.addfile(head, io.BytesIO(sums))
     for name, path in files:
-        with path.open("rb") as stream:
+        with safe_files.reading(path, most=None) as stream:
             info = tarfile.TarInfo(name)
             status = os.fstat(stream.fileno())
             # Of the person only what the run itself says.
@@ -129,7 +130,11 @@ def _is_place(name: str) -> bool:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     try:
-        with path.open("rb") as stream, tarfile.open(fileobj=stream, mode="r:gz") as archive:
+        # Named by the user: a link to it is followed.
+        with (
+            safe_files.reading(Path(os.path.realpath(path)), most=None) as stream,
+            tarfile.open(fileobj=stream, mode="r:gz") as archive,
+        ):
             yield archive
     except FileNotFoundError:
         raise EffioError(f"{path}: no such file") from None
@@ -149,6 +154,8 @@ def _judged(path: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
     for member in archive:
         name = fmt.plain(member.name, 200)
         total += max(0, member.size)
+        if any(len(os.fsencode(part)) > _MOST_NAME_BYTES for part in member.name.split("/")):
+            raise ArchiveError(path, f"'{fmt.plain(member.name, 60)}' has a name that is too long")
         if member.name.startswith("/"):
             raise ArchiveError(path, f"'{name}' is an absolute path")
         if ".." in member.name.split("/"):
@@ -173,8 +180,8 @@ def restore(path: Path, store: Store) -> Restored:
     """Unpacks beside the place, compares, and moves folder by folder to where nothing is yet.
     Raises before anything is moved if a folder is there that differs."""
     with _opened(path) as archive:
-        for _ in _judged(path, archive):
-            pass
+        needed = sum(_on_disk(member.size) for member in _judged(path, archive))
+    _check_space(path, store.root, needed)
     try:
         store.root.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=store.root, prefix=".restore-"))
@@ -184,10 +191,28 @@ def restore(path: Path, store: Store) -> Restored:
         with _opened(path) as archive:
             _unpack(path, archive, scratch)
         return _moved(path, scratch, store.root)
+    except _PlaceError as error:
+        raise results_error(store.root, error.error) from None
     except OSError as error:
         raise results_error(error.filename or store.root, error) from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _on_disk(size: int) -> int:
+    """Blocks, and about as much for the name."""
+    return (size + 4095) // 4096 * 4096 + 4096
+
+
+def _check_space(path: Path, root: Path, needed: int) -> None:
+    there = next(place for place in (root.absolute(), *root.absolute().parents) if place.is_dir())
+    free = shutil.disk_usage(there).free
+    if needed + _SPARE_BYTES > free:
+        raise EffioError(
+            f"{path} needs {fmt.size(needed)} in {there}, where {fmt.size(free)} are free; "
+            "nothing is restored",
+            ExitCode.RESULTS,
+        )
 
 
 def _unpack(path: Path, archive: tarfile.TarFile, scratch: Path) -> None:
@@ -202,7 +227,8 @@ def _unpack(path: Path, archive: tarfile.TarFile, scratch: Path) -> None:
             sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
             continue
         target = scratch / member.name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        with _writing():
+            target.parent.mkdir(parents=True, exist_ok=True)
         if _copied(stream, target) != sums.pop(member.name, None):
             raise ArchiveError(path, f"'{member.name}' is not what was archived: checksums differ")
         os.utime(target, (member.mtime, member.mtime))
@@ -214,9 +240,20 @@ def _unpack(path: Path, archive: tarfile.TarFile, scratch: Path) -> None:
         raise ArchiveError(path, f"'{fmt.plain(next(iter(sums)), 200)}' is missing in it")
 
 
+@contextlib.contextmanager
+def _writing() -> Iterator[None]:
+    """An error in here is one of the place, not of the archive. Reading inside raises others."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise _PlaceError(error) from None
+
+
 def _copied(stream: IO[bytes], target: Path) -> str:
     digest = hashlib.sha256()
-    with target.open("xb") as out:
+    with _writing(), safe_files.creating(target) as out:
         while block := stream.read(_BLOCK):
             digest.update(block)
             out.write(block)
@@ -240,7 +277,7 @@ def _moved(path: Path, scratch: Path, root: Path) -> Restored:
     os.umask(umask)
     for folder in new:
         target = root / folder.relative_to(scratch)
-        target.parent.mkdir(exist_ok=True)
+        safe_files.make_directories(target.parent, root)
         folder.chmod(0o777 & ~umask)
         folder.rename(target)
 
@@ -253,7 +290,7 @@ def _moved(path: Path, scratch: Path, root: Path) -> Restored:
 def _same(one: Path, other: Path) -> bool:
     """The archive's files are in the folder that is here; what else is in that does not matter."""
     return other.is_dir() and all(
-        (here := other / file.relative_to(one)).is_file() and sha256_of(here) == sha256_of(file)
+        is_regular(here := other / file.relative_to(one)) and sha256_of(here) == sha256_of(file)
         for file in one.rglob("*")
         if file.is_file() and file.name != REPORT
     )

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a killed run left behind: found through the manifest in its result file, and removed.
 
-Only names of the manifest and what MPI libraries keep beside them, only inside its directories,
-only plain files, only such as were written while the run lasted. Of trees that hold its token,
-what the manifest says that the run makes in them, and directories when they are empty. All work is
-done through descriptors of directories (store/removal.py); links are never followed.
+A manifest is a claim. It counts if store/proof.py believes it, and then only its names and what
+MPI libraries keep beside them, only inside its directories, only plain files of this user that the
+run made. Of trees that hold its token, what the manifest says that the run makes in them, and
+directories when they are empty. All work is done through descriptors of directories
+(store/removal.py); links are never followed.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from pathlib import Path
 
 from effio import text as fmt
 from effio.errors import EffioError
-from effio.store import removal
+from effio.store import proof, removal, safe_files
 from effio.store.folder import RunFolder
+from effio.store.proof import Window
 from effio.store.reader import Result
 from effio.store.records import FileSet, Manifest, NameSet, TreeSet
 
@@ -52,7 +54,11 @@ _NAMES_OF_MDTEST = tuple(
     )
 )
 # Clocks of file servers differ from ours by a little.
-_SKEW_SECONDS = 5.0
+_SKEW_NS = 5_000_000_000
+
+
+class RefusedRunError(EffioError):
+    """The run, or its copy here, is not one that may say what is removed."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,13 @@ class Leftover:
     base: Path
     # Of a tree: what may be removed in it.
     names: tuple[NameSet, ...] | None = None
+    # Of a file, as it was seen: another one of its name is not removed.
+    identity: tuple[int, ...] | None = None
+
+    @property
+    def is_mark(self) -> bool:
+        """The file that proves that the others are the run's; it goes last."""
+        return self.path.name.startswith(proof.MARK)
 
     @property
     def tree(self) -> bool:
@@ -150,18 +163,70 @@ def directory_of(result: Result, folder: RunFolder | None) -> Path:
     return Path(record.directory) / directory
 
 
-def _started(result: Result) -> float:
+def _started_ns(result: Result) -> int:
     try:
         moment = datetime.strptime(result.run.started, "%Y-%m-%dT%H:%M:%SZ")
     except ValueError:
         raise EffioError("the result does not say when it was started") from None
-    return moment.replace(tzinfo=timezone.utc).timestamp()
+    return int(moment.replace(tzinfo=timezone.utc).timestamp()) * 1_000_000_000
+
+
+def _check_provenance(result: Result, folder: RunFolder | None) -> None:
+    """Raises if the result is not one that this user's effio made here."""
+    if folder is not None:
+        if fault := proof.folder_fault(folder.path, folder.record()):
+            raise RefusedRunError(f"{fmt.plain(folder.id)}: {fault}; nothing is removed")
+    elif fault := proof.not_ours(result.path):
+        raise RefusedRunError(f"{fmt.plain(result.path)} {fault}; nothing is removed")
+
+
+def _by_time(result: Result, folder: RunFolder | None) -> Window | str:
+    """Of files that a run kept: made while it lasted, as its own folder says."""
+    if folder is None:
+        return "it was kept, and without the run's folder nothing proves that the run made it"
+    last = proof.last_sign_of_life(folder.path)
+    return Window(_started_ns(result), last, skew=_SKEW_NS)
+
+
+class _Places:
+    """The data directories of a run, with what proves that files in them are its own."""
+
+    def __init__(
+        self, result: Result, manifest: Manifest, folder: RunFolder | None, also_kept: bool
+    ) -> None:
+        self._result = result
+        self._manifest = manifest
+        self._folder = folder
+        self._also_kept = also_kept
+        self._known: dict[Path, Window | str] = {}
+        self.marked: list[Path] = []
+
+    def window(self, base: Path) -> Window | str:
+        """When the run made files there, or why that is not known."""
+        if base not in self._known:
+            self._known[base] = self._found(base)
+        return self._known[base]
+
+    def _found(self, base: Path) -> Window | str:
+        try:
+            with safe_files.directory(base) as handle:
+                if fault := proof.place_fault(handle, base, self._manifest):
+                    return fault
+                window = proof.window_by_mark(handle, self._manifest)
+        except OSError as error:
+            return error.strerror or str(error)
+        if isinstance(window, Window):
+            self.marked.append(base)
+        elif self._also_kept:
+            return _by_time(self._result, self._folder)
+        return window
 
 
 def leftovers(
-    result: Result, directory: Path, also_kept: bool = False
+    result: Result, directory: Path, also_kept: bool = False, folder: RunFolder | None = None
 ) -> tuple[list[Leftover], list[Kept]]:
-    """What is there, and what is there but is not to be touched. Removes nothing."""
+    """What is there, and what is there but is not to be touched. Removes nothing. Raises if the
+    run is not one of ours."""
     manifest = result.run.manifest
     if manifest is None or not manifest.real:
         return [], []
@@ -170,14 +235,28 @@ def leftovers(
             f"the run was asked to keep its data files in {directory}",
             hint="effio clean RUN --kept removes them all the same",
         )
-    began = _started(result) - _SKEW_SECONDS
+    _check_provenance(result, folder)
+    places = _Places(result, manifest, folder, also_kept)
     found: list[Leftover] = []
     kept: list[Kept] = []
     for base, name in _names_by_directory(manifest, directory, also_kept):
-        _look_at(base, name, began, found, kept)
+        _look_at(base, name, places, found, kept)
     for trees in manifest.trees:
-        _look_at_trees(trees, manifest, directory, also_kept, found, kept)
+        _look_at_trees(trees, manifest, directory, places, also_kept, found, kept)
+    for base in dict.fromkeys([directory, *map(Path, _directories(manifest))]):
+        places.window(base)
+    for base in places.marked:
+        _look_at(base, proof.mark_name(manifest), places, found, kept)
     return found, kept
+
+
+def _directories(manifest: Manifest) -> list[str]:
+    own = ("", manifest.directory)
+    all_of_them = [
+        *(one.directory for one in manifest.files),
+        *(one.directory for one in manifest.trees),
+    ]
+    return [one for one in all_of_them if one not in own]
 
 
 def _names_by_directory(
@@ -195,35 +274,44 @@ def _names_by_directory(
             yield base, name
 
 
-def _look_at(base: Path, name: str, began: float, found: list[Leftover], kept: list[Kept]) -> None:
+def _look_at(
+    base: Path, name: str, places: _Places, found: list[Leftover], kept: list[Kept]
+) -> None:
     path = base / name
     try:
         with removal.parent_of(base, path) as parent:
             info = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+            born = proof.born_ns(parent, path.name, info)
     except FileNotFoundError:
         return
     except OSError:
         kept.append(Kept(path, "outside the directory"))
         return
+    window = places.window(base)
     if not stat.S_ISREG(info.st_mode):
         kept.append(Kept(path, "not a plain file"))
-    elif info.st_mtime < began:
-        kept.append(Kept(path, "older than the run: not made by it"))
-    elif info.st_uid != os.geteuid() and os.geteuid() != 0:
-        kept.append(Kept(path, "somebody else's"))
+    elif info.st_uid != os.geteuid():
+        kept.append(Kept(path, "belongs to another user"))
+    elif info.st_nlink != 1:
+        kept.append(Kept(path, "has a second name (a hard link)"))
+    elif isinstance(window, str):
+        kept.append(Kept(path, window))
+    elif fault := window.fault(born):
+        kept.append(Kept(path, fault))
     else:
-        found.append(Leftover(path, info.st_size, base))
+        found.append(Leftover(path, info.st_size, base, identity=removal.identity(info)))
 
 
 def _look_at_trees(
     trees: TreeSet,
     manifest: Manifest,
     directory: Path,
+    places: _Places,
     also_kept: bool,
     found: list[Leftover],
     kept: list[Kept],
 ) -> None:
-    if "/" in trees.name or not manifest.token:
+    if "/" in trees.name or not (manifest.token or manifest.keep):
         raise EffioError(
             f"the manifest names the tree '{fmt.plain(trees.name)}', which no run of effio makes; "
             "nothing is removed"
@@ -238,36 +326,50 @@ def _look_at_trees(
         if not removal.holds(these, name):
             continue
         path = base / name
+        window = places.window(base)
         try:
             with removal.parent_of(base, path) as parent, removal.opened(path.name, parent) as tree:
                 owner = removal.first_line(OWNER_FILE, tree)
-                # One that was kept was handed over: it holds no token.
-                if owner != manifest.token and not (owner is None and also_kept):
-                    kept.append(Kept(path, "not a tree of this run"))
-                    continue
+                info = os.fstat(tree)
+                born = proof.born_ns(tree, "", info)
                 ours = tuple(trees.names) or _NAMES_OF_MDTEST
                 seen = removal.through(tree, path, ours, OWNER_FILE, remove=False)
         except OSError:
             kept.append(Kept(path, "not a tree of this run"))
             continue
-        found.append(Leftover(path, seen.bytes, base, ours))
-        kept += [Kept(one, "not made by the run") for one in seen.left]
+        # One that was kept was handed over: it holds no token.
+        if owner != manifest.token and not (owner is None and also_kept):
+            kept.append(Kept(path, "not a tree of this run"))
+        elif info.st_uid != os.geteuid():
+            kept.append(Kept(path, "belongs to another user"))
+        elif isinstance(window, str):
+            kept.append(Kept(path, window))
+        elif fault := window.fault(born):
+            kept.append(Kept(path, fault))
+        else:
+            found.append(Leftover(path, seen.bytes, base, ours))
+            kept += [Kept(one, "not made by the run") for one in seen.left]
 
 
 def remove(files: list[Leftover]) -> list[Kept]:
-    """Returns what could not be removed, and why."""
-    failed = []
+    """Returns what could not be removed, and why. A mark stays with what stays: without it nothing
+    could be removed later."""
+    failed: list[Kept] = []
+    stays: set[Path] = set()
     for file in files:
+        if file.is_mark and file.base in stays:
+            continue
         try:
             with removal.parent_of(file.base, file.path) as parent:
                 if file.names is None:
-                    removal.remove_file(file.path.name, parent)
+                    removal.remove_file(file.path.name, parent, file.identity)
                 else:
                     _remove_tree(file, parent)
         except FileNotFoundError:
             continue
         except OSError as error:
             failed.append(Kept(file.path, error.strerror or str(error)))
+            stays.add(file.base)
     return failed
 
 

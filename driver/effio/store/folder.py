@@ -16,14 +16,11 @@ progress.json     how far it is, while it goes on
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -33,10 +30,11 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from effio.errors import EffioError, ExitCode, results_error
-from effio.store import notes
+from effio.store import notes, safe_files
 from effio.store.notes import Notes
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
+from effio.store.safe_files import is_regular, sha256_of, write_atomically
 
 RESULT = "result.jsonl"
 TOGETHER = "together.log"  # of a job of several benchmarks, beside their folders
@@ -76,7 +74,7 @@ def files_of_turns(result: Path) -> list[Path]:
     """What the turns of interference left beside its result."""
     place = result.with_suffix(f".{_TURNS}")
     found = sorted([*place.glob(f"*/{TOGETHER}"), *place.glob(f"*/group-*/{RESULT}")])
-    return [path for path in found if path.is_file() and not path.is_symlink()]
+    return [path for path in found if is_regular(path)]
 
 
 def is_of_turn(name: str) -> bool:
@@ -89,52 +87,12 @@ def now_utc() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def write_atomically(path: Path, text: str, durable: bool = True) -> None:
-    """The file has either its old or its new content, whatever happens; if not `durable`, short of
-    a crash of the system."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            if durable:
-                os.fsync(stream.fileno())
-        # As a plainly created file: mkstemp makes them private.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-        if durable:
-            _sync(path.parent)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
-
-
-def _sync(path: Path) -> None:
-    """Until a file or a directory is on storage: a reboot must not take it back."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def telling_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in sorted(environment.items())
         if re.search(TELLING, name) and not re.search(SECRET, name, re.I)
     }
-
-
-def sha256_of(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -151,7 +109,7 @@ class RunFolder:
 
     @property
     def has_result(self) -> bool:
-        return self.result_path.is_file()
+        return is_regular(self.result_path)
 
     def turns(self) -> list[str]:
         """Names in this folder of what the turns of interference left."""
@@ -164,9 +122,7 @@ class RunFolder:
         """None if there is none, or one that cannot be read."""
         file = self.path / RECORD
         try:
-            if file.stat().st_size > MAX_LINE_BYTES:
-                return None
-            return RunRecord.model_validate(json.loads(file.read_text(encoding="utf-8")))
+            return RunRecord.model_validate(json.loads(safe_files.read_text(file, MAX_LINE_BYTES)))
         except (OSError, ValueError, RecursionError, ValidationError):
             return None
 
@@ -178,9 +134,7 @@ class RunFolder:
         """Empty if there are none, or such as cannot be read."""
         file = self.path / NOTES
         try:
-            if file.stat().st_size > notes.MAX_BYTES:
-                return Notes()
-            return Notes.model_validate(json.loads(file.read_text(encoding="utf-8")))
+            return Notes.model_validate(json.loads(safe_files.read_text(file, notes.MAX_BYTES)))
         except (OSError, ValueError, RecursionError, ValidationError):
             return Notes()
 
@@ -207,20 +161,20 @@ class RunFolder:
     def seal(self) -> None:
         """Writes the checksums, with all that they are of on storage. To be called when the run has
         ended."""
-        summed = [name for name in _SUMMED if (self.path / name).is_file()] + self.turns()
+        summed = [name for name in _SUMMED if is_regular(self.path / name)] + self.turns()
         for name in summed:
-            _sync(self.path / name)
+            safe_files.sync(self.path / name)
         lines = [f"{sha256_of(self.path / name)}  {name}" for name in summed]
         write_atomically(self.path / SUMS, "\n".join(lines) + "\n")
 
     @property
     def is_sealed(self) -> bool:
-        return (self.path / SUMS).is_file()
+        return is_regular(self.path / SUMS)
 
     def changed_since_sealed(self) -> list[str]:
         """Names of files that differ from their checksum or are gone; empty if none was sealed."""
         try:
-            lines = (self.path / SUMS).read_text(encoding="utf-8").splitlines()[:_MAX_SUMMED]
+            lines = safe_files.read_text(self.path / SUMS).splitlines()[:_MAX_SUMMED]
         except (OSError, ValueError):
             return []
         changed = []
@@ -228,8 +182,11 @@ class RunFolder:
             digest, _, name = line.partition("  ")
             if name not in _SUMMED and not is_of_turn(name):
                 continue
-            file = self.path / name
-            if not file.is_file() or sha256_of(file) != digest:
+            try:
+                same = sha256_of(self.path / name) == digest
+            except OSError:
+                same = False
+            if not same:
                 changed.append(name)
         return changed
 
@@ -290,7 +247,7 @@ def is_alive(process: Mapping[str, Any]) -> bool:
 def _written(path: Path) -> int | None:
     """When this file was written, in nanoseconds; None of what is no file."""
     try:
-        status = path.stat()
+        status = path.lstat()
     except OSError:
         return None
     return status.st_mtime_ns if stat.S_ISREG(status.st_mode) else None
@@ -351,6 +308,8 @@ class Store:
                 f"'{name}' holds the results of {len(groups)} groups of one job, not of one run",
                 hint=f"name one of them: {', '.join(map(str, groups))}",
             )
+        if path.is_symlink():
+            path = path.resolve()  # named by the user, not found in a store
         if path.is_file():
             beside = path.parent / RECORD
             return RunFolder(path.parent) if path.name == RESULT and beside.is_file() else path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
-from effio.store import versions
+from effio.store import safe_files, versions
 from effio.store.notes import Notes, tags_of
 from effio.store.records import End, Figure, Measurement, Run
 from effio.store.run_record import RunRecord
@@ -132,13 +133,12 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[tuple[int, bytes, bool]]:
 def read_result(path: Path) -> Result:
     """Raises ResultError if the file is no result, or a damaged one."""
     try:
-        info = path.stat()
-        if not path.is_file():
-            raise ResultError(path, "not a file")
-        if info.st_size > MAX_FILE_BYTES:
-            raise ResultError(path, f"larger than {fmt.size(MAX_FILE_BYTES)}")
-        with path.open("rb") as stream:
+        with safe_files.reading(path, most=None) as stream:
+            if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:
+                raise ResultError(path, f"larger than {fmt.size(MAX_FILE_BYTES)}")
             return _read(stream, path)
+    except safe_files.UnsafeFileError as error:
+        raise ResultError(path, f"not a file: it {error.strerror}") from None
     except OSError as error:
         raise ResultError(path, error.strerror or str(error)) from None
 

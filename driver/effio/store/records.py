@@ -147,8 +147,15 @@ class TreeSet(Record):
     names: list[NameSet] = Field(default_factory=list, max_length=1000)
 
 
+class Place(Record):
+    """A data directory."""
+
+    directory: str = Field(max_length=4096)
+    inode: Annotated[int, Field(ge=0, lt=2**64)]
+
+
 class Manifest(Record):
-    """What a run may create: the only names that `effio clean` touches."""
+    """What a run says that it creates. It is a claim, which store/proof.py checks."""
 
     directory: str
     host: str = ""
@@ -156,8 +163,10 @@ class Manifest(Record):
     real: bool = True
     files: list[FileSet] = Field(max_length=100_000)
     trees: list[TreeSet] = Field(default_factory=list, max_length=10_000)
-    # What the file .effio-owner in each tree of the run holds.
+    # In the name of the run's mark in each data directory (.effio-run-…), and what the file
+    # .effio-owner in each tree of the run holds.
     token: str = Field(default="", pattern="^([0-9a-f]{32})?$")
+    places: list[Place] = Field(default_factory=list, max_length=100_000)
 
 
 class EngineRecord(Record):

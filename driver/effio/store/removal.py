@@ -65,20 +65,31 @@ def parent_of(base: Path, path: Path) -> Iterator[int]:
         yield here
 
 
-def remove_file(name: str, parent: int) -> None:
-    if stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
-        os.unlink(name, dir_fd=parent)
-    else:
+def identity(info: os.stat_result) -> tuple[int, ...]:
+    """Tells a file from another one of its name."""
+    return (info.st_dev, info.st_ino, info.st_mode, info.st_uid, info.st_nlink)
+
+
+def remove_file(name: str, parent: int, known: tuple[int, ...] | None = None) -> None:
+    """`known`: the identity that it must have still."""
+    info = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISREG(info.st_mode):
         raise OSError(0, "not a plain file")
+    if known is not None and identity(info) != known:
+        raise OSError(0, "another file now than the one that was seen")
+    os.unlink(name, dir_fd=parent)
 
 
 def first_line(name: str, parent: int) -> str | None:
-    """Of a plain file; None if there is none."""
+    """Of a plain file of this user, with no second name; None if there is none."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
     except FileNotFoundError:
         return None
     with os.fdopen(descriptor, errors="replace") as file:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_nlink != 1:
+            raise OSError(0, "not a plain file of this user")
         return file.readline(100).strip()
 
 
@@ -96,7 +107,12 @@ def through(
             continue
         info = os.stat(name, dir_fd=tree, follow_symlinks=False)
         kind = _kind(info.st_mode)
-        ours = info.st_dev == device and _accounted(names, kind, name) and depth < _DEEPEST
+        ours = (
+            info.st_dev == device
+            and info.st_uid == os.geteuid()
+            and _accounted(names, kind, name)
+            and depth < _DEEPEST
+        )
         if not ours:
             seen.left.append(path / name)
         elif kind == "directory":

@@ -52,6 +52,8 @@ class RunRecord(BaseModel):
     engine: dict[str, Any] = Field(default_factory=dict)
     driver: dict[str, Any] = Field(default_factory=dict)
     process: dict[str, Any] = Field(default_factory=dict)  # host, pid and start time of the driver
+    # Inode and birth time of the run's folder: of one that was restored or copied they differ.
+    folder: dict[str, int] = Field(default_factory=dict)
     batch: dict[str, Any] | None = None
     campaign: CampaignPart | None = None
     outcome: Outcome | None = None

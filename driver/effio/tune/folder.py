@@ -27,7 +27,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
-from effio.store.folder import Store, write_atomically
+from effio.store import safe_files
+from effio.store.folder import Store
 from effio.tune.search import Reading, Terms, Trial
 from effio.tune.setting import Group
 
@@ -114,7 +115,7 @@ class TuningFolder:
 
     def write(self, name: str, text: str) -> Path:
         try:
-            write_atomically(self.path / name, text)
+            safe_files.write_atomically(self.path / name, text, below=self.runs.root)
         except OSError as error:
             raise results_error(self.path, error) from None
         return self.path / name
@@ -126,7 +127,9 @@ class TuningFolder:
     def called(self) -> Called:
         file = self.path / "call.json"
         try:
-            return Called.model_validate(json.loads(file.read_text(encoding="utf-8")))
+            return Called.model_validate(
+                json.loads(safe_files.read_text(file, below=self.runs.root))
+            )
         except (OSError, ValueError, RecursionError, ValidationError) as error:
             newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
             raise EffioError(f"{file} cannot be read{newer}") from None
@@ -137,7 +140,7 @@ class TuningFolder:
             return None
         place = self.path / "trials"
         try:
-            place.mkdir(exist_ok=True)
+            safe_files.make_directories(place, self.runs.root)
         except OSError as error:
             raise results_error(place, error) from None
         return self.write(f"trials/{name}.hints", "\n".join(rules) + "\n").absolute()
@@ -154,7 +157,9 @@ class TuningFolder:
     def _lines(self) -> Iterator[_Line]:
         """A driver that was killed may have left half a line at the end."""
         try:
-            text = (self.path / _JOURNAL).read_text(encoding="utf-8", errors="replace")
+            text = safe_files.read_text(
+                self.path / _JOURNAL, below=self.runs.root, errors="replace"
+            )
         except FileNotFoundError:
             return
         except OSError as error:
@@ -180,7 +185,7 @@ class TuningFolder:
             unit=reading.unit,
         )
         try:
-            with (self.path / _JOURNAL).open("a+b") as stream:
+            with safe_files.updating(self.path / _JOURNAL, self.runs.root, append=True) as stream:
                 # After half a line a new one begins.
                 if stream.seek(0, os.SEEK_END):
                     stream.seek(-1, os.SEEK_END)

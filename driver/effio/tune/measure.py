@@ -166,8 +166,9 @@ class Runner:
         for one in self.folder.runs.folders():
             record = one.record() if self.folder.name in one.id else None
             part = record.campaign if record is not None else None
-            if part is not None and part.name == self.folder.name:
-                job.adopt(one, lambda run: tidy(run, self.say))
+            ours = part is not None and part.name == self.folder.name
+            if ours and (fault := job.adopt(one, lambda run: tidy(run, self.say))):
+                self.say(f"left alone: {one.id}: {fault}")
 
 
 def _title(trial: Trial) -> str:

@@ -14,6 +14,7 @@ from effio import text as fmt
 from effio.errors import EffioError
 from effio.judge import statistics
 from effio.judge.verdicts import Verdict
+from effio.store import safe_files
 from effio.store.folder import now_utc
 from effio.tune.folder import Called, TuningFolder
 from effio.tune.search import Confirmed, Outcome, State, Tried
@@ -184,7 +185,7 @@ def load(folder: TuningFolder) -> TuningRecord | None:
     """None if it is not finished."""
     file = folder.path / TUNING
     try:
-        return TuningRecord.model_validate_json(file.read_text(encoding="utf-8"))
+        return TuningRecord.model_validate_json(safe_files.read_text(file, below=folder.runs.root))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, ValidationError) as error:

@@ -18,6 +18,7 @@
 #include "parallel/agree.hpp"
 #include "parallel/node_clocks.hpp"
 #include "parallel/system.hpp"
+#include "storage/run_marks.hpp"
 
 namespace effio {
 namespace {
@@ -59,12 +60,18 @@ class OwnDirectory {
     AtAbruptEnd at_abrupt_end_;
 };
 
+Ending run_and_unmark(const Task& task, Job& job) {
+    Ending ending = task.benchmark.run(job);
+    if (job.session.comm.is_root()) job.marks->remove();
+    return ending;
+}
+
 Ending run_in_place(const Task& task, Job& job) {
-    if (task.own_directory.empty()) return task.benchmark.run(job);
+    if (task.own_directory.empty()) return run_and_unmark(task, job);
     Session& session = job.session;
     const OwnDirectory own(session, task.own_directory);
     const auto agreed = agree(session, session.comm, own.outcome());
-    return agreed.failed() ? Ending::from(*agreed.error) : task.benchmark.run(job);
+    return agreed.failed() ? Ending::from(*agreed.error) : run_and_unmark(task, job);
 }
 
 }  // namespace
@@ -106,7 +113,9 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
     NodeClocks clocks(session.comm, topology);
     const Json clock = clocks.at_begin();
     bool announced = false;
+    RunMarks marks(session);
     const auto announce = [&](Json extra) {
+        if (!announced && extra.contains("manifest")) marks.make(extra["manifest"]);
         Json header = run_header(task, session.comm, topology, clock);
         header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
@@ -119,7 +128,7 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
         if (!task.again) start = here;
         session.results.recorder().starts(session.clock, start);
     };
-    Job job{session, topology, room.get(), announce};
+    Job job{session, topology, room.get(), announce, &marks};
     Ending ending;
     try {
         ending = run_in_place(task, job);

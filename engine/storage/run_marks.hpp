@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What proves, after a kill, that data files are those of a run: a file in each of its data
+// directories that holds the run's manifest.
+//
+// A manifest in a result file is a claim that anybody can write. The mark is made by the run
+// itself, in the directory, before any data file: whoever cleans up (`effio clean`) believes a
+// manifest only if the directory holds the same one in a file of the same owner, and removes only
+// files that were made after it. POSIX; the root works, an abrupt end on any rank takes the marks
+// away.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/json.hpp"
+#include "parallel/session.hpp"
+
+namespace effio {
+
+class RunMarks {
+  public:
+    explicit RunMarks(Session& session) : session_(session) {}
+    RunMarks(const RunMarks&) = delete;
+    RunMarks& operator=(const RunMarks&) = delete;
+
+    /// Collective: makes the marks, before any rank goes on. The manifest gets the token and the
+    /// inode of each directory. Nothing for runs without files of their own, or whose files are
+    /// kept anyway. A directory that takes no mark is no error: nothing is cleaned there later.
+    void make(Json& manifest);
+    /// Something of the run was left: the marks stay for whoever removes it.
+    void keep() { keep_ = true; }
+    /// Local, without MPI: takes the marks away, unless they are to stay.
+    void remove() const;
+
+  private:
+    Session& session_;
+    std::vector<std::string> paths_;
+    bool keep_ = false;
+    std::unique_ptr<const AtAbruptEnd> at_abrupt_end_;
+};
+
+}  // namespace effio

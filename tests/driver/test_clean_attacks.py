@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A manifest is a claim: what an attacker writes into one removes nothing of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from driver import made
+from driver.conftest import Effio
+from effio.campaign.run import tidy
+from effio.launch import job
+from effio.store import proof
+from effio.store.clean import RefusedRunError, leftovers
+from effio.store.folder import RunFolder, now_utc, this_process
+from effio.store.reader import read_result
+from effio.store.run_record import RunRecord
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+MARK = f".effio-run-{TOKEN[:16]}"
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A home with a file that no run of effio made."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "thesis.tex").write_text("years")
+    return home
+
+
+def _forged(folder: Path, home: Path, marked: bool = False, files: object = None) -> RunFolder:
+    """A killed run that names the victim's file."""
+    lines = made.b_eff_io()[:5]
+    lines[0]["started"] = "2020-01-01T00:00:00Z"
+    lines[0]["manifest"] |= {
+        "directory": str(home),
+        "files": files or [{"name": "thesis.tex", "count": 1}],
+        "token": TOKEN,
+    }
+    made.write(folder / "result.jsonl", lines)
+    if marked:
+        made.mark(lines[0]["manifest"])
+    return RunFolder(folder)
+
+
+def _record(run: RunFolder) -> None:
+    """As the driver writes it in the folder where the run is made."""
+    run.write_record(
+        RunRecord(
+            id=run.id,
+            created=now_utc(),
+            benchmark="b_eff_io",
+            arguments=[],
+            directory=str(run.path),
+            command=[],
+            process={**this_process(), "pid": 1, "start": "0"},
+            folder=proof.folder_identity(run.path),
+        )
+    )
+
+
+def _why(run: RunFolder) -> str:
+    """Of the one file that is refused."""
+    found, kept = leftovers(run.result(), Path(run.result().run.manifest.directory), folder=run)  # type: ignore[union-attr]
+    assert [f for f in found if not f.is_mark] == []
+    return kept[0].why
+
+
+def test_a_manifest_alone_removes_nothing(effio: Effio, victim: Path) -> None:
+    """Neither of a file that somebody sent, nor of a folder of runs."""
+    run = _forged(effio.cwd / "effio-runs/killed", victim)
+    for words in (["clean", "--yes", run.result_path], ["clean", "--yes"]):
+        done = effio.call(*words)
+        assert f"left alone: {victim}/thesis.tex: nothing proves that the run" in done.stderr
+    assert (victim / "thesis.tex").read_text() == "years"
+
+
+def test_an_archive_that_is_restored_removes_nothing(effio: Effio, victim: Path) -> None:
+    """Not even where the archive says that its run was made here."""
+    runs = effio.cwd / "effio-runs"
+    _record(_forged(runs / "20260101T000000Z-b_eff_io", victim, marked=True))
+    assert effio.call("archive", "last", "-o", "evil.tar.gz").returncode == 0
+    shutil.rmtree(runs)
+    restored = effio.call("restore", "evil.tar.gz")
+    assert restored.returncode == 0, restored.stderr
+    done = effio.call("clean", "--yes")
+    assert "it was restored or copied" in done.stderr
+    assert (victim / "thesis.tex").exists()
+    by_name = effio.call("clean", "--yes", "last")
+    assert (by_name.returncode, "it was restored or copied" in by_name.stderr) == (2, True)
+
+
+def test_a_copied_run_removes_nothing(tmp_path: Path, victim: Path) -> None:
+    run = _forged(tmp_path / "runs/a", victim, marked=True)
+    _record(run)
+    assert "older than the run" in _why(run)
+    shutil.copytree(run.path, tmp_path / "runs/b")
+    with pytest.raises(RefusedRunError, match="restored or copied"):
+        _why(RunFolder(tmp_path / "runs/b"))
+
+
+def test_a_run_that_an_older_effio_made_is_refused(tmp_path: Path, victim: Path) -> None:
+    run = _forged(tmp_path / "runs/a", victim, marked=True)
+    _record(run)
+    record = run.record()
+    assert record is not None
+    record.folder = {}
+    run.write_record(record)
+    with pytest.raises(RefusedRunError, match="an older effio made it"):
+        _why(run)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("what", ["runs", "runs/a"])
+def test_runs_of_another_user_remove_nothing(tmp_path: Path, victim: Path, what: str) -> None:
+    """`effio run campaign.toml` in a directory with somebody else's ./effio-runs."""
+    run = _forged(tmp_path / "runs/a", victim, marked=True)
+    _record(run)
+    os.chown(tmp_path / what, 65534, -1)
+    with pytest.raises(RefusedRunError, match="belongs to another user"):
+        _why(run)
+    said: list[str] = []
+    assert "belongs to another user" in job.adopt(run, lambda one: tidy(one, said.append))
+    assert not run.is_sealed
+    assert (victim / "thesis.tex").exists()
+
+
+@pytest.mark.parametrize("what", ["runs", "runs/a"])
+def test_a_folder_that_others_may_write_removes_nothing(
+    tmp_path: Path, victim: Path, what: str
+) -> None:
+    run = _forged(tmp_path / "runs/a", victim, marked=True)
+    _record(run)
+    (tmp_path / what).chmod(0o777)
+    with pytest.raises(RefusedRunError, match="can be written by others"):
+        _why(run)
+
+
+def _hard_linked(mark: Path) -> None:
+    mark.with_name("second").hardlink_to(mark)
+
+
+def _fifo(mark: Path) -> None:
+    mark.unlink()
+    os.mkfifo(mark)
+
+
+def _linked(mark: Path) -> None:
+    mark.rename(mark.with_name("elsewhere"))
+    mark.symlink_to("elsewhere")
+
+
+def _changed(mark: Path) -> None:
+    text = json.loads(mark.read_text())
+    text["files"] = [{"name": "other", "count": 1}]
+    mark.write_text(json.dumps(text))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (_hard_linked, "has a second name"),
+        (_fifo, "is a FIFO"),
+        (_linked, "is a link"),
+        (_changed, "is not that of the result"),
+        (lambda mark: mark.chmod(0o666), "can be written by others"),
+    ],
+)
+def test_a_mark_that_proves_nothing(
+    tmp_path: Path, victim: Path, spoil: Callable[[Path], None], why: str
+) -> None:
+    run = _forged(tmp_path / "runs/a", victim, marked=True)
+    _record(run)
+    spoil(victim / MARK)
+    found, kept = leftovers(run.result(), victim, folder=run)
+    assert found == []
+    assert "proves nothing" in kept[0].why
+    assert why in kept[0].why
+
+
+def test_what_is_no_plain_file_of_ours_alone_stays(tmp_path: Path, victim: Path) -> None:
+    """Made after the mark, by the run's names: hard links, FIFOs, directories, another's."""
+    names = ["linked", "fifo", "directory", "foreign"]
+    files = [{"name": name, "count": 1} for name in names]
+    run = _forged(tmp_path / "runs/a", victim, marked=True, files=files)
+    _record(run)
+    (victim / "linked").hardlink_to(victim / "thesis.tex")
+    os.mkfifo(victim / "fifo")
+    (victim / "directory").mkdir()
+    (victim / "foreign").write_text("x")
+    whys = {"linked": "second name", "fifo": "not a plain file", "directory": "not a plain file"}
+    if os.geteuid() == 0:
+        os.chown(victim / "foreign", 65534, -1)
+        whys["foreign"] = "belongs to another user"
+        os.mknod(victim / "device", 0o600 | 0o020000, os.makedev(1, 3))
+    found, kept = leftovers(run.result(), victim, folder=run)
+    told = {k.path.name: k.why for k in kept}
+    assert all(why in told[name] for name, why in whys.items()), told
+    assert not {f.path.name for f in found} & set(whys)
+
+
+def test_another_directory_of_that_name_is_not_the_runs(tmp_path: Path, victim: Path) -> None:
+    run = _forged(tmp_path / "runs/a", victim, marked=True)
+    lines = [json.loads(line) for line in run.result_path.read_text().splitlines()]
+    place = {"directory": str(victim), "inode": victim.stat().st_ino + 1}
+    lines[0]["manifest"]["places"] = [place]
+    made.write(run.result_path, lines)
+    _record(run)
+    assert "another inode" in _why(run)
+
+
+def test_nothing_is_removed_unasked(effio: Effio, victim: Path) -> None:
+    run = _forged(effio.cwd / "effio-runs/killed", victim, marked=True, files=[{"name": "left"}])
+    time.sleep(0.02)
+    (victim / "left").write_text("x")
+    asked = effio.run("clean", run.result_path)
+    assert asked.returncode == 2
+    assert f"remove {victim}/left (1 B)" in asked.stdout
+    assert "--yes" in asked.stderr
+    assert (victim / "left").exists()
+    assert effio.run("clean", "--yes", run.result_path).returncode == 0
+    assert sorted(p.name for p in victim.iterdir()) == ["thesis.tex"]
+
+
+def test_a_campaign_says_what_it_removes(tmp_path: Path, victim: Path) -> None:
+    run = _forged(tmp_path / "runs/a", victim, marked=True, files=[{"name": "left"}])
+    _record(run)
+    (victim / "left").write_text("x")
+    said: list[str] = []
+    assert job.adopt(run, lambda one: tidy(one, said.append)) == ""
+    assert said == ["removed 1 file of a (1 B):", f"  {victim}/left"]
+    assert sorted(p.name for p in victim.iterdir()) == ["thesis.tex"]
+    assert read_result(run.result_path).status == "unfinished"
