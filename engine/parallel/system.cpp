@@ -15,6 +15,7 @@
 
 #include "build_info.hpp"
 #include "parallel/group_memory.hpp"
+#include "parallel/recorded_environment.hpp"
 
 namespace effio {
 namespace {
@@ -99,18 +100,9 @@ Json describe_batch() {
     for (const char* key :
          {"SLURM_JOB_ID", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION", "SLURM_JOB_NUM_NODES",
           "SLURM_CLUSTER_NAME", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "LOADEDMODULES"}) {
-        if (const char* value = std::getenv(key); value != nullptr) out[key] = value;
+        if (const char* value = std::getenv(key); value != nullptr) out[key] = masked(value);
     }
     return out;
-}
-
-/// Open MPI's launcher passes its own affairs in the same way as a user's settings.
-bool set_by_launcher(const std::string& text) {
-    for (const char* noise : {"OMPI_MCA_orte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
-                              "OMPI_MCA_initial_", "OMPI_MCA_shmem_RUNTIME"}) {
-        if (text.starts_with(noise)) return true;
-    }
-    return false;
 }
 
 Json describe_mpi() {
@@ -120,13 +112,12 @@ Json describe_mpi() {
     // What steers the I/O layer from outside belongs to the result.
     Json tuning = Json::object();
     for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string text = *entry;
-        for (const char* prefix : {"OMPI_MCA_", "ROMIO_", "MPIR_CVAR_", "MPICH_", "I_MPI_", "UCX_",
-                                   "FI_", "PNETCDF_", "HDF5_"}) {
-            if (text.starts_with(prefix) && text.find('=') != std::string::npos &&
-                !set_by_launcher(text)) {
-                tuning[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
-            }
+        const std::string_view text = *entry;
+        const auto equals = text.find('=');
+        if (equals == std::string_view::npos) continue;
+        const auto name = text.substr(0, equals);
+        if (auto value = recorded_value(name, text.substr(equals + 1)); value) {
+            tuning[std::string(name)] = std::move(*value);
         }
     }
     return Json{{"library", mpi_library()},

@@ -19,7 +19,6 @@ from effio.store.clean import directory_of, leftovers, names_of, remove
 from effio.store.reader import read_result
 from effio.store.records import Manifest
 
-
 TOKEN = "0123456789abcdef0123456789abcdef"
 OTHER = "f" * 32
 

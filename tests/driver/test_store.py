@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,10 +17,10 @@ from effio.launch.job import default_ranks, judge
 from effio.launch.launchers import Ranks
 from effio.launch.machine import Allocation, Machine
 from effio.launch.watch import Outcome as Watched
+from effio.store.environment import NOT_KEPT, allowed, kept_environment, sed_words
 from effio.store.folder import (
     RunFolder,
     Store,
-    telling_environment,
     this_process,
     write_atomically,
 )
@@ -88,14 +90,48 @@ def test_written_files_have_the_usual_mode(tmp_path: Path) -> None:
     assert (tmp_path / "file").stat().st_mode == plain.stat().st_mode
 
 
-def test_only_telling_variables_are_kept_and_no_secrets() -> None:
+def test_only_listed_variables_are_kept_and_no_secrets() -> None:
     environment = {
         "OMPI_MCA_io": "ompio", "SLURM_JOB_ID": "7", "PATH": "/bin", "HOME": "/home/me",
-        "AWS_SECRET_ACCESS_KEY": "x", "SLURM_JWT": "x", "UCX_TOKEN": "x", "EFFIO_PASSWORD": "x",
+        "AWS_SECRET_ACCESS_KEY": "x", "SLURM_JWT": "x", "PBS_JOBCOOKIE": "x", "MY_SITE": "a",
     }  # fmt: skip
-    assert telling_environment(environment) == {
-        "OMPI_MCA_io": "ompio", "PATH": "/bin", "SLURM_JOB_ID": "7",
-    }  # fmt: skip
+    kept = {"OMPI_MCA_io": "ompio", "PATH": "/bin", "SLURM_JOB_ID": "7"}
+    assert kept_environment(environment) == kept
+    assert kept_environment(environment, ["MY_SITE"]) == kept | {"MY_SITE": "a"}
+
+
+SECRETS = (
+    "UCX_PASSPHRASE", "FI_A_PASSWD", "I_MPI_PWD", "HDF5_APIKEY", "MPICH_AUTH", "EFFIO_CRED",
+    "EFFIO_CREDENTIALS", "UCX_SESSION_ID", "ROMIO_PRIVATE", "EFFIO_PASSWORD", "UCX_TOKEN",
+    "HDF5_PASS", "fi_none", "FI_ucx_cookie",
+)  # fmt: skip
+HEX = "0123456789abcdef" * 2
+BASE64 = "Zm9v/YmFyQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="
+VALUES = {
+    "UCX_A": ("http://me:pw@host/a", "http://(masked)@host/a"),
+    "UCX_B": (f"a:{HEX}", "a:(masked)"),
+    "UCX_C": (f"x {BASE64}", "x (masked)"),
+    "PATH": (f"/opt/{HEX}/bin:/opt/{'w/' * 30}", f"/opt/(masked)/bin:/opt/{'w/' * 30}"),
+    "UCX_D": ("host:80,tcp", "host:80,tcp"),
+    "OMPI_MCA_a_name_that_is_longer_than_words_may_be": ("1=2", "1=2"),
+}
+
+
+def test_of_secrets_only_the_name_is_kept_and_tokens_are_masked() -> None:
+    environment = dict.fromkeys(SECRETS, "hunter2") | {k: v[0] for k, v in VALUES.items()}
+    expected = {k: NOT_KEPT for k in SECRETS if k != "fi_none"} | {
+        k: v[1] for k, v in VALUES.items()
+    }
+    assert kept_environment(environment) == dict(sorted(expected.items()))
+    # The lines of a job script do the same.
+    lines = f"env | grep -E {shlex.quote(allowed())} | {shlex.join(sed_words())} | sort"
+    program = {**environment, "PATH": "/bin:/usr/bin"}
+    said = subprocess.run(
+        ["/bin/bash", "-c", f"export PATH=/bin:/usr/bin; {lines}"],
+        env=program, capture_output=True, text=True, check=True, timeout=20,
+    )  # fmt: skip
+    told = dict(line.split("=", 1) for line in said.stdout.splitlines())
+    assert told == expected | {"PATH": "/bin:/usr/bin"}
 
 
 # States ------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 
     [results]
     runs = "/scratch/me/effio-runs"         # as --runs
+    environment = ["SITE_RELEASE"]          # variables that are recorded as well
 
 Looked for in $EFFIO_SITE, ./effio-site.toml, $XDG_CONFIG_HOME/effio/site.toml; the first counts.
 """
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -49,6 +50,8 @@ class BatchSettings(_Table):
 
 class ResultSettings(_Table):
     runs: str | None = None
+    # Names of variables that are recorded with a run, besides those of store/environment.py.
+    environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
 
 
 class Site(_Table):

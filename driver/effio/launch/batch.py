@@ -19,7 +19,7 @@ from effio.config.site import BatchSettings
 from effio.errors import EffioError, ExitCode, environment_error
 from effio.launch.launchers import Launch, Ranks
 from effio.launch.template import Template, Values, read, shipped
-from effio.store.folder import SECRET, TELLING
+from effio.store import environment
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class BatchJob:
     before: tuple[str, ...] = ()  # shell lines of the run itself, before its launch
     after: tuple[str, ...] = ()  # and when the job ends, however that comes
     once: bool = False  # a run that is sealed, or was given up, is not begun
+    # Names that a site adds to those that are recorded.
+    site_environment: Sequence[str] = ()
 
 
 class QueueFullError(EffioError):
@@ -199,7 +201,9 @@ def _run_lines(job: BatchJob) -> list[str]:
         lines.append('if [ ! -d "$run" ] || [ -e "$run/SHA256SUMS" ]; then exit 6; fi')
     lines += list(job.setup)
     lines += [f"export {k}={shlex.quote(v)}" for k, v in job.launch.environment.items()]
-    lines.append(f"env | grep -E {shlex.quote(TELLING)} | grep -viE {shlex.quote(SECRET)} |")
+    kept = shlex.quote(environment.allowed(job.site_environment))
+    lines.append(f"env | grep -E {kept} |")
+    lines.append(f"    {shlex.join(environment.sed_words())} |")
     lines.append('    sort > "$run/environment.txt"')
     if job.after:
         lines += ["after() {", *(f"    {line}" for line in job.after), "}", "trap after EXIT"]

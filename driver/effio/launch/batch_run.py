@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from effio.config.site import load_site
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import watch
 from effio.launch.batch import BatchJob, BatchSystem, explained
@@ -93,6 +94,7 @@ def _write(request: Request, directory: Path, terms: Terms, launch: Launch) -> P
             before=tuple(before),
             after=tuple(after),
             once=True,
+            site_environment=load_site().results.environment,
         )
     )
     path = directory / store.JOB_SCRIPT

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import effio
 from effio import text as fmt
+from effio.config.site import load_site
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import commands, watch
@@ -25,6 +26,7 @@ from effio.launch.live import LiveView
 from effio.launch.machine import Machine
 from effio.store import folder as store
 from effio.store import proof, safe_files
+from effio.store.environment import kept_environment, of_secret
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
@@ -120,7 +122,7 @@ def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: L
         arguments=list(request.arguments),
         directory=str(Path.cwd()),
         command=list(launch.command),
-        environment=dict(launch.environment),
+        environment={k: of_secret(k, v) for k, v in launch.environment.items()},
         launcher=f"{launcher.program} ({launcher.mpi or launcher.name})",
         engine={
             "path": str(request.engine.path.resolve()),
@@ -140,10 +142,8 @@ def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: L
 
 
 def _write_environment(folder: RunFolder, environment: Mapping[str, str]) -> None:
-    telling = store.telling_environment(environment)
-    safe_files.write_atomically(
-        folder.path / store.ENVIRONMENT, json.dumps(telling, indent=2) + "\n"
-    )
+    kept = kept_environment(environment, load_site().results.environment)
+    safe_files.write_atomically(folder.path / store.ENVIRONMENT, json.dumps(kept, indent=2) + "\n")
 
 
 def run_here(request: Request, runs: Store, view: LiveView) -> Finished:

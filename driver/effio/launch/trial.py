@@ -20,7 +20,8 @@ from effio.launch import job
 from effio.launch.choose import choose_launcher
 from effio.launch.live import LiveView
 from effio.store import clean, safe_files
-from effio.store.folder import ENVIRONMENT, RunFolder, Store, telling_environment
+from effio.store.environment import kept_environment
+from effio.store.folder import ENVIRONMENT, RunFolder, Store
 from effio.store.reader import ResultError
 
 _LABEL = "trial"
@@ -107,7 +108,7 @@ def _is_the_same(folder: RunFolder, trial: job.Request) -> bool:
         and record.directory == str(Path.cwd())
         and _without_result(record.command) == _without_result(launch.command)
         and _steering(_kept_environment(folder))
-        == _steering(telling_environment({**os.environ, **launch.environment}))
+        == _steering(kept_environment({**os.environ, **launch.environment}))
     )
 
 

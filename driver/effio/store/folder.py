@@ -59,14 +59,6 @@ _MAX_SUMMED = 100_000
 # All that a run leaves but the page, which is drawn from them, and its turns.
 KEPT_FILES = (*_SUMMED, JOB_SCRIPT, JOB_LOG, COMMANDS, NOTES, SUMS)
 
-# Only what explains a result; never the rest. Extended regular expressions, for grep as for us.
-TELLING = (
-    "^(OMPI_|PMIX_MCA_|ROMIO_|MPIR_|MPICH_|I_MPI_|UCX_|FI_|PNETCDF_|HDF5_|OMP_NUM|DARSHAN_|"
-    "SLURM|PBS_|LSB_|FLUX_JOB|FLUX_ENCLOSING|EFFIO_|CRAY|PE_ENV|"
-    "LOADEDMODULES|PATH|LD_LIBRARY_PATH|LD_PRELOAD|TMPDIR|HOSTNAME|LANG)"
-)
-SECRET = "^[^=]*(TOKEN|SECRET|PASSWORD|CREDENTIAL|_KEY|JWT)"
-
 State = Literal["planned", "submitted", "running", "done", "failed", "interrupted", "hung", "newer"]
 
 
@@ -85,14 +77,6 @@ def is_of_turn(name: str) -> bool:
 
 def now_utc() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def telling_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in sorted(environment.items())
-        if re.search(TELLING, name) and not re.search(SECRET, name, re.I)
-    }
 
 
 @dataclass(frozen=True)

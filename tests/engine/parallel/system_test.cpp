@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "parallel/recorded_environment.hpp"
 #include "shared_directory.hpp"
 
 namespace effio {
@@ -69,6 +70,26 @@ TEST(System, what_steers_mpi_from_outside_is_part_of_the_description) {
     if (!comm.is_root()) return;
     EXPECT_EQ(d["mpi"]["environment"]["ROMIO_HINTS"], "/some/file");
     EXPECT_FALSE(d["mpi"]["environment"].contains("OMPI_MCA_orte_something"));
+}
+
+TEST(System, no_secret_of_the_environment_is_recorded) {
+    EXPECT_EQ(recorded_value("OMPI_MCA_io", "ompio"), "ompio");
+    for (const char* other : {"PBS_JOBCOOKIE", "HOME", "AWS_SECRET_ACCESS_KEY", "MY_UCX_TLS"}) {
+        EXPECT_FALSE(recorded_value(other, "x")) << other;
+    }
+    for (const char* secret : {"UCX_TOKEN", "FI_API_KEY", "MPICH_X_PASSPHRASE", "I_MPI_A_PASSWD",
+                               "HDF5_PWD", "UCX_AUTH", "FI_CREDENTIALS", "MPICH_SESSION",
+                               "ROMIO_PRIVATE", "HDF5_PLUGIN_PASS", "FI_ucx_cookie"}) {
+        EXPECT_EQ(recorded_value(secret, "hunter2"), "(not recorded)") << secret;
+    }
+    EXPECT_EQ(recorded_value("UCX_X", "http://me:pw@host/a://u:p@b"),
+              "http://(masked)@host/a://(masked)@b");
+    EXPECT_EQ(masked("http://host:80/a"), "http://host:80/a");
+    EXPECT_EQ(masked("/opt/0123456789abcdef0123456789abcdef/lib"), "/opt/(masked)/lib");
+    EXPECT_EQ(masked("0123456789abcdef0123456789abcde"), "0123456789abcdef0123456789abcde");
+    EXPECT_EQ(masked("Zm9v/YmFyQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo="), "(masked)");
+    EXPECT_EQ(masked("/scratch/some/long/path/of/many/short/parts/with/words"),
+              "/scratch/some/long/path/of/many/short/parts/with/words");
 }
 
 TEST(System, the_build_says_what_it_was_made_with) {
