@@ -15,7 +15,7 @@ from effio.campaign.earlier import NoValueError, values_of
 from effio.campaign.expression import Value
 from effio.campaign.file import Campaign, Step
 from effio.campaign.points import Names, Point, Settings, Unit
-from effio.campaign.state import CampaignFolder, UnitState, code_of_folder
+from effio.campaign.state import CampaignFolder, UnitState, code_of_folder, damage_of
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch import job
@@ -147,6 +147,11 @@ class Course:
                 if ours and (fault := job.adopt(attempt, lambda one: tidy(one, self.say))):
                     self.say(f"left alone: {attempt.id}: {fault}")
         self.states = self.folder.states([*self.order.units, *self.order.everything])
+        for state, folder in self.states.values():
+            if state == "to do" and folder is not None and (damage := damage_of(folder)):
+                self.say(
+                    f"{folder.id} is damaged and runs again: {fmt.plain(damage)}; its folder stays"
+                )
 
     def _is_wanted(self, unit: Unit) -> bool:
         state, _ = self.states[unit.label]

@@ -203,11 +203,32 @@ class CampaignFolder:
         raise EffioError(f"{what} is in the hands of {who}", ExitCode.USAGE, hint)
 
 
+def damage_of(folder: RunFolder) -> str:
+    """What is wrong with a run that was finished once: its result is gone or cut, or no longer has
+    its checksum. Nothing of a run that is whole, or never was finished."""
+    state = folder.state()
+    if state == "newer":
+        return ""
+    if state == "done":
+        changed = folder.changed_since_sealed()
+        return f"{', '.join(changed)}: not as sealed (SHA256SUMS)" if changed else ""
+    record = folder.record()
+    finished = (ExitCode.DONE, ExitCode.DATA_ERRORS)
+    if record is None or record.outcome is None or record.outcome.exit_code not in finished:
+        return ""
+    try:
+        return f"its result is not complete ({folder.result().status})"
+    except ResultError as error:
+        return error.message
+
+
 def state_of(attempts: Sequence[RunFolder]) -> tuple[UnitState, RunFolder | None]:
-    """From the files of its attempts alone. What was done once is done."""
+    """From the files of its attempts alone. What was done once, and is whole, is done."""
     for folder in attempts:
-        if folder.state() in ("done", "newer"):
+        if folder.state() in ("done", "newer") and not damage_of(folder):
             return "done", folder
+    if attempts and damage_of(attempts[-1]):
+        return "to do", attempts[-1]
     last = next((f for f in reversed(attempts) if f.record() is not None), None)
     record = last.record() if last is not None else None
     if record is None or record.outcome is None:

@@ -4,6 +4,7 @@ model that it has to be, so that a fault also names the nearest valid word."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from effio.errors import EffioError
+from effio.store import safe_files
 from effio.text import closest, plain
 
 if sys.version_info >= (3, 11):
@@ -26,6 +28,14 @@ MAX_BYTES = 4 << 20
 _MARK = "\0"
 
 _MOST_FAULTS = 20
+_DEEPEST = 64
+# Dotted keys with too many parts; strings, comments and brackets.
+_KEY = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
+_TOKENS = re.compile(
+    rf"""(?P<keys>(?<![A-Za-z0-9_-])(?:{_KEY}[ \t]*\.[ \t]*){{{_DEEPEST}}})"""
+    r"""|\"{3}.*?(?<!\\)\"{3}|'{3}.*?'{3}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|\#[^\n]*|[\[\]{}]""",
+    re.DOTALL,
+)
 _UNQUOTED = {"int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}
 
 Loc = Sequence[str | int]
@@ -53,11 +63,15 @@ class TomlFile:
     def _offset(self, loc: Loc) -> int | None:
         import tomlkit
         from tomlkit.container import Container
+        from tomlkit.exceptions import TOMLKitError
         from tomlkit.items import Array
 
         # tomlkit keeps every sign: a mark in the white space before a part shows where that part
         # is.
-        part: Any = tomlkit.parse(self.text)
+        try:
+            part: Any = tomlkit.parse(self.text)
+        except (TOMLKitError, ValueError, RecursionError):
+            return None  # it is stricter than tomllib in places; the fault has no place then
         root = part
         found = None
         for step in loc:
@@ -97,17 +111,35 @@ def _first_written(part: Any) -> Any:
             return part
 
 
+def _too_deep(text: str) -> int:
+    """The line in which keys or brackets are nested deeper than any settings are, before a parser
+    takes minutes for them; 0 if there is none."""
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        sign = token[0]
+        if sign in "[{":
+            depth += 1
+        elif sign in "]}":
+            depth -= 1
+        if depth > _DEEPEST or token.lastgroup == "keys":
+            return text.count("\n", 0, token.start()) + 1
+    return 0
+
+
 def read(path: Path) -> TomlFile:
     """Raises EffioError with the place where the file is no TOML."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise EffioError(f"{path}: larger than 4 MiB: no settings of effio")
-        text = path.read_bytes().decode("utf-8")
+        # Named by the user, or by a rule: a link to it is followed.
+        text = safe_files.read_bytes(Path(os.path.realpath(path)), MAX_BYTES).decode("utf-8")
+    except safe_files.UnsafeFileError as error:
+        raise EffioError(f"{path}: {error.strerror}: no settings of effio") from None
     except OSError as error:
         raise EffioError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise EffioError(f"{path}: not UTF-8 (byte {error.start})") from None
     text = text.replace("\r\n", "\n")
+    if line := _too_deep(text):
+        raise EffioError(f"{path}:{line}: nested more than {_DEEPEST} levels deep")
     try:
         return TomlFile(path, text, tomllib.loads(text))
     except (ValueError, RecursionError) as error:

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings that are nested without end are refused before a parser works on them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from effio.config.site import Site
+from effio.config.toml_file import read, validated
+from effio.errors import EffioError
+
+
+@pytest.mark.parametrize("parts", [65, 1_000, 100_000])
+@pytest.mark.parametrize("form", ["{} = 1", "[{}]", "x = {{ {} = 1 }}", "[[{}]]"])
+def test_a_key_of_too_many_parts(tmp_path: Path, form: str, parts: int) -> None:
+    file = tmp_path / "site.toml"
+    file.write_text("# settings\n" + form.format(".".join(["a"] * parts)) + "\n")
+    with pytest.raises(EffioError, match=r"site.toml:2: nested more than 64 levels"):
+        validated(Site, read(file))
+
+
+@pytest.mark.parametrize("depth", [65, 100_000])
+def test_brackets_too_deep(tmp_path: Path, depth: int) -> None:
+    file = tmp_path / "site.toml"
+    file.write_text("x = " + "[" * depth + "]" * depth)
+    with pytest.raises(EffioError, match=r"site.toml:1: nested more than 64 levels"):
+        read(file)
+
+
+def test_dots_and_brackets_in_strings_are_no_depth(tmp_path: Path) -> None:
+    file = tmp_path / "some.toml"
+    deep = "[" * 100 + "a." * 100
+    file.write_text(f'a = "{deep}" # {deep}\nb = """\n{deep}"""\nc = \'{deep}\'\nd.e.f = [[1]]\n')
+    table = read(file).table
+    assert (table["a"], table["d"]) == (deep, {"e": {"f": [[1]]}})
+
+
+def test_a_file_without_an_end_takes_no_time(tmp_path: Path) -> None:
+    for text in ('"' * 100_000, "'''" + "a" * 100_000, "a" * 1_000_000, "a ." * 60 + "\n" * 10):
+        file = tmp_path / "x.toml"
+        file.write_text(text)
+        with pytest.raises(EffioError):
+            read(file)
+
+
+def test_settings_that_are_a_fifo_do_not_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "site.toml")
+    with pytest.raises(EffioError, match="is a FIFO"):
+        read(tmp_path / "site.toml")
