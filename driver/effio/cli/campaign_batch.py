@@ -23,6 +23,7 @@ from effio.errors import EffioError, ExitCode
 from effio.launch.batch import BatchJob, BatchSystem, offered_batch_system
 from effio.launch.launchers import Launch
 from effio.launch.queue import waits
+from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT
 from effio.store.safe_files import write_atomically
 
@@ -90,7 +91,7 @@ def offer_script(
         raise EffioError("nothing was measured", ExitCode.ENVIRONMENT, _INSIDE)
     script = write_script(study, order, folder, values, system)
     say(f"if mpiexec is not allowed on this machine, submit this {system.name} job instead:")
-    click.echo(script.read_text(encoding="utf-8"), nl=False)
+    click.echo(safe_files.read_text(script), nl=False)
     say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
     raise click.exceptions.Exit(ExitCode.ENVIRONMENT)
 

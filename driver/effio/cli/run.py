@@ -34,6 +34,7 @@ from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
 from effio.launch.watch import Patience
+from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, REPORT, RunFolder, Store
 
 _LAUNCH = "Launch"
@@ -390,7 +391,7 @@ def _offer_script(
     folder = _prepared(request, runs, site, values, plan, system)
     script = folder.path / JOB_SCRIPT
     say(f"if mpiexec is not allowed on this machine, submit this {system.name} job instead:")
-    click.echo(script.read_text(), nl=False)
+    click.echo(safe_files.read_text(script), nl=False)
     say(f"submit it with: {shlex.join([system.submit_command[0], str(script)])}")
 
 
@@ -430,7 +431,7 @@ def _batch(
         finished = batch_run.submit_and_wait(folder, system, view)
     log = folder.path / "stdout.log"
     if not request.quiet and log.is_file():
-        sys.stdout.write(log.read_text(errors="replace"))
+        sys.stdout.write(safe_files.read_text(log, errors="replace"))
     _conclude(finished, values["report"])
 
 

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of a store are opened and written in one way: no link is followed, nothing waits."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import effio
+from driver import made
+from effio.campaign.state import CampaignFolder, damage_of, state_of
+from effio.errors import EffioError
+from effio.launch.commands import carry_out
+from effio.store import safe_files
+from effio.store.folder import RunFolder, Store
+from effio.store.run_record import Outcome, RunRecord
+
+PACKAGE = Path(effio.__file__).parent
+# Opens by other means, each with its reason.
+ELSEWHERE = {
+    "store/safe_files.py": "the helper itself",
+    "store/removal.py": "takes names away by descriptors of directories",
+    "store/index.py": "SQLite opens its file, in the user's own cache directory of mode 0700",
+    "store/query.py": "a temporary directory of mode 0700",
+    "store/archive.py": "tar reads from a stream of safe_files; a temporary directory of mode 0700",
+    "judge/bundle.py": "a temporary directory of mode 0700 that becomes the bundle",
+    "engine/build.py": "builds in directories of its own, below the user's data directory",
+    "engine/discover.py": "files of a checkout and of the installation, no store",
+    "launch/watch.py": "/proc",
+    "launch/machine.py": "/sys",
+    "launch/template.py": "a template that the site file names",
+    "launch/batch.py": "its own job script, as standard input of the submit command",
+    "launch/live.py": "a terminal",
+    "cli/main.py": "/dev/null",
+    "cli/man.py": "manual pages in a directory that is named for them",
+    "cli/init.py": "a new file in the current directory (O_EXCL)",
+    "cli/doctor.py": "/dev/null and a temporary directory",
+    "engine/program.py": "the engine's own program, for its checksum",
+    "report/html.py": "parts of the package",
+    "report/static.py": "figures in a directory that is named for them",
+    "profile/darshan.py": "a log that the user names; a FIFO is refused before",
+    "profile/darshan_child.py": "a log that the user names, by the library that reads it",
+    "__init__.py": "VERSION of a checkout",
+    "store/folder.py": "/proc",
+    "serve/app.py": "parts of the package",
+}
+OPENS = re.compile(
+    r"(?<![\w.])open\(|(?<!\w)(os|io|gzip|path|file|target|script|place|log)\.open\(|\)\.open\(|"
+    r"\.(read_text|read_bytes|write_text|write_bytes)\(|mkstemp|mkdtemp|NamedTemp|TemporaryDirectory|"
+    r"shutil\.copy|tarfile\.open|sqlite3\.connect|\.symlink_to\("
+)
+ALLOWED = re.compile(r"safe_files\.(read_text|read_bytes)\(|formatter\.write_text")
+
+
+def test_nothing_else_opens_files() -> None:
+    found = set()
+    for file in PACKAGE.rglob("*.py"):
+        text = ALLOWED.sub("", file.read_text())
+        if OPENS.search(text):
+            found.add(file.relative_to(PACKAGE).as_posix())
+    assert found - set(ELSEWHERE) == set()
+
+
+# What lies in a store in place of a file ---------------------------------------------------------
+
+
+def _fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _link(path: Path) -> None:
+    victim = path.parent.parent / "victim"
+    victim.write_text("{}")
+    path.symlink_to(victim)
+
+
+def _device(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root makes devices")
+    os.mknod(path, 0o600 | 0o020000, os.makedev(1, 5))  # /dev/zero, without an end
+
+
+def _directory(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.parametrize("put", [_fifo, _link, _device, _directory])
+def test_a_run_with_something_else_in_place_of_its_files(
+    tmp_path: Path, put: Callable[[Path], None]
+) -> None:
+    for name in ("run.json", "result.jsonl", "SHA256SUMS", "notes.json", "stdout.log"):
+        run = tmp_path / name / "20260101T000000Z-b_eff_io"
+        run.mkdir(parents=True)
+        if name != "result.jsonl":
+            made.write(run / "result.jsonl", made.b_eff_io())
+        put(run / name)
+        folder = RunFolder(run)
+        assert folder.record() is None
+        assert folder.changed_since_sealed() == []
+        assert folder.notes().notes == ()
+        assert folder.state() == ("failed" if name == "result.jsonl" else "done")
+        with contextlib.suppress(IsADirectoryError):
+            folder.seal()
+        # Nothing of it was written through.
+        victim = run.parent / "victim"
+        assert not victim.exists() or victim.read_text() == "{}"
+
+
+@pytest.mark.parametrize("put", [_fifo, _link, _device])
+def test_locks_and_logs_follow_nothing(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    place = tmp_path / "campaigns" / "c"
+    place.mkdir(parents=True)
+    put(place / "lock")
+    with (
+        pytest.raises(EffioError, match="not a regular file"),
+        CampaignFolder(Store(tmp_path), "c").locked(),
+    ):
+        pass
+    put_log = tmp_path / "run"
+    put_log.mkdir()
+    (put_log / "commands.jsonl").symlink_to(tmp_path / "new")
+    assert carry_out([["true"]], put_log, "set-up", {}) == ""
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_lock_with_a_second_name_is_not_emptied(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("years")
+    (tmp_path / "campaigns/c").mkdir(parents=True)
+    (tmp_path / "campaigns/c/lock").hardlink_to(victim)
+    with (
+        pytest.raises(EffioError, match="second name"),
+        CampaignFolder(Store(tmp_path), "c").locked(),
+    ):
+        pass
+    assert victim.read_text() == "years"
+
+
+def test_a_campaign_in_a_folder_that_is_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "campaigns").mkdir()
+    (tmp_path / "campaigns/c").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(EffioError, match="link"), CampaignFolder(Store(tmp_path), "c").locked():
+        pass
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_files_are_replaced_and_not_written_through(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("years")
+    (tmp_path / "out").symlink_to(victim)
+    safe_files.write_atomically(tmp_path / "out", "new")
+    assert (victim.read_text(), (tmp_path / "out").read_text()) == ("years", "new")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    with (
+        pytest.raises(FileExistsError),
+        safe_files.replacing(tmp_path / "dangling", keep_existing=True),
+    ):
+        pass
+    with pytest.raises(FileExistsError), safe_files.creating(tmp_path / "dangling"):
+        pass
+    assert not (tmp_path / "nowhere").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["dangling", "out", "victim"]
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    with (tmp_path / "big").open("wb") as stream:
+        stream.truncate(1 << 40)
+    with pytest.raises(safe_files.UnsafeFileError, match="larger"):
+        safe_files.read_bytes(tmp_path / "big")
+
+
+# A finished run that was damaged later -----------------------------------------------------------
+
+
+def _finished(path: Path) -> RunFolder:
+    made.write(path / "result.jsonl", made.b_eff_io())
+    folder = RunFolder(path)
+    folder.write_record(
+        RunRecord(
+            id=path.name,
+            created="",
+            benchmark="b_eff_io",
+            arguments=[],
+            directory="",
+            command=[],
+            outcome=Outcome(status="done", exit_code=0),
+        )
+    )
+    folder.seal()
+    return folder
+
+
+def _cut(result: Path) -> None:
+    result.write_bytes(result.read_bytes()[:5000])
+
+
+def _without_end(result: Path) -> None:
+    lines = result.read_text().splitlines(keepends=True)
+    result.write_text("".join(lines[:-1]))
+
+
+def _replaced(put: Callable[[Path], None]) -> Callable[[Path], None]:
+    def act(result: Path) -> None:
+        result.unlink()
+        put(result)
+
+    return act
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "cut": _cut,
+    "no end": _without_end,
+    "empty": lambda result: result.write_text("") and None,
+    "garbage": lambda result: result.write_bytes(b"\xff" * 100) and None,
+    "directory": _replaced(_directory),
+    "FIFO": _replaced(_fifo),
+    "gone": lambda result: result.unlink(),
+    "other figures": lambda result: (
+        made.write(result, made.b_eff_io()[:1] + made.b_eff_io()[2:]) and None
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_finished_run_that_was_damaged_is_not_done(tmp_path: Path, damage: str) -> None:
+    folder = _finished(tmp_path / "run")
+    assert damage_of(folder) == ""
+    assert state_of([folder]) == ("done", folder)
+    DAMAGES[damage](folder.result_path)
+    assert damage_of(folder)
+    assert state_of([folder]) == ("to do", folder)
+    # A later attempt that is whole counts.
+    again = _finished(tmp_path / "again")
+    assert state_of([folder, again]) == ("done", again)
