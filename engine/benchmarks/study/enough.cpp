@@ -106,9 +106,15 @@ Figure Enough::figure(const std::string& benchmark) const {
 }
 
 std::string Enough::sentence() const {
+    if (rounds < 2) {
+        return fmt::format(
+            "{}: highest rate {} with {} of {} processes; how many are enough takes at least two "
+            "repetitions",
+            where_text, format_rate(found.rates[found.best]), ranks[found.best], ranks.back());
+    }
     std::string text =
         fmt::format("{}: use {} of {} processes for I/O", where_text, of_point(), ranks.back());
-    if (rounds > 1 && found.low != found.high) {
+    if (found.low != found.high) {
         text += fmt::format(" (95 % interval: {} to {})", ranks[found.low], ranks[found.high]);
     }
     text += fmt::format(": {}", format_rate(found.rates[found.point]));
