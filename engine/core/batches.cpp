@@ -73,14 +73,25 @@ Batches CallMarks::batches(double amount) const {
                         Batches::least, Batches::least_calls, count_of(marks * each_, "call"));
         return found;
     }
-    double begin = start_;
-    for (std::int64_t batch = 1; batch <= count; ++batch) {
-        const double end = marks_[static_cast<std::size_t>(batch * together - 1)];
-        found.rates.push_back(
-            end > begin ? amount * static_cast<double>(together * each_) / (end - begin) : 0);
-        begin = end;
+    // Slices of equal time: the mean of their rates is all calls over all of the time. Slices of
+    // equally many calls would have a mean rate that is too high wherever their lengths differ.
+    const double span = marks_.back() - start_;
+    const double width = span / static_cast<double>(count);
+    found.seconds = width;
+    std::size_t next = 0;  // the first mark that is not before the end of the slice
+    double mark_begin = start_;
+    double before = 0;  // calls that were over at the end of the slice before
+    for (std::int64_t slice = 1; slice <= count; ++slice) {
+        const double end = slice == count ? span : width * static_cast<double>(slice);
+        while (next + 1 < marks_.size() && marks_[next] - start_ < end) mark_begin = marks_[next++];
+        // Between two marks calls are taken to be equally long.
+        const double length = marks_[next] - mark_begin;
+        const double part =
+            length > 0 ? std::clamp((start_ + end - mark_begin) / length, 0.0, 1.0) : 1;
+        const double over = (static_cast<double>(next) + part) * static_cast<double>(each_);
+        found.rates.push_back(width > 0 ? amount * (over - before) / width : 0);
+        before = over;
     }
-    found.seconds = (begin - start_) / static_cast<double>(count);
     return found;
 }
 

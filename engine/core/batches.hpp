@@ -14,8 +14,8 @@
 
 namespace effio {
 
-/// The slices of a pass, all of the same length or the same number of calls, and their rates in
-/// their order. What is left over at the end belongs to none.
+/// The slices of a pass, all of the same length, and their rates in their order. Their mean is the
+/// amount over the time (a ratio estimator). What is left over at the end belongs to none.
 struct Batches {
     /// Fewer do not show whether they hang together.
     static constexpr std::int64_t least = RoundsInterval::least_to_see;
@@ -48,7 +48,7 @@ class CallMarks {
         if (done >= next_) [[unlikely]]
             keep(now);
     }
-    /// Slices of the same number of calls, of which each moves `amount`.
+    /// Slices of equal time, four calls or more each on average; a call moves `amount`.
     Batches batches(double amount) const;
 
   private:

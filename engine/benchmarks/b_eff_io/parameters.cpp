@@ -52,11 +52,10 @@ void Parameters::declare(OptionTable& table) {
     table.choice("verify", verify_all, {{"none", false}, {"full", true}},
                  "full: also read everything once more, untimed, and compare every byte");
     table
-        .choice(
-            "fill", fill,
-            {{"definition", Buffers::Fill::definition}, {"random", Buffers::Fill::random}},
-            "what the buffers hold: the definition's numbers, or data that neither compress nor "
-            "look alike on two ranks")
+        .choice("fill", fill,
+                {{"definition", Buffers::Fill::definition}, {"random", Buffers::Fill::random}},
+                "what the buffers hold: the definition's numbers, or random data that differ "
+                "between ranks (calls of a rank repeat them, apart from their marks)")
         .expert();
     until_ci.declare_rounds(
         table, rounds,

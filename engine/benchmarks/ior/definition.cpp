@@ -71,10 +71,10 @@ View Geometry::view(std::int64_t worker) const {
 }
 
 Data::Data(const Source& source, std::size_t largest)
-    : memory_(
-          source.kind == DataKind::stamped
-              ? decltype(memory_)(StampedBuffer(StampedPattern(source.seed, source.file), largest))
-              : decltype(memory_)(Words{Buffer(largest), 0, false})) {
+    : memory_(source.kind == DataKind::stamped
+                  ? decltype(memory_)(StampedBuffer(
+                        StampedPattern(source.seed, source.file, source.shape), largest))
+                  : decltype(memory_)(Words{Buffer(largest), 0, false})) {
     auto* words = std::get_if<Words>(&memory_);
     if (words == nullptr) return;
     words->writer = static_cast<std::uint64_t>(source.writer) << 32;

@@ -83,12 +83,13 @@ class Data {
         std::uint64_t file = 0;      ///< stamped
         std::int64_t writer = 0;     ///< timestamp and offset
         std::int32_t signature = 0;  ///< timestamp and offset
+        DataShape shape = {};        ///< stamped
     };
     /// `largest` is the longest transfer.
     Data(const Source& source, std::size_t largest);
 
     /// The bytes of the transfer at `offset`; valid until the next call. Inside the timed interval
-    /// this stores eight bytes per 4 KiB at most.
+    /// this goes once over the data at most.
     std::span<const std::byte> at(std::int64_t offset, std::size_t bytes) {
         if (auto* stamped = std::get_if<StampedBuffer>(&memory_); stamped != nullptr) [[likely]]
             return stamped->at(offset, bytes);

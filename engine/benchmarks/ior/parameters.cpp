@@ -160,16 +160,17 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e9);
 
     table.group("Data");
-    table.choice(
-        "data", data,
-        {{"stamped", DataKind::stamped},
-         {"timestamp", DataKind::timestamp},
-         {"offset", DataKind::offset}},
-        "what the files hold: bytes bound to file and place that do not compress, or those of "
-        "IOR (timestamp cannot tell blocks that changed places)");
+    table.choice("data", data,
+                 {{"stamped", DataKind::stamped},
+                  {"timestamp", DataKind::timestamp},
+                  {"offset", DataKind::offset}},
+                 "what the files hold: bytes bound to file and place that neither compress nor "
+                 "repeat, or those of "
+                 "IOR (timestamp cannot tell blocks that changed places)");
     table.add("seed", seed, "of the data; needed to verify the files of an earlier run")
         .range(0, most)
         .automatic("a new one for each repetition");
+    shape.declare(table);
     table
         .add("verify", verify,
              "compare every byte: after a phase in a pass of its own, or inside the timed reads: "
@@ -328,6 +329,9 @@ Status Parameters::check_modes() const {
         return usage_error(
             "--verify: files of an earlier run need the --seed that it was given (or names in its "
             "result)");
+    }
+    if (data != DataKind::stamped && !shape.shape().is_plain()) {
+        return usage_error("--compressible and --duplicate need --data stamped");
     }
     if (data != DataKind::stamped && seed.value_or(0) > 2147483647) {
         return usage_error("--seed: IOR's data take at most 2147483647");

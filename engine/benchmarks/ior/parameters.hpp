@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/data_options.hpp"
 #include "benchmarks/ior/definition.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "benchmarks/until_ci.hpp"
@@ -69,6 +70,7 @@ struct Parameters {
     // What is in the files.
     DataKind data = DataKind::stamped;
     std::optional<std::int64_t> seed;
+    DataOptions shape;
     std::vector<std::string> verify;
     bool use_existing = false;
     bool keep_on_errors = false;

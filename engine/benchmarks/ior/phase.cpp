@@ -196,6 +196,7 @@ std::vector<Lane> Runner::lanes_of(const Task& task, const Calls& calls) const {
                 (p.file_each_repetition ? task.repetition * calls.geometry.file_count() : 0));
             source.writer = lane.worker;
             source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
+            source.shape = p.shape.shape();
             lane.data.emplace(source, static_cast<std::size_t>(task.transfer));
             lane.source = source;
         }

@@ -105,6 +105,7 @@ void Parameters::declare(OptionTable& table) {
         .range(0, 1e6);
     table.flag("random-order", random_order, "stat and read in random order").letter('R');
     table.add("seed", seed, "of data and random order").range(0, most).expert();
+    data.declare(table);
     table.choice("create", create_with, {{"open", CreateWith::open}, {"mknod", CreateWith::mknod}},
                  "files are created by open, or by mknod without opening them");
     table.flag("by-root", by_root, "rank 0 creates and removes the items of all ranks").letter('c');

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/data_options.hpp"
 #include "benchmarks/mdtest/phases.hpp"
 #include "benchmarks/mdtest/workload.hpp"
 #include "benchmarks/storage_options.hpp"
@@ -38,6 +39,7 @@ struct Parameters {
     std::int64_t rank_shift = 0;
     bool random_order = false;
     std::int64_t seed = 1;
+    DataOptions data;
     std::string find_name = "*01*";
     std::optional<Bytes> find_bytes;
     Bytes write_bytes{0};

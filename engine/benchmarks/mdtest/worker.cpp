@@ -59,7 +59,8 @@ Worker::Worker(const Iteration& iteration, int number)
       from_(iteration.paths),
       to_(iteration.paths),
       written_(StampedPattern(static_cast<std::uint64_t>(iteration.parameters.seed),
-                              static_cast<std::uint64_t>(iteration.number)),
+                              static_cast<std::uint64_t>(iteration.number),
+                              iteration.parameters.data.shape()),
                static_cast<std::size_t>(iteration.parameters.write_bytes.count)),
       read_(static_cast<std::size_t>(iteration.parameters.bytes_to_read())) {}
 
@@ -199,8 +200,7 @@ void Worker::note(Error error) {
 std::span<const std::byte> Worker::data_of(std::int64_t bytes) {
     const Parameters& p = iteration_.parameters;
     const std::int64_t file = item_owner_ * iteration_.paths.workload().items + item_;
-    // From a stamp on, so that the shortest of files has its own.
-    const std::int64_t begin = StampedPattern::stamp_place(file * data_pages(p.write_bytes.count));
+    const std::int64_t begin = StampedPattern::page * file * data_pages(p.write_bytes.count);
     return written_.at(begin, static_cast<std::size_t>(bytes));
 }
 

@@ -30,9 +30,7 @@ bool Cell::writes() const {
 }
 
 Addresses Items::contents(std::int64_t files, std::int64_t bytes) {
-    // Stamps stand one cache line further on in each page, and at its begin in every 64th.
-    constexpr std::int64_t unit =
-        StampedPattern::page * (StampedPattern::page / StampedPattern::line);
+    constexpr std::int64_t unit = StampedPattern::page;
     return {0, Strides{bytes, {{files, (bytes + unit - 1) / unit * unit}}}};
 }
 

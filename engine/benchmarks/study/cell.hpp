@@ -110,7 +110,7 @@ struct Items {
     /// The number of the file of a rank's visit.
     std::function<std::int64_t(int rank, std::int64_t visit)> file;
 
-    /// Files of `bytes` as pieces of the content: each begins where a stamp is its first word.
+    /// Files of `bytes` as pieces of the content: each begins with a page of it.
     static Addresses contents(std::int64_t files, std::int64_t bytes);
 };
 

@@ -63,9 +63,10 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
       owner_(owner_of(stage, crew, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
-               static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
-                                          : visit.cell.arrays ? visit.cell.contents
-                                                              : visit.cell.file_of(owner_))),
+               {static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
+                                           : visit.cell.arrays ? visit.cell.contents
+                                                               : visit.cell.file_of(owner_)),
+                Payload::seed_of(visit.cell.file, visit.data_run), stage.options.data.shape()}),
       generation_(visit.generation) {
     const Cell& cell = visit.cell;
     const int file = apart() ? owner_ : cell.items ? 0 : cell.file_of(owner_);

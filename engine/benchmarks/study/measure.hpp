@@ -88,6 +88,7 @@ struct Visit {
     std::int64_t repetition = 0;
     bool create = false;           ///< the files are new
     std::uint64_t generation = 0;  ///< of what stands in the files, before the first pass
+    std::uint64_t data_run = 0;    ///< see Payload::seed_of
 };
 
 /// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any

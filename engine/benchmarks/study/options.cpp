@@ -33,6 +33,7 @@ void Options::declare_checks(OptionTable& table) {
     table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
                  "a rank reads what it wrote itself, or what a rank on the next node wrote");
     table.on_off("verify", verify, "check every byte that is read back, untimed");
+    data.declare(table);
     table
         .add("save-calls", save_calls,
              "every call of every rank as PREFIX-<cell>-<access>-<repetition>-<rank>.csv")

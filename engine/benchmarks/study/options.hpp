@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/data_options.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "benchmarks/study/cell.hpp"
 #include "benchmarks/until_ci.hpp"
@@ -26,6 +27,7 @@ struct Options {
     std::int64_t repetitions = 1;
     UntilCiOptions until_ci;
     bool verify = true;
+    DataOptions data;
     Readers reader = Readers::same;
     Sync fsync = Sync::beside;
     std::optional<std::string> save_calls;

@@ -28,10 +28,16 @@ void fill_numbers(const Pattern& pattern, std::span<std::byte> memory, std::int6
 
 }  // namespace
 
-Payload::Payload(const Cell& cell, const Addresses& addresses, std::uint64_t file)
+std::uint64_t Payload::seed_of(std::string_view name, std::uint64_t run) {
+    std::uint64_t seed = mix64(name.size());
+    for (const char letter : name) seed = mix64(seed ^ static_cast<unsigned char>(letter));
+    return run == 0 ? seed : mix64(seed ^ mix64(run));
+}
+
+Payload::Payload(const Cell& cell, const Addresses& addresses, const Data& data)
     : content_(cell.content),
       addresses_(addresses),
-      file_(file),
+      data_(data),
       size_(static_cast<std::size_t>(addresses.piece())),
       step_(content_ == Content::stamped ? 0 : addresses.piece() + cell.memory_spacing),
       memory_(static_cast<std::size_t>(span_of(cell, addresses))),
@@ -46,9 +52,9 @@ void Payload::fill(std::span<std::byte> memory, std::uint64_t generation) const 
 
 void Payload::fill_piece(std::span<std::byte> memory, std::int64_t place,
                          std::uint64_t generation) const {
-    const Pattern pattern(generation, file_);
-    if (content_ == Content::numbers) return fill_numbers(pattern, memory, place);
-    pattern.fill(memory, place);
+    const Pattern words = pattern(generation);
+    if (content_ == Content::numbers) return fill_numbers(words, memory, place);
+    words.fill(memory, place);
 }
 
 void Payload::prepare_to_write(std::uint64_t generation) {
@@ -58,7 +64,7 @@ void Payload::prepare_to_write(std::uint64_t generation) {
         return fill(memory_.bytes(), generation);
     }
     if (stamped_ && stamped_generation_ == generation) return;
-    stamped_.emplace(StampedPattern(generation, file_), size_);
+    stamped_.emplace(StampedPattern(data_.seed + generation, data_.file, data_.shape), size_);
     stamped_generation_ = generation;
 }
 
@@ -79,7 +85,7 @@ Spaced Payload::spaced(std::span<std::byte> memory) const {
 
 std::optional<Mismatch> Payload::check(std::int64_t number, std::uint64_t generation) {
     const std::int64_t place = addresses_.place(number);
-    if (content_ == Content::words) return Pattern(generation, file_).check(piece(number), place);
+    if (content_ == Content::words) return pattern(generation).check(piece(number), place);
     if (content_ == Content::numbers) {
         std::vector<std::byte> right(size_);
         fill_piece(right, place, generation);
@@ -93,8 +99,8 @@ std::optional<Mismatch> Payload::check_either(std::int64_t number, std::uint64_t
     const std::int64_t place = addresses_.place(number);
     std::vector<std::byte> before(size_);
     std::vector<std::byte> after(size_);
-    Pattern(generation, file_).fill(before, place);
-    Pattern(generation + 1, file_).fill(after, place);
+    pattern(generation).fill(before, place);
+    pattern(generation + 1).fill(after, place);
     const auto found = piece(number);
     for (std::size_t i = 0; i < size_; ++i) {
         if (found[i] == after[i]) before[i] = after[i];

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "benchmarks/study/cell.hpp"
 #include "core/buffer.hpp"
@@ -15,8 +16,17 @@ namespace effio::study {
 
 class Payload {
   public:
-    /// Takes the memory. `file` is the number of the file; the others must outlive this.
-    Payload(const Cell& cell, const Addresses& addresses, std::uint64_t file);
+    /// Which bytes: equal ones only for equal seeds and generations of equal files.
+    struct Data {
+        std::uint64_t file = 0;  ///< its number
+        std::uint64_t seed = 0;  ///< generation g has the patterns of `seed` + g
+        DataShape shape;
+    };
+    /// Takes the memory. `cell` and `addresses` must outlive this.
+    Payload(const Cell& cell, const Addresses& addresses, const Data& data);
+    /// The seed of the files with this name; `run` tells apart the runs and repetitions of which
+    /// no later run reads the files, and is 0 for all others.
+    static std::uint64_t seed_of(std::string_view name, std::uint64_t run);
 
     /// The data that pass `generation` writes; before a pass, untimed.
     void prepare_to_write(std::uint64_t generation);
@@ -63,7 +73,11 @@ class Payload {
 
     Content content_;
     const Addresses& addresses_;
-    std::uint64_t file_;
+    Pattern pattern(std::uint64_t generation) const {
+        return {data_.seed + generation, data_.file, data_.shape};
+    }
+
+    Data data_;
     std::size_t size_;
     std::int64_t step_;  ///< from piece to piece in memory
     Buffer memory_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "benchmarks/observers.hpp"
@@ -43,7 +44,10 @@ class Runner {
           warm_up_(groups_of(definition.warm_up, stage.ways, session_.comm.size())),
           notify_(session_, std::move(observers)),
           means_(definition),
-          until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {}
+          until_ci_(stage.options.until_ci, stage.options.repetitions, session_.clock.now()) {
+        if (session_.comm.is_root()) run_seed_ = std::random_device{}();
+        session_.comm.broadcast(run_seed_);
+    }
 
     Ending run() {
         notify_([this](Observer& o) { o.start(session_); });
@@ -140,14 +144,19 @@ class Runner {
         if (!group.writes) {
             for (const auto& set : group.sets) generations[set.name] = 1;
         }
+        // What a later run may read is the same in every run and repetition.
+        const bool keep = stage_.options.storage.keep && !warming_up_;
+        const std::uint64_t data_run =
+            group.writes && !keep ? mix64(run_seed_ + static_cast<std::uint64_t>(repetition)) : 0;
         for (const Cell& cell : group.cells) {
             if (!wanted(cell) && !others_need(cell)) {
                 ++done_;
                 continue;
             }
             std::uint64_t& generation = generations[cell.file];
-            const Visit visit{cell, group.files_of(cell), repetition,
-                              cell.writes() && generation == 0, generation};
+            const Visit visit{cell,       group.files_of(cell),
+                              repetition, cell.writes() && generation == 0,
+                              generation, data_run};
             if (cell.settle > 0) wait_as_asked(session_, cell.settle);
             if (!go_on()) return false;
             measure(visit);
@@ -156,7 +165,6 @@ class Runner {
             }
         }
         if (!go_on()) return false;
-        const bool keep = stage_.options.storage.keep && !warming_up_;
         return !group.writes || keep || remove(group);
     }
 
@@ -281,7 +289,8 @@ class Runner {
     const std::vector<Group>& groups_;
     const std::vector<Group> warm_up_;
     bool warming_up_ = false;
-    std::vector<bool> wanted_;  ///< of the definition's cells
+    std::vector<bool> wanted_;    ///< of the definition's cells
+    std::uint64_t run_seed_ = 0;  ///< of data that no later run reads
     Observers<Observer> notify_;
     Means means_;
     UntilCi until_ci_;

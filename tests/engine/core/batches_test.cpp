@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/pattern.hpp"
 #include "noise.hpp"
 
 namespace effio {
@@ -49,7 +50,7 @@ TEST(Batches, the_end_without_a_call_counts) {
     EXPECT_LT(found.interval()->drift_chance, 1e-6);
 }
 
-TEST(CallMarks, slices_of_equally_many_calls) {
+TEST(CallMarks, slices_have_four_calls_on_average) {
     // Calls of 1 s: a hundred of them give 25 slices of four, 99 give 24, 79 are too few.
     for (const int calls : {100, 99, 79}) {
         CallMarks marks;
@@ -57,10 +58,10 @@ TEST(CallMarks, slices_of_equally_many_calls) {
         for (int i = 1; i <= calls; ++i) marks.note(i, 1000 + i);
         const auto found = marks.batches(7);
         EXPECT_EQ(found.rates.size(), calls < 80 ? 0U : static_cast<std::size_t>(calls / 4));
-        for (const double rate : found.rates) EXPECT_DOUBLE_EQ(rate, 7);
+        for (const double rate : found.rates) EXPECT_NEAR(rate, 7, 1e-9);
         EXPECT_EQ(found.none.empty(), calls >= 80);
         if (calls >= 80) {
-            EXPECT_DOUBLE_EQ(found.seconds, 4);
+            EXPECT_DOUBLE_EQ(found.seconds, calls / static_cast<double>(calls / 4));
         }
     }
 }
@@ -72,12 +73,48 @@ TEST(CallMarks, a_long_loop_keeps_few_marks_and_loses_no_call) {
         const auto found = marks.batches(3);
         EXPECT_GE(found.rates.size(), 50U) << calls;
         EXPECT_LE(found.rates.size(), 100U) << calls;
-        for (const double rate : found.rates) EXPECT_DOUBLE_EQ(rate, 6) << calls;
+        for (const double rate : found.rates) EXPECT_NEAR(rate, 6, 1e-9) << calls;
         // The slices are most of the loop.
         EXPECT_GE(found.seconds * static_cast<double>(found.rates.size()),
                   0.9 * static_cast<double>(calls) / 2)
             << calls;
     }
+}
+
+TEST(CallMarks, the_mean_rate_is_all_calls_over_all_of_the_time) {
+    // 80 calls of 1 s and then 20 of 16 s: 100 calls in 400 s, a quarter a second. The mean of the
+    // rates of slices of four calls each would be (20 * 1 + 5 / 16) / 25 = 0.8125.
+    CallMarks marks;
+    marks.begin(0);
+    double now = 0;
+    for (int i = 1; i <= 100; ++i) marks.note(i, now += i <= 80 ? 1 : 16);
+    const auto found = marks.batches(1);
+    ASSERT_EQ(found.rates.size(), 25U);
+    EXPECT_DOUBLE_EQ(found.seconds, 16);
+    EXPECT_NEAR(found.interval()->mean, 0.25, 1e-12);
+    for (std::size_t i = 0; i < 25; ++i) {
+        EXPECT_NEAR(found.rates[i], i < 5 ? 1 : 1.0 / 16, 1e-9) << i;
+    }
+}
+
+TEST(CallMarks, rare_slow_calls_are_within_the_interval) {
+    // One call in a hundred takes 50 times as long: 10,000 calls of 0.99 + 0.01 * 50 = 1.49 s.
+    constexpr int runs = 300;
+    constexpr double truth = 1 / 1.49;
+    int held = 0;
+    for (int run = 0; run < runs; ++run) {
+        CallMarks marks;
+        marks.begin(0);
+        double now = 0;
+        for (std::int64_t i = 1; i <= 10000; ++i) {
+            const auto draw = mix64(static_cast<std::uint64_t>(run * 10000 + i)) % 100;
+            marks.note(i, now += draw == 0 ? 50 : 1);
+        }
+        const auto found = *marks.batches(1).interval();
+        if (std::abs(found.mean - truth) <= found.half_width) ++held;
+    }
+    EXPECT_GE(held, 0.92 * runs);
+    EXPECT_LE(held, 0.98 * runs);
 }
 
 /// Of 1,000 passes of `calls` calls of 10 ms with noise: how often the interval of the rate holds

@@ -10,6 +10,7 @@
 
 #include "../../shared_directory.hpp"
 #include "../../test_session.hpp"
+#include "benchmarks/study/payload.hpp"
 #include "benchmarks/study/study.hpp"
 #include "core/pattern.hpp"
 #include "parallel/topology.hpp"
@@ -103,14 +104,17 @@ class StudyFrame : public testing::TestWithParam<Case> {
         std::ifstream in(path(file), std::ios::binary);
         return {std::istreambuf_iterator<char>(in), {}};
     }
+    /// The seed of the data that the first pass writes.
+    static std::uint64_t of_first_generation() { return Payload::seed_of("data", 0) + 1; }
     /// What the first pass writes there.
     std::string of_first_pass(int file, std::int64_t offset, std::size_t bytes) const {
         std::string expected(bytes, '\0');
         const auto memory = std::as_writable_bytes(std::span(expected));
         if (GetParam().content == Content::words) {
-            Pattern(1, static_cast<std::uint64_t>(file)).fill(memory, offset);
+            Pattern(of_first_generation(), static_cast<std::uint64_t>(file)).fill(memory, offset);
         } else {
-            StampedBuffer data(StampedPattern(1, static_cast<std::uint64_t>(file)), bytes);
+            StampedBuffer data(
+                StampedPattern(of_first_generation(), static_cast<std::uint64_t>(file)), bytes);
             const auto from = data.at(offset, bytes);
             std::copy(from.begin(), from.end(), memory.begin());
         }

@@ -2,6 +2,7 @@
 // The frame for studies with many small files in place of few large ones.
 #include <filesystem>
 
+#include "benchmarks/study/payload.hpp"
 #include "core/pattern.hpp"
 #include "frame_suite.hpp"
 
@@ -64,7 +65,7 @@ TEST_P(StudyItems, what_is_written_is_read_and_told_by_file) {
     for (int file = 0; file < files(); ++file) {
         std::ifstream in(item(file), std::ios::binary);
         const std::string found{std::istreambuf_iterator<char>(in), {}};
-        StampedBuffer data(StampedPattern(1, 0), bytes);
+        StampedBuffer data(StampedPattern(Payload::seed_of("data", 0) + 1, 0), bytes);
         const auto right = data.at(contents.place(file), bytes);
         ASSERT_EQ(found.size(), static_cast<std::size_t>(bytes));
         EXPECT_FALSE(compare(right, std::as_bytes(std::span(found)), 0)) << file;

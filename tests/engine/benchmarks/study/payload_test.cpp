@@ -20,7 +20,7 @@ class StudyPayload : public testing::Test {
 };
 
 TEST_F(StudyPayload, pieces_stand_apart_in_memory) {
-    Payload payload(cell_, pieces_, 0);
+    Payload payload(cell_, pieces_, {0, 0, {}});
     const Spaced all = payload.all();
     EXPECT_EQ(all.memory.size(), 3U * 16 + 2 * 8);
     EXPECT_EQ(all.bytes(), 48);
@@ -35,7 +35,7 @@ TEST_F(StudyPayload, pieces_stand_apart_in_memory) {
 }
 
 TEST_F(StudyPayload, what_is_read_to_be_modified_is_not_what_is_written) {
-    Payload payload(cell_, pieces_, 5);
+    Payload payload(cell_, pieces_, {5, 0, {}});
     payload.prepare_to_modify(2);
     const Pattern before(1, 5);
     const Pattern after(2, 5);
@@ -49,7 +49,7 @@ TEST_F(StudyPayload, what_is_read_to_be_modified_is_not_what_is_written) {
 
 TEST_F(StudyPayload, numbers_are_whole_and_tell_file_place_and_generation) {
     cell_.content = Content::numbers;
-    Payload payload(cell_, pieces_, 5);
+    Payload payload(cell_, pieces_, {5, 0, {}});
     payload.prepare_to_write(3);
     EXPECT_EQ(payload.piece(1).data(), payload.piece(0).data() + 24);
     for (std::int64_t n = 0; n < 3; ++n) {
@@ -70,14 +70,14 @@ TEST_F(StudyPayload, numbers_are_whole_and_tell_file_place_and_generation) {
     const auto wrong = payload.check(2, 3);
     ASSERT_TRUE(wrong);
     EXPECT_EQ(wrong->offset, 2 * 40 + 9);
-    Payload other(cell_, pieces_, 6);
+    Payload other(cell_, pieces_, {6, 0, {}});
     other.prepare_to_write(3);
     std::memcpy(payload.piece(0).data(), other.piece(0).data(), 16);
     EXPECT_TRUE(payload.check(0, 3));
 }
 
 TEST_F(StudyPayload, bytes_of_either_generation_are_right_where_ranks_overlap) {
-    Payload payload(cell_, pieces_, 0);
+    Payload payload(cell_, pieces_, {0, 0, {}});
     payload.prepare_to_modify(2);
     const auto piece = payload.piece(1);
     Pattern(1, 0).fill(piece, 40);

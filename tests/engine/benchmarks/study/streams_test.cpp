@@ -3,6 +3,7 @@
 // them.
 #include <filesystem>
 
+#include "benchmarks/study/payload.hpp"
 #include "core/pattern.hpp"
 #include "frame_suite.hpp"
 
@@ -108,7 +109,8 @@ TEST_P(StudyStreams, every_byte_has_its_place_and_is_told) {
     EXPECT_EQ(notes.results[1].verified_bytes, in_all());
     for (int rank = 0; rank < ranks_; ++rank) {
         const std::int64_t begin = apart() ? 0 : rank * largest();
-        StampedBuffer data(StampedPattern(1, static_cast<std::uint64_t>(apart() ? rank : 0)),
+        StampedBuffer data(StampedPattern(Payload::seed_of("data", 0) + 1,
+                                          static_cast<std::uint64_t>(apart() ? rank : 0)),
                            static_cast<std::size_t>(bytes_of(rank)));
         const auto right = data.at(begin, static_cast<std::size_t>(bytes_of(rank)));
         for (const std::int64_t position : {std::int64_t{0}, std::int64_t{99}, std::int64_t{100},
