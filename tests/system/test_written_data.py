@@ -20,8 +20,10 @@ SECTOR = 512
 LZMA = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 64 * MIB}]
 
 WAYS = {
-    "ior": ["ior", "--files=per-process", "--block=3MiB", "--repetitions=2", "--sync=none"]
-    + ["--file-each-repetition"],
+    "ior": [
+        *("ior", "--files=per-process", "--block=3MiB", "--repetitions=2"),
+        *("--sync=none", "--file-each-repetition"),
+    ],
     "io-bench": ["io-bench", "--size=2MiB", "--block=256KiB"],
     "pio": ["pio", "--temporal=write"],
 }
