@@ -86,28 +86,28 @@ class Phases {
     double total() const { return parts_.empty() ? late_ : parts_.back().agreed; }
     /// The same without the part `name` and the agreement after it.
     double total_without(std::string_view name) const {
-        double seconds = total();
+        double without = 0;
         for (const auto& part : parts_) {
-            if (part.name == name) seconds -= part.agreed - part.begin;
+            if (part.name == name) without += part.agreed - part.begin;
         }
-        return seconds;
+        return remainder_of(total(), without);
     }
     /// "total", the parts by name, "late": before this rank's own start, and "agree": what lies
     /// between the parts.
     std::vector<Named> seconds() const {
         std::vector<Named> list{{"total", total()}};
-        double rest = total() - late_;
+        double known = late_;
         for (const auto& part : parts_) {
             list.emplace_back(part.name, part.seconds());
-            rest -= part.seconds();
+            known += part.seconds();
         }
         if (file_ != nullptr) {
             list.emplace_back("file_barrier", file_wait_);
             list.emplace_back("global_barrier", global_wait_);
-            rest -= file_wait_ + global_wait_;
+            known += file_wait_ + global_wait_;
         }
         list.emplace_back("late", late_);
-        list.emplace_back("agree", rest);
+        list.emplace_back("agree", remainder_of(total(), known));
         return list;
     }
 

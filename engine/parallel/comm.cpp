@@ -163,19 +163,12 @@ std::vector<std::string> Comm::gather(const std::string& text) const {
     return all;
 }
 
-void Comm::fetch(int owner, std::span<const std::int64_t> mine,
+void Comm::fetch(Partners partners, std::span<const std::int64_t> mine,
                  std::span<std::int64_t> theirs) const {
-    constexpr int ask = 1;
-    constexpr int answer = 2;
-    std::array<MPI_Request, 2> sends{};
-    MPI_Status from{};
-    MPI_Isend(nullptr, 0, MPI_CHAR, owner, ask, comm_, sends.data());
-    MPI_Recv(nullptr, 0, MPI_CHAR, MPI_ANY_SOURCE, ask, comm_, &from);
-    MPI_Isend(mine.data(), static_cast<int>(mine.size()), MPI_INT64_T, from.MPI_SOURCE, answer,
-              comm_, &sends[1]);
-    MPI_Recv(theirs.data(), static_cast<int>(theirs.size()), MPI_INT64_T, owner, answer, comm_,
-             MPI_STATUS_IGNORE);
-    MPI_Waitall(2, sends.data(), MPI_STATUSES_IGNORE);
+    constexpr int numbers = 1;
+    MPI_Sendrecv(mine.data(), static_cast<int>(mine.size()), MPI_INT64_T, partners.taker, numbers,
+                 theirs.data(), static_cast<int>(theirs.size()), MPI_INT64_T, partners.owner,
+                 numbers, comm_, MPI_STATUS_IGNORE);
 }
 
 void Comm::join_clocks(double cost) const {

@@ -46,6 +46,12 @@ inline MPI_Datatype mpi_type<double>() {
     return MPI_DOUBLE;
 }
 
+/// Two ranks that belong to this one where every rank takes over another one's data.
+struct Partners {
+    int owner = 0;  ///< whose data this rank takes over
+    int taker = 0;  ///< the rank that takes over this one's
+};
+
 class Comm {
   public:
     static Comm world(Clock& clock);
@@ -130,9 +136,11 @@ class Comm {
     std::vector<double> gather(double value) const;
     std::vector<std::string> gather(const std::string& text) const;
 
-    /// Collective: the numbers that `owner` brought along. Each rank must be the owner for exactly
-    /// one rank, so that nobody needs to know more than its own partner.
-    void fetch(int owner, std::span<const std::int64_t> mine, std::span<std::int64_t> theirs) const;
+    /// Collective: the numbers of `partners.owner`. Each rank must be the owner for exactly one
+    /// rank, its `taker`. Both are named: MPICH 5.0.2 hangs in receives from any source across
+    /// nodes.
+    void fetch(Partners partners, std::span<const std::int64_t> mine,
+               std::span<std::int64_t> theirs) const;
 
     /// Virtual clocks: all ranks go on at the latest rank's time + `cost` (the largest of all).
     /// Returns at once for real clocks. Collective.

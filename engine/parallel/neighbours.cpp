@@ -17,7 +17,7 @@
 namespace effio {
 
 void Neighbours::write(const Json& line) const {
-    const int fd = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    const int fd = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;  // another node's file system: stderr has the message
     flock(fd, LOCK_EX);  // network file systems append at an end that they remember
     const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -73,7 +73,8 @@ std::string Neighbours::cause() const {
 
 // The file of the signs of life holds one number a group, each written by its root alone.
 void Neighbours::beat() {
-    const int fd = ::open((path_ + ".alive").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const int fd =
+        ::open((path_ + ".alive").c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return;
     ++beats_;
     // A sign that is not given is no harm: the next one follows.

@@ -3,6 +3,7 @@
 // collective over the communicator and belongs outside measured intervals.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -19,6 +20,12 @@ namespace effio {
 
 /// A named number of this rank, e.g. the seconds of one part.
 using Named = std::pair<std::string, double>;
+
+/// Seconds of a whole that are not in its parts. Rounding can make the parts the longer ones, by
+/// some 1e-18 s; a time is never negative.
+inline double remainder_of(double whole, double parts) {
+    return std::max(0.0, whole - parts);
+}
 
 /// Minimum, mean and maximum of each number; names and order are the same on all ranks.
 std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,

@@ -260,7 +260,7 @@ std::unique_ptr<Results> Results::open_somewhere(const Comm& comm,
 
 void Results::end_from_any_rank(const End& end) {
     if (path_.empty()) return;
-    const int fd = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
+    const int fd = ::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;  // another node's file system: stderr has the message
     flock(fd, LOCK_EX);  // several ranks may want the last word
     std::string tail(65536, '\0');

@@ -65,7 +65,7 @@ bool Sentinel::heeds() const {
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     std::string cause = fmt::format("no progress for {:.0f} s in '{}'{}", silent_seconds,
                                     now.step.title, state_of_file_system(now.step.path));
-    if (now.waits) cause += "; this rank waits for another one, which tells nothing";
+    if (now.waits) cause += "; this rank waits for another rank";
     if (!session_.finished.load()) {
         cause += "; if the storage is merely slow, raise " + settings_.hang_limit_name;
     }
@@ -77,6 +77,14 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     end.reason = error.text();
     end.errors = {error};
     end_job(session_, end);
+}
+
+void Sentinel::report_call(const Progress::Snapshot& now, double silent_seconds) const {
+    constexpr int most_ranks = 64;  // more lines help nobody
+    if (session_.comm.rank() >= most_ranks || session_.finished.load()) return;
+    fmt::print(stderr, "effio: {}rank {} on {}: in {} for {:.0f} s{}\n", session_.speaker(),
+               session_.world_rank, session_.host, now.call, silent_seconds,
+               now.waits ? ", waiting for other ranks" : "");
 }
 
 void Sentinel::heed_neighbours(double now) {
@@ -106,11 +114,14 @@ void Sentinel::watch(const std::stop_token& token) {
     // what hangs is known where it hangs.
     const double of_this_rank = settings_.speaks_first ? 0 : 2;
     constexpr double of_waiting = 4;
+    // Before that, each rank reports its call.
+    constexpr double of_reports = 0.3;
     std::uint64_t beats = 0;
     double last_sign = Clock::monotonic_seconds();
     double last_shown = last_sign;
     double last_heeded = last_sign;
     bool asked = false;
+    bool reported = false;
     while (!token.stop_requested()) {
         constexpr timespec tick{0, 100'000'000};
         const int signal = sigtimedwait(&set, nullptr, &tick);
@@ -129,10 +140,16 @@ void Sentinel::watch(const std::stop_token& token) {
         if (state.beats != beats) {
             beats = state.beats;
             last_sign = now;
+            reported = false;
         }
         double limit = settings_.hang_limit_seconds;
         if (state.step.limit_seconds > 0) limit = std::min(limit, state.step.limit_seconds);
-        limit += state.step.allowance_seconds + of_this_rank + (state.waits ? of_waiting : 0);
+        limit += state.step.allowance_seconds;
+        if (settings_.hang_limit_seconds > 0 && now - last_sign > limit && !reported) {
+            report_call(state, now - last_sign);
+            reported = true;
+        }
+        limit += of_reports + of_this_rank + (state.waits ? of_waiting : 0);
         if (settings_.hang_limit_seconds > 0 && now - last_sign > limit) {
             end_hung(state, now - last_sign);
         }

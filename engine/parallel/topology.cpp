@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
+#include <ranges>
 
 #include "core/layout.hpp"
 #include "core/pattern.hpp"
@@ -88,6 +89,31 @@ int NodeRow::partner(Partner kind, int position, int distance, std::uint64_t see
     return node * most_on_node + to;
 }
 
+int NodeRow::taker(Partner kind, int position, int distance, std::uint64_t seed) const {
+    const auto leads_here = [&](int from) {
+        return partner(kind, from, distance, seed) == position;
+    };
+    const bool shuffles = kind == Partner::shuffled && size > 1;
+    const bool moves_on = kind == Partner::shifted || !equal || nodes == 1;
+    if (!shuffles && moves_on) {
+        // All positions move on by the same number.
+        const int by = partner(kind, 0, distance, seed);
+        return (position - by + size) % size;
+    }
+    if (!shuffles) {
+        // Places of a node go to one place of another, each by its own number of nodes.
+        for (int place = 0; place < most_on_node; ++place) {
+            const int there = partner(kind, place, distance, seed);
+            if (there % most_on_node != position % most_on_node) continue;
+            const int by = there / most_on_node;
+            const int node = (position / most_on_node - by + nodes) % nodes;
+            return node * most_on_node + place;
+        }
+    }
+    const auto all = std::views::iota(0, size);
+    return *std::ranges::find_if(all, leads_here);
+}
+
 NodeOrder::NodeOrder(const Comm& comm, const Topology& topology)
     : ordered_(comm.reordered(topology.node)), node_(*comm.split(topology.node)) {
     MPI_Comm_group(comm.raw(), &all_group_);
@@ -103,11 +129,12 @@ NodeOrder::~NodeOrder() {
     MPI_Group_free(&node_group_);
 }
 
-int NodeOrder::partner(Partner kind, int distance, std::uint64_t seed) const {
-    const int position = row_.partner(kind, ordered_.rank(), distance, seed);
-    int rank = 0;
-    MPI_Group_translate_ranks(ordered_group_, 1, &position, all_group_, &rank);
-    return rank;
+Partners NodeOrder::partners(Partner kind, int distance, std::uint64_t seed) const {
+    const std::array positions{row_.partner(kind, ordered_.rank(), distance, seed),
+                               row_.taker(kind, ordered_.rank(), distance, seed)};
+    std::array<int, 2> ranks{};
+    MPI_Group_translate_ranks(ordered_group_, 2, positions.data(), all_group_, ranks.data());
+    return {ranks[0], ranks[1]};
 }
 
 bool NodeOrder::on_my_node(int rank) const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "storage/array_libraries.hpp"
+#include "storage/guarded_path.hpp"
 #include "storage/hdf5_header.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
@@ -399,10 +400,13 @@ class Hdf5Library : public ArrayLibrary {
                                                  const ArrayRequest& request) override {
         const Info info(request.hints);
         const Local access = access_list(comm, info);
+        GuardedPath guarded(comm, request.path);
+        if (auto made = guarded.make(); !made) return std::move(made.error());
         session().progress.call("H5Fcreate");
         const hid_t id = H5Fcreate(request.path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
         if (id < 0) return io_error("H5Fcreate", request.path, hdf5_last_error());
         auto file = std::make_unique<Hdf5File>(session(), comm, request, id);
+        if (auto ours = guarded.check(); !ours) return std::move(ours.error());
         if (auto defined = file->define(settings_); !defined) return defined.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
     }

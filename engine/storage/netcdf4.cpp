@@ -8,6 +8,7 @@
 #ifdef EFFIO_HAVE_HDF5
 #include <hdf5.h>
 
+#include "storage/guarded_path.hpp"
 #include "storage/hdf5_header.hpp"
 #endif
 
@@ -257,12 +258,15 @@ class Netcdf4Library : public ArrayLibrary {
     Result<std::unique_ptr<ArrayFile>> do_create(const Comm& comm,
                                                  const ArrayRequest& request) override {
         const Info info(request.hints);
+        GuardedPath guarded(comm, request.path);
+        if (auto made = guarded.make(); !made) return std::move(made.error());
         session().progress.call("nc_create_par");
         int id = 0;
         const int code = nc_create_par(request.path.c_str(), NC_CLOBBER | NC_NETCDF4, comm.raw(),
                                        info.raw(), &id);
         if (code != NC_NOERR) return io_error("nc_create_par", request.path, nc_strerror(code));
         auto file = std::make_unique<Netcdf4File>(session(), comm, request, id);
+        if (auto ours = guarded.check(); !ours) return std::move(ours.error());
         if (auto defined = file->define(settings_); !defined) return defined.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "storage/array_libraries.hpp"
+#include "storage/guarded_path.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
 #include "storage/posix_calls.hpp"
@@ -352,6 +353,8 @@ class PnetcdfLibrary : public ArrayLibrary {
     Result<std::unique_ptr<ArrayFile>> do_create(const Comm& comm,
                                                  const ArrayRequest& request) override {
         const Info info(request.hints);
+        GuardedPath guarded(comm, request.path);
+        if (auto made = guarded.make(); !made) return std::move(made.error());
         session().progress.call("ncmpi_create");
         const int format =
             settings_.format == PnetcdfSettings::Format::cdf5 ? NC_64BIT_DATA : NC_64BIT_OFFSET;
@@ -362,6 +365,7 @@ class PnetcdfLibrary : public ArrayLibrary {
             return io_error("ncmpi_create", request.path, ncmpi_strerror(code));
         }
         auto file = std::make_unique<PnetcdfFile>(session(), request, id);
+        if (auto ours = guarded.check(); !ours) return std::move(ours.error());
         if (auto defined = file->define(); !defined) return defined.error();
         return std::unique_ptr<ArrayFile>(std::move(file));
     }

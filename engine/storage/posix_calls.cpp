@@ -31,6 +31,35 @@ Result<std::int64_t> move_rest(const char* name, Call call, int fd, const std::s
 
 }  // namespace
 
+Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) {
+    if ((flags & O_ACCMODE) == O_RDONLY) {
+        Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, mode));
+        if (!file) return system_error("open", path, errno);
+        return file;
+    }
+    const bool truncates = (flags & O_TRUNC) != 0;
+    // Emptied when it is known to be ours.
+    const int safely = (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC;
+    Descriptor file(::open(path.c_str(), safely, mode));
+    if (!file) {
+        const int code = errno;
+        Error error = system_error("open", path, code);
+        if (code == ELOOP) error.cause = "it is a symbolic link, which is not followed";
+        return error;
+    }
+    const bool may_be_foreign = (flags & O_CREAT) != 0 && (flags & O_EXCL) == 0;
+    if (!may_be_foreign && !truncates) return file;
+    struct stat info{};
+    if (::fstat(file.get(), &info) != 0) return system_error("stat", path, errno);
+    if (may_be_foreign && S_ISREG(info.st_mode) && info.st_nlink > 1) {
+        return io_error("open", path, "the file has a second name (hard link): it is not changed");
+    }
+    if (truncates && info.st_size > 0 && ::ftruncate(file.get(), 0) != 0) {
+        return system_error("truncate", path, errno);
+    }
+    return file;
+}
+
 Result<std::int64_t> pwrite_rest(int fd, const std::string& path, std::span<const std::byte> data,
                                  std::int64_t offset, ssize_t moved) {
     return move_rest("pwrite", ::pwrite, fd, path, data, offset, moved);

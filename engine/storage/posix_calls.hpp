@@ -53,12 +53,10 @@ class Descriptor {
 inline constexpr unsigned new_file_mode = 0664;
 inline constexpr unsigned new_directory_mode = 0775;
 
-inline Result<Descriptor> open_file(const std::string& path, int flags,
-                                    unsigned mode = new_file_mode) {
-    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-    if (fd < 0) return system_error("open", path, errno);
-    return Descriptor(fd);
-}
+/// The only way to files of benchmarks. One that is opened for writing is never reached through a
+/// symbolic link in its place, and one that may be created here or be there already has no second
+/// name: whatever somebody puts in its place during a run, nothing of theirs is changed.
+Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode = new_file_mode);
 
 /// The rest of a transfer of which the first call moved `moved` bytes, or failed (-1, errno).
 Result<std::int64_t> pwrite_rest(int fd, const std::string& path, std::span<const std::byte> data,

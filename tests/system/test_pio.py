@@ -129,6 +129,25 @@ def test_files_have_the_length_of_their_pattern_and_bytes_of_their_own(
     assert pieces["nested-strided"][gap : gap + ranks] == [bytes(KIB)] * ranks
 
 
+def test_what_does_not_fit_is_left_out_with_its_reason(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Of a share of 6 KiB, 6 calls of 1 KiB are no whole groups of 4, and 4 KiB divide nothing."""
+    words = ["pio", "--size", "6KiB", "--buffer", "1KiB,4KiB", "--temporal", "write"]
+    run = any_engine.run([*words, "--dir", data], tmp_path)
+    assert run.code == 0, run
+    assert {m["pattern"] for m in run.result.measurements} == {"sequential", "flash-io", *DENSE}
+    assert {m["where"]["buffer_bytes"] for m in run.result.measurements} == {KIB}
+    reasons = [
+        "a buffer of 4KiB: the share of 6KiB is not a multiple of it",
+        "nested-strided with a buffer of 1KiB: --nested-count 4 does not divide the 6 calls of a "
+        "rank",
+    ]
+    assert sorted(run.result.run["study"]["left_out"]) == reasons
+    for reason in reasons:
+        assert run.stdout.count(f"left out: {reason}\n") == 1, run
+
+
 def test_a_pattern_of_ones_own(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     words = ["pio", "--levels", "1KiB*2/4KiB,3/16KiB", "--calls", "collective", "--by", "type"]
     run = any_engine.run([*words, "--keep", "--temporal", "read", "--dir", data], tmp_path)
@@ -211,13 +230,19 @@ def test_a_configuration_file_with_faults(any_engine: Engine, tmp_path: Path, da
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--buffer", "3KiB"], "4MiB is no multiple of it"),
-        (["--nested-count", "3"], "nested-strided with a buffer of 4KiB: --nested-count 3"),
+        (["--buffer", "3KiB"], "4MiB is not a multiple of it"),
+        (
+            ["--spatial", "nested-strided", "--nested-count", "3"],
+            "--nested-count 3 does not divide",
+        ),
         (["--spatial", "unstructured-mesh", "--size", "12B", "--buffer", "4B"], "8 bytes"),
-        (["--spatial", "unstructured-mesh", "--size", "1PiB", "--buffer", "1MiB"], "4194304 are"),
+        (
+            ["--spatial", "unstructured-mesh", "--size", "1PiB", "--buffer", "1MiB"],
+            "4194304 allowed",
+        ),
         (["--levels", "4KiB*2/1KiB"], "--levels '4KiB*2/1KiB': a stride of 1KiB is less"),
         (["--levels", "many"], "innermost first"),
-        (["--levels", "4KiB", "--layout", "c-nc"], "--layout c-c or nc-c"),
+        (["--levels", "4KiB", "--layout", "c-nc"], "use --layout c-c or nc-c"),
         (["--spatial", "own"], "--levels says what it is"),
         (["--rank-stride", "1KiB"], "--rank-stride belongs to --levels"),
         (["--backend", "posix", "--sieving", "off"], "hints of --backend mpiio"),

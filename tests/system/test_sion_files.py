@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,26 @@ def test_what_a_later_file_says_is_judged_like_the_first(
     assert run.code == 3, run
     assert f"{wrong} at byte {place}: " in run.stderr
     assert cause in run.stderr
+
+
+def test_a_hole_that_claims_to_be_a_list_costs_no_memory(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """A file of 4 KiB on storage says that it has 200,000,000 tasks, and is 3.2 GB long."""
+    Writer([10], [512]).write(data / "out.sion")
+    with (data / "out.sion").open("r+b") as file:
+        file.seek(24)  # the number of tasks
+        file.write(struct.pack("<i", 200_000_000))
+        file.truncate(3_300_000_000)
+    limited = ["prlimit", f"--as={1 << 30}", str(any_engine.program), "sion"]
+    for command in ("ls", "check"):
+        done = subprocess.run(
+            [*limited, command, str(data / "out.sion")],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=any_engine.environment(),
+            check=False,
+        )
+        assert done.returncode in (1, 3), done
+        assert "the rest is a hole" in done.stdout + done.stderr, done

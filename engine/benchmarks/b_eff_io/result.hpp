@@ -51,7 +51,7 @@ struct RowTimes {
     double sync = 0;
     double last_call = 0;  ///< the last call with stamping or checking
     double last_vote = 0;  ///< the barrier and broadcast after it
-    double calls() const { return total - barrier - broadcast - sync; }
+    double calls() const { return remainder_of(total, barrier + broadcast + sync); }
 };
 
 struct RowResult {

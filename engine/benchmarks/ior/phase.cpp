@@ -288,12 +288,13 @@ std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
     const double held = m.pass.longest(&LaneDone::held_seconds);
     double waited = 0;
     for (const auto& part : m.seen.parts) waited += part.agreed - part.end;
-    std::vector<Named> parts{{"total", m.seen.counted},
-                             {"open", m.seen.part("open").seconds()},
-                             {"transfer", transfer.seconds() - compare - think - held - flush}};
+    std::vector<Named> parts{
+        {"total", m.seen.counted},
+        {"open", m.seen.part("open").seconds()},
+        {"transfer", remainder_of(transfer.seconds(), compare + think + held + flush)}};
     if (task.access != Access::read && p.sync != SyncWhen::never) {
         parts.emplace_back("sync", (p.sync == SyncWhen::each ? flush : 0.0) +
-                                       m.seen.part("sync").end - transfer.end);
+                                       remainder_of(m.seen.part("sync").end, transfer.end));
     }
     parts.emplace_back("close", m.seen.part("close").seconds());
     parts.emplace_back("late", m.seen.late);

@@ -163,11 +163,12 @@ std::vector<std::int64_t> Runner::planned(std::int64_t transfer) const {
     return std::vector<std::int64_t>(static_cast<std::size_t>(p.threads), count);
 }
 
-std::vector<std::int64_t> Runner::transfers_of(int owner, std::int64_t transfer) const {
+std::vector<std::int64_t> Runner::transfers_of(Partners partners, std::int64_t transfer) const {
     // What was not written in this run is taken to be there in full.
     std::vector<std::int64_t> mine = written_ ? *written_ : planned(transfer);
     std::vector<std::int64_t> theirs(mine.size());
-    comm_.fetch(owner, mine, theirs);
+    session_.progress.wait("fetch the number of another rank's transfers");
+    comm_.fetch(partners, mine, theirs);
     const auto limit = planned(transfer);
     for (std::size_t i = 0; i < theirs.size(); ++i) theirs[i] = std::min(theirs[i], limit[i]);
     return theirs;
@@ -209,12 +210,14 @@ void Runner::read_phase(Task task) {
     const auto& p = setup_.parameters;
     // Who also writes does so in its own part.
     const bool mixes = task.access == Access::mixed;
+    Partners partners{task.owner, task.owner};
     if (!mixes) {
-        task.owner = order_.partner(p.read_from, static_cast<int>(p.distance),
-                                    mix64(static_cast<std::uint64_t>(p.partner_seed) +
-                                          static_cast<std::uint64_t>(task.repetition)));
+        partners = order_.partners(p.read_from, static_cast<int>(p.distance),
+                                   mix64(static_cast<std::uint64_t>(p.partner_seed) +
+                                         static_cast<std::uint64_t>(task.repetition)));
     }
-    task.transfers = transfers_of(task.owner, task.transfer);
+    task.owner = partners.owner;
+    task.transfers = transfers_of(partners, task.transfer);
     Outcome mine;
     Cold cold = cold_of(task);
     if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
@@ -264,9 +267,10 @@ Runner::Task Runner::verification_of(const Task& phase, int distance) const {
     task.timed = false;
     task.compare = true;
     const auto& p = setup_.parameters;
-    task.owner =
-        order_.partner(p.read_from, distance, mix64(~static_cast<std::uint64_t>(p.partner_seed)));
-    task.transfers = transfers_of(task.owner, task.transfer);
+    const Partners partners =
+        order_.partners(p.read_from, distance, mix64(~static_cast<std::uint64_t>(p.partner_seed)));
+    task.owner = partners.owner;
+    task.transfers = transfers_of(partners, task.transfer);
     return task;
 }
 

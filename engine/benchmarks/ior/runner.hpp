@@ -103,7 +103,7 @@ class Runner {
     void remove_own(std::int64_t repetition, Outcome& mine);
     void remove_files(std::int64_t repetition);
     std::vector<std::int64_t> planned(std::int64_t transfer) const;
-    std::vector<std::int64_t> transfers_of(int owner, std::int64_t transfer) const;
+    std::vector<std::int64_t> transfers_of(Partners partners, std::int64_t transfer) const;
     Geometry geometry(std::int64_t transfer) const;
     std::string path_of(const Task& task, std::int64_t worker) const;
     std::int64_t worker(int rank, std::size_t thread) const {

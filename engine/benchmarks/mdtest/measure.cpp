@@ -212,7 +212,7 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     std::vector<Named> parts{{"total", total}, {"work", local.work}, {"sync", local.sync}};
     if (p.after_phase) parts.emplace_back("hook", local.hook);
     parts.emplace_back("late", local.late);
-    parts.emplace_back("barrier", local.total - local.work - local.sync - local.hook);
+    parts.emplace_back("barrier", remainder_of(local.total, local.work + local.sync + local.hook));
     r.seconds = spread_over(comm, parts);
     if (iteration.parameters.storage.times_calls()) r.call_times = merged_over(comm, local.calls);
     const TimeSeries over_time = summed_over(comm, local.over_time, local.late);

@@ -282,38 +282,49 @@ Status Parameters::set_modules() {
     return check_modules();
 }
 
-Status Parameters::check_modules() const {
-    for (const auto& module : modules) {
-        for (const auto buffer : module.buffers) {
-            const auto wrong = [&](const std::string& why) {
-                return usage_error(fmt::format("{} with a buffer of {}: {}",
-                                               word_of(spatial_words(), module.spatial),
-                                               format_exact(buffer), why));
-            };
-            if (module.size.count % buffer.count != 0) {
-                return wrong(
-                    fmt::format("the share of {} is no multiple of it", format_exact(module.size)));
-            }
-            const std::int64_t count = module.size.count / buffer.count;
-            if (module.spatial == Spatial::nested_strided && count % nested_count != 0) {
-                return wrong(fmt::format("--nested-count {} is no divisor of the {}", nested_count,
-                                         count_of(count, "call")));
-            }
-            if (module.spatial == Spatial::unstructured_mesh && buffer.count % 8 != 0) {
-                return wrong("records of a mesh are numbers of 8 bytes");
-            }
-            if (module.spatial == Spatial::unstructured_mesh && count > most_vertices) {
-                return wrong(
-                    fmt::format("a rank's list of {} records stands in memory; {} are the "
-                                "most",
-                                count, most_vertices));
-            }
-            if (module.spatial == Spatial::own &&
-                (has(layouts, {false, true}) || has(layouts, {true, true}))) {
-                return wrong("--levels says itself what lies between pieces; --layout c-c or nc-c");
-            }
-        }
+/// Why this pattern cannot be measured with this buffer; nothing if it can.
+std::optional<std::string> Parameters::misfit(const Module& module, Bytes buffer) const {
+    if (module.size.count % buffer.count != 0) {
+        return fmt::format("a buffer of {}: the share of {} is not a multiple of it",
+                           format_exact(buffer), format_exact(module.size));
     }
+    const std::int64_t count = module.size.count / buffer.count;
+    const auto here = [&](const std::string& why) {
+        return fmt::format("{} with a buffer of {}: {}", word_of(spatial_words(), module.spatial),
+                           format_exact(buffer), why);
+    };
+    if (module.spatial == Spatial::nested_strided && count % nested_count != 0) {
+        return here(fmt::format("--nested-count {} does not divide the {} of a rank", nested_count,
+                                count_of(count, "call")));
+    }
+    if (module.spatial == Spatial::unstructured_mesh && buffer.count % 8 != 0) {
+        return here("records of a mesh are numbers of 8 bytes");
+    }
+    if (module.spatial == Spatial::unstructured_mesh && count > most_vertices) {
+        return here(
+            fmt::format("a rank keeps its list of records in memory; {} records are more "
+                        "than the {} allowed",
+                        count, most_vertices));
+    }
+    return {};
+}
+
+Status Parameters::check_modules() {
+    left_out.clear();
+    for (auto& module : modules) {
+        if (module.spatial == Spatial::own &&
+            (has(layouts, {false, true}) || has(layouts, {true, true}))) {
+            return usage_error(
+                "--levels defines what lies between pieces; use --layout c-c or nc-c with it");
+        }
+        std::erase_if(module.buffers, [&](Bytes buffer) {
+            auto why = misfit(module, buffer);
+            if (why && !has(left_out, *why)) left_out.push_back(*why);
+            return why.has_value();
+        });
+    }
+    std::erase_if(modules, [](const Module& module) { return module.buffers.empty(); });
+    if (modules.empty() && !left_out.empty()) return usage_error(left_out.front());
     return {};
 }
 
@@ -355,6 +366,8 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                         {"seed", p.seed}};
     study.detail["levels"] = p.levels_text ? Json(*p.levels_text) : Json();
     study.detail["config"] = p.config ? Json(*p.config) : Json();
+    study.detail["left_out"] = p.left_out;
+    for (const auto& why : p.left_out) study.title += "\nleft out: " + why;
     return study;
 }
 

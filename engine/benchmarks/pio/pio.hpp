@@ -4,6 +4,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/pio/patterns.hpp"
@@ -71,11 +74,14 @@ struct Parameters : study::Options {
     /// Patterns of the configuration file (docs/definitions/pio.md, Configuration file) whose text
     /// this is; what it leaves out is as the options say.
     Status set_modules(const std::string& text);
-    /// What each module needs, wherever it comes from.
-    Status check_modules() const;
+    /// Takes out the buffers and patterns that do not fit each other, wherever they come from, and
+    /// lists the reasons in `left_out`. An error if none remains.
+    Status check_modules();
+    std::optional<std::string> misfit(const Module& module, Bytes buffer) const;
 
     // Filled by the two above.
     std::vector<Module> modules;
+    std::vector<std::string> left_out;  ///< patterns and buffers that do not fit, with the reason
     Levels levels;
 };
 

@@ -119,9 +119,11 @@ void name_limits(Job& job, const Parameters& p, const std::function<std::string(
         return status;
     });
     const NodeOrder order(comm, job.topology);
-    const int owner = order.partner(Partner::shifted, 1, 0);
+    const Partners partners = order.partners(Partner::shifted, 1, 0);
+    const int owner = partners.owner;
     std::int64_t theirs = 0;
-    comm.fetch(owner, {&made, 1}, {&theirs, 1});
+    session.progress.wait("fetch the number of another rank's files");
+    comm.fetch(partners, {&made, 1}, {&theirs, 1});
     std::int64_t found = 0;
     const Metric looked_up = rate_of_all(session, job.topology, "stat", found, outcome, [&] {
         Status status;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -43,6 +44,20 @@ Status FileSource::read(std::int64_t offset, std::span<std::byte> data) {
         return error;
     }
     return {};
+}
+
+std::int64_t FileSource::stored(std::int64_t offset, std::int64_t length) const {
+    const std::int64_t end = offset + length;
+    std::int64_t sum = 0;
+    while (offset < end) {
+        const off_t data = ::lseek(fd_.get(), offset, SEEK_DATA);
+        if (data < 0) return errno == ENXIO ? sum : length;  // nothing more, or not supported
+        const off_t hole = ::lseek(fd_.get(), data, SEEK_HOLE);
+        if (hole < 0) return length;
+        sum += std::max<std::int64_t>(0, std::min<std::int64_t>(hole, end) - data);
+        offset = hole;
+    }
+    return sum;
 }
 
 Result<Container> Container::open(const std::string& path) {

@@ -20,6 +20,7 @@ class FileSource final : public Source {
     const std::string& path() const override { return path_; }
     std::int64_t size() const override { return size_; }
     Status read(std::int64_t offset, std::span<std::byte> data) override;
+    std::int64_t stored(std::int64_t offset, std::int64_t length) const override;
     /// Bytes that the file takes on storage, which are fewer where it is sparse.
     std::int64_t allocated() const { return allocated_; }
 

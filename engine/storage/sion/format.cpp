@@ -97,6 +97,18 @@ class Decoder {
                             "{} bytes",
                             count, source_.size()));
         }
+        // A hole costs whoever made the file nothing; what is read from it costs memory.
+        constexpr std::int64_t free_of_doubt = std::int64_t{1} << 20;
+        constexpr std::int64_t sparsest = 8;
+        if (count > free_of_doubt) {
+            const std::int64_t stored = source_.stored(offset_, 8 * count);
+            if (stored < 8 * count / sparsest) {
+                return wrong(
+                    fmt::format("{} numbers of 8 bytes are to follow, of which only {} "
+                                "bytes are stored: the rest is a hole",
+                                count, stored));
+            }
+        }
         constexpr std::int64_t piece = 4096;
         std::array<std::byte, 8 * piece> buffer;
         std::vector<std::int64_t> values;

@@ -146,6 +146,12 @@ class Source {
 
     virtual const std::string& path() const = 0;
     virtual std::int64_t size() const = 0;
+    /// Bytes of those `length` at `offset` that are stored: holes of a sparse file are not. All of
+    /// them where that is not known.
+    virtual std::int64_t stored(std::int64_t offset, std::int64_t length) const {
+        (void)offset;
+        return length;
+    }
     /// Fills `data`, which lies inside the size.
     virtual Status read(std::int64_t offset, std::span<std::byte> data) = 0;
 
@@ -154,8 +160,8 @@ class Source {
 };
 
 /// A file's head and tail. What cannot be true is an error with the place where it stands
-/// (ExitCode::data_errors); what the numbers in it claim costs no more memory than the file is
-/// long.
+/// (ExitCode::data_errors); what the numbers in it claim costs no more memory than 8 MiB, or than
+/// some times what is stored of the file, its holes not counted.
 Result<File> read_file(Source& source);
 
 /// An error about what stands at `offset` of a file.

@@ -76,6 +76,12 @@ TEST_F(OverRanks, a_mean_needs_all_ranks) {
     EXPECT_FALSE(mean_over(comm, comm.rank() == 0 ? std::nullopt : std::optional(1.0)));
 }
 
+TEST_F(OverRanks, what_is_left_of_a_time_is_never_less_than_nothing) {
+    // 0.3 is less than the sum of its three tenths, by rounding.
+    EXPECT_EQ(remainder_of(0.3, 0.1 + 0.1 + 0.1), 0);
+    EXPECT_DOUBLE_EQ(remainder_of(0.5, 0.2), 0.3);
+}
+
 TEST_F(OverRanks, the_largest_come_first_and_ties_go_to_the_lower_rank) {
     const auto top = largest_over(comm, comm.rank() % 2 == 0 ? 1.0 : 2.0,
                                   "host" + std::to_string(comm.rank()), 3);

@@ -37,6 +37,7 @@ Seen all_partners(const std::vector<int>& counts, Partner kind, int distance,
     for (int position = 0; position < row.size; ++position) {
         const int partner = row.partner(kind, position, distance, seed);
         seen.partners.insert(partner);
+        EXPECT_EQ(row.taker(kind, partner, distance, seed), position);
         if (nodes.at(static_cast<std::size_t>(partner)) ==
             nodes[static_cast<std::size_t>(position)]) {
             ++seen.same_node;
@@ -127,9 +128,13 @@ TEST(NodeOrder, finds_ranks_and_nodes_of_scattered_ranks) {
     // The partner's numbers come from the partner.
     const std::array<std::int64_t, 2> mine{100 + comm.rank(), comm.rank() % 2};
     std::array<std::int64_t, 2> theirs{};
-    comm.fetch(partner, mine, theirs);
-    EXPECT_EQ(theirs[0], 100 + partner);
-    EXPECT_EQ(theirs[1], partner % 2);
+    for (const Partner kind :
+         {Partner::same, Partner::shifted, Partner::random, Partner::shuffled}) {
+        const Partners partners = order.partners(kind, 1, 7);
+        comm.fetch(partners, mine, theirs);
+        EXPECT_EQ(theirs[0], 100 + partners.owner);
+        EXPECT_EQ(theirs[1], partners.owner % 2);
+    }
 }
 
 }  // namespace
