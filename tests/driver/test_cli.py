@@ -149,9 +149,47 @@ def test_export(kept: Effio) -> None:
     target = kept.cwd / "out.csv"
     assert kept.call("export", FIRST, "-o", target, "--what", "figures").returncode == 0
     assert "b_eff_io" in target.read_text()
+    assert (first["started"], first["benchmark"]) == ("2026-11-20T12:00:00Z", "b-eff-io")
     again = kept.call("export", FIRST, "-o", target)
     assert again.returncode == 3
     assert "File exists" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [
+        ("csv", b"run,benchmark,"),
+        ("tsv", b"run\tbenchmark\t"),
+        ("json", b"[\n {"),
+        ("md", b"| run "),
+    ],
+)
+def test_an_export_is_what_its_name_says(suffix: str, start: bytes, kept: Effio) -> None:
+    target = kept.cwd / f"out.{suffix}"
+    assert kept.call("export", FIRST, "-o", target).returncode == 0
+    assert target.read_bytes().replace(b"|run|", b"| run ").startswith(start)
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.png", "out"])
+def test_an_export_to_another_kind_of_file_is_refused(name: str, kept: Effio) -> None:
+    done = kept.call("export", FIRST, "-o", kept.cwd / name)
+    assert done.returncode == 2
+    assert "use one of .csv, .tsv, .json, .md, .parquet, .feather" in done.stderr
+    assert not (kept.cwd / name).exists()
+
+
+def test_runs_and_measurements_join_by_their_benchmark(kept: Effio) -> None:
+    done = kept.call(
+        "query", "--csv",
+        "SELECT count(*) AS n FROM runs JOIN measurements USING (benchmark, run)",
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["n", str(77 + 2 * 77)], done.stderr
+
+
+def test_a_mistyped_command_is_guessed(effio: Effio) -> None:
+    done = effio.call("rum", "ior")
+    assert done.returncode == 2
+    assert "no command 'rum'; did you mean run?" in done.stderr
 
 
 def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:

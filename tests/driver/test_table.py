@@ -147,7 +147,9 @@ def test_parquet(kept: Effio) -> None:
     }  # fmt: skip
     again = kept.call("export", "tag:nightly", "-o", "m.parquet")
     assert again.returncode == 3
-    assert "Parquet is no text" in kept.call("export", FIRST, "--format", "parquet").stderr
+    assert (
+        "parquet is not a text format" in kept.call("export", FIRST, "--format", "parquet").stderr
+    )
 
 
 def test_markdown(kept: Effio) -> None:

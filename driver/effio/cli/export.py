@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,18 +18,40 @@ from effio.errors import EffioError, ExitCode
 from effio.judge import gather
 from effio.store import safe_files
 from effio.store.folder import Store
-from effio.store.table import TABLES, Row, rows_of, write_csv, write_markdown, write_parquet
+from effio.store.table import TABLES, Row, rows_of, write_columns, write_csv, write_markdown
 
-_FORMATS = ("csv", "markdown", "parquet")
-_BY_NAME = {".md": "markdown", ".parquet": "parquet"}
+_FORMATS = ("csv", "tsv", "json", "markdown", "parquet", "feather")
+_BY_NAME = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".md": "markdown",
+    ".parquet": "parquet",
+    ".feather": "feather",
+}
+_BINARY = frozenset({"parquet", "feather"})
+
+
+def _chosen(form: str | None, output: str | None) -> str:
+    """By --format, else by what the name of the file says; a name that says something else is
+    refused, for the file would not be what it is called."""
+    if form is not None or output is None:
+        return form or "csv"
+    suffix = Path(output).suffix
+    if suffix not in _BY_NAME:
+        raise EffioError(
+            f"{output}: there is no format of the suffix '{suffix}'",
+            hint=f"use one of {', '.join(_BY_NAME)}, or --format {'|'.join(_FORMATS)}",
+        )
+    return _BY_NAME[suffix]
 
 
 def _write(rows: Sequence[Row], form: str, output: str) -> None:
     path = Path(output)
     try:
         with safe_files.replacing(path, keep_existing=True) as stream:
-            if form == "parquet":
-                write_parquet(rows, stream)
+            if form in _BINARY:
+                write_columns(rows, form, stream)
             else:
                 stream.write(_text(rows, form).encode())
     except OSError as error:
@@ -37,7 +60,13 @@ def _write(rows: Sequence[Row], form: str, output: str) -> None:
 
 def _text(rows: Sequence[Row], form: str) -> str:
     stream = io.StringIO(newline="")
-    (write_markdown if form == "markdown" else write_csv)(rows, stream)
+    if form == "json":
+        json.dump(rows, stream, indent=1)
+        stream.write("\n")
+    elif form == "markdown":
+        write_markdown(rows, stream)
+    else:
+        write_csv(rows, stream, "\t" if form == "tsv" else ",")
     return stream.getvalue()
 
 
@@ -65,22 +94,23 @@ def _text(rows: Sequence[Row], form: str) -> str:
 def command(
     ctx: click.Context, runs: tuple[str, ...], what: str, form: str | None, output: str | None
 ) -> None:
-    """Write measurements, figures or runs as CSV, Parquet or Markdown, one a row.
+    """Write measurements, figures or runs, one a row. The suffix of FILE says the format: csv, tsv,
+    json, md, parquet or feather.
 
     RUN is a run, a campaign, tag:WORD or a folder with runs. Base units throughout: bytes, seconds,
     bytes per second, and full precision.
     """
+    chosen = _chosen(form, output)
     store = Store(runs_directory(ctx))
     rows = [
         row
         for run in gather.judged(list(runs), store, say)
         for row in rows_of(what, run.name, run.result)
     ]
-    chosen = form or _BY_NAME.get(Path(output or "").suffix, "csv")
     if output is not None:
         _write(rows, chosen, output)
         click.echo(output)
-    elif chosen == "parquet":
-        raise EffioError("Parquet is no text: name a file with --output FILE")
+    elif chosen in _BINARY:
+        raise EffioError(f"{chosen} is not a text format: name a file with --output FILE")
     else:
         sys.stdout.write(_text(rows, chosen))

@@ -33,7 +33,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("verify-bundle", "verify_bundle", "find every changed, missing or added file of one"),
     ("profile", "profile", "what an application's I/O is like, and what it would cost here"),
     ("table", "table", "what many runs say, a row for each point"),
-    ("export", "export", "measurements as CSV, Parquet or Markdown"),
+    ("export", "export", "measurements as CSV, JSON, Parquet, Markdown"),
     ("query", "query", "SQL over all runs"),
     ("note", "note", "say something of a run, or tag it"),
     ("archive", "archive", "runs as one file"),
@@ -75,6 +75,17 @@ class Commands(click.Group):
                 assert isinstance(found, click.Command)
                 return found
         return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            meant = fmt.closest(args[0], self.list_commands(ctx))
+            guess = f"; did you mean {meant}?" if meant else ""
+            raise EffioError(
+                f"no command '{fmt.plain(args[0], 100)}'{guess}", hint="effio --help lists them"
+            )
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

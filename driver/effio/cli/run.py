@@ -208,7 +208,9 @@ class _Targets(click.Group):
         return {"of a benchmark": _options(), "of a campaign": campaign_parameters()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*(b.name for b in self._engine(ctx).info.benchmarks), *shipped()]
+        # A campaign may be called like the benchmark that it runs.
+        names = [*(b.name for b in self._engine(ctx).info.benchmarks), *shipped()]
+        return list(dict.fromkeys(names))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         engine = self._engine(ctx)

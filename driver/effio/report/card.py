@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
 from effio.campaign.file import Line
+from effio.report.common.system import mpi_name
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
 from effio.store.evidence import Evidence, Place, evidence_of, place_of
@@ -258,7 +259,7 @@ def _where(results: Sequence[Result]) -> str:
     parts = [
         f"{place.type or 'unknown file system'} on {place.source}, {place.path}" if place else "",
         f"{fmt.count_of(run.system.ranks, 'rank')} on {fmt.count_of(run.system.nodes, 'node')}",
-        run.system.mpi.library.split(",")[0],
+        mpi_name(run.system.mpi.library),
         run.started,
     ]
     return " · ".join(part for part in parts if part)

@@ -51,7 +51,7 @@ def run_row(name: str, result: Result) -> Row:
         "ranks": run.system.ranks,
         "nodes": run.system.nodes,
         "first_node": next(iter(run.system.node_names), None),
-        "mpi": run.system.mpi.library,
+        "mpi": " ".join(run.system.mpi.library.split()),
         "file_system": fs.type if fs else None,
         "mount_point": fs.mount_point if fs else None,
         "directory": fs.path if fs else None,
@@ -67,13 +67,32 @@ def run_row(name: str, result: Result) -> Row:
     }
 
 
+def _spelled(benchmark: str) -> str:
+    """As the command spells it and the table of runs has it: results wrote b_eff_io for b-eff-io,
+    and a join on the benchmark lost them."""
+    return benchmark.replace("_", "-")
+
+
+def _place(result: Result) -> Row:
+    """When and where it was, so that a row says so without the table of runs."""
+    run = result.run
+    fs = run.file_system
+    return {
+        "started": run.started,
+        "first_node": next(iter(run.system.node_names), None),
+        "mpi": " ".join(run.system.mpi.library.split()),
+        "file_system": fs.type if fs else None,
+        "mount_point": fs.mount_point if fs else None,
+    }
+
+
 def measurement_rows(name: str, result: Result) -> Iterator[Row]:
     for m in result.measurements:
         times = m.call_times
         cache = m.cache
         yield {
             "run": name,
-            "benchmark": m.benchmark,
+            "benchmark": _spelled(m.benchmark),
             "pattern": m.pattern,
             "access": m.access,
             "ranks": m.ranks,
@@ -100,6 +119,7 @@ def measurement_rows(name: str, result: Result) -> Iterator[Row]:
             "hints_echoed": m.hints_echoed,
             **_flat("where_", m.where),
             **_flat("detail_", m.detail),
+            **_place(result),
             **_campaign(result),
         }
 
@@ -108,7 +128,7 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
     for f in result.figures:
         yield {
             "run": name,
-            "benchmark": f.benchmark,
+            "benchmark": _spelled(f.benchmark),
             "figure": f.name,
             "value": f.metric.value,
             "unit": f.metric.unit,
@@ -118,6 +138,7 @@ def figure_rows(name: str, result: Result) -> Iterator[Row]:
             **(_flat("samples_", f.samples.model_dump()) if f.samples else {}),
             **_flat("where_", f.where),
             **_flat("detail_", f.detail),
+            **_place(result),
             **_campaign(result),
         }
 
@@ -140,9 +161,9 @@ def _guarded(value: Any) -> Any:
     return value
 
 
-def write_csv(rows: Sequence[Row], stream: IO[str]) -> None:
+def write_csv(rows: Sequence[Row], stream: IO[str], delimiter: str = ",") -> None:
     columns = columns_of(rows)
-    writer = csv.writer(stream, lineterminator="\n")
+    writer = csv.writer(stream, lineterminator="\n", delimiter=delimiter)
     writer.writerow(columns)
     for row in rows:
         writer.writerow(["" if row.get(c) is None else _guarded(row[c]) for c in columns])
@@ -168,14 +189,15 @@ def write_markdown(rows: Sequence[Row], stream: IO[str]) -> None:
         stream.write(line("" if row.get(c) is None else row[c] for c in columns))
 
 
-def write_parquet(rows: Sequence[Row], stream: IO[bytes]) -> None:
-    """By pyarrow. A column that holds numbers in one run and text in another is text."""
+def write_columns(rows: Sequence[Row], form: str, stream: IO[bytes]) -> None:
+    """Parquet or Feather, by pyarrow. A column that holds numbers in one run and text in another is
+    text."""
     try:
         import pyarrow
-        from pyarrow import parquet
+        from pyarrow import feather, parquet
     except ImportError:
         raise EffioError(
-            "pyarrow is not installed, which writes Parquet",
+            f"{form} files need pyarrow, which is not installed",
             ExitCode.ENVIRONMENT,
             pip_install("pyarrow"),
         ) from None
@@ -194,7 +216,11 @@ def write_parquet(rows: Sequence[Row], stream: IO[bytes]) -> None:
         elif kind == "float":
             values = [None if v is None else float(v) for v in values]
         arrays.append(pyarrow.array(values, type=types[kind]))
-    parquet.write_table(pyarrow.table(arrays, names=names), stream)
+    table = pyarrow.table(arrays, names=names)
+    if form == "feather":
+        feather.write_feather(table, stream)
+    else:
+        parquet.write_table(table, stream)
 
 
 def kind_of_value(value: object) -> str:
