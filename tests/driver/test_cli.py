@@ -186,6 +186,13 @@ def test_runs_and_measurements_join_by_their_benchmark(kept: Effio) -> None:
     assert done.stdout.splitlines() == ["n", str(77 + 2 * 77)], done.stderr
 
 
+def test_a_figure_is_what_the_name_of_its_file_says(kept: Effio) -> None:
+    done = kept.call("report", FIRST, "--png", "rates", "-o", kept.cwd / "r.svg")
+    assert done.returncode == 2
+    assert "--png writes a file whose name ends in .png" in done.stderr
+    assert not (kept.cwd / "r.svg").exists()
+
+
 def test_a_mistyped_command_is_guessed(effio: Effio) -> None:
     done = effio.call("rum", "ior")
     assert done.returncode == 2

@@ -46,6 +46,12 @@ def _single_figures(
         raise EffioError("--png, --svg and --pdf draw a figure of one run; name one RUN")
     if output is not None and len(wanted) > 1:
         raise EffioError("--output names one file; give one of --png, --svg and --pdf")
+    for _, kind in wanted if output is not None else []:
+        if Path(str(output)).suffix.lower() != f".{kind}":
+            raise EffioError(
+                f"--output {output}: --{kind} writes a file whose name ends in .{kind}",
+                hint="use --png for .png, --svg for .svg, --pdf for .pdf",
+            )
     switches = [variant] if variant else []
     switches += ["linear"] if linear else []
     for name, kind in wanted:
