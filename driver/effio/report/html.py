@@ -74,8 +74,7 @@ def _plotly() -> tuple[str, str]:
     """plotly.js as it stands in the page, compressed, and the checksum of what it becomes
     there."""
     script = plotly_script().read_bytes()
-    packed = gzip.compress(script, compresslevel=9, mtime=0)
-    return base64.b64encode(packed).decode("ascii"), _hash(script.decode("utf-8"))
+    return _packed(script), _hash(script.decode("utf-8"))
 
 
 # A part of plotly.js: in a wheel beside the page; in a checkout where scripts/plotly puts it.
@@ -100,11 +99,13 @@ def _hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _json_for_html(value: object) -> str:
-    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+def _packed(content: bytes) -> str:
+    """Compressed, and safe in HTML whatever it is."""
+    return base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
+
+
+def _packed_json(value: object) -> str:
+    return _packed(json.dumps(value, allow_nan=False, separators=(",", ":")).encode())
 
 
 def render(
@@ -176,7 +177,7 @@ def _render(
         script_hashes=Markup(f"{checksum} {_hash(script)}".strip()),
         plotly=Markup(plotly),
         script=Markup(script),
-        figures_json=_Late(lambda: _json_for_html(figures)),
+        figures_packed=_Late(lambda: _packed_json(figures)),
         version=effio.__version__,
         made=now_utc(),
         sources=", ".join(sources),

@@ -3,7 +3,7 @@
 // (effio/report/draw.py); every text in them is foreign and is escaped before Plotly sees it.
 "use strict";
 (() => {
-  const figures = JSON.parse(document.getElementById("figures").textContent);
+  let figures = {};
   const root = document.documentElement;
 
   // Okabe and Ito's colours, tuned for contrast on either ground; shapes differ as well.
@@ -474,7 +474,8 @@
   const states = [];
   for (const element of document.querySelectorAll("figure.figure")) {
     const state = {
-      figure: figures[element.id], element, plot: element.querySelector(".plot"), variant: 0, scale: "log", hidden: new Set(),
+      get figure() { return figures[element.id]; },
+      element, plot: element.querySelector(".plot"), variant: 0, scale: "log", hidden: new Set(),
     };
     states.push(state);
     element.querySelector(".variant")?.addEventListener("change", (event) => {
@@ -510,6 +511,22 @@
     });
   }
 
+  for (const button of document.querySelectorAll("button.all")) {
+    button.addEventListener("click", () => {
+      const fewer = button.closest(".table-block").classList.toggle("fewer");
+      button.setAttribute("aria-pressed", String(!fewer));
+      button.textContent = fewer ? "All columns" : "Fewer columns";
+      markScrolling();
+    });
+  }
+  /** A table that is wider than its card shows that there is more. */
+  function markScrolling() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      box.classList.toggle("more", box.scrollWidth > box.clientWidth + box.scrollLeft + 2);
+    }
+  }
+  document.addEventListener("scroll", markScrolling, { capture: true, passive: true });
+
   // A sheet of paper, landscape, within its margins and below a figure's title and legend.
   const PAPER = { width: 1020, height: 500 };
   let printing = false;
@@ -525,7 +542,7 @@
     if (window.innerWidth === width) return;
     width = window.innerWidth;
     clearTimeout(resized);
-    resized = setTimeout(drawAll, 150);
+    resized = setTimeout(() => { markScrolling(); drawAll(); }, 150);
   });
   let before = "";
   window.addEventListener("beforeprint", () => {
@@ -537,15 +554,18 @@
     printing = false;
     setTheme(before);
   });
-  // The library comes compressed, and only where there is something to draw. Its checksum is in the
+  // Library and data come compressed, and only where there is something to draw. Its checksum is in the
   // page's policy, so that nothing else could take its place.
+  function unpacked(id) {
+    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+
   async function loadPlotly() {
-    const packed = document.getElementById("plotly");
-    if (!packed) return;
-    const bytes = Uint8Array.from(atob(packed.textContent.trim()), (c) => c.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    if (!document.getElementById("plotly")) return;
+    figures = JSON.parse(await unpacked("figures"));
     const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
+    script.textContent = await unpacked("plotly");
     document.head.append(script);
     script.remove();
   }
@@ -563,5 +583,5 @@
   root.dataset.theme = preferred;
   loadPlotly()
     .then(() => setTheme(preferred), showTables)
-    .then(() => { root.dataset.drawn = String(states.length); });
+    .then(() => { markScrolling(); root.dataset.drawn = String(states.length); });
 })();
