@@ -14,6 +14,7 @@ import pytest
 
 from driver.campaigns import NULL, STEP, record_of, run_campaign, runs_of, write_campaign
 from driver.conftest import Effio
+from effio.store.folder import RunFolder
 from results import load
 
 
@@ -307,6 +308,7 @@ def test_runs_of_an_effio_with_short_ids_are_found(
     point = record["campaign"]["point"]
     record["campaign"]["point"] = point[:8]
     (made / "run.json").write_text(json.dumps(record))
+    RunFolder(made).seal()
     made.rename(made.with_name(made.name.replace(point, point[:8])))
     done = run_campaign(with_engine, "--dir", "/tmp")
     assert "1 of 3 runs are done already" in done.stderr
