@@ -103,7 +103,7 @@ Json Measurement::to_json() const {
     out["where"] = where;
     out["ranks"] = ranks;
     out["nodes"] = nodes;
-    out["repetition"] = repetition;
+    out["repetition"] = number_of(repetition);
     out["bytes"] = bytes;
     out["operations"] = operations;
     Json parts = Json::object();

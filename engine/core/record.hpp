@@ -19,7 +19,12 @@
 
 namespace effio {
 
-inline constexpr std::string_view result_schema = "effio-result/1.1";
+inline constexpr std::string_view result_schema = "effio-result/1.2";
+
+/// Results and everything that people read count repetitions, rounds and iterations from 1.
+constexpr std::int64_t number_of(std::int64_t index) {
+    return index + 1;
+}
 
 /// A figure with its unit and direction; a value that is not finite is null and carries a reason.
 struct Metric {
@@ -83,7 +88,7 @@ struct Measurement {
     Json where = Json::object();  ///< benchmark-specific coordinates (partition, chunk, ...)
     int ranks = 0;
     int nodes = 0;
-    std::int64_t repetition = 0;
+    std::int64_t repetition = 0;  ///< from 0; results count from 1
     std::int64_t bytes = 0;       ///< moved by all ranks
     std::int64_t operations = 0;  ///< calls by all ranks
     PartTimes seconds;            ///< by part, over ranks; "total" first

@@ -120,7 +120,11 @@ Json describe_mpi() {
             tuning[std::string(name)] = std::move(*value);
         }
     }
-    return Json{{"library", mpi_library()},
+    const std::string library = mpi_library();
+    const MpiName found = mpi_name_of(library);
+    return Json{{"library", library},
+                {"name", found.name},
+                {"version", found.version},
                 {"standard", fmt::format("{}.{}", major, minor)},
                 {"environment", std::move(tuning)}};
 }
@@ -173,6 +177,24 @@ std::optional<ProcessIo> process_io() {
 
 std::int64_t memory_per_rank(const Comm& comm, const Topology& topology) {
     return comm.min(find_memory().total_bytes / topology.ranks_on_node);
+}
+
+MpiName mpi_name_of(std::string_view library) {
+    const std::string line(library.substr(0, library.find_first_of(",;\n")));
+    std::istringstream words(line);
+    MpiName found;
+    for (std::string word; words >> word;) {
+        word.erase(std::remove(word.begin(), word.end(), ':'), word.end());
+        const std::string number = word.starts_with('v') ? word.substr(1) : word;
+        const bool digit = !number.empty() && number.front() >= '0' && number.front() <= '9';
+        if (digit && number.find('.') != std::string::npos) {
+            found.version = number;
+            break;
+        }
+        if (word.empty() || word == "Version" || word == "version" || word == "Library") continue;
+        found.name += (found.name.empty() ? "" : " ") + word;
+    }
+    return found;
 }
 
 std::string mpi_library() {

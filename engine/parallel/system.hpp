@@ -53,6 +53,13 @@ std::string engine_version();
 /// The first line of MPI_Get_library_version.
 std::string mpi_library();
 
+struct MpiName {
+    std::string name;     ///< "Open MPI", "MPICH"
+    std::string version;  ///< "4.1.4"; empty where the library's text holds none
+};
+/// From the text of MPI_Get_library_version: "Open MPI v4.1.4, package: …", "MPICH Version: 4.0.2".
+MpiName mpi_name_of(std::string_view library);
+
 /// The number of ranks or this rank's number as the launcher tells it in the environment, before
 /// MPI_Init; nothing when started without a launcher.
 std::optional<int> launcher_size();

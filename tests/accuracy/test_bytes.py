@@ -70,7 +70,7 @@ def test_memory_of_a_rank_is_that_of_the_node_over_its_ranks(
     run = any_engine.run(words, tmp_path, ranks)
     assert run.code == 0, run
     total = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
-    found = run.result.run["b_eff_io"]
+    found = run.result.run["b-eff-io"]
     assert found["total_memory_mib"] == total // MIB
     assert found["memory_per_rank_mib"] == total // ranks // MIB
     # 1/128 of the memory, from 2 MiB to 1 GiB.

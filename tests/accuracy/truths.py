@@ -57,7 +57,7 @@ DELAY = 0.01
 # Of one node's clock.
 AHEAD = 1000
 
-Unit = Literal["B/s", "1/s", "s"]
+Unit = Literal["B/s", "op/s", "s"]
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ TRUTHS = [
         f"names that take exactly as long as told (`null`), {RANKS} ranks: "
         f"{ITEMS} files of {CREATE * 1e3:g} ms each",
         RANKS / CREATE,
-        "1/s",
+        "op/s",
         0.02,
     ),
     Truth(
@@ -265,7 +265,7 @@ class Book:
 def shown(value: float, unit: Unit) -> str:
     if unit == "B/s":
         return f"{value / 1e6:.4g} MB/s"
-    if unit == "1/s":
+    if unit == "op/s":
         return f"{value:.4g} /s"
     return f"{value:.7g} s" if value >= 1 else f"{value * 1e3:.4g} ms"
 

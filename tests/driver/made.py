@@ -24,7 +24,7 @@ RATES = {
     "rewrite": {"scatter": 20 * MB},
     "read": dict(zip(TYPES, (200 * MB, 50 * MB, 400 * MB, 300 * MB, 250 * MB), strict=True)),
 }
-SCHEMA = "effio-result/1.1"
+SCHEMA = "effio-result/1.2"
 
 
 def run_line(**more: Any) -> Line:
@@ -71,12 +71,18 @@ def run_line(**more: Any) -> Line:
                 "clock_source": "tsc",
                 "vm": {"dirty_ratio": 20},
             },
-            "mpi": {"library": "Open MPI v4.1.4, package", "standard": "3.1", "environment": {}},
+            "mpi": {
+                "library": "Open MPI v4.1.4, package",
+                "name": "Open MPI",
+                "version": "4.1.4",
+                "standard": "3.1",
+                "environment": {},
+            },
             "batch": {},
             "user_is_root": False,
         },
         "watchdog_seconds": 60.0,
-        "b_eff_io": {"cap_bytes": 536870912, "cap_reason": "given by --max-bytes"},
+        "b-eff-io": {"cap_bytes": 536870912, "cap_reason": "given by --max-bytes"},
         "backend": {"name": "mpiio", "settings": {}},
         "file_system": {
             "path": "/data",
@@ -137,7 +143,7 @@ def measurement(
     line: Line = {
         "schema": SCHEMA,
         "kind": "measurement",
-        "benchmark": "b_eff_io",
+        "benchmark": "b-eff-io",
         "pattern": pattern,
         "access": access,
         "where": {
@@ -153,7 +159,7 @@ def measurement(
         },
         "ranks": 2,
         "nodes": 1,
-        "repetition": 0,
+        "repetition": 1,
         "bytes": moved,
         "operations": max(1, moved // (max(chunk, 1 << 20) if pattern == "scatter" else chunk)),
         "seconds": {
@@ -194,7 +200,7 @@ def figure(name: str, value: float | None, unit: str = "B/s", **more: Any) -> Li
     line: Line = {
         "schema": SCHEMA,
         "kind": "figure",
-        "benchmark": "b_eff_io",
+        "benchmark": "b-eff-io",
         "name": name,
         "where": {"partition": 0, "ranks": 2},
         "metric": metric,
@@ -293,13 +299,19 @@ def hostile(text: str) -> list[Line]:
     run["command"] = ["effio-mpi", text]
     run["options"] = {text: text, "dir": text}
     run["system"]["node_names"] = [text]
-    run["system"]["mpi"] = {"library": text, "standard": text, "environment": {text: text}}
+    run["system"]["mpi"] = {
+        "library": text,
+        "name": text,
+        "version": text,
+        "standard": text,
+        "environment": {text: text},
+    }
     run["system"]["cpu"]["model"] = text
     run["system"]["kernel"]["distribution"] = text
     run["engine"] |= {"version": text, "revision": text, "compiler": text}
     run["backend"] = {"name": text, "settings": {text: text}}
     run["file_system"] |= {"path": text, "type": text, "source": text, "options": text}
-    run["b_eff_io"] = {"cap_reason": text}
+    run["b-eff-io"] = {"cap_reason": text}
     for line in lines[1:]:
         if line["kind"] == "measurement":
             line |= {"hints_asked": {text: text}, "hints_granted": {text: text, "x": text}}

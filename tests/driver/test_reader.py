@@ -243,3 +243,22 @@ def test_figures_of_rings_lose_units_that_they_have_not() -> None:
     old = {"schema": "effio-result/1", "kind": "figure", "benchmark": "rings", "detail": {}}
     for name in ("MaxPingPongLatency_usec", "MinPingPongBandwidth_GBytes"):
         assert versions.upgrade({**old, "name": name})["name"] == name.rpartition("_")[0]
+
+
+def test_results_before_1_2_are_read_with_one_spelling() -> None:
+    old: versions.Line = {"schema": "effio-result/1.1", "kind": "measurement", "repetition": 0}
+    rate = {"value": 5.0, "unit": "1/s", "better": "higher"}
+    new = versions.upgrade({**old, "benchmark": "b_eff_io", "rate": rate, "where": {}})
+    assert (new["benchmark"], new["repetition"], new["rate"]["unit"]) == ("b-eff-io", 1, "op/s")
+    assert versions.upgrade({**old, "benchmark": "tile-io"})["benchmark"] == "tile-io"
+    figure: versions.Line = {"schema": "effio-result/1.1", "kind": "figure", "metric": rate}
+    for name, unit in (("images_per_second", "images/s"), ("files_per_second", "op/s")):
+        assert versions.upgrade({**figure, "name": name})["metric"]["unit"] == unit
+    # Places of single repetitions count as the measurements do.
+    for member in ("repetition", "iteration"):
+        new = versions.upgrade({**figure, "where": {member: 2, "ranks": 4}})
+        assert new["where"] == {"repetition": 3, "ranks": 4}
+    run = versions.upgrade({"schema": "effio-result/1.1", "kind": "run", "b_eff": {"seed": 5}})
+    assert run["b-eff"] == {"seed": 5}
+    # Damaged lines are for the reader to refuse.
+    assert versions.upgrade({**old, "repetition": True, "rate": 3, "where": 4})["where"] == 4

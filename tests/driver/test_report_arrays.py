@@ -32,7 +32,7 @@ def _measurement(
         "where": {"backend": "hdf5", "dump": 0},
         "ranks": 2,
         "nodes": 1,
-        "repetition": 0,
+        "repetition": 1,
         "bytes": 100 * MB,
         "operations": 60,
         "seconds": {"total": made.spread(total)} | {k: made.spread(v) for k, v in parts.items()},
@@ -86,7 +86,7 @@ def flash_lines() -> list[made.Line]:
         _figure(
             "repetition_bandwidth",
             100 * MB,
-            {**where, "repetition": 0},
+            {**where, "repetition": 1},
             compute_seconds=12.0,
             io_fraction=0.25,
         ),

@@ -71,8 +71,11 @@ def test_reads_that_came_from_storage_are_not_doubted(tmp_path: Path) -> None:
 
 def test_rates_that_sink_from_repetition_to_repetition_are_a_finding(tmp_path: Path) -> None:
     given = lines()[:1]
-    for repetition, rate in enumerate((795e6, 188e6, 99e6)):
-        given += [phase("write", 4096, rate), phase("read", 4096, (1e9, 2e9, 1.5e9)[repetition])]
+    for repetition, rate in enumerate((795e6, 188e6, 99e6), 1):
+        given += [
+            phase("write", 4096, rate),
+            phase("read", 4096, (1e9, 2e9, 1.5e9)[repetition - 1]),
+        ]
         given[-1]["repetition"] = given[-2]["repetition"] = repetition
     report = told(tmp_path, made.numbered([*given, made.end()]))
     drift = [f.text for f in report.findings if "drift" in f.text]

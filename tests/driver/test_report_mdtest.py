@@ -28,7 +28,7 @@ def _measurement(phase: str, access: str, own: bool, work: made.Line, **more: An
         "where": _place(phase, own),
         "ranks": 2,
         "nodes": 1,
-        "repetition": 0,
+        "repetition": 1,
         "bytes": 0,
         "operations": 200,
         "seconds": {"total": made.spread(2.0), "work": work},

@@ -49,7 +49,7 @@ def _measurement(way: str, chunk: int | None, access: str, **parts: float) -> ma
 
 def _lines() -> list[made.Line]:
     run = made.run_line(benchmark="partest", b_eff_io=None, study={"axes": AXES})
-    run.pop("b_eff_io")
+    run.pop("b-eff-io")
     lines = [run]
     for way, chunk in RATES:
         created = {"create": 0.2, "create_close": 0.1} if way == "task-local" else {}

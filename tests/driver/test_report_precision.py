@@ -121,7 +121,7 @@ def test_cells_of_rounds_are_joined(tmp_path: Path) -> None:
     again = []
     for line in lines:
         if line["kind"] == "measurement":
-            second = {**line, "repetition": 1, "seconds": dict(line["seconds"])}
+            second = {**line, "repetition": 2, "seconds": dict(line["seconds"])}
             total = line["seconds"]["total"]
             second["seconds"]["total"] = {k: 2 * v for k, v in total.items()}
             second["rate"] = {**line["rate"], "value": line["rate"]["value"] / 2}

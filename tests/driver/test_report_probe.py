@@ -20,8 +20,8 @@ LIMITS: dict[str, tuple[float | None, str]] = {
     "stream write, one process": (100.0 * MB, "B/s"),
     "stream write, all processes": (200.0 * MB, "B/s"),
     "stream read, all processes": (400.0 * MB, "B/s"),
-    "random reads of 4 KiB": (1000.0, "1/s"),
-    "files created": (5000.0, "1/s"),
+    "random reads of 4 KiB": (1000.0, "op/s"),
+    "files created": (5000.0, "op/s"),
     "message, one way": (None, "s"),
 }
 
@@ -29,7 +29,7 @@ LIMITS: dict[str, tuple[float | None, str]] = {
 def made_lines() -> list[made.Line]:
     axes = [{"name": "processes", "title": "processes", "unit": "1"}]
     run = made.run_line(benchmark="probe", b_eff_io=None, study={"axes": axes})
-    run.pop("b_eff_io")
+    run.pop("b-eff-io")
     lines = [run]
     for name, (value, unit) in LIMITS.items():
         line = made.figure("limit", value, unit, benchmark="probe", where={"limit": name})
@@ -57,7 +57,7 @@ def _measurement(
 
 def _run_lines(**more: Any) -> list[made.Line]:
     run = made.run_line(benchmark="ior", b_eff_io=None, **more)
-    run.pop("b_eff_io")
+    run.pop("b-eff-io")
     return made.numbered(
         [
             run,
@@ -65,8 +65,8 @@ def _run_lines(**more: Any) -> list[made.Line]:
             _measurement("write", "contiguous", 1, 80.0 * MB),
             _measurement("re-read", "contiguous", 2, 800.0 * MB),
             _measurement("read", "small", 2, 500 * 2048.0, each=2048),
-            _measurement("create", "file", 2, 1250.0, "1/s"),
-            _measurement("create", "directory", 2, 1250.0, "1/s"),
+            _measurement("create", "file", 2, 1250.0, "op/s"),
+            _measurement("create", "directory", 2, 1250.0, "op/s"),
             _measurement("exchange", "ping-pong", 2, 1e9),
             made.end(),
         ]

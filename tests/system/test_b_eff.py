@@ -74,7 +74,7 @@ def test_a_whole_run_with_everything(mpi: Engine, tmp_path: Path) -> None:
     run = mpi.run([*words], tmp_path)
     assert run.code == 0, run
     result = run.result
-    assert result.run["b_eff"]["seed"] == 5
+    assert result.run["b-eff"]["seed"] == 5
     # 6 rings, 2 random and 10 others on 2 ranks; the ping-pong pair has one method.
     exchanges = [m for m in result.measurements if m["access"] == "exchange"]
     assert len(exchanges) == 2 * 21 * (17 * 3 + 1)

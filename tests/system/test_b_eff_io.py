@@ -56,8 +56,8 @@ def test_files_and_numbers_are_the_definitions(
     assert run.code == 0, run
     result = run.result
     partitions = default_partitions(ranks)
-    assert result.run["b_eff_io"]["partitions"] == partitions
-    assert result.run["b_eff_io"]["lmax_bytes"] == 2 * MIB
+    assert result.run["b-eff-io"]["partitions"] == partitions
+    assert result.run["b-eff-io"]["lmax_bytes"] == 2 * MIB
     values = []
     for index, size in enumerate(partitions):
         values.append(check_numbers(result, index, size))

@@ -171,7 +171,7 @@ def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
     quick = any_engine.run(words, tmp_path, ranks=1)
     assert quick.code == 0, quick
     assert "A quick look of a minute" in quick.stdout
-    assert quick.result.run["b_eff_io"]["quick_look"] is True
+    assert quick.result.run["b-eff-io"]["quick_look"] is True
     assert quick.result.run["options"]["time"] == 60
     assert quick.result.run["options"]["drop-cache"] == "on"
     reasons = quick.result.figure("b_eff_io")["reasons"]
@@ -179,7 +179,7 @@ def test_without_a_time_b_eff_io_is_a_quick_look_from_storage(
     official = any_engine.run([*words, "--time", "60s"], tmp_path, ranks=1)
     assert "quick look" not in official.stdout
     result = official.results[-1]
-    assert result.run["b_eff_io"]["quick_look"] is False
+    assert result.run["b-eff-io"]["quick_look"] is False
     assert result.run["options"]["drop-cache"] == "off"
     assert not [r for r in result.figure("b_eff_io")["reasons"] if "caches" in r]
     left_alone = any_engine.run([*words, "--drop-cache", "off"], tmp_path, ranks=1)

@@ -15,8 +15,8 @@ from mdtest_runs import QUICK, left_in, operations
 NULL = ("--backend", "null", "--things", "files", "-n", "3")
 PHASES = ["tree-create", "file-create", "file-stat", "file-read", "file-remove", "tree-remove"]
 HEADER = [
-    *("thing", "operation", "iteration", "ranks", "tree", "rank", "operations", "failed"),
-    *("work(s)", "total(s)", "work-rate(1/s)", "rate(1/s)"),
+    *("thing", "operation", "repetition", "ranks", "tree", "rank", "operations", "failed"),
+    *("work(s)", "total(s)", "work-rate(op/s)", "rate(op/s)"),
 ]
 
 
@@ -124,9 +124,9 @@ def test_the_rates_of_the_ranks_as_csv(mpi: Engine, tmp_path: Path, data: Path) 
     run = mpi.run([*words, csv_file, "--run-after-phase", "sleep 0.1"], tmp_path)
     assert run.code == 0, run
     rows = rows_of(tmp_path / "ranks.csv")
-    keys = ("tree", "iteration", "thing", "operation", "ranks", "rank")
+    keys = ("tree", "repetition", "thing", "operation", "ranks", "rank")
     assert [tuple(r[k] for k in keys) for r in rows] == [
-        (tree, str(iteration), *phase.split("-"), "2", str(rank))
+        (tree, str(iteration + 1), *phase.split("-"), "2", str(rank))
         for tree in ("shared", "unique")
         for iteration in (0, 1)
         for phase in PHASES
@@ -138,7 +138,7 @@ def test_the_rates_of_the_ranks_as_csv(mpi: Engine, tmp_path: Path, data: Path) 
         count = 1 if row["thing"] == "tree" else 3
         assert (row["operations"], row["failed"]) == ("0" if idle else str(count), "0")
         assert float(row["total(s)"]) >= float(row["work(s)"]) + 0.1
-        for seconds, rate in (("work(s)", "work-rate(1/s)"), ("total(s)", "rate(1/s)")):
+        for seconds, rate in (("work(s)", "work-rate(op/s)"), ("total(s)", "rate(op/s)")):
             per_second = int(row["operations"]) / float(row[seconds])
             assert float(row[rate]) == pytest.approx(per_second, rel=0.01, abs=0.001)
         measured = run.result.measurements[i // 2]
@@ -159,7 +159,7 @@ def test_a_phase_without_a_rate_has_none_in_the_csv(any_engine: Engine, tmp_path
     run = any_engine.run(words, tmp_path)
     assert run.code == 3, run
     rows = rows_of(tmp_path / "ranks.csv")
-    assert [(r["operation"], r["operations"], r["rate(1/s)"] == "") for r in rows] == [
+    assert [(r["operation"], r["operations"], r["rate(op/s)"] == "") for r in rows] == [
         *(("create", "1", False), ("create", "0", False)),
         *(("create", "3", True), ("create", "3", True)),
     ]

@@ -178,7 +178,7 @@ def test_spiobench_tells_of_each_task(any_engine: Engine, tmp_path: Path, data: 
     ]
     found = [tuple(line.split(",")[1:8]) for line in lines]
     expected = [
-        (access, "0", str(tasks), str(block), str(rank), host, str(128 * 1024))
+        (access, "1", str(tasks), str(block), str(rank), host, str(128 * 1024))
         for tasks in (1, 2)
         for block in (64 * 1024, 128 * 1024)
         for access in ("write", "read")

@@ -75,7 +75,7 @@ def test_equal_rates_are_precise_after_three(
     assert (detail["asked_share"], detail["most_repetitions"]) == (0.05, 100)
     assert detail["limit_seconds"] == 600
     check_figures(told, run)
-    assert {m["repetition"] for m in run.result.measurements} == {0, 1, 2}
+    assert {m["repetition"] for m in run.result.measurements} == {1, 2, 3}
     assert "--until-ci 5 %: kept after 3 repetitions" in run.stdout
     assert run.result.run["options"]["until-ci"] == 0.05
     assert run.result.run["options"][REPETITIONS[words[0]].removeprefix("--")] == 100
@@ -309,7 +309,7 @@ def test_rounds_that_are_equal(
     assert whole["samples"]["low95"] == pytest.approx(whole["metric"]["value"], rel=1e-6)
     assert whole["detail"]["interval"]["rounds"] == 3
     assert whole["detail"]["interval"]["may_be_untrue"] is False
-    assert {m["repetition"] for m in run.result.measurements} == {0, 1, 2}
+    assert {m["repetition"] for m in run.result.measurements} == {1, 2, 3}
     if words[0] != "rings":
         assert whole["valid"] is False
         assert any("round" in reason for reason in whole["reasons"])
@@ -361,7 +361,7 @@ def test_rounds_of_several_partitions(any_engine: Engine, tmp_path: Path, data: 
         figure = run.result.figure("b_eff_io_partition", partition=partition, ranks=ranks)
         assert figure["samples"]["count"] == 2
     rows = run.result.rows(access="write", pattern="scatter")
-    assert {m["repetition"] for m in rows} == {0, 1}
+    assert {m["repetition"] for m in rows} == {1, 2}
     assert "until_ci" not in {f["name"] for f in run.result.figures}
 
 

@@ -143,14 +143,14 @@ def repetition_figure(result: Result) -> Figure | None:
     found = [f for f in result.figures if f.name == "repetition_bandwidth" and f.metric.value]
     if len(found) < 2:
         return None
-    x = [float(i) for i in range(len(found))]
+    x = [float(i) for i in range(1, len(found) + 1)]
     synced = [as_number(f.detail.get("synced_bandwidth_bytes_per_second")) for f in found]
     return Figure(
         "repetitions",
         "Bandwidth by repetition",
         "Falling rates tell of caches that fill; scatter tells of other users.",
         "curves",
-        Axis("repetition", ticks=[(v, f"{v + 1:.0f}") for v in x], low=-0.3, high=len(x) - 0.7),
+        Axis("repetition", ticks=[(v, f"{v:.0f}") for v in x], low=0.7, high=len(x) + 0.3),
         Axis("bandwidth", "B/s", low=0),
         {
             "all": [

@@ -85,7 +85,7 @@ def _transfer(m: Measurement) -> float:
 
 
 def _name(m: Measurement) -> str:
-    return f"{m.access} {fmt.quantity(_transfer(m), 'B')}, repetition {m.repetition + 1}"
+    return f"{m.access} {fmt.quantity(_transfer(m), 'B')}, repetition {m.repetition}"
 
 
 def _rates(measurements: Sequence[Measurement]) -> list[float]:
@@ -101,7 +101,7 @@ def results_table(measurements: Sequence[Measurement]) -> Table:
             [
                 m.access,
                 _transfer(m),
-                m.repetition + 1,
+                m.repetition,
                 m.bytes,
                 m.rate.value,
                 phase.transfer_rate_bytes_per_second,
@@ -157,7 +157,7 @@ def mix_table(measurements: Sequence[Measurement]) -> Table | None:
             rows.append(
                 [
                     _transfer(m),
-                    m.repetition + 1,
+                    m.repetition,
                     mix.asked_read_percent,
                     side,
                     calls,
@@ -198,7 +198,7 @@ def rate_by_time(measurements: Sequence[Measurement]) -> Figure | None:
                 continue
             end = phase.span_seconds.transfer or 0.0
             middles, rates = common.course(told.bytes, told.slice_seconds, end)
-            name = f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition + 1}"
+            name = f"{fmt.quantity(_transfer(m), 'B')}, {m.repetition}"
             series.append(Series(name, middles, rates, style))
         if series:
             panels.append(Panel(access, series))

@@ -59,7 +59,7 @@ class Probe:
         """The limit that holds for a measurement, in its unit."""
         if common.is_message(m):
             return None
-        if m.rate.unit == "1/s":
+        if m.rate.unit == "op/s":
             name = _NAMES.get(m.access, "") if m.pattern == "file" else ""
             return self._value(name)
         # No probe mixes reads and writes.

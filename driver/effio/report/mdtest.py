@@ -209,7 +209,7 @@ def _over_time(m: Measurement) -> Series | None:
     middles, rates = common.course(told.operations, told.slice_seconds, m.total_seconds)
     if len(rates) < 3:
         return None
-    return Series(f"iteration {m.repetition + 1}", middles, rates, m.repetition)
+    return Series(f"iteration {m.repetition}", middles, rates, m.repetition - 1)
 
 
 def drift_finding(measurements: Sequence[Measurement]) -> Finding | None:

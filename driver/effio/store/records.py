@@ -181,6 +181,8 @@ class EngineRecord(Record):
 
 class MpiRecord(Record):
     library: str = ""
+    name: str = ""  # "Open MPI"; empty in results before 1.2
+    version: str = ""
     standard: str = ""
     environment: Texts = Field(default_factory=dict)
 
@@ -275,7 +277,7 @@ class Measurement(Record):
     where: Objects = Field(default_factory=dict)
     ranks: Count
     nodes: Count
-    repetition: Count = 0
+    repetition: Count = 1  # from 1
     bytes: Count
     operations: Count
     seconds: dict[str, Spread]

@@ -34,7 +34,7 @@ def _campaign(result: Result) -> Row:
         "campaign": part.name if part else None,
         "step": part.step if part else None,
         "point": part.point if part else None,
-        "campaign_repetition": part.repetition if part else None,
+        "campaign_repetition": part.repetition + 1 if part else None,
         "tags": ",".join(result.tags) or None,
         **_flat("axis_", dict(part.axes) if part else {}),
     }

@@ -15,7 +15,7 @@ from typing import Any
 Line = dict[str, Any]
 Upgrade = Callable[[Line], Line]
 
-CURRENT = (1, 1)
+CURRENT = (1, 2)
 
 
 def _one_vocabulary(line: Line) -> Line:
@@ -51,9 +51,45 @@ def _one_vocabulary(line: Line) -> Line:
     return line
 
 
+_BENCHMARKS = {"b_eff": "b-eff", "b_eff_io": "b-eff-io", "flash_io": "flash-io"}
+_THINGS = {"images_per_second": "images/s", "sequences_per_second": "sequences/s"}
+
+
+def _number_of(holder: Line, old: str, new: str = "repetition") -> Line:
+    """With what counted from 0 counted from 1, under the name that it has now."""
+    count = holder.get(old)
+    if not isinstance(count, int) or isinstance(count, bool):
+        return holder
+    return {**{k: v for k, v in holder.items() if k != old}, new: count + 1}
+
+
+def _one_spelling(line: Line) -> Line:
+    """Benchmarks had underscores in some lines, repetitions counted from 0, and operations in a
+    second were `1/s` in some places and `op/s` in others."""
+    line = {**line, "schema": "effio-result/1.2"}
+    kind = line.get("kind")
+    if kind == "run":
+        return {_BENCHMARKS.get(key, key): value for key, value in line.items()}
+    if kind not in ("measurement", "figure"):
+        return line
+    benchmark = line.get("benchmark")
+    if isinstance(benchmark, str):
+        line["benchmark"] = _BENCHMARKS.get(benchmark, benchmark)
+    metric = "rate" if kind == "measurement" else "metric"
+    held = line.get(metric)
+    if isinstance(held, dict) and held.get("unit") == "1/s":
+        line[metric] = {**held, "unit": _THINGS.get(str(line.get("name")), "op/s")}
+    where = line.get("where")
+    if isinstance(where, dict):
+        old = "iteration" if "iteration" in where else "repetition"
+        line["where"] = _number_of(where, old)
+    return _number_of(line, "repetition") if kind == "measurement" else line
+
+
 # From a version to the next one, line by line.
 UPGRADES: Mapping[tuple[int, int], tuple[tuple[int, int], Upgrade]] = {
     (1, 0): ((1, 1), _one_vocabulary),
+    (1, 1): ((1, 2), _one_spelling),
 }
 
 _NAME = re.compile(r"^effio-result/(\d{1,4})(?:\.(\d{1,4}))?$")

@@ -83,7 +83,7 @@ Ending Beff::run(Job& job) {
     session.clock.set_collective_cost(parameters_.network.model.collective.count);
     RunResult result(set_up(job));
     Json extra;
-    extra["b_eff"] = describe(result.setup);
+    extra["b-eff"] = describe(result.setup);
     extra["backend"] = parameters_.network.describe();
     job.announce(std::move(extra));
 

@@ -22,7 +22,7 @@ Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
                            const Histogram& times) {
     const std::int64_t bytes = setup.lengths[length];
     Measurement m;
-    m.benchmark = "b_eff";
+    m.benchmark = "b-eff";
     m.scattered = true;
     m.pattern = "rings and random rings";
     m.access = "call times";

@@ -191,7 +191,7 @@ void report_pairs(Session& session, const PairsResult& result) {
     const auto ranks = slow_ranks(result);
     const auto pairs = slow_pairs(result);
     Figure f;
-    f.benchmark = "b_eff";
+    f.benchmark = "b-eff";
     f.name = "pairs";
     f.where = Json{{"length_bytes", result.bytes}};
     f.metric = {static_cast<double>(pairs.size()), "slow pairs", false, {}};

@@ -70,7 +70,7 @@ class RecordView : public Observer {
                 const Cell& c) {
         const Pattern& p = run.setup.patterns[pattern];
         Measurement m;
-        m.benchmark = "b_eff";
+        m.benchmark = "b-eff";
         m.scattered = true;
         m.pattern = p.name;
         m.access = "exchange";
@@ -89,7 +89,7 @@ class RecordView : public Observer {
         m.stopped_by = "count";
         m.error_count = c.errors;
         m.detail = Json{{"loops", c.loops},
-                        {"round", run.round},
+                        {"round", number_of(run.round)},
                         {"process_bytes_per_second", c.process_rate.to_json()},
                         {"nominal_messages_per_loop", p.messages()},
                         {"steps_per_loop", p.step_count()}};
@@ -164,7 +164,7 @@ class RecordView : public Observer {
     }
     static Figure figure(const char* what, Metric metric) {
         Figure f;
-        f.benchmark = "b_eff";
+        f.benchmark = "b-eff";
         f.name = what;
         f.metric = std::move(metric);
         return f;

@@ -120,7 +120,7 @@ Ending BeffIo::run(Job& job) {
     setup->cap_reason = target.cap().why;
 
     Json extra;
-    extra["b_eff_io"] = describe(*setup);
+    extra["b-eff-io"] = describe(*setup);
     extra["backend"] = describe_backend(*storage);
     run->announce(job, std::move(extra));
     if (parameters_.no_shared_pointer) {

@@ -18,7 +18,7 @@ class RecordView : public Observer {
     void start(const Setup& setup) override {
         nodes_ = setup.nodes;
         Figure f;
-        f.benchmark = "b_eff_io";
+        f.benchmark = "b-eff-io";
         f.name = "shared_file_pointer";
         f.metric = {setup.shared_pointer ? 1.0 : 0.0, "1", true, {}};
         f.detail = Json{{"used", setup.shared_pointer}, {"note", setup.shared_pointer_note}};
@@ -72,7 +72,7 @@ class RecordView : public Observer {
         const auto best = run.best();
         if (!best) {
             Figure f;
-            f.benchmark = "b_eff_io";
+            f.benchmark = "b-eff-io";
             f.name = "b_eff_io";
             f.metric = Metric::none("B/s", "no partition was measured completely");
             f.valid = false;
@@ -99,7 +99,7 @@ class RecordView : public Observer {
     static Figure figure(const char* what, std::size_t partition, std::int64_t ranks,
                          Metric metric) {
         Figure f;
-        f.benchmark = "b_eff_io";
+        f.benchmark = "b-eff-io";
         f.name = what;
         f.where = place(partition, ranks);
         f.metric = std::move(metric);
@@ -143,7 +143,7 @@ class RecordView : public Observer {
 
 Measurement to_measurement(const RowResult& row, int nodes) {
     Measurement m;
-    m.benchmark = "b_eff_io";
+    m.benchmark = "b-eff-io";
     m.pattern = name(row.row.type);
     m.access = name(row.access);
     m.where = place(row.partition, row.ranks);

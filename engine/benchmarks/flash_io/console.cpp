@@ -58,11 +58,11 @@ class ConsoleView : public Observer {
 
     void file(const FileRun& r) override {
         const bool synced = r.flushed();
-        console_.print(fmt::format(format, r.writing ? "write" : "read", name(r.file), r.repetition,
-                                   r.dump, format_size(static_cast<double>(r.bytes)),
-                                   format_duration(r.counted_seconds),
-                                   synced ? format_rate(r.synced_rate()) : "-",
-                                   r.valid ? format_rate(r.rate()) : "-", r.remark()));
+        console_.print(fmt::format(
+            format, r.writing ? "write" : "read", name(r.file), number_of(r.repetition), r.dump,
+            format_size(static_cast<double>(r.bytes)), format_duration(r.counted_seconds),
+            synced ? format_rate(r.synced_rate()) : "-", r.valid ? format_rate(r.rate()) : "-",
+            r.remark()));
     }
 
     void end(const Setup& s, const std::vector<Repetition>& repetitions) override {

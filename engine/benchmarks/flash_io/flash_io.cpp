@@ -158,7 +158,7 @@ Ending FlashIo::run(Job& job) {
     setup.cap_reason = run->target().cap().why;
 
     Json extra;
-    extra["flash_io"] = describe(setup);
+    extra["flash-io"] = describe(setup);
     extra["backend"] = describe_backend(*library);
     run->announce(job, std::move(extra));
 

@@ -35,7 +35,7 @@ class RecordView : public Observer {
   private:
     Figure figure(const char* name, Metric metric) const {
         Figure f;
-        f.benchmark = "flash_io";
+        f.benchmark = "flash-io";
         f.name = name;
         f.where =
             Json{{"ranks", setup_.ranks}, {"backend", setup_.parameters.storage.backend.name}};
@@ -45,7 +45,7 @@ class RecordView : public Observer {
 
     void repetition(const Repetition& r) {
         Figure f = figure("repetition_bandwidth", Metric::rate(r.rate()));
-        f.where["repetition"] = r.number;
+        f.where["repetition"] = number_of(r.number);
         Json files = Json::object();
         for (const File file : all_files) {
             const auto& part = r.parts[index(file)];
@@ -82,7 +82,7 @@ class RecordView : public Observer {
 
 Measurement to_measurement(const FileRun& run, const Setup& setup) {
     Measurement m = run.to_measurement();
-    m.benchmark = "flash_io";
+    m.benchmark = "flash-io";
     m.pattern = name(run.file);
     m.access = run.writing ? "write" : "read";
     m.where = Json{{"backend", setup.parameters.storage.backend.name},

@@ -61,7 +61,7 @@ class RecordView : public Observer {
         Figure f;
         f.benchmark = "ior";
         f.name = "removal_time";
-        f.where = Json{{"repetition", repetition}};
+        f.where = Json{{"repetition", number_of(repetition)}};
         f.metric = Metric::time(seconds);
         recorder_.figure(f);
     }

@@ -68,8 +68,8 @@ class ConsoleView : public Observer {
                                   r.wall->max_done, r.wall->max_done);
         }
         console_.print(
-            fmt::format(live_format, title(*r.phase, r.unique), r.iteration, r.operations,
-                        format_duration(r.total_seconds()),
+            fmt::format(live_format, title(*r.phase, r.unique), number_of(r.iteration),
+                        r.operations, format_duration(r.total_seconds()),
                         r.valid && r.total_seconds() > 0 ? fmt::format("{:.1f}", r.rate()) : "-",
                         time_cell(r.call_times, 0.5), time_cell(r.call_times, 0.99),
                         time_cell(r.call_times, 1), remark));

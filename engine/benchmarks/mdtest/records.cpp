@@ -65,7 +65,7 @@ class RecordView : public Observer {
         f.benchmark = "mdtest";
         f.name = "on_disk";
         f.where = Json{{"thing", name(c.thing)},
-                       {"iteration", c.iteration},
+                       {"repetition", number_of(c.iteration)},
                        {"ranks", c.ranks},
                        {"unique", c.unique},
                        {"after_removal", c.after_removal}};
@@ -109,16 +109,17 @@ UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique) {
 }
 
 const char* const rank_csv_header =
-    "thing,operation,iteration,ranks,tree,rank,operations,failed,work(s),total(s),work-rate(1/s),"
-    "rate(1/s)";
+    "thing,operation,repetition,ranks,tree,rank,operations,failed,work(s),total(s),work-rate(op/s),"
+    "rate(op/s)";
 
 std::string rank_csv_lines(const PhaseResult& r) {
     std::string lines;
     int rank = 0;
     for (const auto& d : r.rank_details) {
         lines += fmt::format("{},{},{},{},{},{},{},{},{:.9f},{:.9f},", name(r.phase->thing),
-                             r.phase->access, r.iteration, r.ranks, r.unique ? "unique" : "shared",
-                             rank++, d.operations, d.failed, d.work, d.total);
+                             r.phase->access, number_of(r.iteration), r.ranks,
+                             r.unique ? "unique" : "shared", rank++, d.operations, d.failed, d.work,
+                             d.total);
         const auto done = static_cast<double>(d.operations);
         // A phase that is not valid has no rate.
         lines += r.valid

@@ -98,7 +98,7 @@ struct PhaseSummary {
     const Phase* phase = nullptr;
     int ranks = 1;
     bool unique = false;
-    Samples rates;               ///< of the valid ones, 1/s
+    Samples rates;               ///< of the valid ones, op/s
     std::vector<double> values;  ///< the same in their order
     Samples seconds;             ///< theirs
     /// Milliseconds that one operation took a rank, theirs.

@@ -48,13 +48,13 @@ Metric rate_of_all(Session& session, const Topology& topology, const std::string
     phases.finish();
     if (!fine) {
         if (phases.agreed().error) outcome.fail(*phases.agreed().error);
-        return Metric::none("1/s", "INVALID: an operation failed");
+        return Metric::none("op/s", "INVALID: an operation failed");
     }
     const auto seconds = spread_over(session.comm, phases.seconds());
     const double longest_part = longest(seconds, name);
     const auto all = static_cast<double>(session.comm.sum(done));
-    if (!(longest_part > 0)) return Metric::none("1/s", "no time passed");
-    return {all / longest_part, "1/s", true, {}};
+    if (!(longest_part > 0)) return Metric::none("op/s", "no time passed");
+    return {all / longest_part, "op/s", true, {}};
 }
 
 }  // namespace

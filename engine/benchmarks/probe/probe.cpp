@@ -43,7 +43,7 @@ class StreamLimits : public study::Observer {
             const bool small = mean.cell->pattern == small_reads;
             const double best = mean.rates.count() > 0 ? mean.rates.max() : 0;
             Limit limit;
-            limit.metric = small ? Metric{best / small_read, "1/s", true, {}} : Metric::rate(best);
+            limit.metric = small ? Metric{best / small_read, "op/s", true, {}} : Metric::rate(best);
             if (mean.rates.count() == 0) {
                 limit.metric = Metric::none(limit.metric.unit, "no valid repetition");
             }

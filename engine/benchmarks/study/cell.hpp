@@ -233,7 +233,7 @@ struct Cell {
 struct Throughput {
     std::string name;   ///< "images_per_second"
     std::string title;  ///< "images/s"
-    std::string unit;   ///< "1/s", "B/s"
+    std::string unit;   ///< "images/s", "B/s"
     double amount = 0;
     std::vector<std::pair<std::string, std::string>> passes;  ///< pattern and access
 };

@@ -19,9 +19,10 @@ class RankView : public Observer {
         }
         std::string lines;
         for (const auto& one : r.each) {
-            lines += fmt::format("{},{},{}{},{},{},{:.0f},{:.9f},{:.9f},{:.3f}\n", r.cell->pattern,
-                                 r.pass.name, r.repetition, axes, one.rank, one.host, one.bytes,
-                                 one.total, one.transfer, rate_of(one.bytes, one.transfer));
+            lines +=
+                fmt::format("{},{},{}{},{},{},{:.0f},{:.9f},{:.9f},{:.3f}\n", r.cell->pattern,
+                            r.pass.name, number_of(r.repetition), axes, one.rank, one.host,
+                            one.bytes, one.total, one.transfer, rate_of(one.bytes, one.transfer));
         }
         if (auto added = file_.add(lines); !added) outcome_.fail(std::move(added.error()));
     }

@@ -26,7 +26,7 @@ class RecordView : public Observer {
             if (mean.share) recorder_.figure(share(mean));
             if (!mean.file_rates.empty()) {
                 recorder_.figure(
-                    mean_of(figure("files_per_second", mean.where(), {0, "1/s", true, {}}),
+                    mean_of(figure("files_per_second", mean.where(), {0, "op/s", true, {}}),
                             mean.file_rates, "no valid repetition"));
             }
             if (mean.speed_up && !mean.cell->is_peak) scaling(mean);

@@ -109,7 +109,7 @@ TEST(Results, last_words_after_half_a_line_stand_on_a_line_of_their_own) {
     if (w.comm.size() == 1) GTEST_SKIP() << "the writer itself finishes its lines";
     auto results = std::move(*Results::open(w.comm, w.directory / "r", "b"));
     if (w.comm.is_root()) {
-        std::ofstream(results->path(), std::ios::app) << R"({"schema":"effio-result/1.1","ki)";
+        std::ofstream(results->path(), std::ios::app) << R"({"schema":"effio-result/1.2","ki)";
     }
     w.comm.barrier();
     if (w.comm.rank() == w.comm.size() - 1) results->end_from_any_rank({});

@@ -26,6 +26,20 @@ TEST(System, memory_is_that_of_the_machine_or_less) {
     EXPECT_LE(memory.available_bytes, memory.total_bytes);
 }
 
+TEST(System, an_mpi_library_has_a_name_and_a_version) {
+    const auto name = [](std::string_view library) {
+        const MpiName found = mpi_name_of(library);
+        return found.name + "|" + found.version;
+    };
+    EXPECT_EQ(name("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), "Open MPI|4.1.4");
+    EXPECT_EQ(name("MPICH Version: 4.0.2"), "MPICH|4.0.2");
+    EXPECT_EQ(name("MPICH Version:      5.0.2"), "MPICH|5.0.2");
+    EXPECT_EQ(name("CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)"), "CRAY MPICH|8.1.25.17");
+    EXPECT_EQ(name("Intel(R) MPI Library 2021.18 for Linux* OS"), "Intel(R) MPI|2021.18");
+    EXPECT_EQ(name("MVAPICH2 Version      :  2.3.7"), "MVAPICH2|2.3.7");
+    EXPECT_EQ(name("Some MPI"), "Some MPI|");
+}
+
 TEST(System, the_ranks_of_a_node_share_its_memory) {
     Clock clock;
     const Comm comm = Comm::world(clock);

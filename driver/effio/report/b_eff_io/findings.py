@@ -150,7 +150,7 @@ def _cap_finding(run: Run) -> Finding | None:
     capped = sum(m.stopped_by == "cap" for m in run.best_cells.all)
     if not capped:
         return None
-    own = run.result.run.extra.get("b_eff_io", {})
+    own = run.result.run.extra.get("b-eff-io", {})
     why = own.get("cap_reason", "") if isinstance(own, dict) else ""
     return Finding(
         f"{fmt.count_of(capped, 'row')} of the best partition ended at the cap on bytes ({why}) "

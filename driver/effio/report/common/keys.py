@@ -39,7 +39,7 @@ def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
         Key(Column("pattern"), lambda m: m.pattern),
         *map(_coordinate, [*sizes, *(n for n in names if n not in sizes)]),
         Key(Column("ranks", "1"), lambda m: m.ranks),
-        Key(Column("repetition", "1"), lambda m: m.repetition + 1),
+        Key(Column("repetition", "1"), lambda m: m.repetition),
     ]
     chosen = candidates[:1]
     groups: list[tuple[Cell, ...]] = [(candidates[0].of(m),) for m in measurements]

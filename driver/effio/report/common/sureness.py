@@ -128,7 +128,7 @@ def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
             [
                 m.access,
                 ", ".join(part for part in (m.pattern, _place(m.where, keys)) if part),
-                m.repetition + 1,
+                m.repetition,
                 fmt.quantity(told.mean, told.unit) if told.mean is not None else "",
                 _share(half, told.mean),
                 told.slices or None,
