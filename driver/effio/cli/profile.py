@@ -75,7 +75,7 @@ def profile_from(word: str) -> Profile:
 
 def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
     """Those that are of these steps."""
-    wanted = {step.tag for step in steps}
+    wanted = {tag for step in steps for tag in step.tags}
     found = []
     for folder in store.folders():
         record = folder.record()

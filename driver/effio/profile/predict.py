@@ -103,7 +103,7 @@ def _is_cached(step: Imitation, runs: Sequence[Judged]) -> bool:
     told = [
         m.cache.verdict
         for run in runs
-        if tag_of(run) == step.tag
+        if tag_of(run) in step.tags
         for m in run.result.measurements
         for one in step.measures
         if m.valid and m.cache is not None and not one.member and _belongs(m, one)
@@ -120,7 +120,7 @@ def _remarks(profile: Profile, steps: Sequence[Imitation], runs: Sequence[Judged
             f"measured with {some} ranks, the application has {profile.ranks}: the rate of all"
             " ranks together is taken to be the same"
         )
-    owns = {step.tag: step.bytes_of_a_rank for step in steps}
+    owns = {tag: step.bytes_of_a_rank for step in steps for tag in step.tags}
     parts = [
         m.bytes / m.ranks / owns[tag_of(run)]
         for run in runs
@@ -142,9 +142,10 @@ def _remarks(profile: Profile, steps: Sequence[Imitation], runs: Sequence[Judged
 def predict(profile: Profile, steps: Sequence[Imitation], runs: Sequence[Judged]) -> Prediction:
     """`runs` may be any; those of the steps count."""
     by_tag: dict[str, list[Judged]] = {step.tag: [] for step in steps}
+    whole = {tag: step.tag for step in steps for tag in step.tags}
     for run in runs:
-        if not run.result.run.clock.virtual and tag_of(run) in by_tag:
-            by_tag[tag_of(run)].append(run)
+        if not run.result.run.clock.virtual and tag_of(run) in whole:
+            by_tag[whole[tag_of(run)]].append(run)
     expected = [_expected(s, one, by_tag[s.tag]) for s in steps for one in s.measures]
     ours = [run for some in by_tag.values() for run in some]
     remarks = list(_remarks(profile, steps, ours)) if ours else []

@@ -65,7 +65,12 @@ class Imitation:
         """By which its runs are found again, whatever the campaign is called: it changes with what
         is measured."""
         what = json.dumps([self.benchmark, self.ranks, sorted(self.options.items())])
-        return f"profile-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
+        return f"profile-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+
+    @property
+    def tags(self) -> tuple[str, str]:
+        """The tag, and the shorter one of runs by an older effio."""
+        return self.tag, self.tag[: len("profile-") + 8]
 
 
 @dataclass

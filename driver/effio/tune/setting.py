@@ -66,7 +66,7 @@ class Setting:
         if self == DEFAULT:
             return "default"
         parts = json.dumps([self.hints, self.options, self.environment])
-        return hashlib.sha256(parts.encode()).hexdigest()[:8]
+        return hashlib.sha256(parts.encode()).hexdigest()[:16]
 
 
 DEFAULT = Setting()

@@ -50,7 +50,9 @@ Result<Workload> Workload::of(const Wish& wish) {
                         w.tree.branching, w.tree.depth));
     }
     if (!wish.items && !wish.per_directory) {
-        return usage_error("give the number of items: for each rank, or in each directory");
+        return usage_error(
+            "give the number of items: for each rank (--items, -n) or in each directory "
+            "(--items-per-directory, -I)");
     }
     if (wish.items.value_or(0) < 0 || wish.per_directory.value_or(1) < 1) {
         return usage_error("with 0 items in each directory there is nothing to measure");
