@@ -210,7 +210,7 @@ def pairs(kit: Kit) -> list[Pair]:
             "ior uring fio",
             f"random reads of 4 KiB past the page cache, {DEPTH} under way, by ior and by fio",
             *in_turn(partial(queued_in_turn, kit)),
-            "1/s",
+            "op/s",
             at_least=0.95,
             rounds=12,
         )

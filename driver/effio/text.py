@@ -103,8 +103,6 @@ def quantity(value: float | None, unit: str) -> str:
     if unit == "1":
         return significant(value)
     number, prefix = _scaled(value, _DECIMAL, 1000) if abs(value) >= 1e5 else (value, "")
-    # "224.3 k/s", not "224.3 k1/s".
-    unit = "/s" if unit == "1/s" else unit
     return f"{significant(number)} {prefix}{unit}"
 
 
