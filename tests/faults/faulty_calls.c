@@ -13,6 +13,8 @@
  *            stale         none are moved, the count claims all: a file, or a buffer, keeps what it
  * had swap          two writes, this one and the process's next, each land in the other's place
  *            flip=OFFSET   the byte there in the file is inverted on its way
+ *            bit=N         of the N-th byte of the call, modulo its length, one bit is inverted
+ *            count         nothing goes wrong; the calls are logged
  *            hang          the call does not return
  *            late=SECONDS  a barrier is left so much after the others were free to go
  *            step=SECONDS  the time of day jumps by so much (clock)
@@ -39,7 +41,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, HANG, LATE, STEP };
+enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, BIT, COUNT, HANG, LATE, STEP };
 
 struct fault {
     char call[16];
@@ -85,6 +87,10 @@ __attribute__((constructor)) static void read_fault(void) {
             fault.kind = HANG;
         } else if (sscanf(word, "flip=%ld", &fault.offset) == 1) {
             fault.kind = FLIP;
+        } else if (sscanf(word, "bit=%ld", &fault.offset) == 1) {
+            fault.kind = BIT;
+        } else if (!strcmp(word, "count")) {
+            fault.kind = COUNT;
         } else if (sscanf(word, "late=%lf", &fault.seconds) == 1) {
             fault.kind = LATE;
         } else if (sscanf(word, "step=%lf", &fault.seconds) == 1) {
@@ -135,6 +141,7 @@ static int is_its_turn(const char* call, off_t begin, size_t bytes) {
     if (fault.nth && n != fault.nth) return 0;
     if (n < fault.from) return 0;
     note(call, begin, bytes);
+    if (fault.kind == COUNT) return 0;
     while (fault.kind == HANG) sleep(1);
     return 1;
 }
@@ -214,18 +221,23 @@ static ssize_t bad_transfer(int writing, int fd, void* data, size_t bytes, off_t
         if (at < 0) lseek(fd, begin + (off_t)bytes, SEEK_SET);
         return (ssize_t)bytes;
     }
-    size_t part = fault.kind == FLIP ? bytes : bytes / 2;
+    /* A call that goes wrong as a whole but for one byte; where that byte is in the call. */
+    const int whole = fault.kind == FLIP || fault.kind == BIT;
+    const size_t spot = fault.kind == FLIP ? (size_t)(fault.offset - begin)
+                        : bytes > 0       ? (size_t)fault.offset % bytes
+                                          : 0;
+    const unsigned char mask = fault.kind == FLIP ? 0xff : 0x10;
+    size_t part = whole ? bytes : bytes / 2;
     if (writing) {
         copy = malloc(bytes + 1);
         memcpy(copy, data, bytes);
-        if (fault.kind == FLIP) copy[fault.offset - begin] ^= 0xff;
+        if (whole && bytes > 0) copy[spot] ^= mask;
         REAL(pwrite);
         n = real(fd, copy, part, begin);
     } else {
         REAL(pread);
         n = real(fd, data, part, begin);
-        if (fault.kind == FLIP && fault.offset < begin + n)
-            ((unsigned char*)data)[fault.offset - begin] ^= 0xff;
+        if (whole && n > 0 && spot < (size_t)n) ((unsigned char*)data)[spot] ^= mask;
     }
     free(copy);
     if (n >= 0 && fault.kind == LOST) n = (ssize_t)bytes;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/b_eff_io/buffers.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/pattern.hpp"
 
 namespace effio::b_eff_io {
@@ -36,12 +39,14 @@ void Buffers::initialize(std::span<double> buffer, Fill fill, int rank, double s
 std::vector<double> Buffers::before(std::size_t partition, Access writer, const Row& row) const {
     std::vector<double> model(write_.size());
     initialize(model, fill_, rank_, 0);
-    for (const auto& written : history_) {
-        if (written.partition == partition && written.access == writer &&
-            written.row.number == row.number) {
-            break;
-        }
-        Marks(written.row, written.access).place(model, written.calls - 1);
+    // Rounds write a row anew: the latest time counts.
+    const auto last = std::find_if(history_.rbegin(), history_.rend(), [&](const Written& written) {
+        return written.partition == partition && written.access == writer &&
+               written.row.number == row.number;
+    });
+    const auto end = last == history_.rend() ? history_.end() : std::prev(last.base());
+    for (auto written = history_.begin(); written != end; ++written) {
+        Marks(written->row, written->access).place(model, written->calls - 1);
     }
     return model;
 }

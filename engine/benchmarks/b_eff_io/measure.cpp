@@ -19,6 +19,18 @@ std::int64_t file_offset(const RowTask& task, std::int64_t position) {
     return offset;
 }
 
+Error wrong_bytes(const std::string& call_name, const ByteFile& file, const RowTask& task,
+                  std::int64_t call, const Mismatch& bad) {
+    Error error = io_error(call_name, file.path(),
+                           fmt::format("wrong data in row {} ({}), call {}: expected byte "
+                                       "0x{:02x}, found 0x{:02x}; {} wrong bytes in the call",
+                                       task.row.number, name(task.row.type), call, bad.expected,
+                                       bad.found, bad.wrong_bytes));
+    error.exit_code = ExitCode::data_errors;
+    error.offset = file_offset(task, call * task.row.memory + bad.offset);
+    return error;
+}
+
 /// What goes wrong in a row: counted, the first failure kept, the first few told.
 class Trouble {
   public:
@@ -59,6 +71,14 @@ class Trouble {
         error = session_.signed_error(std::move(error));
         if (!measured_.outcome.error) measured_.outcome.error = std::move(error);
         measured_.outcome.error_count += chunks;
+    }
+
+    /// Marks are right, and what is between them is not.
+    [[gnu::cold]] void differs(std::int64_t call, const Mismatch& bad, const ByteFile& file) {
+        Error error = wrong_bytes(file.call_name(task_.form, false), file, task_, call, bad);
+        say(fmt::format("[{}] ERROR in reading: p={}, r={}: {}", session_.world_rank,
+                        task_.row.number, call, error.cause));
+        measured_.outcome.fail(session_.signed_error(std::move(error)));
     }
 
   private:
@@ -160,6 +180,9 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     file.time_calls_into(task.time_calls ? &m.call_times : nullptr);
     const Marks marks(row, writing ? task.access : task.writer);
     CallMarks over;
+    std::vector<double> model;
+    if (task.compare_all) model = buffers.before(task.partition, task.writer, row);
+    const auto expected = std::as_bytes(std::span(model));
 
     session.progress.wait("barrier");
     comm.barrier();
@@ -176,6 +199,21 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
                            buffers.mark(marks, call);
                            return trouble.passed(itself.write(form, buffers.to_write(row)));
                        });
+            return;
+        }
+        if (task.compare_all) {
+            make_calls(session, comm, task, start, m, over, [&](std::int64_t call) {
+                const auto data = buffers.to_read(row);
+                if (!trouble.passed(itself.read(form, data))) return false;
+                std::optional<WrongChunk> wrong;
+                const std::int64_t bad = buffers.check(marks, call, wrong);
+                if (bad > 0) trouble.wrong(bad, call, *wrong, file);
+                marks.place(model, call);
+                const auto differs = compare(expected.first(data.size()), data, 0);
+                if (differs && bad == 0) trouble.differs(call, *differs, file);
+                m.compared += row.memory;
+                return true;
+            });
             return;
         }
         make_calls(session, comm, task, start, m, over,
@@ -238,14 +276,7 @@ RowVerified verify_row(ByteFile& file, Buffers& buffers, const RowTask& task,
         v.bytes += row.memory;
         const auto bad = compare(expected, data, 0);
         if (!bad) continue;
-        Error error = io_error("verify", file.path(),
-                               fmt::format("wrong data in row {} ({}), call {}: expected byte "
-                                           "0x{:02x}, found 0x{:02x}; {} wrong bytes in the call",
-                                           row.number, name(row.type), call, bad->expected,
-                                           bad->found, bad->wrong_bytes));
-        error.exit_code = ExitCode::data_errors;
-        error.offset = file_offset(task, call * row.memory + bad->offset);
-        v.outcome.fail(session.signed_error(std::move(error)));
+        v.outcome.fail(session.signed_error(wrong_bytes("verify", file, task, call, *bad)));
     }
     return v;
 }

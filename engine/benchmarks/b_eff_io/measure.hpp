@@ -36,6 +36,7 @@ struct RowTask {
     std::int64_t cap_calls = 0;    ///< 0 = not limited
     std::int64_t max_messages = 1;
     bool time_calls = true;
+    bool compare_all = false;  ///< reading: every byte, inside the interval like the marks
 };
 
 struct RowMeasured {
@@ -43,9 +44,10 @@ struct RowMeasured {
     std::int64_t repetitions = 0;
     StopReason stopped = StopReason::count;
     Histogram call_times;
-    Batches batches;           ///< of all ranks' bytes, by this rank's clock
-    Outcome outcome;           ///< of this rank: failed calls and wrong chunks
-    bool call_failed = false;  ///< a call, view or sync failed on some rank
+    Batches batches;            ///< of all ranks' bytes, by this rank's clock
+    std::int64_t compared = 0;  ///< bytes of timed reads, all of each call
+    Outcome outcome;            ///< of this rank: failed calls and wrong chunks
+    bool call_failed = false;   ///< a call, view or sync failed on some rank
     Agreed agreed;  ///< of all ranks, after the sync (writing) or the last call (reading)
 };
 

@@ -49,8 +49,11 @@ void Parameters::declare(OptionTable& table) {
              "messages about failed calls and wrong data per row and rank")
         .range(1, 1e9)
         .expert();
-    table.choice("verify", verify_all, {{"none", false}, {"full", true}},
-                 "full: also read everything once more, untimed, and compare every byte");
+    table.choice(
+        "verify", verify_all, {{"none", false}, {"full", true}},
+        "full: compare every byte of the timed reads, inside the measured time as the marks "
+        "are; what is rewritten is read back before, untimed. none: the first and last "
+        "eight bytes of each chunk");
     table
         .choice("fill", fill,
                 {{"definition", Buffers::Fill::definition}, {"random", Buffers::Fill::random}},

@@ -31,7 +31,7 @@ struct Parameters {
     bool adapt = false;
     std::int64_t max_messages = 1;
     Buffers::Fill fill = Buffers::Fill::definition;
-    bool verify_all = false;  ///< everything read once more after the run, untimed
+    bool verify_all = false;  ///< every byte of the timed reads, and of what is rewritten
     std::int64_t rounds = 1;  ///< that the time is cut into
     UntilCiOptions until_ci;
     StorageOptions storage{"mpiio"};

@@ -317,7 +317,9 @@ RowTask Runner::task_of(const OpenFile& f, const Row& row) const {
     t.partition = p.index;
     t.ranks = p.ranks;
     t.access = f.access;
-    t.writer = parameters.rewrite || row.type == Type::scatter ? Access::rewrite : Access::write;
+    t.writer =
+        f.access != Access::write && is_rewritten(row.type) ? Access::rewrite : Access::write;
+    t.compare_all = parameters.verify_all && f.access == Access::read;
     t.row = row;
     t.form = call_form(row.type, setup_.shared_pointer);
     // The fill-up row is found as the size 0 of the table, whatever is left to fill.
@@ -413,8 +415,11 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
             }
         }
     }
+    if (task.compare_all) f.sums.verified_bytes += f.comm.sum(m.compared);
     if (row.last) {
-        if (f.access == Access::read && setup_.parameters.verify_all && !m.call_failed) {
+        // Rewriting would hide what the first writing lost.
+        if (f.access == Access::write && is_rewritten(f.type) && setup_.parameters.verify_all &&
+            !m.call_failed) {
             verify(f);
         }
         close_file(f, m.outcome);
@@ -475,7 +480,9 @@ void Runner::verify(OpenFile& f) {
     Outcome mine;
     for (const Row& row : f.partition.rows) {
         if (row.type != f.type) continue;
-        const auto verified = verify_row(*f.file, buffers_, task_of(f, row), session_);
+        RowTask task = task_of(f, row);
+        task.repetitions = f.partition.repetitions[static_cast<std::size_t>(row.number)];
+        const auto verified = verify_row(*f.file, buffers_, task, session_);
         f.sums.verified_bytes += verified.bytes;
         mine.error_count += verified.outcome.error_count;
         if (!mine.error) mine.error = verified.outcome.error;

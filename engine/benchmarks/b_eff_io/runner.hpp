@@ -82,6 +82,10 @@ class Runner {
     void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
     bool open_file(OpenFile& f, const Hints& hints);
     void measure(OpenFile& f, const Row& row, Sums& sums);
+    /// What it wrote first is overwritten by a second pass.
+    bool is_rewritten(Type type) const {
+        return setup_.parameters.rewrite || type == Type::scatter;
+    }
     RowTask task_of(const OpenFile& f, const Row& row) const;
     double budget_of(const OpenFile& f, const Row& row, const Sums& sums) const;
     Status check_size(OpenFile& f, const Row& row);

@@ -57,7 +57,10 @@ void Parameters::declare(OptionTable& table) {
     table.flag("direct", direct,
                "the ways uring and thread go past the page cache (O_DIRECT); sizes are then "
                "multiples of 4 KiB");
-    table.on_off("verify", verify, "check every byte that was written or read, untimed");
+    table.on_off("verify", verify,
+                 "compare every byte of the timed reads, and read back every byte that was "
+                 "written, the warm-up's "
+                 "included; untimed");
     table.add("repetitions", repetitions, "of everything, in a balanced order")
         .letter('r')
         .range(1, 1e6)

@@ -87,10 +87,12 @@ bool Runner::warm_up(Contender& way) {
             Outcome outcome;
             if (!own.status) outcome.fail(session_.signed_error(std::move(own.status.error())));
             const double seconds = session_.comm.max(own.total);
-            if (go_on(outcome) && write) {
-                sync(*opened, outcome);
-                go_on(outcome);
-            }
+            if (!go_on(outcome)) return seconds;
+            Outcome data;
+            Cell uncounted;
+            if (write) sync(*opened, data);
+            if (!data.error) check(*opened, write, size, uncounted, data);
+            go_on(data);
             return seconds;
         };
         // The first write of a place has to find room for it, which no later one has to.

@@ -87,7 +87,7 @@ class ByteMover : public Mover {
             return logged(place_.session.clock, watching, moved, [&] {
                 if (call < own) {
                     const std::int64_t piece = number(call);
-                    return one(access, payload, piece, place_.addresses.place(piece));
+                    return one(access, payload, call, piece, watching);
                 }
                 return ways(
                     access, [&] { return file_->read(form_, std::span<std::byte>(), 0); },
@@ -114,7 +114,7 @@ class ByteMover : public Mover {
             if (access == Access::read) {
                 loop([&, file](std::int64_t call) __attribute__((always_inline)) {
                     const std::int64_t piece = number(call);
-                    return file.read_at(payload.piece(piece), where.place(piece));
+                    return file.read_at(payload.to_read(call, piece), where.place(piece));
                 });
             } else if (access == Access::modify) {
                 loop([&, file](std::int64_t call) __attribute__((always_inline)) {
@@ -135,14 +135,12 @@ class ByteMover : public Mover {
                 });
             }
         };
-        if (!watching.keep_calls) {
+        if (!watching.keep_calls && !watching.read) {
             as_itself(*file_, with);
         } else {
             loop([&](std::int64_t call) {
-                return logged(place_.session.clock, watching, moved, [&] {
-                    const std::int64_t piece = number(call);
-                    return one(access, payload, piece, where.place(piece));
-                });
+                return logged(place_.session.clock, watching, moved,
+                              [&] { return one(access, payload, call, number(call), watching); });
             });
         }
         moved.bytes = moved.calls * where.piece();
@@ -177,9 +175,17 @@ class ByteMover : public Mover {
     }
 
     /// One piece.
-    Status one(Access access, Payload& payload, std::int64_t number, std::int64_t place) {
+    Status one(Access access, Payload& payload, std::int64_t call, std::int64_t number,
+               const Watching& watching) {
+        const std::int64_t place = place_.addresses.place(number);
         return ways(
-            access, [&] { return file_->read(form_, payload.piece(number), place); },
+            access,
+            [&] {
+                const auto data = payload.to_read(call, number);
+                Status read = file_->read(form_, data, place);
+                if (read && watching.read) watching.read(data, place);
+                return read;
+            },
             [&] {
                 return file_->write(
                     form_, payload.is_stamped() ? payload.stamped(place) : payload.source(number),

@@ -29,6 +29,16 @@ bool Cell::writes() const {
     return std::any_of(passes.begin(), passes.end(), [](const Pass& p) { return p.writes(); });
 }
 
+std::int64_t Cell::bytes_read(int rank) const {
+    if (std::none_of(passes.begin(), passes.end(),
+                     [](const Pass& p) { return p.access != Access::write; })) {
+        return 0;
+    }
+    if (streams) return streams->bytes(rank);
+    const Addresses own = addresses(rank);
+    return items ? items->visits(rank) * own.piece() : own.bytes();
+}
+
 Addresses Items::contents(std::int64_t files, std::int64_t bytes) {
     constexpr std::int64_t unit = StampedPattern::page;
     return {0, Strides{bytes, {{files, (bytes + unit - 1) / unit * unit}}}};

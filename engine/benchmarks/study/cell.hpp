@@ -220,6 +220,8 @@ struct Cell {
     std::int64_t least_bytes(int rank) const {
         return streams && streams->apart ? streams->bytes(rank) : file_bytes;
     }
+    /// Of a rank in a pass that reads, if it reads what this rank wrote; 0 if the cell never reads.
+    std::int64_t bytes_read(int rank) const;
     int files_on_disk() const { return files * parts_of_file; }
     /// Whose files are removed together.
     const std::string& keeper() const { return pool.empty() ? file : pool; }

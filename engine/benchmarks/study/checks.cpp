@@ -40,7 +40,83 @@ void Measure::check_memory(Done& done) {
         if (wrong) note_wrong(done, *wrong, path_);
         session().progress.beat();
     }
-    done.verified = addresses_.bytes();
+    done.of_timed_reads = addresses_.bytes();
+}
+
+/// What a pass put into memory as far as it is kept there: its first calls.
+void Measure::check_kept(Done& done) {
+    const Cell& cell = visit_.cell;
+    const auto compared = [&](std::int64_t before, std::int64_t bytes, std::int64_t place,
+                              std::int64_t begin, const std::string& path) {
+        if (!payload_.keeps(before + bytes)) return false;
+        if (auto wrong =
+                compare(payload_.stamped(place, bytes), payload_.target(before, bytes), place)) {
+            wrong->offset -= begin;
+            note_wrong(done, *wrong, path);
+        }
+        done.of_timed_reads += bytes;
+        session().progress.beat();
+        return true;
+    };
+    payload_.prepare_to_write(done.generation);
+    if (cell.streams) {
+        const std::int64_t length = cell.streams->bytes(owner_);
+        for (std::int64_t i = 0; i < cell.streams->calls(length); ++i) {
+            const Run call = cell.streams->call(i, length);
+            const std::int64_t place = cell.streams->begin(owner_) + call.offset;
+            if (!compared(call.offset, call.bytes, place, 0, path_)) return;
+        }
+        return;
+    }
+    const std::int64_t piece = addresses_.piece();
+    const std::int64_t calls = cell.items ? cell.items->visits(owner_) : addresses_.calls();
+    for (std::int64_t i = 0; i < calls; ++i) {
+        const std::int64_t number = cell.items ? cell.items->file(owner_, i) : addresses_.number(i);
+        const std::int64_t place = addresses_.place(number);
+        const bool more = cell.items
+                              ? compared(i * piece, piece, place, place, place_->path_of(number))
+                              : compared(i * piece, piece, place, 0, path_);
+        if (!more) return;
+    }
+}
+
+/// What a pass wrote and the next one is to write again: read through the file as it is open.
+/// Collective.
+void Measure::check_before_it_is_overwritten(Done& done) {
+    const Cell& cell = visit_.cell;
+    if (cell.items || cell.streams || cell.arrays || stage_.ways.arrays_of(cell) != nullptr) {
+        done.not_verifiable = done.moved.bytes / done.pass.ways();
+        return;
+    }
+    session().progress.call("verify");
+    const std::uint64_t generation = done.generation;
+    Watching watching;
+    payload_.prepare_to_read();
+    if (payload_.is_stamped()) {
+        payload_.prepare_to_write(generation);
+        watching.read = [&](std::span<const std::byte> found, std::int64_t place) {
+            if (const auto wrong =
+                    compare(payload_.stamped(place, std::ssize(found)), found, place))
+                note_wrong(done, *wrong, path_);
+            done.of_second_reads += std::ssize(found);
+        };
+    }
+    Moved moved;
+    Outcome mine;
+    if (auto read = mover_->move(Access::read, payload_, watching, moved); !read) {
+        mine.fail(session().signed_error(std::move(read.error())));
+    } else if (!payload_.is_stamped() && !moved.interrupted) {
+        for (std::int64_t n = 0; n < addresses_.calls(); ++n) {
+            if (const auto wrong = payload_.check(n, generation)) note_wrong(done, *wrong, path_);
+            session().progress.beat();
+        }
+        done.of_second_reads = addresses_.bytes();
+    }
+    mine.interrupted = moved.interrupted || session().interrupted.load();
+    agreed_ = agree(session(), crew_.comm, mine);
+    if (!agreed_.failed()) return;
+    done.outcome.error = agreed_.error;
+    done.valid = false;
 }
 
 /// Reads all pieces again, one by one, and compares each: what was read and not kept, or written
@@ -61,7 +137,7 @@ void Measure::check_again(Done& done) {
             break;
         }
         if (const auto wrong = payload_.check(n, done.generation)) note_wrong(done, *wrong, path_);
-        done.verified += addresses_.piece();
+        done.of_second_reads += addresses_.piece();
     }
     if (auto closed = (*opened)->close(); !closed) done.outcome.fail(std::move(closed.error()));
 }
@@ -85,7 +161,7 @@ void Measure::check_streams_again(Done& done) {
         if (const auto wrong = compare(payload_.stamped(place, std::ssize(found)), found, place)) {
             note_wrong(done, *wrong, path_);
         }
-        done.verified += std::ssize(found);
+        done.of_second_reads += std::ssize(found);
     };
     if (auto read = mover->move(Access::read, payload_, watching, moved); !read) {
         done.outcome.fail(session().signed_error(std::move(read.error())));
@@ -113,7 +189,7 @@ void Measure::check_items_again(Done& done) {
             wrong->offset -= addresses_.place(file);
             note_wrong(done, *wrong, path);
         }
-        done.verified += addresses_.piece();
+        done.of_second_reads += addresses_.piece();
     }
 }
 

@@ -18,7 +18,9 @@ struct Measure::Done {
     std::string call;
     GrantedHints granted;
     Json library = Json::object();
-    std::int64_t verified = 0;
+    std::int64_t of_timed_reads = 0;   ///< bytes compared where these put them
+    std::int64_t of_second_reads = 0;  ///< bytes compared as an untimed read found them
+    std::int64_t not_verifiable = 0;   ///< bytes written that are overwritten unread
     std::optional<Footprint> on_disk;  ///< of this rank's share
     bool valid = true;
 };

@@ -47,6 +47,32 @@ std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int 
     return groups;
 }
 
+std::vector<bool> overwritten_unread(std::span<const Cell> cells, const Cell& cell) {
+    // What comes after each pass, on the same files: nothing, a reader of it all, or another.
+    enum class Next { nothing, reader, writer };
+    Next next = Next::nothing;
+    std::vector<bool> unread;
+    for (std::size_t i = cells.size(); i-- > 0;) {
+        const Cell& one = cells[i];
+        if (one.file != cell.file) continue;
+        const bool all = one.ranks >= cell.ranks && one.bytes_in_all() >= cell.bytes_in_all();
+        for (std::size_t p = one.passes.size(); p-- > 0;) {
+            if (&one == &cell) {
+                unread.insert(unread.begin(), one.passes[p].writes() && next == Next::writer);
+            }
+            if (one.passes[p].access == Access::write) {
+                next = Next::writer;
+            } else if (all) {
+                next = Next::reader;
+            } else if (one.passes[p].writes()) {
+                next = Next::writer;
+            }
+        }
+        if (&one == &cell) break;
+    }
+    return unread;
+}
+
 std::vector<FileSet> files_of(const std::vector<Group>& groups) {
     std::vector<FileSet> all;
     const auto add = [&](const FileSet& files) {

@@ -30,7 +30,7 @@ class ItemMover : public Mover {
         Status status = paced_calls(pace, limits, moved, [&](std::int64_t visit) {
             const std::int64_t file = items_.file(place_.owner, visit);
             return logged(place_.session.clock, watching, moved,
-                          [&] { return one(file, access, payload, watching, moved); });
+                          [&] { return one(file, visit, access, payload, watching, moved); });
         });
         moved.files = moved.calls;
         moved.calls = calls_;
@@ -51,8 +51,8 @@ class ItemMover : public Mover {
     }
 
   private:
-    Status one(std::int64_t number, Access access, Payload& payload, const Watching& watching,
-               Moved& moved) {
+    Status one(std::int64_t number, std::int64_t visit, Access access, Payload& payload,
+               const Watching& watching, Moved& moved) {
         const Clock& clock = place_.session.clock;
         const bool writing = access == Access::write;
         const OpenMode mode = !writing  ? OpenMode::reading()
@@ -66,7 +66,7 @@ class ItemMover : public Mover {
         if (!opened) return std::move(opened.error());
         ByteFile& file = **opened;
         if (watching.time_calls) file.time_calls_into(&moved.times);
-        if (auto done = calls(file, number, writing, payload); !done) return done;
+        if (auto done = calls(file, number, visit, writing, payload); !done) return done;
         if (writing && place_.cell.sync == Sync::inside) {
             const double before = clock.now();
             if (auto done = file.sync(); !done) return done;
@@ -78,8 +78,9 @@ class ItemMover : public Mover {
         return closed;
     }
 
-    Status calls(ByteFile& file, std::int64_t number, bool writing, Payload& payload) {
-        const std::span<std::byte> memory = payload.piece(0);
+    Status calls(ByteFile& file, std::int64_t number, std::int64_t visit, bool writing,
+                 Payload& payload) {
+        const std::span<std::byte> memory = payload.to_read(visit, 0);
         const std::span<const std::byte> data =
             writing ? payload.stamped(place_.addresses.place(number)) : memory;
         const auto request = static_cast<std::size_t>(items_.request);

@@ -66,7 +66,8 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
                {static_cast<std::uint64_t>(visit.cell.items    ? visit.cell.items->set
                                            : visit.cell.arrays ? visit.cell.contents
                                                                : visit.cell.file_of(owner_)),
-                Payload::seed_of(visit.cell.file, visit.data_run), stage.options.data.shape()}),
+                Payload::seed_of(visit.cell.file, visit.data_run), stage.options.data.shape()},
+               verifies() ? stage.options.kept() : 0, bytes_read()),
       generation_(visit.generation) {
     const Cell& cell = visit.cell;
     const int file = apart() ? owner_ : cell.items ? 0 : cell.file_of(owner_);
@@ -105,6 +106,8 @@ std::vector<PassResult> Measure::run() {
         if (!fine || !verifies()) break;
         const bool last = &one == &done.back();
         if (payload_.is_stamped() && one.pass.access == Access::read) {
+            // Opening a file again is collective over its ranks.
+            if (crew_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
             if (visit_.cell.items) {
                 check_items_again(one);
             } else if (visit_.cell.streams) {
@@ -129,6 +132,10 @@ bool Measure::passes(std::vector<Done>& done) {
         done.back().pass = all[i];
         if (!pass(done.back(), i == 0, i + 1 == all.size())) return false;
         if (done.back().moved.interrupted) return false;
+        if (i < visit_.overwritten_unread.size() && visit_.overwritten_unread[i] && verifies()) {
+            check_before_it_is_overwritten(done.back());
+            if (agreed_.failed() || agreed_.interrupted) return false;
+        }
     }
     return true;
 }
@@ -196,7 +203,13 @@ bool Measure::pass(Done& done, bool first, bool last) {
         }
     }
     const bool reads = done.pass.access != Access::write;
-    if (fine && reads && verifies() && !payload_.is_stamped()) check_memory(done);
+    if (fine && reads && verifies()) {
+        if (payload_.is_stamped()) {
+            check_kept(done);
+        } else {
+            check_memory(done);
+        }
+    }
     save_calls(done);
     agreed_ = done.seen.agreed;
     done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
@@ -408,7 +421,11 @@ PassResult Measure::sum_up(Done& done) {
     tell_of_ranks(done, r);
     r.batches = batches(done, r);
     if (done.on_disk) r.on_disk = done.on_disk->over(comm);
-    r.verified_bytes = comm.sum(done.verified);
+    r.verifies = verifies();
+    r.timed_reads = comm.sum(done.of_timed_reads);
+    r.second_reads = comm.sum(done.of_second_reads);
+    r.not_verifiable = comm.sum(done.not_verifiable);
+    r.verified_bytes = std::max(r.timed_reads, r.second_reads);
     r.valid = done.valid;
     r.interrupted = done.moved.interrupted;
     // Known to all already: it need not be agreed on again.

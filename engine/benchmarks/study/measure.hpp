@@ -89,6 +89,8 @@ struct Visit {
     bool create = false;           ///< the files are new
     std::uint64_t generation = 0;  ///< of what stands in the files, before the first pass
     std::uint64_t data_run = 0;    ///< see Payload::seed_of
+    /// By pass: it writes what is written again before anything reads it.
+    std::vector<bool> overwritten_unread = {};
 };
 
 /// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any
@@ -115,6 +117,9 @@ class Measure {
     std::vector<VisitSteps::Part> opening();
     Status check_size(Done& done) const;
     void check_memory(Done& done);
+    void check_kept(Done& done);
+    void check_before_it_is_overwritten(Done& done);
+    std::int64_t bytes_read() const { return visit_.cell.bytes_read(owner_); }
     void check_again(Done& done);
     void check_streams_again(Done& done);
     void check_items_again(Done& done);

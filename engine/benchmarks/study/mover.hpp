@@ -50,7 +50,8 @@ struct Moved {
 struct Watching {
     bool time_calls = false;
     bool keep_calls = false;
-    /// Of streams: sees what each call read, and where it stands; for calls that are not timed.
+    /// Of streams and of pieces at offsets: sees what each call read, and where it stands; for
+    /// calls that are not timed.
     std::function<void(std::span<const std::byte> data, std::int64_t place)> read = {};
 };
 

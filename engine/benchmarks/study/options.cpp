@@ -32,7 +32,15 @@ void Options::declare_repetitions(OptionTable& table, std::string help) {
 void Options::declare_checks(OptionTable& table) {
     table.choice("reader", reader, {{"same", Readers::same}, {"shifted", Readers::shifted}},
                  "a rank reads what it wrote itself, or what a rank on the next node wrote");
-    table.on_off("verify", verify, "check every byte that is read back, untimed");
+    table.on_off("verify", verify,
+                 "compare every byte of the timed reads, after them, as far as --verify-memory "
+                 "holds them; the rest by a second read, untimed");
+    table
+        .add("verify-memory", verify_memory,
+             "memory of a rank that keeps the data of timed reads until they are compared; 0: "
+             "compare a second read, where the memory of a rank does not hold all its data anyway")
+        .range(0, 1e15)
+        .expert();
     data.declare(table);
     table
         .add("save-calls", save_calls,
@@ -88,6 +96,14 @@ void Options::add_peak(Definition& study, Cell like, std::int64_t bytes,
         like.file = file + (past ? "_direct" : "");
         study.add(like, phases);
     }
+}
+
+std::string Options::verified() const {
+    if (!verify) return "nothing";
+    if (kept() == 0) return "every byte of a second read, or of timed reads that stay in memory";
+    return fmt::format(
+        "every byte of the timed reads, up to {} of each rank; the rest by a second read",
+        format_exact(verify_memory));
 }
 
 Status Options::check_common() {

@@ -28,6 +28,7 @@ struct Options {
     UntilCiOptions until_ci;
     bool verify = true;
     DataOptions data;
+    Bytes verify_memory{64 * MiB};
     Readers reader = Readers::same;
     Sync fsync = Sync::beside;
     std::optional<std::string> save_calls;
@@ -54,6 +55,11 @@ struct Options {
     /// and axes; `file` begins the names.
     void add_peak(Definition& study, Cell like, std::int64_t bytes, const std::string& file) const;
     static std::int64_t peak_block(std::int64_t bytes);
+
+    /// Bytes of a rank's timed reads that stay in memory until they are compared.
+    std::int64_t kept() const { return verify ? verify_memory.count : 0; }
+    /// For the run line.
+    std::string verified() const;
 
     bool measures_peak() const { return peak_text == "measured"; }
     /// The rate that was given; filled by check_common().

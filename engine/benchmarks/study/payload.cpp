@@ -8,9 +8,22 @@
 namespace effio::study {
 namespace {
 
-/// All pieces with what lies between them; of stamped data, one piece.
-std::int64_t span_of(const Cell& cell, const Addresses& addresses) {
-    if (cell.content == Content::stamped) return addresses.piece();
+/// Whole calls alone are kept: of what does not fit, the first calls of the pass.
+std::int64_t kept_of(const Cell& cell, const Addresses& addresses, std::int64_t keep,
+                     std::int64_t reads) {
+    if (cell.content != Content::stamped || addresses.piece() == 0) return 0;
+    if (reads <= keep) return reads;
+    // Streams have calls of their own lengths, and all other passes whole pieces.
+    return keep / StampedPattern::page * StampedPattern::page;
+}
+
+/// All pieces with what lies between them; of stamped data, what is kept and one piece.
+std::int64_t span_of(const Cell& cell, const Addresses& addresses, std::int64_t keep,
+                     std::int64_t reads) {
+    if (cell.content == Content::stamped) {
+        const std::int64_t kept = kept_of(cell, addresses, keep, reads);
+        return std::max(kept + (kept < reads ? addresses.piece() : 0), addresses.piece());
+    }
     if (addresses.calls() == 0) return 0;
     return addresses.bytes() + (addresses.calls() - 1) * cell.memory_spacing;
 }
@@ -34,13 +47,15 @@ std::uint64_t Payload::seed_of(std::string_view name, std::uint64_t run) {
     return run == 0 ? seed : mix64(seed ^ mix64(run));
 }
 
-Payload::Payload(const Cell& cell, const Addresses& addresses, const Data& data)
+Payload::Payload(const Cell& cell, const Addresses& addresses, const Data& data,
+                 std::int64_t keep, std::int64_t reads)
     : content_(cell.content),
       addresses_(addresses),
       data_(data),
       size_(static_cast<std::size_t>(addresses.piece())),
       step_(content_ == Content::stamped ? 0 : addresses.piece() + cell.memory_spacing),
-      memory_(static_cast<std::size_t>(span_of(cell, addresses))),
+      kept_(kept_of(cell, addresses, keep, reads)),
+      memory_(static_cast<std::size_t>(span_of(cell, addresses, keep, reads))),
       source_(memory_.bytes().data()) {}
 
 void Payload::fill(std::span<std::byte> memory, std::uint64_t generation) const {
@@ -108,14 +123,16 @@ std::optional<Mismatch> Payload::check_either(std::int64_t number, std::uint64_t
     return compare(before, found, place);
 }
 
-std::int64_t Payload::bytes(const Cell& cell, const Addresses& addresses) {
+std::int64_t Payload::bytes(const Cell& cell, const Addresses& addresses, std::int64_t keep,
+                            std::int64_t reads) {
+    const std::int64_t span = span_of(cell, addresses, keep, reads);
     if (cell.content == Content::stamped) {
-        return 2 * addresses.piece() + StampedPattern::period;
+        return span + addresses.piece() + StampedPattern::period;
     }
     const bool modifies = std::any_of(cell.passes.begin(), cell.passes.end(), [](const Pass& pass) {
         return pass.access == Access::modify;
     });
-    return (modifies ? 2 : 1) * span_of(cell, addresses);
+    return (modifies ? 2 : 1) * span;
 }
 
 }  // namespace effio::study

@@ -24,7 +24,8 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
     for (const auto& cell : definition.cells) {
         // Shares of arrays that are not equal are larger at the end.
         const int largest = cell.arrays ? cell.ranks - 1 : 0;
-        memory = std::max(memory, Payload::bytes(cell, cell.addresses(largest)));
+        memory = std::max(memory, Payload::bytes(cell, cell.addresses(largest), options.kept(),
+                                                 cell.bytes_read(largest)));
         const double one_way_calls = cell.calls_in_all();
         const double one_way_bytes = cell.bytes_in_all();
         seconds += cell.settle;

@@ -58,12 +58,35 @@ Measurement PassResult::to_measurement(const std::string& benchmark) const {
                          {"slowest_rank", place_of(slowest)},
                          {"fastest_rank", place_of(fastest)},
                          {"batch_means", batch_means(batches, "B/s")},
-                         {"backend", backend}});
+                         {"backend", backend},
+                         {"verification", Json{{"checked", checked()},
+                                               {"timed_read_bytes", timed_reads},
+                                               {"second_read_bytes", second_reads},
+                                               {"not_verifiable_bytes", not_verifiable}}}});
     if (files > 0) {
         m.detail["files"] = files;
         m.detail["files_per_second"] = static_cast<double>(files) / counted_seconds;
     }
     return m;
+}
+
+std::string PassResult::checked() const {
+    if (!verifies) return "nothing";
+    if (not_verifiable > 0) return "nothing: overwritten before anything read it";
+    if (pass.access == Access::write) {
+        return second_reads > 0 ? "every byte, read back before it was overwritten"
+                                : "nothing in this pass: what reads the files later is checked";
+    }
+    const std::int64_t one_way = data_bytes / pass.ways();
+    if (pass.access == Access::modify) {
+        return second_reads > 0
+                   ? "every byte of the timed reads; what was written, by a second read"
+                   : "every byte of the timed reads";
+    }
+    if (timed_reads > 0 && timed_reads == one_way) return "every byte of the timed reads";
+    if (timed_reads == 0) return second_reads > 0 ? "every byte of a second read" : "nothing";
+    return fmt::format("every byte of a second read, and {} of {} bytes of the timed reads",
+                       timed_reads, one_way);
 }
 
 Json Mean::where() const {

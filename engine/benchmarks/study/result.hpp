@@ -39,7 +39,12 @@ struct PassResult : VisitResult {
     int nodes = 1;
     std::string call;  ///< that moved the data
     std::string backend;
-    std::int64_t files = 0;  ///< visited, of items; else 0
+    // Bytes of all ranks, by what was compared with what had been written.
+    bool verifies = false;
+    std::int64_t timed_reads = 0;     ///< as the timed calls put them into memory
+    std::int64_t second_reads = 0;    ///< as an untimed read found them
+    std::int64_t not_verifiable = 0;  ///< written, and overwritten before anything read them
+    std::int64_t files = 0;           ///< visited, of items; else 0
     /// Of the parts in the same order: variance of the ranks' seconds, n-1 in the denominator.
     std::vector<double> variance;
     Spread rank_rates;  ///< bytes per second of each rank's own calls
@@ -48,6 +53,8 @@ struct PassResult : VisitResult {
     Batches batches;             ///< of the calls; slices that all ranks did together
     std::vector<RankLine> each;  ///< on the root, if asked for
 
+    /// What was compared, in words.
+    std::string checked() const;
     /// Over the slowest rank's calls alone.
     double transfer_rate() const { return rate_of(bytes, longest("transfer")); }
     Measurement to_measurement(const std::string& benchmark) const;

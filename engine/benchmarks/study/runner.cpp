@@ -156,7 +156,7 @@ class Runner {
             std::uint64_t& generation = generations[cell.file];
             const Visit visit{cell,       group.files_of(cell),
                               repetition, cell.writes() && generation == 0,
-                              generation, data_run};
+                              generation, data_run, overwritten_unread(group.cells, cell)};
             if (cell.settle > 0) wait_as_asked(session_, cell.settle);
             if (!go_on()) return false;
             measure(visit);
@@ -404,7 +404,7 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     Json extra;
     extra["study"] = describe(definition);
     extra["study"]["verified"] =
-        options.verify && storage.capabilities().stores_data ? "every byte read" : "nothing";
+        storage.capabilities().stores_data ? options.verified() : "nothing";
     extra["study"]["cap"] = target.cap().to_json();
     if (ways.run() != nullptr) extra["backend"] = describe_backend(*ways.run());
     extra.update(definition.run_line);

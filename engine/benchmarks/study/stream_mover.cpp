@@ -99,12 +99,13 @@ class StreamMover : public Mover {
     Status one(const Run& call, Access access, Payload& payload, const Watching& watching,
                Moved& moved, Write&& write, Read&& read) {
         const std::int64_t place = begin_ + call.offset;
+        const auto memory = payload.target(call.offset, call.bytes);
         Status done = logged(place_.session.clock, watching, moved, [&] {
             return access == Access::write ? write(payload.stamped(place, call.bytes), place)
-                                           : read(payload.part(call.bytes), place);
+                                           : read(memory, place);
         });
         if (done) moved.bytes += call.bytes;
-        if (done && watching.read) watching.read(payload.part(call.bytes), place);
+        if (done && watching.read) watching.read(memory, place);
         return done;
     }
 

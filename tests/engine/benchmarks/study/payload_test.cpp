@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "benchmarks/study/groups.hpp"
+
 namespace effio::study {
 namespace {
 
@@ -90,6 +92,56 @@ TEST_F(StudyPayload, bytes_of_either_generation_are_right_where_ranks_overlap) {
     ASSERT_TRUE(wrong);
     EXPECT_EQ(wrong->offset, 52);
     EXPECT_EQ(wrong->wrong_bytes, 1);
+}
+
+/// Four pieces of 4 KiB, one behind the other.
+class StampedPayload : public testing::Test {
+  protected:
+    StampedPayload() : pieces_(0, Strides{4096, {{4, 4096}}}) { cell_.content = Content::stamped; }
+
+    Cell cell_;
+    Addresses pieces_;
+};
+
+TEST_F(StampedPayload, reads_share_one_place_unless_they_are_kept) {
+    Payload payload(cell_, pieces_, {});
+    EXPECT_EQ(payload.to_read(0, 0).data(), payload.to_read(3, 3).data());
+    EXPECT_FALSE(payload.keeps(1));
+}
+
+TEST_F(StampedPayload, what_timed_reads_return_is_kept_as_far_as_memory_goes) {
+    Payload all(cell_, pieces_, {}, 16384, 16384);
+    EXPECT_TRUE(all.keeps(16384));
+    EXPECT_EQ(all.to_read(3, 1).data(), all.to_read(0, 0).data() + 3 * 4096);
+    Payload some(cell_, pieces_, {}, 10000, 16384);
+    EXPECT_TRUE(some.keeps(8192));
+    EXPECT_FALSE(some.keeps(8193));
+    EXPECT_EQ(some.to_read(1, 1).data(), some.to_read(0, 0).data() + 4096);
+    // Calls beyond share the place behind what is kept.
+    EXPECT_EQ(some.to_read(2, 2).data(), some.to_read(0, 0).data() + 8192);
+    EXPECT_EQ(some.to_read(3, 3).data(), some.to_read(2, 2).data());
+    EXPECT_EQ(Payload::bytes(cell_, pieces_, 10000, 16384),
+              8192 + 2 * 4096 + StampedPattern::period);
+    EXPECT_EQ(Payload::bytes(cell_, pieces_), 2 * 4096 + StampedPattern::period);
+}
+
+TEST(StudyGroups, a_write_that_is_written_again_before_any_read_is_known) {
+    std::vector<Cell> cells(4);
+    for (Cell& cell : cells) {
+        cell.file = "data";
+        cell.addresses = [](int /*rank*/) { return Addresses(0, Strides{8, {{1, 8}}}); };
+    }
+    cells[0].passes = {write_pass(), write_pass("re-write")};
+    cells[1].passes = {read_pass()};
+    cells[2].passes = {write_pass()};
+    cells[3].passes = {modify_pass()};
+    using Unread = std::vector<bool>;
+    EXPECT_EQ(overwritten_unread(cells, cells[0]), (Unread{true, false}));
+    EXPECT_EQ(overwritten_unread(cells, cells[1]), (Unread{false}));
+    EXPECT_EQ(overwritten_unread(cells, cells[2]), (Unread{false}));
+    EXPECT_EQ(overwritten_unread(cells, cells[3]), (Unread{false}));
+    cells[1].file = "other";
+    EXPECT_EQ(overwritten_unread(cells, cells[0]), (Unread{true, true}));
 }
 
 }  // namespace
