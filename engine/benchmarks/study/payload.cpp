@@ -47,8 +47,8 @@ std::uint64_t Payload::seed_of(std::string_view name, std::uint64_t run) {
     return run == 0 ? seed : mix64(seed ^ mix64(run));
 }
 
-Payload::Payload(const Cell& cell, const Addresses& addresses, const Data& data,
-                 std::int64_t keep, std::int64_t reads)
+Payload::Payload(const Cell& cell, const Addresses& addresses, const Data& data, std::int64_t keep,
+                 std::int64_t reads)
     : content_(cell.content),
       addresses_(addresses),
       data_(data),

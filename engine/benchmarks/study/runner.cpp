@@ -154,9 +154,13 @@ class Runner {
                 continue;
             }
             std::uint64_t& generation = generations[cell.file];
-            const Visit visit{cell,       group.files_of(cell),
-                              repetition, cell.writes() && generation == 0,
-                              generation, data_run, overwritten_unread(group.cells, cell)};
+            const Visit visit{cell,
+                              group.files_of(cell),
+                              repetition,
+                              cell.writes() && generation == 0,
+                              generation,
+                              data_run,
+                              overwritten_unread(group.cells, cell)};
             if (cell.settle > 0) wait_as_asked(session_, cell.settle);
             if (!go_on()) return false;
             measure(visit);
