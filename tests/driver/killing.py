@@ -34,7 +34,9 @@ _FORKS = textwrap.dedent(
         if event == "open" and jobs and args[2] & os.O_ACCMODE == os.O_RDONLY:
             return False
         changes = ("open", "os.rename", "os.mkdir", "os.remove", "os.chmod")
-        return event in changes and "effio-runs" in str(args[0])
+        # A bare name is opened, or renamed, below the descriptor of a folder of the runs.
+        name = str(args[0])
+        return event in changes and ("effio-runs" in name or "/" not in name)
 
     def drive(moment):
         seen = 0

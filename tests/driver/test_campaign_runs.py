@@ -100,7 +100,7 @@ def test_the_store_knows_campaigns(with_engine: Effio, write: Callable[[str], No
         "WHERE access = 'write' ORDER BY 3",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[1:] == ["s,a,1MiB,nightly,0", "s,a,2MiB,nightly,0", ",,,,"]
+    assert done.stdout.splitlines()[1:] == ["s,a,1MiB,nightly,1", "s,a,2MiB,nightly,1", ",,,,"]
 
 
 def test_a_command_that_fails_keeps_the_point_from_running_and_is_tried_again(

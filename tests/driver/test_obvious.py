@@ -31,7 +31,7 @@ def no_traceback(done: subprocess.CompletedProcess[str], *codes: int) -> None:
 def enough_or_said(done: subprocess.CompletedProcess[str]) -> None:
     """A benchmark that cannot do without an option names it."""
     no_traceback(done, 0, 2)
-    assert done.returncode == 0 or " --" in done.stderr.split("see:")[0], done.stderr
+    assert done.returncode == 0 or "--" in done.stderr.split("see:")[0], done.stderr
 
 
 def test_every_benchmark_answers_to_what_is_typed_first(

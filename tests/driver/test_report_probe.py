@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +143,9 @@ def test_the_page_has_the_limits_as_ceilings(tmp_path: Path) -> None:
     probe = load_probe(made.write(tmp_path / "probe.jsonl", made_lines()))
     assert probe.ceilings() == {"probe: write by all": 200 * MB, "probe: read by all": 400 * MB}
     page = write_report([run], tmp_path / "page.html", probe.ceilings(), probe).read_text()
-    assert "probe: write by all" in page
+    packed = re.search(r'id="figures">([^<]*)<', page)
+    assert packed is not None
+    assert b"probe: write by all" in gzip.decompress(base64.b64decode(packed[1]))
     assert "Per cent of the probe" in page
 
 

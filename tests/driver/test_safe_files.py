@@ -213,17 +213,15 @@ def _replaced(put: Callable[[Path], None]) -> Callable[[Path], None]:
     return act
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {
+DAMAGES: dict[str, Callable[[Path], object]] = {
     "cut": _cut,
     "no end": _without_end,
-    "empty": lambda result: result.write_text("") and None,
-    "garbage": lambda result: result.write_bytes(b"\xff" * 100) and None,
+    "empty": lambda result: result.write_text(""),
+    "garbage": lambda result: result.write_bytes(b"\xff" * 100),
     "directory": _replaced(_directory),
     "FIFO": _replaced(_fifo),
     "gone": lambda result: result.unlink(),
-    "other figures": lambda result: (
-        made.write(result, made.b_eff_io()[:1] + made.b_eff_io()[2:]) and None
-    ),
+    "other figures": lambda result: made.write(result, made.b_eff_io()[:1] + made.b_eff_io()[2:]),
 }
 
 

@@ -22,9 +22,9 @@ from effio.store.folder import (
     RunFolder,
     Store,
     this_process,
-    write_atomically,
 )
 from effio.store.run_record import Outcome, RunRecord
+from effio.store.safe_files import write_atomically
 
 
 def _record(folder: RunFolder, **more: object) -> RunRecord:

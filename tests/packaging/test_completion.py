@@ -40,7 +40,7 @@ options = { backend = "null", dir = "/" }
 sweep = { transfer = ["1MiB", "2MiB"] }
 """
 # Of transfer=2MiB.
-POINT = "59742a76"
+POINT = "59742a76fa506f54"
 
 
 @pytest.fixture

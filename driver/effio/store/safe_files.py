@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from effio import text as fmt
+
 # Of a file that is read as a whole, unless the caller knows better.
 MAX_BYTES = 64 << 20
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -93,7 +95,7 @@ def _opened(path: Path, flags: int, below: Path | None, most: int | None = None)
         info = os.fstat(handle)
         _refuse_kind(info.st_mode, path)
         if most is not None and info.st_size > most:
-            raise UnsafeFileError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
+            raise UnsafeFileError(errno.EFBIG, f"is larger than {fmt.size(most)}", str(path))
         if flags & os.O_ACCMODE != os.O_RDONLY:
             if info.st_nlink > 1:
                 what = "has a second name (a hard link): it is not written"
@@ -119,7 +121,7 @@ def read_bytes(path: Path, most: int = MAX_BYTES, below: Path | None = None) -> 
     with reading(path, most, below) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        raise UnsafeFileError(errno.EFBIG, f"is larger than {most:,} bytes", str(path))
+        raise UnsafeFileError(errno.EFBIG, f"is larger than {fmt.size(most)}", str(path))
     return data
 
 

@@ -425,7 +425,9 @@ PassResult Measure::sum_up(Done& done) {
     r.timed_reads = comm.sum(done.of_timed_reads);
     r.second_reads = comm.sum(done.of_second_reads);
     r.not_verifiable = comm.sum(done.not_verifiable);
-    r.verified_bytes = std::max(r.timed_reads, r.second_reads);
+    // A second read is of the same bytes, but for a pass that modifies: it is of what that wrote.
+    r.verified_bytes = done.pass.access == Access::modify ? r.timed_reads + r.second_reads
+                                                          : std::max(r.timed_reads, r.second_reads);
     r.valid = done.valid;
     r.interrupted = done.moved.interrupted;
     // Known to all already: it need not be agreed on again.
