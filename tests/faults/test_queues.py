@@ -81,8 +81,8 @@ def test_a_full_disk_is_told_with_the_place(
         # One whose transfer never ends has the word, not one that had written everything before
         # the disk was full and waits for it to agree.
         assert run.code == 5, run
-        # 3 s on rank 0, 5 s on the other one if only that hangs.
-        assert re.search(r"no progress for [35] s in 'write shared 4KiB", run.stderr), run
+        # After 3 s and the time of the reports on rank 0, 2 s later if only the other one hangs.
+        assert re.search(r"no progress for [3-6] s in 'write shared 4KiB", run.stderr), run
         assert "agree" not in run.stderr, run
         assert "bytes are left on its file system" in run.stderr, run
         return

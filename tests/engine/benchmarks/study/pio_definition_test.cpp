@@ -333,8 +333,7 @@ TEST(PioConfig, faults_have_file_and_line) {
              {begin + "BufferSize 4KiBx\n", "pio.conf:2: "},
              {begin + "BufferSize 16B 0B\n", "pio.conf:2: 0B is no size of data"},
              {begin + "BufferSize 2GiB\n", "pio.conf:2: a buffer of 2GiB is more than 1GiB"},
-             {begin + "BufferSize 48B\n" + end,
-              "pio.conf:4: a buffer of 48B: the share"},
+             {begin + "BufferSize 48B\n" + end, "pio.conf:4: a buffer of 48B: the share"},
              {"Testfile /tmp/x\n", "pio.conf:1: Testfile: --dir"},
              {"Speed 11\n", "pio.conf:1: no directive Speed; known are"}}) {
         Parameters p = parameters();
