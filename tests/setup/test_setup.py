@@ -339,6 +339,8 @@ def test_the_driver_is_installed_once(tmp_path: Path) -> None:
     """The second call of `make run` or `make build` asks pip for nothing; another version does."""
     (tmp_path / "scripts").mkdir()
     shutil.copy2(ROOT / "scripts/driver", tmp_path / "scripts/driver")
+    (tmp_path / "scripts/plotly").write_text("#!/bin/sh\n")
+    (tmp_path / "scripts/plotly").chmod(0o755)
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     (tmp_path / "VERSION").write_text("1\n")
     tools = tmp_path / ".venv/bin"

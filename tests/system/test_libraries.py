@@ -125,8 +125,8 @@ def test_strong_scaling_and_readers_elsewhere(
     )
     assert run.code == 0, run
     assert {m["detail"]["data_bytes"] for m in run.result.measurements} == {3 * CUBE}
-    first = [m["where"]["library"] for m in run.result.rows(repetition=0, processes=2)]
-    second = [m["where"]["library"] for m in run.result.rows(repetition=1, processes=2)]
+    first = [m["where"]["library"] for m in run.result.rows(repetition=1, processes=2)]
+    second = [m["where"]["library"] for m in run.result.rows(repetition=2, processes=2)]
     # Writes and reads; the second order mirrors the first.
     assert first == ["mpiio", "mpiio", "posix-fpp", "posix-fpp"]
     assert second == ["posix-fpp", "posix-fpp", "mpiio", "mpiio"]

@@ -54,7 +54,8 @@ def test_in_virtual_time_it_is_the_closed_formula(
         assert parts.get("sync") == (pytest.approx(0.020) if writes else None)
         assert m["rate"]["value"] == pytest.approx(2 * 256 * KIB / calls)
         assert (m["bytes"], m["operations"]) == (ways * 2 * 256 * KIB, ways * 8)
-        assert m["verified_bytes"] == (0 if access in ("write", "re-write") else m["bytes"])
+        # What is written anew is read back before; what is read later is verified by that.
+        assert m["verified_bytes"] == (0 if access == "re-write" else m["bytes"])
     assert run.result.figure("pio")["metric"]["value"] == pytest.approx(2 * 256 * KIB / calls)
 
 
@@ -86,8 +87,9 @@ def test_all_patterns_and_accesses_in_one_run(
             pieces += sum(rank % 3 for rank in range(ranks))
         assert m["bytes"] == ways * pieces * KIB
         assert m["operations"] == ways * (ranks if m["where"]["by"] == "type" else pieces)
-        reads = m["access"] not in ("write", "re-write")
-        assert m["verified_bytes"] == (m["bytes"] if reads else 0)
+        # A first write is read back where a second one would hide what it lost.
+        read_back = (0, m["bytes"]) if m["access"] == "write" else (m["bytes"],)
+        assert m["verified_bytes"] in ((0,) if m["access"] == "re-write" else read_back)
         assert (m["error_count"], m["valid"]) == (0, True)
         together = m["where"]["calls"] == "collective"
         assert m["detail"]["call"].endswith("_all") == together

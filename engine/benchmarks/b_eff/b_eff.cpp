@@ -112,7 +112,7 @@ Ending Beff::run(Job& job) {
     if (session.comm.is_root()) {
         for (Observer* observer : observers) observer->end(result);
     }
-    until_ci.tell(session, "b_eff");
+    until_ci.tell(session, "b-eff");
     if (result.complete && ending.status != ExitCode::interrupted) {
         beyond(job, exchanges, *runner, result, ending);
     }

@@ -94,7 +94,7 @@ Ending Runner::run() {
     result_.execution_seconds = session_.clock.now() - begin;
     if (setup_.parameters.rounds > 1) tell_sums();
     notify_([&](Observer& o) { o.end(result_); });
-    until_ci_.tell(session_, "b_eff_io");
+    until_ci_.tell(session_, "b-eff-io");
 
     std::int64_t errors = 0;
     for (const auto& p : partitions_) errors += p.errors;
