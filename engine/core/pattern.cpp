@@ -138,7 +138,7 @@ namespace {
     !defined(__SANITIZE_THREAD__)
 // The widest vectors take half the time of those that every x86-64 has. The loader chooses, and
 // it does so before a sanitizer is set up.
-[[gnu::target_clones("default", "avx2", "avx512f"), gnu::noinline]]
+[[gnu::target_clones("default", "avx2", "avx512f")]]
 #endif
 void combine(std::uint64_t* words, std::uint64_t key) {
     constexpr std::size_t count = StampedPattern::page / sizeof(std::uint64_t);

@@ -60,9 +60,8 @@ std::vector<bool> overwritten_unread(std::span<const Cell> cells, const Cell& ce
             if (&one == &cell) {
                 unread.insert(unread.begin(), one.passes[p].writes() && next == Next::writer);
             }
-            if (one.passes[p].access == Access::write) {
-                next = Next::writer;
-            } else if (all) {
+            const bool reads_all = all && one.passes[p].access != Access::write;
+            if (reads_all) {
                 next = Next::reader;
             } else if (one.passes[p].writes()) {
                 next = Next::writer;

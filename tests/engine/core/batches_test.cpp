@@ -61,7 +61,9 @@ TEST(CallMarks, slices_have_four_calls_on_average) {
         for (const double rate : found.rates) EXPECT_NEAR(rate, 7, 1e-9);
         EXPECT_EQ(found.none.empty(), calls >= 80);
         if (calls >= 80) {
-            EXPECT_DOUBLE_EQ(found.seconds, calls / static_cast<double>(calls / 4));
+            const auto slices = calls / 4;
+            EXPECT_DOUBLE_EQ(found.seconds,
+                             static_cast<double>(calls) / static_cast<double>(slices));
         }
     }
 }
@@ -107,7 +109,8 @@ TEST(CallMarks, rare_slow_calls_are_within_the_interval) {
         marks.begin(0);
         double now = 0;
         for (std::int64_t i = 1; i <= 10000; ++i) {
-            const auto draw = mix64(static_cast<std::uint64_t>(run * 10000 + i)) % 100;
+            const auto draw =
+                mix64(static_cast<std::uint64_t>(std::int64_t{run} * 10000 + i)) % 100;
             marks.note(i, now += draw == 0 ? 50 : 1);
         }
         const auto found = *marks.batches(1).interval();

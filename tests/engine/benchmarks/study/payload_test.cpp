@@ -112,7 +112,7 @@ TEST_F(StampedPayload, reads_share_one_place_unless_they_are_kept) {
 TEST_F(StampedPayload, what_timed_reads_return_is_kept_as_far_as_memory_goes) {
     Payload all(cell_, pieces_, {}, 16384, 16384);
     EXPECT_TRUE(all.keeps(16384));
-    EXPECT_EQ(all.to_read(3, 1).data(), all.to_read(0, 0).data() + 3 * 4096);
+    EXPECT_EQ(all.to_read(3, 1).data(), all.to_read(0, 0).data() + 12288);
     Payload some(cell_, pieces_, {}, 10000, 16384);
     EXPECT_TRUE(some.keeps(8192));
     EXPECT_FALSE(some.keeps(8193));
@@ -120,9 +120,8 @@ TEST_F(StampedPayload, what_timed_reads_return_is_kept_as_far_as_memory_goes) {
     // Calls beyond share the place behind what is kept.
     EXPECT_EQ(some.to_read(2, 2).data(), some.to_read(0, 0).data() + 8192);
     EXPECT_EQ(some.to_read(3, 3).data(), some.to_read(2, 2).data());
-    EXPECT_EQ(Payload::bytes(cell_, pieces_, 10000, 16384),
-              8192 + 2 * 4096 + StampedPattern::period);
-    EXPECT_EQ(Payload::bytes(cell_, pieces_), 2 * 4096 + StampedPattern::period);
+    EXPECT_EQ(Payload::bytes(cell_, pieces_, 10000, 16384), 16384 + StampedPattern::period);
+    EXPECT_EQ(Payload::bytes(cell_, pieces_), 8192 + StampedPattern::period);
 }
 
 TEST(StudyGroups, a_write_that_is_written_again_before_any_read_is_known) {
