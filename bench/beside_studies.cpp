@@ -41,7 +41,7 @@ class Engine {
           storage_(storage),
           cell_(std::move(cell)),
           addresses_(cell_.addresses(session.comm.rank())),
-          payload_(cell_, addresses_, 0) {
+          payload_(cell_, addresses_, effio::study::Payload::Data{}) {
         payload_.prepare_to_write(1);
     }
 
