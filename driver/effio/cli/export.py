@@ -40,7 +40,7 @@ def _chosen(form: str | None, output: str | None) -> str:
     suffix = Path(output).suffix
     if suffix not in _BY_NAME:
         raise EffioError(
-            f"{output}: there is no format of the suffix '{suffix}'",
+            f"{output}: the suffix '{suffix}' names no known format",
             hint=f"use one of {', '.join(_BY_NAME)}, or --format {'|'.join(_FORMATS)}",
         )
     return _BY_NAME[suffix]

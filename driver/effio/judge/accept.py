@@ -135,7 +135,7 @@ def _and(*reasons: str) -> str:
 
 def _failed_all_the_same(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome | None:
     """A fail is a fail, even if other values cannot tell: what is lacking cannot mend it. Too few
-    repetitions are no measurement."""
+    repetitions are not a measurement."""
     usable = [p for p in picked if p.m.valid and p.m.rate.value is not None]
     if not usable or any(p.run.result.run.clock.virtual for p in usable):
         return None
