@@ -1,6 +1,6 @@
 # make run: build, and say what the storage of this directory does, in about a minute.
 # make test: build with every MPI at hand and run all tests. README.md says more.
-.PHONY: run build test test-setup sanitize lint bench docs clean help
+.PHONY: run build test test-setup sanitize lint lint-all bench docs clean help
 
 help:
 	@echo "make run    build the engine, and what this storage does: a card in about a minute"
@@ -8,7 +8,7 @@ help:
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"
 	@echo "make sanitize  engine tests under the address, undefined-behaviour and thread sanitizers"
-	@echo "make lint   clang-format, clang-tidy, ruff, mypy"
+	@echo "make lint   clang-format, clang-tidy on what changed, ruff, mypy (make lint-all: on everything)"
 	@echo "make bench  compare with bare programs, pairs in one run"
 	@echo "make docs   the documentation as a site in build/docs"
 	@echo "make clean  remove what was built"
@@ -28,6 +28,9 @@ test-setup:
 
 sanitize:
 	@scripts/sanitize
+
+lint-all:
+	@scripts/lint --all
 
 lint:
 	@scripts/lint
