@@ -170,11 +170,23 @@ def test_an_export_is_what_its_name_says(suffix: str, start: bytes, kept: Effio)
     assert target.read_bytes().replace(b"|run|", b"| run ").startswith(start)
 
 
-@pytest.mark.parametrize("name", ["out.xlsx", "out.png", "out"])
-def test_an_export_to_another_kind_of_file_is_refused(name: str, kept: Effio) -> None:
-    done = kept.call("export", FIRST, "-o", kept.cwd / name)
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("out.png", (), "the suffix '.png' names no known format"),
+        ("out", ("--format", "csv"), "the suffix '' names no known format"),
+        ("out.xlsx", ("--format", "csv"), "the suffix says xlsx, --format says csv"),
+        ("out.CSV", ("--format", "json"), "the suffix says csv, --format says json"),
+    ],
+)
+def test_an_export_to_another_kind_of_file_is_refused(
+    name: str, words: tuple[str, ...], said: str, kept: Effio
+) -> None:
+    done = kept.call("export", FIRST, "-o", kept.cwd / name, *words)
     assert done.returncode == 2
-    assert "use one of .csv, .tsv, .json, .md, .parquet, .feather" in done.stderr
+    assert said in done.stderr
+    choices = "use one of .csv, .tsv, .json, .md, .xlsx, .parquet, .feather"
+    assert choices in " ".join(done.stderr.split())
     assert not (kept.cwd / name).exists()
 
 
@@ -191,6 +203,11 @@ def test_a_figure_is_what_the_name_of_its_file_says(kept: Effio) -> None:
     assert done.returncode == 2
     assert "--png writes a file whose name ends in .png" in done.stderr
     assert not (kept.cwd / "r.svg").exists()
+    # A page is not written as a picture, either.
+    done = kept.call("report", FIRST, "-o", "r.png")
+    assert done.returncode == 2
+    assert "r.png: a page is a file whose name ends in .html or .htm" in done.stderr
+    assert not (kept.cwd / "r.png").exists()
 
 
 def test_a_mistyped_command_is_guessed(effio: Effio) -> None:

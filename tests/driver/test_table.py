@@ -152,6 +152,30 @@ def test_parquet(kept: Effio) -> None:
     )
 
 
+def test_a_workbook_holds_the_numbers(effio: Effio) -> None:
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    lines = made.b_eff_io()
+    # A bell has no place in a workbook, a formula is text, and 2^53 + 1 is no double.
+    lines[1]["pattern"], lines[2]["pattern"] = "=HYPERLINK(1)", "a\x07b"
+    lines[1]["bytes"] = 2**53 + 1
+    result = made.write(effio.cwd / "x.jsonl", lines)
+    assert effio.call("export", result, "-o", "m.xlsx").returncode == 0
+    sheet = openpyxl.load_workbook(effio.cwd / "m.xlsx")["measurements"]
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
+    text = _rows(effio.call("export", result).stdout)
+    assert rows[0] == list(text[0])
+    assert len(rows) == 1 + len(text)
+    at = {name: i for i, name in enumerate(rows[0])}
+    assert [row[at["rate"]] for row in rows[1:]] == [float(row["rate"]) for row in text]
+    assert [row[at["pattern"]] for row in rows[1:3]] == ["=HYPERLINK(1)", "ab"]
+    assert sheet.cell(2, at["pattern"] + 1).data_type == "s"
+    assert rows[1][at["bytes"]] == "9007199254740993"
+    assert rows[2][at["valid"]] is True
+    assert rows[2][at["invalid_reason"]] is None
+    done = effio.call("export", result, "--format", "xlsx")
+    assert "xlsx is not a text format: name a file" in done.stderr
+
+
 def test_markdown(kept: Effio) -> None:
     done = kept.call("export", FIRST, "--format", "markdown")
     lines = done.stdout.splitlines()

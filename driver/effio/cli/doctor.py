@@ -44,6 +44,7 @@ def _python() -> Iterator[Check]:
         ("duckdb", "effio query", "note", pip_install("duckdb")),
         ("darshan", "effio profile of Darshan logs", "note", pip_install("darshan")),
         ("pyarrow", "effio export to Parquet", "note", pip_install("pyarrow")),
+        ("openpyxl", "effio export to Excel workbooks", "note", pip_install("openpyxl")),
         ("matplotlib", "single figures as PNG and PDF", "note", pip_install("matplotlib")),
     )
     for module, purpose, grade, advice in extras:

@@ -17,40 +17,50 @@ from effio.cli.streams import say
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
 from effio.store import safe_files
+from effio.store.binary_tables import write_columns, write_workbook
 from effio.store.folder import Store
-from effio.store.table import TABLES, Row, rows_of, write_columns, write_csv, write_markdown
+from effio.store.table import TABLES, Row, rows_of, write_csv, write_markdown
 
-_FORMATS = ("csv", "tsv", "json", "markdown", "parquet", "feather")
+# The suffixes and the formats that they stand for.
 _BY_NAME = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".json": "json",
     ".md": "markdown",
+    ".xlsx": "xlsx",
     ".parquet": "parquet",
     ".feather": "feather",
 }
-_BINARY = frozenset({"parquet", "feather"})
+_FORMATS = tuple(_BY_NAME.values())
+_BINARY = frozenset({"xlsx", "parquet", "feather"})
+_CHOICES = f"use one of {', '.join(_BY_NAME)}"
 
 
 def _chosen(form: str | None, output: str | None) -> str:
-    """By --format, else by what the name of the file says; a name that says something else is
-    refused, for the file would not be what it is called."""
-    if form is not None or output is None:
+    """The format by the suffix of the file's name; --format chooses where there is no file. A file
+    is never another format than its name says."""
+    if output is None:
         return form or "csv"
     suffix = Path(output).suffix
-    if suffix not in _BY_NAME:
+    by_name = _BY_NAME.get(suffix.lower())
+    if by_name is None:
+        raise EffioError(f"{output}: the suffix '{suffix}' names no known format", hint=_CHOICES)
+    if form not in (None, by_name):
+        wanted = next(suffix for suffix, name in _BY_NAME.items() if name == form)
         raise EffioError(
-            f"{output}: the suffix '{suffix}' names no known format",
-            hint=f"use one of {', '.join(_BY_NAME)}, or --format {'|'.join(_FORMATS)}",
+            f"{output}: the suffix says {by_name}, --format says {form}",
+            hint=f"--format {form} writes a file whose name ends in {wanted}; {_CHOICES}",
         )
-    return _BY_NAME[suffix]
+    return by_name
 
 
-def _write(rows: Sequence[Row], form: str, output: str) -> None:
+def _write(rows: Sequence[Row], form: str, output: str, what: str) -> None:
     path = Path(output)
     try:
         with safe_files.replacing(path, keep_existing=True) as stream:
-            if form in _BINARY:
+            if form == "xlsx":
+                write_workbook(rows, what, stream)
+            elif form in _BINARY:
                 write_columns(rows, form, stream)
             else:
                 stream.write(_text(rows, form).encode())
@@ -81,7 +91,7 @@ def _text(rows: Sequence[Row], form: str) -> str:
 )
 @click.option(
     "--format", "form", type=click.Choice(_FORMATS),
-    help="[default: by the name of the file, else csv]",
+    help="of the standard output; that of FILE is its suffix  [default: csv]",
 )  # fmt: skip
 @click.option(
     "-o",
@@ -94,8 +104,8 @@ def _text(rows: Sequence[Row], form: str) -> str:
 def command(
     ctx: click.Context, runs: tuple[str, ...], what: str, form: str | None, output: str | None
 ) -> None:
-    """Write measurements, figures or runs, one a row. The suffix of FILE says the format: csv, tsv,
-    json, md, parquet or feather.
+    """Write measurements, figures or runs, one a row. The suffix of FILE says the format: .csv,
+    .tsv, .json, .md, .xlsx, .parquet or .feather.
 
     RUN is a run, a campaign, tag:WORD or a folder with runs. Base units throughout: bytes, seconds,
     bytes per second, and full precision.
@@ -108,7 +118,7 @@ def command(
         for row in rows_of(what, run.name, run.result)
     ]
     if output is not None:
-        _write(rows, chosen, output)
+        _write(rows, chosen, output, what)
         click.echo(output)
     elif chosen in _BINARY:
         raise EffioError(f"{chosen} is not a text format: name a file with --output FILE")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from effio import text as fmt
-from effio.report.model import Axis, Figure, Panel
+from effio.report.model import Axis, Figure, Panel, Series
 
 # More sizes than this are labelled at round ones instead of at each that was measured.
 _MOST_SIZES = 40
@@ -141,13 +142,43 @@ def x_values(panels: Iterable[Panel]) -> list[float]:
     return [x for p in panels for s in p.series for x in s.x if not isinstance(x, str)]
 
 
+def whisker_ends(figure: Figure, series: Series) -> list[tuple[int, float, float]]:
+    """Of each point that has a whisker: its index, the lower and the upper end. A whisker without
+    a lower end begins at its point; no rate, time or size is negative, even where its interval
+    is."""
+    least = 0.0 if figure.y.unit != "1" else -math.inf
+    found = []
+    for i, (y, high, low) in enumerate(zip_longest(series.y, series.high, series.low)):
+        if y is not None and high is not None:
+            found.append((i, max(low, least) if low is not None else y, high))
+    return found
+
+
+def color_scale(figure: Figure, panels: Iterable[Panel]) -> Scale:
+    """Of a heat map: one for all panels, so that equal colors are equal values."""
+    told = [v for p in panels for row in p.values for v in row if v is not None] or [0.0, 1.0]
+    low = min(told) if figure.y.low is None else figure.y.low
+    high = max(told) if figure.y.high is None else figure.y.high
+    if not high > low:
+        high = low + (abs(low) or 1.0)
+    scale = scale_of(replace(figure.y, low=low, high=high), told, log=False)
+    return Scale(low, high, scale.ticks)
+
+
+def single_bars(panel: Panel) -> bool:
+    """Whether no name has bars of two series."""
+    drawn = [str(x) for s in panel.series for x, y in zip(s.x, s.y, strict=True) if y is not None]
+    return len(set(drawn)) == len(drawn)
+
+
 def y_values(figure: Figure, panels: Iterable[Panel]) -> list[float]:
     """With the ends of whiskers; of stacked bars the whole stacks."""
     if figure.kind != "stacked":
-        ends = [y for p in panels for s in p.series for y in (*s.y, *s.high, *s.low)]
-        # No rate, time or size is negative, even where its interval is.
-        least = 0.0 if figure.y.unit != "1" else -math.inf
-        return [max(y, least) for y in ends if y is not None]
+        drawn = [s for p in panels for s in p.series]
+        ends = [
+            end for s in drawn for _, low, high in whisker_ends(figure, s) for end in (low, high)
+        ]
+        return [*(y for s in drawn for y in s.y if y is not None), *ends]
     stacks: dict[tuple[int, str], float] = {}
     for number, panel in enumerate(panels):
         for series in panel.series:

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from effio import text as fmt
@@ -108,8 +107,7 @@ def _broken(line: str, width: int = 60) -> str:
 def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> dict[str, Any]:
     labels = dict(figure.x.ticks)
     look = looks[series.name, series.style]
-    # No rate, time or size is negative, even where its interval is.
-    least = 0.0 if figure.y.unit != "1" else -math.inf
+    ends = {i: (low, high) for i, low, high in axes.whisker_ends(figure, series)}
     return {
         "name": series.name,
         "key": look.number,
@@ -119,8 +117,8 @@ def _series_data(figure: Figure, panel: Panel, series: Series, looks: Looks) -> 
         "form": series.form,
         "x": list(series.x),
         "y": list(series.y),
-        "high": list(series.high),
-        "low": [None if low is None else max(low, least) for low in series.low],
+        "high": [ends[i][1] if i in ends else None for i in range(len(series.y))] if ends else [],
+        "low": [ends[i][0] if i in ends else None for i in range(len(series.y))] if ends else [],
         "faulty": list(series.faulty) or [False] * len(series.x),
         "hover": []
         if series.form == "limit"
@@ -132,6 +130,7 @@ def _panel_data(figure: Figure, panel: Panel, looks: Looks) -> dict[str, Any]:
     return {
         "title": panel.title,
         "series": [_series_data(figure, panel, s, looks) for s in panel.series],
+        "single": figure.kind == "bars" and axes.single_bars(panel),
         "xLabels": list(panel.x_labels),
         "yLabels": list(panel.y_labels),
         "values": [list(row) for row in panel.values],
@@ -153,16 +152,13 @@ def _variant_data(
     heights = {"linear": _scale_data(figure.y, values, log=False)}
     if figure.y.log:
         heights["log"] = _scale_data(figure.y, values, log=True)
-    told = [v for p in panels for row in p.values for v in row if v is not None]
-    colors = None
-    if told:
-        low = min(told) if figure.y.low is None else figure.y.low
-        high = max(told) if figure.y.high is None else figure.y.high
-        scale = axes.scale_of(replace(figure.y, low=low, high=high), told, log=False)
-        colors = {"range": [low, high], "ticks": [list(t) for t in scale.ticks]}
+    colors = axes.color_scale(figure, panels)
     return {
         "name": name,
-        "colors": colors or {"range": [0, 1], "ticks": []},
+        "colors": {
+            "range": [colors.low, colors.high],
+            "ticks": [list(t) for t in colors.ticks],
+        },
         "panels": [_panel_data(figure, p, looks) for p in panels],
         "x": _scale_data(figure.x, numbers, figure.x.log) if numbers else None,
         "y": heights,

@@ -23,6 +23,7 @@ from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
 
 MAX_PAGE_BYTES = 10_000_000
+PAGE_SUFFIXES = (".html", ".htm")
 _PAGE = Path(__file__).resolve().parent / "page"
 _MARKS: Mapping[str, str] = {"good": "✓", "warn": "!", "bad": "✗", "info": "i"}
 
@@ -185,6 +186,12 @@ def _render(
 
 
 def write_page(target: Path, page: str) -> Path:
+    """The name says that it is a page: under another one it would be opened as what it is not."""
+    if target.suffix.lower() not in PAGE_SUFFIXES:
+        raise EffioError(
+            f"{target}: a page is a file whose name ends in {' or '.join(PAGE_SUFFIXES)}",
+            hint="effio report --png, --svg and --pdf FIGURE write single figures",
+        )
     try:
         write_atomically(target, page)
     except OSError as error:

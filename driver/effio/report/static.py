@@ -3,21 +3,32 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, pip_install
-from effio.report.axes import Scale, scale_of, title_of, x_values, y_values
+from effio.report.axes import (
+    Scale,
+    scale_of,
+    single_bars,
+    title_of,
+    whisker_ends,
+    x_values,
+    y_values,
+)
 from effio.report.build import load, tell
 from effio.report.draw import Look, Looks, looks_of
 from effio.report.model import Figure, Panel, Report, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.text import Text
 
 # As on the page (page/page.js), on white.
 _COLOURS = (
@@ -28,6 +39,8 @@ _DASHES = ("--", ":", "-.", (0, (8, 3)), (0, (8, 3, 2, 3)))
 _ROUNDS = ("-", ":", "--", (0, (8, 3)), "-.")
 _HATCHES = ("", "//", "xx", "..", "--")
 _LIMIT_COLOUR = "#5a6675"
+_DPI = 200
+_NAME_ROOM = 26  # letters in a line of a name beside or below an axis
 
 
 @dataclass(frozen=True)
@@ -88,6 +101,11 @@ def _literal(text: str) -> str:
     return fmt.plain(text, 200).replace("$", r"\$")
 
 
+def _wrapped(text: str, room: int) -> str:
+    """In lines of at most `room` letters."""
+    return "\n".join(textwrap.wrap(_literal(text), room)) or " "
+
+
 def _prepare_axis(axes: Axes, scale: Scale, which: str, log: bool) -> None:
     side: Any = getattr(axes, f"{which}axis")
     if log:
@@ -95,23 +113,19 @@ def _prepare_axis(axes: Axes, scale: Scale, which: str, log: bool) -> None:
     inside = [(t, _literal(text)) for t, text in scale.ticks if scale.low <= t <= scale.high]
     side.set_ticks([t for t, _ in inside], [text for _, text in inside])
     side.set_ticks([], minor=True)
-    if which == "x" and sum(len(text) for _, text in inside) > 40:
-        axes.tick_params(axis="x", labelrotation=60)
     getattr(axes, f"set_{which}lim")(scale.low, scale.high)
 
 
-def _draw_whiskers(axes: Axes, at: Sequence[float], series: Series, colour: str) -> None:
-    ends = [
-        (x, low if low is not None else y, high)
-        for x, y, high, low in zip_longest(at, series.y, series.high, series.low)
-        if y is not None and high is not None
-    ]
+def _draw_whiskers(
+    axes: Axes, at: Sequence[float], figure: Figure, series: Series, colour: str
+) -> None:
+    ends = [(at[i], low, high) for i, low, high in whisker_ends(figure, series)]
     if ends:
         xs, lows, highs = zip(*ends, strict=True)
         axes.vlines(xs, lows, highs, color=colour, linewidth=0.8)
 
 
-def _draw_curve(axes: Axes, series: Series, look: Look) -> None:
+def _draw_curve(axes: Axes, figure: Figure, series: Series, look: Look) -> None:
     # Names stand where a figure by number would have its numbers.
     at = [float(i) if isinstance(x, str) else x for i, x in enumerate(series.x)]
     points = [(x, y) for x, y in zip(at, series.y, strict=True) if y is not None]
@@ -137,19 +151,21 @@ def _draw_curve(axes: Axes, series: Series, look: Look) -> None:
             x, y, linestyle="none", marker=marker, markersize=4, color=colour,
             markerfacecolor="white",
         )  # fmt: skip
-    _draw_whiskers(axes, at, series, colour)
+    _draw_whiskers(axes, at, figure, series, colour)
 
 
-def _draw_bars(axes: Axes, panel: Panel, looks: Looks, stacked: bool) -> None:
+def _draw_bars(axes: Axes, figure: Figure, panel: Panel, looks: Looks, stacked: bool) -> None:
     names = list(dict.fromkeys(str(x) for s in panel.series for x in s.x))
     at = {name: i for i, name in enumerate(names)}
     begin = [0.0] * len(names)
-    wide = 0.8 / (1 if stacked else max(1, len(panel.series)))
+    # Where a name has one bar only, that stands above it and is wide.
+    beside = not stacked and not single_bars(panel)
+    wide = 0.8 / (max(1, len(panel.series)) if beside else 1)
     for number, series in enumerate(panel.series):
         look = looks[series.name, series.style]
         colour, hatch = _COLOURS[look.colour], _HATCHES[look.round % len(_HATCHES)]
         places = [
-            at[str(x)] + (0 if stacked else (number - (len(panel.series) - 1) / 2) * wide)
+            at[str(x)] + ((number - (len(panel.series) - 1) / 2) * wide if beside else 0)
             for x in series.x
         ]
         for i, (place, y) in enumerate(zip(places, series.y, strict=True)):
@@ -164,35 +180,29 @@ def _draw_bars(axes: Axes, panel: Panel, looks: Looks, stacked: bool) -> None:
             else:
                 axes.bar(place, y, wide, color=colour, hatch=shape, edgecolor="white")
         if not stacked:
-            _draw_whiskers(axes, places, series, "#1b2430")
+            _draw_whiskers(axes, places, figure, series, "#1b2430")
         axes.plot([], [], "s", color=colour, label=_literal(series.name))
-    labels = [_literal(name) for name in names]
+    labels = [_wrapped(name, _NAME_ROOM) for name in names]
     if stacked:
         axes.set_yticks(range(len(names)), labels)
         axes.invert_yaxis()
     else:
         axes.set_xticks(range(len(names)), labels)
-        if sum(map(len, labels)) > 60:
-            axes.tick_params(axis="x", labelrotation=60)
 
 
 def _draw_heat(axes: Axes, figure: Figure, panel: Panel) -> None:
     """One scale of colours for all panels of the figure."""
-    from matplotlib.ticker import EngFormatter
-
-    panels = next(iter(figure.variants.values()))
-    told = [v for p in panels for row in p.values for v in row if v is not None]
+    scale = color_scale(figure, next(iter(figure.variants.values())))
     grid = [[float("nan") if v is None else v for v in row] for row in panel.values]
-    low, high = (min(told), max(told)) if told else (0.0, 1.0)
-    low = figure.y.low if figure.y.low is not None else low
-    high = figure.y.high if figure.y.high is not None else high
-    image = axes.imshow(grid, aspect="auto", cmap="cividis", vmin=low, vmax=high)
-    axes.set_xticks(range(len(panel.x_labels)), [_literal(x) for x in panel.x_labels])
-    axes.set_yticks(range(len(panel.y_labels)), [_literal(y) for y in panel.y_labels])
+    image = axes.imshow(grid, aspect="auto", cmap="cividis", vmin=scale.low, vmax=scale.high)
+    axes.set_xticks(range(len(panel.x_labels)), [_wrapped(x, _NAME_ROOM) for x in panel.x_labels])
+    axes.set_yticks(range(len(panel.y_labels)), [_wrapped(y, _NAME_ROOM) for y in panel.y_labels])
     canvas = axes.get_figure()
     assert canvas is not None
-    unit = figure.y.unit if figure.y.unit != "1" else ""
-    canvas.colorbar(image, ax=axes, format=EngFormatter(unit=unit))
+    bar = canvas.colorbar(image, ax=axes)
+    ticks = [(t, text) for t, text in scale.ticks if scale.low <= t <= scale.high]
+    bar.set_ticks([t for t, _ in ticks], labels=[text for _, text in ticks])
+    bar.ax.tick_params(labelsize=7)
 
 
 def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
@@ -205,37 +215,129 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
             ExitCode.ENVIRONMENT,
             pip_install("matplotlib"),
         ) from None
-    mpl.use("Agg")
-    from matplotlib.figure import Figure as Canvas
-
-    panels = list(next(iter(figure.variants.values())))
-    bands = list(figure.bands) or [("", len(panels))]
-    rows: list[list[Panel]] = []
-    rest = panels
-    for _, count in bands:
-        width = count if figure.bands else figure.columns
-        band, rest = rest[:count], rest[count:]
-        rows += [band[i : i + width] for i in range(0, len(band), width)]
-    wide = figure.columns if len(rows) > 1 else max(1, len(rows[0]))
-    height = 2.7 if figure.kind != "stacked" else figure.panel_height / 90
-    canvas = Canvas(figsize=(max(5.5, 2.5 * wide), height * len(rows) + 0.8), layout="constrained")
-    subfigures: Any = canvas.subfigures(len(rows), 1, squeeze=False)
-    looks = looks_of(figure)
-    for row, sub in zip(rows, subfigures[:, 0], strict=True):
-        axes_row: Any = sub.subplots(1, len(row), squeeze=False)[0]
-        for i, (panel, axes) in enumerate(zip(row, axes_row, strict=True)):
-            _draw_panel(figure, panel, axes, looks, i == 0)
-        handles, labels = axes_row[0].get_legend_handles_labels()
-        if len(handles) > 1:
-            sub.legend(
-                handles, labels, loc="outside upper center", ncols=6, fontsize=7, frameon=False
-            )
-    canvas.suptitle(_literal(f"{figure.title} ({subtitle})"), fontsize=9)
     # Equal input gives equal bytes.
     equal: dict[str, dict[str, Any]] = {
         "pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": "effio"},
     }  # fmt: skip
-    canvas.savefig(target, format=kind, dpi=200, metadata=equal[kind])
+    with mpl.rc_context({"backend": "Agg", "svg.hashsalt": "effio"}):
+        canvas = _canvas_of(figure, subtitle)
+        canvas.savefig(target, format=kind, dpi=_DPI, metadata=equal[kind])
+
+
+def _canvas_of(figure: Figure, subtitle: str) -> Canvas:
+    """With as much room as titles, legends and labels need beside the drawing."""
+    from matplotlib.figure import Figure as Canvas
+
+    panels = list(next(iter(figure.variants.values())))
+    bands = list(figure.bands) or [("", len(panels))]
+    rows: list[tuple[str, list[Panel]]] = []
+    rest = panels
+    for title, count in bands:
+        width = count if figure.bands else figure.columns
+        band, rest = rest[:count], rest[count:]
+        rows += [(title if i == 0 else "", band[i : i + width]) for i in range(0, count, width)]
+    wide = figure.columns if len(rows) > 1 else max(1, len(rows[0][1]))
+    height = 2.7 if figure.kind != "stacked" else figure.panel_height / 90
+    canvas = Canvas(
+        figsize=(max(5.5, 2.5 * wide), height * len(rows) + 0.8), dpi=_DPI, layout="constrained"
+    )
+    subfigures: Any = canvas.subfigures(len(rows), 1, squeeze=False)
+    looks = looks_of(figure)
+    everything: list[Axes] = []
+    for (title, row), sub in zip(rows, subfigures[:, 0], strict=True):
+        axes_row: Any = sub.subplots(1, len(row), squeeze=False)[0]
+        for i, (panel, axes) in enumerate(zip(row, axes_row, strict=True)):
+            _draw_panel(figure, panel, axes, looks, i == 0)
+        everything.extend(axes_row)
+        if title:
+            sub.suptitle(_wrapped(title, _letters(canvas, 8)), fontsize=8)
+        if figure.bands:
+            _draw_legend(canvas, sub, axes_row, figure.kind)
+    if not figure.bands:
+        _draw_legend(canvas, canvas, everything, figure.kind)
+    _make_room(figure, canvas, everything, len(rows), wide)
+    canvas.suptitle(
+        _wrapped(figure.title, _letters(canvas, 8))
+        + ("\n" + _wrapped(subtitle, _letters(canvas, 8)) if subtitle else ""),
+        fontsize=8,
+    )
+    _make_room(figure, canvas, everything, len(rows), wide)
+    return canvas
+
+
+def _letters(canvas: Canvas, points: float) -> int:
+    """As many letters of this size as have room in a line: wide ones are 0.62 of their height."""
+    return int(72 * (canvas.get_figwidth() - 0.3) / (0.62 * points))
+
+
+def _draw_legend(canvas: Canvas, part: Any, axes: Sequence[Axes], kind: str) -> None:
+    """Of all curves of these panels, in as many columns as the picture has room for."""
+    found = dict(
+        reversed(pair)
+        for one in axes
+        for pair in zip(*one.get_legend_handles_labels(), strict=True)
+    )
+    if not found or (len(found) == 1 and kind != "stacked"):
+        return
+    room = _DPI * (canvas.get_figwidth() - 0.2)
+    labels = [textwrap.fill(name, _letters(canvas, 9)) for name in found]
+    for columns in range(min(6, len(found)), 0, -1):
+        legend = part.legend(
+            found.values(), labels, loc="outside lower center", ncols=columns, fontsize=7,
+            frameon=False,
+        )  # fmt: skip
+        if columns == 1 or legend.get_window_extent().width <= room:
+            return
+        legend.remove()
+
+
+def _make_room(
+    figure: Figure, canvas: Canvas, axes: Sequence[Axes], rows: int, columns: int
+) -> None:
+    """A larger picture where names leave the drawing too little; of labels that would touch, every
+    second or third."""
+    tall = 1.5 if figure.kind != "stacked" else 0.6 * figure.panel_height / 90
+    broad = 2.6 if columns == 1 else 1.2
+    for _ in range(3):
+        canvas.draw_without_rendering()
+        for one in axes:
+            _thin_out(one)
+        canvas.draw_without_rendering()
+        boxes = [one.get_window_extent() for one in axes]
+        higher = tall - min(box.height for box in boxes) / _DPI
+        wider = broad - min(box.width for box in boxes) / _DPI
+        if higher < 0.05 and wider < 0.05:
+            return
+        canvas.set_size_inches(
+            canvas.get_figwidth() + max(0.0, wider) * columns,
+            canvas.get_figheight() + max(0.0, higher) * rows,
+        )
+
+
+def _thin_out(axes: Axes) -> None:
+    """Labels below slant where they would touch, and stay away where even that is too close."""
+    labels = [t for t in axes.get_xticklabels() if t.get_text()]
+    boxes = [t.get_window_extent() for t in labels]
+    line = 9 / 72 * _DPI
+    if any(b.x0 < a.x1 + line / 3 for a, b in pairwise(boxes)):
+        axes.tick_params(axis="x", labelrotation=60)
+    for label in labels if labels and labels[0].get_rotation() else []:
+        label.set(horizontalalignment="right", rotation_mode="anchor")
+    if labels and labels[0].get_rotation():
+        at = [axes.transData.transform((t.get_position()[0], 0.0))[0] for t in labels]
+        _hide_close(labels, at, [line * (1 + t.get_text().count("\n")) for t in labels])
+    sides = [t for t in axes.get_yticklabels() if t.get_text()]
+    extents = [t.get_window_extent() for t in sides]
+    _hide_close(sides, [(b.y0 + b.y1) / 2 for b in extents], [b.height for b in extents])
+
+
+def _hide_close(labels: Sequence[Text], at: Sequence[float], sizes: Sequence[float]) -> None:
+    last: float | None = None
+    for label, place, size in zip(labels, at, sizes, strict=True):
+        shown = last is None or abs(place - last) >= size
+        label.set_visible(shown)
+        if shown:
+            last = place
 
 
 def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: bool) -> None:
@@ -248,18 +350,18 @@ def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: b
         _draw_heat(axes, figure, panel)
         axes.set_ylabel(_literal(figure.y.title), fontsize=8)
     elif figure.kind == "stacked":
-        _draw_bars(axes, panel, looks, stacked=True)
+        _draw_bars(axes, figure, panel, looks, stacked=True)
         _prepare_axis(axes, heights, "x", log=False)
         axes.set_xlabel(_literal(title_of(figure.y)), fontsize=8)
         return
     else:
         if figure.kind in ("curves", "radar"):  # on paper side by side: easier to read
             for series in panel.series:
-                _draw_curve(axes, series, looks[series.name, series.style])
+                _draw_curve(axes, figure, series, looks[series.name, series.style])
             _place_x(figure, panels, axes)
             axes.grid(True, linewidth=0.3)
         else:
-            _draw_bars(axes, panel, looks, stacked=False)
+            _draw_bars(axes, figure, panel, looks, stacked=False)
         _prepare_axis(axes, heights, "y", figure.y.log)
     axes.set_xlabel(_literal(title_of(figure.x)), fontsize=8)
     if figure.kind != "heatmap":
@@ -275,7 +377,7 @@ def _place_x(figure: Figure, panels: Sequence[Panel], axes: Axes) -> None:
         _prepare_axis(axes, scale_of(figure.x, numbers, figure.x.log), "x", figure.x.log)
         return
     names = list(dict.fromkeys(str(x) for p in panels for s in p.series for x in s.x))
-    axes.set_xticks(range(len(names)), [_literal(n) for n in names])
+    axes.set_xticks(range(len(names)), [_wrapped(n, _NAME_ROOM) for n in names])
 
 
 def write_figure(
@@ -285,11 +387,18 @@ def write_figure(
     return write_figure_of(tell(*load(path), ceilings=ceilings), choice, kind, target)
 
 
+def _measured_by(report: Report) -> str:
+    """What was measured on what; the name of a run says nothing to a reader of a paper, that of a
+    campaign does."""
+    name = f"campaign {report.name}" if report.benchmark == "campaign" else report.benchmark
+    return " · ".join(part for part in (name, report.subtitle) if part)
+
+
 def write_figure_of(report: Report, choice: Choice, kind: str, target: Path) -> Path:
     """One figure of a report."""
     figure = find_figure(report, choice)
     try:
-        draw(figure, target, kind, report.name)
+        draw(figure, target, kind, _measured_by(report))
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import IO, Any
 
 from effio import text as fmt
-from effio.errors import EffioError, ExitCode, pip_install
 from effio.store.reader import Result
 
 Row = dict[str, Any]
@@ -187,40 +186,6 @@ def write_markdown(rows: Sequence[Row], stream: IO[str]) -> None:
     stream.write("|" + "---|" * len(columns) + "\n")
     for row in rows:
         stream.write(line("" if row.get(c) is None else row[c] for c in columns))
-
-
-def write_columns(rows: Sequence[Row], form: str, stream: IO[bytes]) -> None:
-    """Parquet or Feather, by pyarrow. A column that holds numbers in one run and text in another is
-    text."""
-    try:
-        import pyarrow
-        from pyarrow import feather, parquet
-    except ImportError:
-        raise EffioError(
-            f"{form} files need pyarrow, which is not installed",
-            ExitCode.ENVIRONMENT,
-            pip_install("pyarrow"),
-        ) from None
-    types = {
-        "bool": pyarrow.bool_(),
-        "int": pyarrow.int64(),
-        "float": pyarrow.float64(),
-        "text": pyarrow.string(),
-    }
-    arrays, names = [], columns_of(rows)
-    for name in names:
-        values = [row.get(name) for row in rows]
-        kind = kind_of({kind_of_value(v) for v in values if v is not None})
-        if kind == "text":
-            values = [None if v is None else str(v) for v in values]
-        elif kind == "float":
-            values = [None if v is None else float(v) for v in values]
-        arrays.append(pyarrow.array(values, type=types[kind]))
-    table = pyarrow.table(arrays, names=names)
-    if form == "feather":
-        feather.write_feather(table, stream)
-    else:
-        parquet.write_table(table, stream)
 
 
 def kind_of_value(value: object) -> str:

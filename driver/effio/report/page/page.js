@@ -310,7 +310,7 @@
     const body = height - margin.t;
     const layout = {
       height, width, margin, showlegend: false, hovermode: "closest",
-      paper_bgcolor: css("--card"), plot_bgcolor: css("--card"), barmode: figure.kind === "stacked" ? "stack" : "group",
+      paper_bgcolor: css("--card"), plot_bgcolor: css("--card"), barmode: figure.kind === "stacked" ? "stack" : panels.every((p) => p.single) ? "overlay" : "group",
       bargap: 0.25, font: { family: "system-ui, sans-serif", size: 12, color: css("--ink") },
       hoverlabel: { align: "left", bgcolor: css("--card"), bordercolor: css("--soft"), font: { color: css("--ink"), size: 12 } },
       annotations: [],
