@@ -14,6 +14,7 @@ from effio import text as fmt
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.report.axes import (
     Scale,
+    color_scale,
     scale_of,
     single_bars,
     title_of,
