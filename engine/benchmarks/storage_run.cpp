@@ -19,9 +19,10 @@ Status check_cap(const Session& session, const Target& target, const std::string
     if (needs.bytes <= static_cast<double>(cap.bytes)) return {};
     const std::string bytes = format_size(needs.bytes);
     const std::string room = format_size(static_cast<double>(cap.bytes));
-    Error error = io_error("plan the run", directory,
-                           fmt::format("{} {}, but the cap is {} ({}); {}", needs.what, bytes, room,
-                                       cap.why, needs.advice));
+    std::string what = fmt::format("{} {}, but the cap is {} ({}); {}", needs.what, bytes, room,
+                                   cap.why, needs.advice);
+    Error error = target.cap_given() ? usage_error(std::move(what))
+                                     : io_error("plan the run", directory, std::move(what));
     if (!session.classic || target.cap_given() || cap.bytes <= 0) return error;
     if (session.comm.is_root()) {
         fmt::print(stderr, "WARNING: {} {}, and there are {} ({})\n", needs.what, bytes, room,

@@ -242,6 +242,14 @@ def test_a_mixture_is_an_error(tmp_path: Path) -> None:
         in one(rule(kind="threshold", at_least="1GB/s"), sizes).reason
     )
     assert one(rule(kind="threshold", at_least="1GB/s", **selected), sizes).ruling is Ruling.PASS
+    # All that differs at once.
+    sizes[1] = ior(tmp_path, "n", [2e9] * 3, transfer=2 * MIB, nodes=2)
+    reason = one(rule(kind="threshold", at_least="1GB/s"), sizes).reason
+    assert reason == (
+        "measured with different nodes (1, 2), where.transfer_bytes (1048576, 2097152): "
+        "select one of each"
+    )
+    sizes[1] = ior(tmp_path, "t", [2e9] * 3, transfer=2 * MIB)
     across = {"across": ["where.transfer_bytes"]}
     assert one(rule(kind="threshold", at_least="1GB/s", **across), sizes).ruling is Ruling.PASS
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from driver import made
 from driver.conftest import Effio
 from effio import text as fmt
+from effio.campaign import budget, planned
 from effio.campaign.file import Line, load_shipped, path_of, shipped
 from effio.campaign.order import Asked, study_of
 from effio.cli.card import print_card
@@ -228,9 +229,71 @@ def test_a_campaign_stays_within_its_bytes(any_engine: Engine) -> None:
     assert int(options["random-read"]["block"]) * 4 * 3 <= 0.12 * quick.bytes
     assert int(options["synced-write"]["block"]) * 4 * 3 <= 0.06 * quick.bytes
     assert int(options["b_eff_io"]["max-bytes"]) == int(0.21 * quick.bytes / 1.35)
-    assert options["stream"]["stonewall"] == "6s"
     # b_eff_io takes two ranks of them at most.
     assert [p.ranks.total for p in study.points] == [4, 4, 4, 4, 4, 2]
+
+
+def test_a_quick_check_stays_within_its_time_however_slow_the_storage_is(
+    any_engine: Engine,
+) -> None:
+    """A stonewall for each phase of each repetition; messages and b_eff_io have times of their
+    own, which their plans name."""
+    engine = Program(any_engine.program, "of the test")
+    study = study_of(path_of("quick"), Asked(), engine, lambda: Ranks(4))
+    options = {p.step.name: p.options for p in study.points}
+    longest = 0.0
+    for name, phases in (("stream", 2), ("random-read", 2), ("synced-write", 1), ("names", 3)):
+        repetitions = int(options[name]["iterations" if name == "names" else "repetitions"])
+        stonewall = fmt.parse_duration(str(options[name]["stonewall"]))
+        assert stonewall, name
+        longest += stonewall * phases * repetitions
+    # 3 s * 2 * 3 + 1.2 s * 2 * 3 + 1.5 s * 1 * 3 + 0.9 s * 3 * 3
+    assert longest == pytest.approx(37.8)
+    assert options["b_eff_io"]["time"] == "10.8s"
+    told = {p.point.step.name: p.seconds for p in planned.plan(study.repetitions(), study.engines)}
+    assert study.settings.seconds == 60
+    assert longest + (told["messages"] or 60) + (told["b_eff_io"] or 60) <= 60
+
+
+def test_creating_files_slowly_takes_no_longer(any_engine: Engine, tmp_path: Path) -> None:
+    """10 ms for each name in virtual time: the 500 files of a rank would take 5 s to create, as
+    long to look up and to remove, three times over. They take 0.9 s each."""
+    engine = Program(any_engine.program, "of the test")
+    study = study_of(path_of("quick"), Asked(), engine, lambda: Ranks(2))
+    words = next(p.words() for p in study.points if p.step.name == "names")
+    slow = ("--backend=sim", "--backend-options=metadata=10ms", "--quiet")
+    done = any_engine.run(["mdtest", *words, *slow], tmp_path)
+    assert done.code == 0, done
+    phases = [m for m in done.result.measurements if m["where"]["phase"].startswith("File")]
+    assert [m["operations"] for m in phases] == pytest.approx([180] * 9, abs=4)
+    assert sum(m["seconds"]["total"]["max"] for m in phases) == pytest.approx(8.1, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("size", "ranks_of_b_eff_io", "left_out"), [("128MiB", 1, ""), ("32MiB", 1, "64 MiB")]
+)
+def test_quick_scales_down_to_its_bytes(
+    with_engine: Effio, size: str, ranks_of_b_eff_io: int, left_out: str
+) -> None:
+    """One call of every row of b_eff_io takes 33.2 MiB a rank: two ranks are too many for 128 MiB,
+    and one is for 32 MiB."""
+    done = with_engine.call("run", "quick", "--ranks", 2, "--max-bytes", size, "--plan")
+    assert done.returncode == 0, done.stderr
+    assert "within the budget" in done.stdout
+    row = next(line for line in done.stdout.splitlines() if line.startswith("b_eff_io"))
+    if left_out:
+        assert row == f"b_eff_io is left out: it needs a --max-bytes of at least {left_out}"
+    else:
+        assert row.split()[1] == str(ranks_of_b_eff_io)
+    assert not (with_engine.cwd / "effio-runs").exists()
+
+
+def test_quick_says_before_it_starts_that_its_bytes_are_too_few(with_engine: Effio) -> None:
+    done = with_engine.call("run", "quick", "--ranks", 2, "--max-bytes", "4MiB")
+    assert done.returncode == 2
+    # 1 MiB a rank and repetition is the least of the first step: 6 MiB.
+    assert "too much for the budget: 6.7" in done.stderr
+    assert not (with_engine.cwd / "effio-runs").exists()
 
 
 @pytest.mark.parametrize(
@@ -267,9 +330,10 @@ def test_quick_is_offered_and_every_option_of_it_is_one(with_engine: Effio, data
 
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_quick_ends_with_a_card(
-    with_engine: Effio, any_engine: Engine, data: Path, ranks: int
+    with_engine: Effio, data: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = with_engine.run(
+    monkeypatch.setattr(budget, "LEAST_SECONDS", 1000.0)  # the machine may be busy
+    done = with_engine.call(
         "run", "quick", "--ranks", ranks, "--dir", data, "--time", "5s",
         "--quiet",
     )  # fmt: skip

@@ -65,7 +65,7 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
         (("b-eff-io", "--engine", "nothing"), 6, "no engine 'nothing'"),
         (("b-eff-io", "--batch", "cron"), 2, "cron"),
         (("together", "-g", "1: ior"), 2, "effio run starts one benchmark"),
-        (("no-such-benchmark",), 2, "no benchmark 'no-such-benchmark'"),
+        (("no-such-benchmark",), 2, "no benchmark or campaign 'no-such-benchmark'"),
     ],
 )
 def test_a_wrong_command_is_refused_in_words(
@@ -96,8 +96,20 @@ def test_an_error_of_the_engine_comes_through(with_engine: Effio, data: Path) ->
     assert kept
     again = with_engine.run("run", "b-eff-io", *SHORT, "--dir", data, "--no-report")
     assert again.returncode in (2, 3)
-    assert "--overwrite" in again.stderr
+    assert again.stderr.count("--overwrite") == 1
+    assert len(list((with_engine.cwd / "effio-runs").iterdir())) == 1
     assert sorted(data.iterdir()) == kept
+
+
+def test_what_is_refused_before_it_runs_leaves_nothing(with_engine: Effio, data: Path) -> None:
+    """Said once; no folder, no report, no run that would be the last one."""
+    words = ("--ranks", 1, "--dir", data, "--block", "2MiB", "--max-bytes", "1MiB")
+    done = with_engine.call("run", "ior", *words)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("the cap is 1 MiB (given by --max-bytes)") == 1
+    assert done.stdout == ""
+    assert not (with_engine.cwd / "effio-runs").exists()
+    assert with_engine.call("show", "last").returncode == 2
 
 
 def test_the_plan_starts_nothing(with_engine: Effio) -> None:
@@ -113,7 +125,9 @@ def test_the_plan_starts_nothing(with_engine: Effio) -> None:
 def test_a_slip_of_the_finger_gets_a_suggestion(with_engine: Effio, word: str, meant: str) -> None:
     done = with_engine.call("run", word)
     assert done.returncode == 2
-    assert f"no benchmark '{word}'; did you mean {meant}?" in done.stderr
+    assert f"no benchmark or campaign '{word}'; did you mean {meant}?" in done.stderr
+    # Not a list of all in one line of 260 characters.
+    assert max(map(len, done.stderr.splitlines())) <= 100
 
 
 def test_a_letter_has_one_meaning(with_engine: Effio, data: Path) -> None:

@@ -190,6 +190,12 @@ def test_a_job_that_ended_without_a_result_failed(store: Store) -> None:
         (made.b_eff_io()[:9], Watched(hung="no word"), "hung", 5),
         (made.b_eff_io()[:9], Watched(interrupted=True), "interrupted", 4),
         ([*made.b_eff_io()[:9], made.end("interrupted", 4)], Watched(hung="no word"), "hung", 5),
+        (
+            [*made.b_eff_io()[:9], made.end("interrupted", 4)],
+            Watched(out_of_time=20),
+            "interrupted",
+            4,
+        ),
         (made.b_eff_io(), Watched(hung="no word"), "done", 0),
         (None, Watched(code=2, last_words=["effio-mpi: --time: …"]), "refused", 2),
         (None, Watched(code=7, last_words=["effio-mpi: create …"]), "refused", 7),

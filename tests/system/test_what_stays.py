@@ -145,7 +145,7 @@ def test_options_of_ours_on_a_classic_command_line(
         ([], {"EFFIO_MAX_BYTES": "1KiB"}),
     ):
         run = any_engine.run([*words, *more], tmp_path, env=env)
-        assert run.code == 3, run
+        assert run.code == 2, run
         assert "use a smaller -b, -D, another directory or EFFIO_MAX_BYTES" in run.stderr
     run = any_engine.run([*words, "-O", "effio.watchdog=77s"], tmp_path)
     assert run.code == 0, run

@@ -109,6 +109,7 @@ class Step(_Table):
     nodes: StrictInt | StrictStr | None = None
     ranks_per_node: StrictInt | StrictStr | None = None
     ranks_at_least: StrictInt = 1
+    bytes_at_least: Size | None = None  # left out where the campaign may write less
     engine: str | None = None
     repetitions: StrictInt | None = Field(default=None, ge=1, le=100_000)
     environment: dict[str, str] = Field(default_factory=dict)

@@ -152,8 +152,7 @@ class JobsCourse(Course):
             elif (before := self._as_it_is(unit, False)) is not None:
                 self.done.append(before)
         self.already = len(self.done)
-        if self.already:
-            self.say(f"{self.already} of {len(units)} runs are done already")
+        self.announce(self.already, len(self.left) + len(self.jobs))
         if self.jobs:
             self.say(f"{fmt.count_of(len(self.jobs), 'job')} of an earlier call: going on with it")
         try:

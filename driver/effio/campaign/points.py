@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from effio import text as fmt
 from effio.campaign.expression import (
     ExpressionError,
     Known,
@@ -133,6 +134,15 @@ class Point:
         assert not self.late, f"{', '.join(self.late)}: {LATE}"
         merged = {**self.options, **(more or {})}
         return tuple(word for name, value in merged.items() for word in _word(name, value))
+
+    def left_out(self) -> str:
+        """Why the step cannot be run with what the campaign was called with; empty if it can."""
+        least, given = self.step.bytes_at_least, self.names.settings.bytes
+        if self.step.ranks_at_least > self.ranks.total:
+            return f"it needs {fmt.count_of(self.step.ranks_at_least, 'rank')}"
+        if least is not None and given is not None and given < least:
+            return f"it needs a --max-bytes of at least {fmt.size(least)}"
+        return ""
 
     def known(self) -> dict[str, Known]:
         """Names for --only and --skip."""

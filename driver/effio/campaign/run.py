@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
+from effio.campaign.budget import TimeBudget
 from effio.campaign.earlier import NoValueError, values_of
 from effio.campaign.expression import Value
 from effio.campaign.file import Campaign, Step
@@ -31,13 +32,16 @@ from effio.store.run_record import CampaignPart
 @dataclass(frozen=True)
 class UnitDone:
     """What came of a unit. Without a result `reason` says why. `before`: it was done by an earlier
-    call."""
+    call. `cut_short`: its time was up while it ran; `not_run`: that of the campaign before it."""
 
     unit: Unit
     code: ExitCode
     reason: str = ""
     folder: RunFolder | None = None
     before: bool = False
+    cut_short: bool = False
+    said: bool = False  # the engine has given the reason already
+    not_run: bool = False
 
     def result(self) -> Result | None:
         with contextlib.suppress(ResultError):
@@ -59,6 +63,10 @@ class Order:
     # Points that are done in --only and --skip are not; what they are needed for finds them all the
     # same.
     everything: Sequence[Unit] = field(default_factory=tuple)
+    seconds: float | None = None  # no run starts after this; None: no limit
+
+    def time_budget(self) -> TimeBudget:
+        return TimeBudget(self.seconds, stops_runs=self.campaign.afresh)
 
     def request(
         self, unit: Unit, name: str, more: Mapping[str, Value] | None = None
@@ -104,6 +112,7 @@ class Course:
         # Jobs of an earlier call, which may wait or run still.
         self.open = folder.open_jobs()
         self.states: dict[str, tuple[UnitState, RunFolder | None]] = {}
+        self.budget = TimeBudget()
 
     def run(self) -> list[UnitDone]:
         order = self.order
@@ -112,9 +121,12 @@ class Course:
         wanted = [u for u in order.units if self._is_wanted(u)]
         done = [d for u in order.units if (d := self._as_it_is(u, u in wanted)) is not None]
         already = len(done)
-        if already:
-            self.say(f"{already} of {len(order.units)} runs are done already")
+        self.announce(already, len(wanted))
+        self.budget = order.time_budget()
         for number, unit in enumerate(wanted):
+            if self.budget.is_over:
+                done += self._not_run(wanted[number:])
+                break
             ended = self._one(unit, already + number + 1, len(wanted) - number)
             done.append(ended)
             if ended.code == ExitCode.INTERRUPTED:
@@ -122,12 +134,29 @@ class Course:
             self.say(
                 f"{already + number + 1} of {len(order.units)}, {self._title(unit)}: "
                 + ended.code.name.lower()
-                + (f": {ended.reason}" if ended.reason else "")
+                + (f": {ended.reason}" if ended.reason and not ended.said else "")
             )
             if ended.code == ExitCode.RESULTS:
                 break
         self._remove_kept()
         return done
+
+    def announce(self, already: int, wanted: int) -> None:
+        """What is done, and what is going to be written."""
+        settings = self.order.settings
+        if already:
+            self.say(f"{already} of {len(self.order.units)} runs are done already")
+        if wanted and settings.bytes is not None:
+            self.say(
+                f"writing at most {fmt.size(settings.bytes)} to {settings.directory}; "
+                "the data are removed at the end"
+            )
+
+    def _not_run(self, units: Sequence[Unit]) -> list[UnitDone]:
+        why = f"not run: the time of {fmt.elapsed(self.order.seconds or 0)} is up"
+        for unit in units:
+            self.say(f"{self._title(unit)}: {why}")
+        return [UnitDone(unit, ExitCode.DONE, why, not_run=True) for unit in units]
 
     def _remove_kept(self) -> None:
         """Once nothing is left to do: what steps kept for those that read it."""
@@ -185,7 +214,7 @@ class Course:
         if isinstance(ready, UnitDone):
             return ready
         started = time.monotonic()
-        ended = self._attempts(ready, self._above(number, left))
+        ended = self._attempts(ready, self._above(number, left), left)
         self.seconds.append(time.monotonic() - started)
         self._note(ended)
         return replace(ended, unit=unit)
@@ -197,10 +226,8 @@ class Course:
 
     def _ready(self, unit: Unit) -> Unit | UnitDone:
         """With the values of earlier steps; or why it is not run."""
-        step = unit.point.step
-        if step.ranks_at_least > unit.point.ranks.total:
-            needed = fmt.count_of(step.ranks_at_least, "rank")
-            return UnitDone(unit, ExitCode.DONE, f"left out, it needs {needed}")
+        if why := unit.point.left_out():
+            return UnitDone(unit, ExitCode.DONE, f"left out, {why}")
         try:
             ready = replace(unit, point=self._with_values(unit))
             self._judge(ready)
@@ -250,10 +277,12 @@ class Course:
             == min(unit.repetition, campaign.repetitions_of(other.point.step) - 1)
         ]
 
-    def _attempts(self, unit: Unit, above: str) -> UnitDone:
+    def _attempts(self, unit: Unit, above: str, left: int) -> UnitDone:
         otherwise = unit.point.step.otherwise
         for more in [{}, otherwise] if otherwise else [{}]:
             request = replace(self.order.request(unit, self.folder.name, more), notes=not self.told)
+            patience = replace(request.patience, whole=self.budget.share(left))
+            request = replace(request, patience=patience)
             with self.view(self._title(unit), above) as live:
                 finished = job.run_here(request, self.folder.runs, live)
             self.told = True
@@ -261,7 +290,15 @@ class Course:
                 raise NoLauncherError(finished.reason, ExitCode.ENVIRONMENT)
             if finished.code != ExitCode.IO_ERROR:
                 break
-        return UnitDone(unit, finished.code, finished.reason, finished.folder)
+        code = ExitCode.DONE if finished.out_of_time else finished.code
+        return UnitDone(
+            unit,
+            code,
+            finished.reason,
+            finished.folder,
+            cut_short=finished.out_of_time,
+            said=finished.said,
+        )
 
 
 def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:

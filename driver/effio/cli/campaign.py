@@ -39,6 +39,7 @@ from effio.cli.campaign_table import print_table, rows_of_units
 from effio.cli.card import print_card
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand
+from effio.cli.plan import print_plan
 from effio.cli.streams import say, tell
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
@@ -76,6 +77,10 @@ def campaign_parameters(
             help="passed on to the launcher; may stand more than once",
         ),
         option("--print-command", is_flag=True, help="print the commands, and do nothing"),
+        option(
+            "--plan", is_flag=True,
+            help="print what each run would write and how long it takes, and do nothing",
+        ),
         option(
             "--dry-run", is_flag=True,
             help="write a script for each run to be run by hand, with --batch to be submitted, "
@@ -140,7 +145,7 @@ def _order(
 ) -> tuple[Study, Order, CampaignFolder, Called | None]:
     site = load_site()
     machine = find_machine()
-    quiet = values["quiet"] or values["print_command"]
+    quiet = values["quiet"] or values["print_command"] or values["plan"]
 
     def default_ranks() -> Ranks:
         ranks, chosen = job.default_ranks(
@@ -176,6 +181,7 @@ def _order(
         study.units,
         values["retry_failed"],
         study.everything,
+        study.settings.seconds if campaign.afresh or values["seconds"] else None,
     )
     return study, order, folder, before
 
@@ -184,10 +190,10 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
     refuse_to_be_launched()
     runs = Store(runs_directory(click.get_current_context()))
     study, order, folder, before = _order(engine, path, runs, values)
-    runnable = replace(
-        order,
-        units=[u for u in order.units if u.point.step.ranks_at_least <= u.point.ranks.total],
-    )
+    if values["plan"]:
+        print_plan(study)
+        return
+    runnable = replace(order, units=[u for u in order.units if not u.point.left_out()])
     in_jobs = bool(values["batch"] or values["submit"] or values["jobs"])
     _look(study, runnable, in_jobs)
     if values["print_command"]:
@@ -196,6 +202,9 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
                 click.echo(_command_of(order, unit, folder.name))
         return
     _tell_changes(before, study, engine)
+    for unit in order.units:
+        if why := unit.point.left_out():
+            say(f"{unit.point.title} is left out: {why}")
     if values["dry_run"]:
         with folder.locked(values["take_over"]):
             if in_jobs:
@@ -207,11 +216,6 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
         _batch(study, order, folder, values)
     with folder.locked(values["take_over"]):
         folder.keep(study.called(engine), study.file.text)
-        if study.settings.bytes is not None:
-            say(
-                f"writing at most {fmt.size(study.settings.bytes)} to {study.settings.directory}; "
-                "the data are removed at the end"
-            )
         started = datetime.now(timezone.utc)
 
         def view(title: str, above: str) -> LiveView:
@@ -342,6 +346,9 @@ def card_of(campaign: Campaign, done: list[UnitDone], seconds: float) -> Card:
             continue
         told += [(line, one.result(), one.reason) for line in step.line]
     notes = [f"Measured in {fmt.duration(seconds)}."]
+    for one in done:
+        if one.cut_short:
+            notes.insert(0, f"{one.unit.point.title}: {one.reason}.")
     if missing:
         notes.insert(0, f"Stopped: {fmt.count_of(missing, 'step')} not begun.")
     return device_card(campaign.title, told, notes)
@@ -382,10 +389,12 @@ def _conclude(
             print_table(Terminal(), rows_of_units(study.units, done))
         _print_figures(study.campaign, done)
     kept = [one for one in done if one.folder is not None]
-    left = len(study.units) - len(done)
+    left = len(study.units) - sum(not one.not_run for one in done)
+    # A campaign that measures anew each time has nothing to go on with.
+    cut_short = not study.campaign.afresh and (cut_short or any(one.not_run for one in done))
     tell("")
     tell(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
-    if left:
+    if left and not study.campaign.afresh:
         tell(f"left:   {fmt.count_of(left, 'run')}; the same command goes on")
     measured = [one.folder.path for one in kept if one.folder and one.folder.has_result]
     if report and measured and card is not None:

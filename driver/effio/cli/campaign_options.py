@@ -68,7 +68,7 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
         ),
         option(
             "--time", "seconds", type=Duration(), metavar="TIME",
-            help="about how long it may take" + _default(time),
+            help="longest time that it may take" + _default(time),
         ),
         option(
             "--scale", type=click.FloatRange(0, min_open=True), metavar="X",

@@ -47,6 +47,8 @@ def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
         row = rows.setdefault(key, Row(unit.point.step.name, unit.point.axes))
         row.asked += 1
     for one in done:
+        if one.not_run:
+            continue
         row = rows[f"{one.unit.point.step.name} {one.unit.point.id}"]
         if one.code == ExitCode.DONE:
             row.done += 1

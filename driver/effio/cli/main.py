@@ -124,7 +124,7 @@ def complain(error: EffioError) -> None:
     lines = [fmt.plain(line) for line in error.message.splitlines()] or ["failed"]
     text = "effio: " + "\n       ".join(lines)
     if error.hint:
-        text += f"\n       {fmt.plain(error.hint)}"
+        text += "".join(f"\n       {fmt.plain(line)}" for line in error.hint.splitlines())
     print(text, file=sys.stderr)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from effio import text as fmt
 from effio.campaign.file import path_of
-from effio.campaign.order import study_of
+from effio.campaign.order import Study, study_of
 from effio.campaign.planned import Planned, over_budget, plan, total
 from effio.cli.campaign_options import asked_of, campaign_options
 from effio.cli.complete import complete_campaign
@@ -35,13 +35,22 @@ def _run(campaign: str, **values: Any) -> None:
             0
         ],
     )
-    planned = plan(study.repetitions(), study.engines, values["rate"])
+    print_plan(study, values["rate"], values["commands"], values["as_json"])
+
+
+def print_plan(study: Study, rate: str = "", commands: bool = False, as_json: bool = False) -> None:
+    """Every point that can be run, and the total beside the budget."""
+    points = [(point, n) for point, n in study.repetitions() if not point.left_out()]
+    planned = plan(points, study.engines, rate)
     sums = total(planned)
     over = over_budget(sums, study.settings.bytes, study.settings.seconds)
-    if values["as_json"]:
+    if as_json:
         click.echo(json.dumps([_as_json(p) for p in planned], indent=2))
         return
-    _print(planned, values["commands"])
+    _print(planned, commands)
+    for point, _ in study.repetitions():
+        if why := point.left_out():
+            click.echo(f"{point.title} is left out: {why}")
     unknown = f", and {fmt.count_of(sums.unknown, 'point')} of unknown time" if sums.unknown else ""
     click.echo(
         f"\n{fmt.count_of(len(planned), 'point')}, {fmt.count_of(sums.runs, 'run')}: "

@@ -238,10 +238,16 @@ class _Targets(click.Group):
         if args and not args[0].startswith("-"):
             known = self.list_commands(ctx)
             meant = fmt.closest(args[0].replace("_", "-"), known)
-            guess = f"; did you mean {meant}?" if meant else ""
+            if meant:
+                raise EffioError(
+                    f"no benchmark or campaign '{args[0]}'; did you mean {meant}?",
+                    hint="effio run --help lists them",
+                )
+            benchmarks = [name for name in known if self._engine(ctx).info.benchmark(name)]
+            others = [name for name in known if name not in benchmarks]
             raise EffioError(
-                f"no benchmark '{args[0]}'{guess}",
-                hint=f"there are: {', '.join(known)}",
+                f"no benchmark or campaign '{fmt.plain(args[0], 100)}'",
+                hint=f"benchmarks: {', '.join(benchmarks)}\ncampaigns: {', '.join(others)}",
             )
         return super().resolve_command(ctx, args)
 
@@ -438,7 +444,13 @@ def _batch(
 
 
 def _conclude(finished: job.Finished, report: bool) -> None:
-    if finished.code != ExitCode.DONE or finished.reason:
+    if finished.refused:
+        # Nothing was done: there is nothing to keep, and no run to be the last one.
+        if not finished.said:
+            say(finished.reason)
+        finished.folder.discard()
+        raise click.exceptions.Exit(finished.code)
+    if (finished.code != ExitCode.DONE or finished.reason) and not finished.said:
         name = finished.code.name.lower()
         say(f"{name}: {finished.reason}" if finished.reason else name)
     tell(f"run:    {finished.folder.path}")

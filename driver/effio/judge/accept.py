@@ -211,16 +211,20 @@ def _one_workload(rule: Rule, picked: Sequence[Picked], varying: Sequence[str] =
     `across`."""
     allowed = {*rule.across, *varying}
     every = [coordinates(p) for p in picked]
+    differing = []
     for name in dict.fromkeys(name for one in every for name in one):
         values = {str(one.get(name)) for one in every}
         if len(values) > 1 and name not in allowed:
             told = ", ".join(sorted(values, key=lambda text: (len(text), text)))
-            raise _OpenError(f"measured with different {name} ({told}): select one")
+            differing.append(f"{name} ({told})")
     across = frozenset(name.partition(".")[2] for name in allowed if name.startswith("options."))
     axes = key_of(picked[0].m).axes
-    for other in picked[1:]:
-        if differing := other_workload(picked[0].run, other.run, axes, across):
-            raise _OpenError(f"measured with different options ({differing}): select one")
+    options = (other_workload(picked[0].run, other.run, axes, across) for other in picked[1:])
+    if first := next((words for words in options if words), ""):
+        differing.append(f"options ({first})")
+    if differing:
+        one = "select one" if len(differing) == 1 else "select one of each"
+        raise _OpenError(f"measured with different {', '.join(differing)}: {one}")
 
 
 def _judge(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:

@@ -33,6 +33,7 @@ from effio.store.records import End
 from effio.store.run_record import CampaignPart, Outcome, RunRecord
 
 _DEFAULT_RANKS = 4
+_REFUSED = "refused"  # the engine left no result
 # The engine says so when its result file takes no more.
 _RESCUED = "; all results are kept in "
 
@@ -67,6 +68,9 @@ class Finished:
     code: ExitCode
     reason: str
     not_started: bool = False  # the launcher ended without starting the engine
+    refused: bool = False  # by the engine, before anything was done
+    said: bool = False  # the engine has given the reason already
+    out_of_time: bool = False
 
 
 def default_ranks(
@@ -165,14 +169,21 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         raise results_error(runs.root, error) from None
     for note in launch.notes if request.notes else ():
         view.message(note)
+    watched = watch.Outcome()
     if fault := commands.carry_out(request.setup, folder.path, "set-up", request.environment):
         outcome = _not_prepared(fault)
     else:
         watching = watch.Watch(launch, folder.path, mark, view, request.patience, request.quiet)
-        outcome = judge(folder, watching.run())
+        watched = watching.run()
+        outcome = judge(folder, watched)
     if fault := commands.carry_out(request.cleanup, folder.path, "clean-up", request.environment):
         view.message(fault)
-    return seal(folder, record, outcome)
+    return replace(
+        seal(folder, record, outcome),
+        refused=outcome.status == _REFUSED or _is_refusal(_result(folder)[0]),
+        said=bool(outcome.reason) and any(outcome.reason in line for line in watched.last_words),
+        out_of_time=watched.out_of_time > 0,
+    )
 
 
 def _not_prepared(fault: str) -> Outcome:
@@ -254,6 +265,15 @@ def ending_of(path: Path) -> End | None:
         return None
 
 
+def _is_refusal(result: Result | None) -> bool:
+    """The engine ended before it declared its files: there was nothing to measure or to remove."""
+    if result is None:
+        return False
+    of_storage = "dir" in result.run.options
+    refusing = result.status in ("usage", "io_error") and not result.measurements
+    return of_storage and refusing and result.run.manifest is None
+
+
 def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     """The `end` line is the truth; where there is none, the driver says what it saw."""
     result, fault = _result(folder)
@@ -280,6 +300,10 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         reason = result.end.reason
         if outcome.log_lost and result.status == "done":
             return ended("results", ExitCode.RESULTS, f"a log is not complete: {outcome.log_lost}")
+        if outcome.out_of_time and result.status == "interrupted":
+            given = fmt.elapsed(outcome.out_of_time)
+            reason = f"stopped when its time of {given} was up; complete measurements are kept"
+            return ended("interrupted", ExitCode.INTERRUPTED, reason)
         if outcome.hung and result.status == "interrupted":
             # Being ended woke it up: it could still write its `end` line.
             return ended("hung", ExitCode.HUNG, outcome.hung)
@@ -314,7 +338,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     }
     spoken = any(line.startswith("effio-mpi") for line in outcome.last_words)
     if known and spoken:
-        return ended("refused", ExitCode(outcome.code), "the engine refused to run; see above")
+        return ended(_REFUSED, ExitCode(outcome.code), "the engine refused to run; see above")
     return ended(
         "not started", ExitCode.ENVIRONMENT, f"the launcher ended before the engine started ({how})"
     )

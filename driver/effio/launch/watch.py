@@ -40,10 +40,11 @@ _ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
 
 @dataclass(frozen=True)
 class Patience:
-    """How long silence is borne, in seconds."""
+    """How long the driver waits, in seconds."""
 
     start: float = 600.0  # until the first sign of life: large jobs start slowly
     silence: float = 60.0  # afterwards: the engine's sentinel speaks each second
+    whole: float | None = None  # a run that takes longer is asked to stop
 
 
 @dataclass
@@ -53,6 +54,7 @@ class Outcome:
     code: int = 0
     seconds: float = 0
     interrupted: bool = False
+    out_of_time: float = 0  # the seconds that it was given, where they were not enough
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False
     job_ended: str = ""  # the batch system's word for how the job ended
@@ -188,7 +190,7 @@ class Watch:
         outcome.log_lost = next((reader.lost for reader in readers if reader.lost), "")
         outcome.code = process.returncode
         outcome.seconds = time.monotonic() - started
-        outcome.interrupted = self._wishes > 0
+        outcome.interrupted = self._wishes > 0 and not outcome.out_of_time
         return outcome
 
     def _count_wish(self) -> None:
@@ -204,7 +206,7 @@ class Watch:
         """Until the launcher has ended and no process of the run is left."""
         silent = 0.0
         granted = 0
-        last = time.monotonic()
+        last = started = time.monotonic()
         while process.poll() is None:
             heard = self._drain(output, errors, outcome)
             now = time.monotonic()
@@ -214,6 +216,10 @@ class Watch:
             self._view.tick()
             if self._view.reader_gone and not self._wishes:
                 self._wishes = 1  # nobody is there to see the rest
+            whole = self._patience.whole
+            if whole and now - started > whole and outcome.engine_spoke and not self._wishes:
+                self._wishes = 1
+                outcome.out_of_time = whole
             if self._wishes > granted:
                 granted = self._wishes
                 if not self._grant(process, granted, outcome):
@@ -275,8 +281,9 @@ class Watch:
         if wishes > 1 or not outcome.engine_spoke:
             self._view.message("ending at once; the cell in work is lost")
             return False
+        up = f"its {outcome.out_of_time:.0f} s are up: " if outcome.out_of_time else ""
         self._view.message(
-            "stopping after the call in work; what was measured is kept (again: stop at once)"
+            f"{up}stopping after the call in work; what was measured is kept (again: stop at once)"
         )
         _send(process.pid, signal.SIGUSR1)
         return True

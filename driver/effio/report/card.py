@@ -100,7 +100,7 @@ def line_of(line: Line, result: Result | None, reason: str) -> CardLine:
     if not good:
         why = next((m.invalid_reason for m in cells if m.invalid_reason), "")
         ended = result.end.reason if result.end else ""
-        return CardLine(line.title, missing=why or ended or reason or "nothing was measured")
+        return CardLine(line.title, missing=why or reason or ended or "nothing was measured")
     if line.show in ("message time", "message rate"):
         return _of_messages(line, good[-1])
     return _judged(line, _of_cells(line, good), good, result)

@@ -16,13 +16,14 @@ progress.json     how far it is, while it goes on
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
@@ -82,6 +83,7 @@ def now_utc() -> str:
 @dataclass(frozen=True)
 class RunFolder:
     path: Path
+    in_new_store: bool = field(default=False, compare=False)  # its store was made for it
 
     @property
     def id(self) -> str:
@@ -139,8 +141,11 @@ class RunFolder:
         return result
 
     def discard(self) -> None:
-        """Removes a folder in which nothing could be kept."""
+        """Removes a folder in which nothing is worth keeping, and a store that was made for it."""
         shutil.rmtree(self.path, ignore_errors=True)
+        if self.in_new_store:
+            with contextlib.suppress(OSError):
+                self.path.parent.rmdir()
 
     def seal(self) -> None:
         """Writes the checksums, with all that they are of on storage. To be called when the run has
@@ -249,6 +254,7 @@ class Store:
         if label:
             stem += f"-{label}"
         try:
+            new = not self.root.exists()
             self.root.mkdir(parents=True, exist_ok=True)
             for attempt in range(1, 1000):
                 path = self.root / (stem if attempt == 1 else f"{stem}-{attempt}")
@@ -256,7 +262,7 @@ class Store:
                     path.mkdir()
                 except FileExistsError:
                     continue
-                return RunFolder(path)
+                return RunFolder(path, new)
         except OSError as error:
             raise results_error(self.root, error) from None
         raise EffioError(f"no free name for a run in {self.root}", ExitCode.IO_ERROR)

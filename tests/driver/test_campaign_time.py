@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A campaign keeps the time that it was given: what is not run, what is stopped, and what is said
+of both. The clock is the tests' own."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from driver.campaigns import STEP, run_campaign, write_campaign
+from driver.conftest import Effio
+from effio.campaign.budget import LEAST_SECONDS, TimeBudget
+from effio.campaign.run import Course, Order, UnitDone
+from effio.errors import ExitCode
+from effio.launch.launchers import Launch
+from effio.launch.live import LiveView
+from effio.launch.watch import Patience, Watch
+
+
+@dataclass
+class Clock:
+    now: float = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_run_gets_twice_an_even_part_of_what_is_left() -> None:
+    clock = Clock()
+    budget = TimeBudget(60, stops_runs=True, now=clock)
+    assert budget.share(6) == 20
+    clock.now += 20
+    assert budget.share(5) == 16
+    clock.now += 16
+    # The last two and the last one may take all.
+    assert (budget.share(2), budget.share(1)) == (24, 24)
+    clock.now += 24
+    assert budget.is_over
+    # A resumable campaign never stops a run in the middle.
+    resumable = TimeBudget(60, now=clock)
+    assert resumable.share(6) is None
+    assert not TimeBudget(now=clock).is_over
+
+
+def test_starting_takes_a_while_whatever_was_asked_for() -> None:
+    clock = Clock()
+    budget = TimeBudget(1, stops_runs=True, now=clock)
+    clock.now += LEAST_SECONDS - 1
+    assert not budget.is_over
+    clock.now += 1
+    assert budget.is_over
+
+
+LINE = '[[step.line]]\ntitle = "line {0}"\nshow = "rate"\n'
+STEPS = "".join(STEP.replace('"a"', f'"{name}"') + LINE.format(name) for name in "abc")
+
+
+@dataclass
+class Runs:
+    """Stands in for the runs: each takes 35 s."""
+
+    clock: Clock = field(default_factory=Clock)
+    shares: list[float | None] = field(default_factory=list)
+
+    def one(self, course: Course, unit: object, _number: int, left: int) -> UnitDone:
+        self.shares.append(course.budget.share(left))
+        self.clock.now += 35
+        return UnitDone(unit, ExitCode.DONE)  # type: ignore[arg-type]
+
+    def budget(self, order: Order) -> TimeBudget:
+        return TimeBudget(order.seconds, order.campaign.afresh, self.clock)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
+    made = Runs()
+    monkeypatch.setattr(Course, "_one", lambda *all: made.one(*all))
+    monkeypatch.setattr(Order, "time_budget", lambda order: made.budget(order))
+    return made
+
+
+def test_a_quick_check_ends_in_time_and_shows_what_is_known(with_engine: Effio, runs: Runs) -> None:
+    write_campaign(with_engine, "seconds = 60\nafresh = true\n" + STEPS)
+    done = run_campaign(with_engine)
+    # 2/3 of 60 s; of 25 s that are left for two runs, all.
+    assert runs.shares == [40, 25]
+    assert "c: not run: the time of 60 s is up" in done.stderr
+    assert "line c" in done.stdout
+    assert "not run: the time of 60 s is up" in done.stdout
+    assert "left:" not in done.stdout  # nothing goes on
+
+
+def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: Runs) -> None:
+    write_campaign(with_engine, "seconds = 60\n" + STEPS)
+    # Its own `seconds` are what it is expected to take; --time is a limit.
+    assert "not run" not in run_campaign(with_engine).stderr
+    done = run_campaign(with_engine, "--time", "60s", code=4)
+    assert "c: not run: the time of 60 s is up" in done.stderr
+    assert "left:   1 run; the same command goes on" in done.stdout
+    assert runs.shares == [None] * 5
+
+
+ENGINE = """
+import signal, sys, time
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
+print("it is there", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_run_whose_time_is_up_is_asked_to_stop(tmp_path: Path) -> None:
+    launch = Launch(command=(sys.executable, "-c", ENGINE), environment={}, notes=())
+    view = LiveView("t", quiet=True)
+    watch = Watch(launch, tmp_path, f"test-{tmp_path.name}", view, Patience(whole=1.0), quiet=True)
+    with view:
+        outcome = watch.run()
+    assert (outcome.out_of_time, outcome.code) == (1.0, 4)
+    assert not outcome.interrupted
+    assert not outcome.hung
