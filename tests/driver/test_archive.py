@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
+import os
+import shutil
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from driver.conftest import Effio
-from effio.store import archive
+from effio.errors import EffioError
+from effio.store import archive, safe_files
 from effio.store.folder import SUMS, RunFolder, Store
 from store import generate
 
@@ -213,6 +218,89 @@ def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path = _packed(tmp_path / "a.tar.gz", _member(SUMS, b""), _member(GOOD, b"0" * 2000))
     with pytest.raises(archive.ArchiveError, match="more than"):
         archive.restore(path, Store(tmp_path / "runs"))
+
+
+def test_free_space_counts_in_what_is_too_much(
+    kept: Effio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place is blamed, not the archive, before anything is written."""
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=64 << 20))
+    kept.call("archive", "-o", "all.tar.gz")
+    done = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
+    assert done.returncode == 7
+    assert f"in {kept.cwd}, where 64 MiB are free; nothing is restored" in done.stderr
+    assert not (kept.cwd / "elsewhere").exists()
+    # The rest of a large file is not unpacked to find the next one.
+    huge = _packed(
+        tmp_path / "h.tar.gz", _member(SUMS, b""), _member(GOOD, b"0" * (8 << 20)), _member("/x")
+    )
+    monkeypatch.setattr(archive, "_SPARE_BYTES", 60 << 20)
+    with pytest.raises(EffioError, match="needs at least 8"):
+        archive.restore(huge, Store(kept.cwd / "elsewhere"))
+
+
+def test_a_disk_that_runs_full_is_no_damaged_archive(
+    kept: Effio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.call("archive", "-o", "all.tar.gz")
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(safe_files, "creating", full)
+    done = kept.call("--runs", "elsewhere", "restore", "all.tar.gz")
+    assert done.returncode == 7
+    assert "elsewhere: No space left on device" in done.stderr
+    assert "archive" not in done.stderr
+    assert list((kept.cwd / "elsewhere").iterdir()) == []
+
+
+def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
+    for name in (f"{'r' * 256}/run.json", f"{'ä' * 128}/run.json"):
+        path = _packed(tmp_path / "a.tar.gz", _member(SUMS, b""), _member(name))
+        with pytest.raises(archive.ArchiveError, match="has a name that is too long"):
+            archive.restore(path, Store(tmp_path / "runs"))
+    assert not (tmp_path / "runs").exists()
+    # One of 255 bytes is a name; what is wrong with it is something else.
+    path = _packed(tmp_path / "a.tar.gz", _member(SUMS, b""), _member(f"{'r' * 255}/run.json"))
+    with pytest.raises(archive.ArchiveError, match="checksums differ"):
+        archive.restore(path, Store(tmp_path / "runs"))
+
+
+def _headers(kind: bytes, size: int, count: int) -> bytes:
+    """So many headers that say more of the next member, and how much that is."""
+    info = tarfile.TarInfo("x")
+    info.type, info.size = kind, size
+    body = b"19 comment=" + b"x" * 7 + b"\n"
+    content = body + bytes(-len(body) % 512) if size == len(body) else b""
+    return (info.tobuf(tarfile.USTAR_FORMAT) + content) * count
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "count", "what"),
+    [
+        (tarfile.GNUTYPE_LONGNAME, 4 << 30, 1, "a header of 4294967296 bytes"),
+        (tarfile.XHDTYPE, 4 << 30, 1, "a header of 4294967296 bytes"),
+        (tarfile.XGLTYPE, 4 << 30, 1, "a header of 4294967296 bytes"),
+        (tarfile.GNUTYPE_SPARSE, 1, 1, "a sparse file"),
+        (tarfile.XHDTYPE, 19, 20_000, "damaged"),
+    ],
+)  # fmt: skip
+def test_a_header_is_not_believed_how_long_it_is(
+    kind: bytes, size: int, count: int, what: str, tmp_path: Path
+) -> None:
+    """In an archive of some kilobytes: tarfile would read all of it into memory, or a header of a
+    header without end."""
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(_headers(kind, size, count) + bytes(1 << 20)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(archive.ArchiveError, match=what):
+            archive.restore(path, Store(tmp_path / "runs"))
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_cannot_be_archived(kept: Effio) -> None:

@@ -55,6 +55,56 @@ def test_running_again_does_what_is_not_done(
     assert len(runs_of(with_engine)) == 6
 
 
+def _fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+# What was done to a result that was finished, and what is said of it.
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "truncated": (lambda p: p.write_bytes(p.read_bytes()[:-40]), "is not complete (unfinished)"),
+    "without end line": (
+        lambda p: p.write_bytes(b"".join(p.read_bytes().splitlines(keepends=True)[:-1])),
+        "is not complete (unfinished)",
+    ),
+    "empty": (lambda p: p.write_bytes(b""), "empty"),
+    "garbage": (lambda p: p.write_bytes(b"\x00\xff" * 99), "line 1: not JSON"),
+    "a directory": (_directory, "is a directory"),
+    "a FIFO": (_fifo, "is a FIFO"),
+    "gone": (lambda p: p.unlink(), "No such file"),
+}
+
+
+def test_a_campaign_over_a_damaged_store(with_engine: Effio, write: Callable[[str], None]) -> None:
+    """Each damaged run is named, kept as it is and made again; the whole is done in the end."""
+    sizes = [f"{2**i}KiB" for i in range(len(DAMAGE) + 1)]
+    write(f"{STEP}{NULL}[step.sweep]\ntransfer = {json.dumps(sizes)}\n".replace("null", "sim"))
+    run_campaign(with_engine)
+    runs = runs_of(with_engine)
+    assert len(runs) == len(sizes)
+    for run, (damage, _) in zip(runs, DAMAGE.values(), strict=False):
+        damage(run / "result.jsonl")
+    kept = [sorted((p.name, p.lstat().st_mtime_ns) for p in run.iterdir()) for run in runs]
+    done = run_campaign(with_engine)
+    for run, (kind, (_, what)) in zip(runs, DAMAGE.items(), strict=False):
+        (said,) = (line for line in done.stderr.splitlines() if run.name in line)
+        assert "is damaged and runs again: " in said, kind
+        assert what in said, kind
+        assert said.endswith("; its folder stays"), kind
+    assert "1 of 8 runs are done already" in done.stderr
+    assert kept == [sorted((p.name, p.lstat().st_mtime_ns) for p in run.iterdir()) for run in runs]
+    new = [run for run in runs_of(with_engine) if run not in runs]
+    assert [record_of(r)["campaign"]["axes"] for r in new] == [
+        record_of(r)["campaign"]["axes"] for r in runs[:-1]
+    ]
+    assert "8 of 8 runs are done already" in run_campaign(with_engine).stderr
+
+
 def test_every_run_is_a_run_like_any_other(
     with_engine: Effio, write: Callable[[str], None]
 ) -> None:

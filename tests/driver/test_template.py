@@ -54,7 +54,7 @@ def test_what_is_shipped_is_read_as_any_other(name: str) -> None:
         ("@run@\n", "t.sh:1: a job script begins with #!"),
         ("", "t.sh:1: a job script begins with #!"),
         ("#!/bin/bash\n\udcff@run@\n", "t.sh: not UTF-8"),
-        ("#" * (1 << 20) + "!", "t.sh: larger than 1 MiB"),
+        ("#" * (1 << 20) + "!", "t.sh: is larger than 1 MiB"),
     ],
 )
 def test_a_template_that_is_wrong(text: str, fault: str, tmp_path: Path) -> None:

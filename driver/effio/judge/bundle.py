@@ -22,6 +22,7 @@ from effio.judge.manifest import write_sums
 from effio.judge.samples import Judged
 from effio.store import safe_files
 from effio.store.folder import KEPT_FILES, RESULT, RunFolder
+from effio.store.masking import reading_masked
 
 # Instructions ask for no large binary data; a result of this size is none.
 _MOST_BYTES = 4 << 30
@@ -37,8 +38,8 @@ def _safe(name: str, taken: set[str]) -> str:
     return unique
 
 
-def _copy(source: Path, target: Path) -> None:
-    with safe_files.reading(source, most=None) as stream:
+def _copy(source: Path, target: Path, masks: bool = False) -> None:
+    with reading_masked(source, masks) as stream:
         if os.fstat(stream.fileno()).st_size > _MOST_BYTES:
             raise EffioError(f"{source} is too large for a bundle")
         with safe_files.creating(target) as out:
@@ -50,11 +51,12 @@ def _copy_run(run: Judged, target: Path) -> None:
     if not run.path.is_dir():
         _copy(run.path, target / RESULT)
         return
-    for name in (*KEPT_FILES, *RunFolder(run.path).turns()):
+    folder = RunFolder(run.path)
+    for name in (*KEPT_FILES, *folder.turns()):
         source = run.path / name
         if safe_files.is_regular(source):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            _copy(source, target / name)
+            _copy(source, target / name, folder.may_hold_secrets(name))
 
 
 def write_bundle(

@@ -25,6 +25,7 @@ from effio.launch.machine import Allocation, Machine
 from effio.store import folder as store
 from effio.store import safe_files
 from effio.store.folder import RunFolder, Store
+from effio.store.masking import masked_text, masked_words
 from effio.store.run_record import Outcome
 
 _POLL_SECONDS = 2.0
@@ -98,7 +99,9 @@ def _write(request: Request, directory: Path, terms: Terms, launch: Launch) -> P
         )
     )
     path = directory / store.JOB_SCRIPT
-    safe_files.write_atomically(path, script, mode=0o777)
+    # Others may read a script without secrets. The job needs them; they are masked when it ended.
+    private = masked_text(script) != script
+    safe_files.write_atomically(path, script, mode=0o700 if private else 0o777)
     return path
 
 
@@ -107,7 +110,8 @@ def _around(request: Request, own_directory: str) -> tuple[list[str], list[str]]
     before, after = [], []
     for words in request.setup:
         command = shlex.join(words)
-        fault = shlex.quote(f"effio: the set-up command {command} failed")
+        said = f"effio: the set-up command {shlex.join(masked_words(words))} failed"
+        fault = shlex.quote(said)
         before.append(f'{command} || {{ echo {fault} > "$run/stderr.log"; exit 6; }}')
     if own_directory:
         place = shlex.quote(own_directory)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from effio.store import safe_files
 from effio.store.folder import COMMANDS
+from effio.store.masking import masked_text, masked_words
 
 _SECONDS = 600.0
 _KEPT_CHARACTERS = 4000
@@ -51,15 +52,15 @@ def carry_out(
             folder,
             {
                 "what": what,
-                "command": list(command),
+                "command": masked_words(command),
                 "exit_code": code,
                 "seconds": round(time.monotonic() - started, 3),
-                "said": said[-_KEPT_CHARACTERS:],
+                "said": masked_text(said)[-_KEPT_CHARACTERS:],
             },
         )
         if code != 0:
-            last = (said.strip().splitlines() or [""])[-1]
-            return f"the {what} command {shlex.join(command)} failed ({why})" + (
+            last = (masked_text(said).strip().splitlines() or [""])[-1]
+            return f"the {what} command {shlex.join(masked_words(command))} failed ({why})" + (
                 f": {last}" if last else ""
             )
     return ""

@@ -7,12 +7,14 @@ A line whose word has no value here is left out, one whose word has several is r
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from effio.errors import EffioError
+from effio.store import safe_files
 from effio.text import closest
 
 SHIPPED = Path(__file__).with_name("templates")
@@ -79,9 +81,8 @@ def shipped(system: str) -> Template:
 def read(path: Path) -> Template:
     """Raises with every fault of the file, each with its line."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise EffioError(f"{path}: larger than 1 MiB, that is no job script")
-        text = path.read_text(encoding="utf-8")
+        # Named by the user: a link to it is followed.
+        text = safe_files.read_text(Path(os.path.realpath(path)), _MOST_BYTES)
     except OSError as error:
         raise EffioError(f"{path}: {error.strerror or error}") from None
     except ValueError:

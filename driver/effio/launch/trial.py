@@ -22,6 +22,7 @@ from effio.launch.live import LiveView
 from effio.store import clean, safe_files
 from effio.store.environment import kept_environment
 from effio.store.folder import ENVIRONMENT, RunFolder, Store
+from effio.store.masking import masked_words
 from effio.store.reader import ResultError
 
 _LABEL = "trial"
@@ -106,7 +107,7 @@ def _is_the_same(folder: RunFolder, trial: job.Request) -> bool:
     return (
         record.engine.get("sha256") == trial.engine.sha256
         and record.directory == str(Path.cwd())
-        and _without_result(record.command) == _without_result(launch.command)
+        and _without_result(record.command) == _without_result(masked_words(launch.command))
         and _steering(_kept_environment(folder))
         == _steering(kept_environment({**os.environ, **launch.environment}))
     )

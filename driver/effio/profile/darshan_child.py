@@ -11,6 +11,7 @@ import re
 import resource
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 # Each module's counters that are asked for begin with this.
@@ -27,7 +28,8 @@ MODULES = {
 TRACES = ("DXT_MPIIO", "DXT_POSIX")
 MAX_RECORDS = 200_000  # of a module
 MAX_CALLS = 1_000_000  # of a trace
-MAX_MEMORY = 16 << 30  # of addresses; most of them libraries'
+MAX_NUMBERS = 20_000_000  # of all modules and traces together
+MAX_MEMORY = 4 << 30  # of addresses, besides what libraries have taken before the log is opened
 # Beyond any machine: such a counter was never counted.
 MAX_COUNT = 2**60
 MAX_SECONDS = 1e10
@@ -59,13 +61,26 @@ def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
     return told
 
 
-def _records(backend: Any, log: Any, module: str) -> tuple[list[Json], bool]:
+class _Room:
+    """For numbers that are printed: the one who reads them has to hold them all."""
+
+    def __init__(self) -> None:
+        self._left = MAX_NUMBERS
+
+    def takes(self, numbers: int) -> bool:
+        self._left -= numbers
+        return self._left >= 0
+
+
+def _records(backend: Any, log: Any, module: str, room: _Room) -> tuple[list[Json], bool]:
     """And whether there are more than are read."""
     found: list[Json] = []
     while (record := backend.log_get_record(log, module, dtype="dict")) is not None:
         if len(found) == MAX_RECORDS:
             return found, True
         counters = {**_telling(record["counters"]), **_telling(record["fcounters"])}
+        if not room.takes(2 + len(counters)):
+            return found, True
         found.append({"id": int(record["id"]), "rank": int(record["rank"]), **counters})
     return found, False
 
@@ -79,13 +94,13 @@ def _calls(record: Mapping[str, Any]) -> Iterator[list[Any]]:
             yield [access, *numbers]
 
 
-def _trace(backend: Any, log: Any, module: str) -> tuple[list[Json], bool]:
+def _trace(backend: Any, log: Any, module: str, room: _Room) -> tuple[list[Json], bool]:
     found: list[Json] = []
     left = MAX_CALLS
     while (record := backend.log_get_record(log, module, dtype="dict")) is not None:
         calls = list(_calls(record))
         left -= len(calls)
-        if left < 0:
+        if left < 0 or not room.takes(2 + 5 * len(calls)):
             return found, True
         found.append({"id": int(record["id"]), "rank": int(record["rank"]), "calls": calls})
     return found, False
@@ -94,6 +109,8 @@ def _trace(backend: Any, log: Any, module: str) -> tuple[list[Json], bool]:
 def read(path: str) -> Json:
     import darshan.backend.cffi_backend as backend
 
+    _limit(resource.RLIMIT_AS, _addresses() + MAX_MEMORY)
+    room = _Room()
     log = backend.log_open(path)
     if log["handle"] == backend.ffi.NULL:
         raise _DamagedError("its head cannot be read")
@@ -117,11 +134,11 @@ def read(path: str) -> Json:
     }
     for module in MODULES:
         if module in modules:
-            told["records"][module], more = _records(backend, log, module)
+            told["records"][module], more = _records(backend, log, module, room)
             told["cut"] += [module] if more else []
     for trace in TRACES:
         if trace in modules:
-            told["traces"][trace], more = _trace(backend, log, trace)
+            told["traces"][trace], more = _trace(backend, log, trace, room)
             told["cut"] += [trace] if more else []
     wanted = {r["id"] for records in told["records"].values() for r in records}
     names = backend.log_get_name_records(log)
@@ -130,14 +147,23 @@ def read(path: str) -> Json:
     return told
 
 
+def _limit(kind: int, most: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _addresses() -> int:
+    """Bytes of addresses that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
 def main() -> int:
-    for kind, most in ((resource.RLIMIT_AS, MAX_MEMORY), (resource.RLIMIT_CORE, 0)):
-        hard = resource.getrlimit(kind)[1]
-        resource.setrlimit(
-            kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard)
-        )
+    _limit(resource.RLIMIT_CORE, 0)
     try:
         told = read(sys.argv[1])
+    except MemoryError:
+        print(f"effio: it takes more than {MAX_MEMORY >> 30} GiB of memory", file=sys.stderr)
+        return 1
     except (_DamagedError, RuntimeError) as error:  # of cffi: a name that is not there
         print(f"effio: {error}", file=sys.stderr)
         return 1

@@ -17,10 +17,10 @@ import re
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
@@ -33,11 +33,16 @@ from effio.store.folder import (
     Store,
     is_of_turn,
 )
+from effio.store.masking import reading_masked
 from effio.store.safe_files import is_regular, sha256_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Where a campaign is kept (campaign/state.py), and what of it.
 CAMPAIGNS = "campaigns"
-CAMPAIGN_FILES = ("campaign.json", "campaign.toml")
+CAMPAIGN_TOML = "campaign.toml"
+CAMPAIGN_FILES = ("campaign.json", CAMPAIGN_TOML)
 MAX_FILES = 500_000
 MAX_BYTES = 64 << 30
 _MAX_SUMS = 128 << 20
@@ -46,11 +51,35 @@ _BLOCK = 1 << 20
 _MOST_NAME_BYTES = 255
 # Left free for everybody else.
 _SPARE_BYTES = 64 << 20
+# Of a header that says more of the next member: a name. It is read as a whole.
+_MOST_HEADER_BYTES = 1 << 20
+_LONG_HEADERS = frozenset(
+    (
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+    )
+)
 
 
 class ArchiveError(EffioError):
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}; nothing is restored")
+
+
+class _Member(tarfile.TarInfo):
+    """A header that asks for little memory: tarfile believes the sizes in it."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _LONG_HEADERS and not 0 <= found.size <= _MOST_HEADER_BYTES:
+            raise tarfile.ReadError(f"a header of {found.size} bytes")
+        if found.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError("a sparse file")
+        return found
 
 
 class _PlaceError(Exception):
@@ -69,19 +98,37 @@ class Restored:
     there: Sequence[str]
 
 
+class _Kept(NamedTuple):
+    """A file that goes into an archive; `masks`: without the secrets that may be in it."""
+
+    name: str
+    path: Path
+    masks: bool
+
+
+def _sum_of(file: _Kept) -> str:
+    with reading_masked(file.path, file.masks) as stream:
+        return safe_files.sha256_of_stream(stream)
+
+
 def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) -> int:
     """Returns the number of files. The archive appears whole or not at all; one that exists is
     refused."""
     files = [
-        (f"{run.id}/{name}", run.path / name)
+        _Kept(f"{run.id}/{name}", run.path / name, run.may_hold_secrets(name))
         for run in runs
         for name in (*KEPT_FILES, REPORT, *run.turns())
     ]
-    files += [(f"{CAMPAIGNS}/{c.name}/{n}", c / n) for c in campaigns for n in CAMPAIGN_FILES]
-    files = [(name, path) for name, path in files if is_regular(path)]
-    for name, _ in files:
-        if not _is_place(name):
-            raise EffioError(f"{fmt.plain(name)}: effio gives no such name; it cannot be archived")
+    files += [
+        _Kept(f"{CAMPAIGNS}/{campaign.name}/{name}", campaign / name, name == CAMPAIGN_TOML)
+        for campaign in campaigns
+        for name in CAMPAIGN_FILES
+    ]
+    files = [file for file in files if is_regular(file.path)]
+    for file in files:
+        if not _is_place(file.name):
+            what = fmt.plain(file.name)
+            raise EffioError(f"{what}: effio gives no such name; it cannot be archived")
     if os.path.lexists(target):
         raise EffioError(f"{target} exists")
     try:
@@ -98,18 +145,18 @@ def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) ->
     return len(files)
 
 
-def _write_all(archive: tarfile.TarFile, files: Sequence[tuple[str, Path]]) -> None:
+def _write_all(archive: tarfile.TarFile, files: Sequence[_Kept]) -> None:
     """The checksums first, so that a reader knows what to expect."""
-    sums = "".join(f"{sha256_of(path)}  {name}\n" for name, path in files).encode()
+    sums = "".join(f"{_sum_of(file)}  {file.name}\n" for file in files).encode()
     head = tarfile.TarInfo(SUMS)
     head.size = len(sums)
     archive.addfile(head, io.BytesIO(sums))
-    for name, path in files:
-        with safe_files.reading(path, most=None) as stream:
-            info = tarfile.TarInfo(name)
-            status = os.fstat(stream.fileno())
+    for file in files:
+        with reading_masked(file.path, file.masks) as stream:
+            info = tarfile.TarInfo(file.name)
+            status = file.path.lstat()
             # Of the person only what the run itself says.
-            info.size, info.mtime = status.st_size, int(status.st_mtime)
+            info.size, info.mtime = os.fstat(stream.fileno()).st_size, int(status.st_mtime)
             info.mode = 0o755 if status.st_mode & 0o100 else 0o644
             archive.addfile(info, stream)
 
@@ -133,13 +180,14 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         # Named by the user: a link to it is followed.
         with (
             safe_files.reading(Path(os.path.realpath(path)), most=None) as stream,
-            tarfile.open(fileobj=stream, mode="r:gz") as archive,
+            tarfile.open(fileobj=stream, mode="r:gz", tarinfo=_Member) as archive,
         ):
             yield archive
     except FileNotFoundError:
         raise EffioError(f"{path}: no such file") from None
-    except (tarfile.TarError, EOFError, ValueError) as error:
-        raise ArchiveError(path, f"no archive of effio, or a damaged one ({error})") from None
+    except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
+        what = f"no archive of effio, or a damaged one ({fmt.plain(error, 200)})"
+        raise ArchiveError(path, what) from None
     except OSError as error:
         # gzip complains in this way of what it cannot read.
         if error.errno is None:
@@ -180,8 +228,7 @@ def restore(path: Path, store: Store) -> Restored:
     """Unpacks beside the place, compares, and moves folder by folder to where nothing is yet.
     Raises before anything is moved if a folder is there that differs."""
     with _opened(path) as archive:
-        needed = sum(_on_disk(member.size) for member in _judged(path, archive))
-    _check_space(path, store.root, needed)
+        _check_space(path, store.root, _judged(path, archive))
     try:
         store.root.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=store.root, prefix=".restore-"))
@@ -204,15 +251,20 @@ def _on_disk(size: int) -> int:
     return (size + 4095) // 4096 * 4096 + 4096
 
 
-def _check_space(path: Path, root: Path, needed: int) -> None:
+def _check_space(path: Path, root: Path, members: Iterable[tarfile.TarInfo]) -> None:
+    """Raises at the first member that finds no room: a small archive may hold any number of bytes,
+    and all of them are unpacked to see the next header."""
     there = next(place for place in (root.absolute(), *root.absolute().parents) if place.is_dir())
     free = shutil.disk_usage(there).free
-    if needed + _SPARE_BYTES > free:
-        raise EffioError(
-            f"{path} needs {fmt.size(needed)} in {there}, where {fmt.size(free)} are free; "
-            "nothing is restored",
-            ExitCode.RESULTS,
-        )
+    needed = 0
+    for member in members:
+        needed += _on_disk(member.size)
+        if needed + _SPARE_BYTES > free:
+            raise EffioError(
+                f"{path} needs at least {fmt.size(needed)} in {there}, where {fmt.size(free)} are "
+                "free; nothing is restored",
+                ExitCode.RESULTS,
+            )
 
 
 def _unpack(path: Path, archive: tarfile.TarFile, scratch: Path) -> None:

@@ -36,7 +36,7 @@ NOT_KEPT = "(not recorded)"
 MASKED = "(masked)"
 # What MASKED stands for: a password in an address, hex digits, words of base64
 # (in a path '/' is not part of one).
-_ADDRESS = r"://[^/@ ]*:[^/ ]*@"
+ADDRESS = r"://[^/@ ]*:[^/ ]*@"
 _HEX = "0-9A-Fa-f"
 _BASE64 = "A-Za-z0-9+_=-"
 
@@ -47,7 +47,7 @@ def allowed(more: Sequence[str] = ()) -> str:
 
 
 def masked(value: str) -> str:
-    value = re.sub(_ADDRESS, f"://{MASKED}@", value)
+    value = re.sub(ADDRESS, f"://{MASKED}@", value)
     value = re.sub(f"[{_HEX}]{{32,}}", MASKED, value)
     path = value.startswith(("/", "."))
     return re.sub(f"[{'' if path else '/'}{_BASE64}]{{40,}}", MASKED, value)
@@ -78,7 +78,7 @@ def sed_words() -> list[str]:
 
     steps = [
         f"/{SECRET}/I{{s/=.*/={NOT_KEPT}/;b}}",
-        f"s#{_ADDRESS}#://{MASKED}@#g",
+        f"s#{ADDRESS}#://{MASKED}@#g",
         r"s#=#\n#",
         every(_HEX, 32, "h"),
         r"/\n[/.]/bp",

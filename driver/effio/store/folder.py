@@ -31,7 +31,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from effio.errors import EffioError, ExitCode, results_error
-from effio.store import notes, safe_files
+from effio.store import masking, notes, safe_files
 from effio.store.notes import Notes
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
@@ -54,6 +54,9 @@ REPORT = "report.html"
 PROGRESS = "progress.json"
 JOB_LOG = "job.log"
 _SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
+
+# What people and programs wrote: there may be secrets in it until the run is sealed.
+_FREE_TEXTS = ("stdout.log", "stderr.log", JOB_SCRIPT, JOB_LOG)
 
 _MAX_SUMMED = 100_000
 
@@ -149,12 +152,20 @@ class RunFolder:
 
     def seal(self) -> None:
         """Writes the checksums, with all that they are of on storage. To be called when the run has
-        ended."""
+        ended. Secrets in logs and in the job's script are masked before."""
+        for name in _FREE_TEXTS:
+            if is_regular(self.path / name):
+                masking.mask_file(self.path / name)
         summed = [name for name in _SUMMED if is_regular(self.path / name)] + self.turns()
         for name in summed:
             safe_files.sync(self.path / name)
         lines = [f"{sha256_of(self.path / name)}  {name}" for name in summed]
         write_atomically(self.path / SUMS, "\n".join(lines) + "\n")
+
+    def may_hold_secrets(self, name: str) -> bool:
+        """Whether a file that leaves the machine has to be masked on its way. What is summed cannot
+        be; it was masked before."""
+        return name in _FREE_TEXTS and not (name in _SUMMED and self.is_sealed)
 
     @property
     def is_sealed(self) -> bool:

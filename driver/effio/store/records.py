@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from effio.store.masking import Words
+
 MAX_TEXT = 100_000
 
 
@@ -254,8 +256,8 @@ class Run(BaseModel):
     benchmark: str = Field(pattern=r"^[a-z0-9-]{1,64}$")
     started: str = ""
     engine: EngineRecord
-    command: list[str] = Field(default_factory=list, max_length=10_000)
-    classic_command: list[str] | None = None
+    command: Words = Field(default_factory=list, max_length=10_000)
+    classic_command: Words | None = None
     options: Objects = Field(default_factory=dict)
     clock: Clock = Clock()
     system: System

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from effio.store.masking import Told, Words, masked_words
 
 RECORD_SCHEMA = "effio-run/1"
 
@@ -16,7 +18,7 @@ class Outcome(BaseModel):
     model_config = ConfigDict(extra="ignore")
     status: str  # of the table of exit codes, or "died"
     exit_code: int
-    reason: str = ""
+    reason: Told = ""
     launcher_code: int | None = None
     finished: str = ""
     seconds: float = 0.0
@@ -44,9 +46,9 @@ class RunRecord(BaseModel):
     id: str
     created: str
     benchmark: str
-    arguments: list[str]  # the engine's, as asked for
+    arguments: Words  # the engine's, as asked for
     directory: str  # where effio was called; relative paths count from there
-    command: list[str]  # as started
+    command: Words  # as started
     environment: dict[str, str] = Field(default_factory=dict)  # set for it by effio
     launcher: str = ""
     engine: dict[str, Any] = Field(default_factory=dict)
@@ -57,3 +59,11 @@ class RunRecord(BaseModel):
     batch: dict[str, Any] | None = None
     campaign: CampaignPart | None = None
     outcome: Outcome | None = None
+
+    @field_validator("driver")
+    @classmethod
+    def _without_secrets(cls, driver: dict[str, Any]) -> dict[str, Any]:
+        typed = driver.get("command")
+        if isinstance(typed, list) and all(isinstance(word, str) for word in typed):
+            return {**driver, "command": masked_words(typed)}
+        return driver

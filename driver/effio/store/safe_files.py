@@ -132,10 +132,14 @@ def read_text(
 
 
 def sha256_of(path: Path) -> str:
-    digest = hashlib.sha256()
     with reading(path, most=None) as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
+        return sha256_of_stream(stream)
+
+
+def sha256_of_stream(stream: IO[bytes]) -> str:
+    digest = hashlib.sha256()
+    while block := stream.read(_BLOCK):
+        digest.update(block)
     return digest.hexdigest()
 
 
