@@ -105,7 +105,7 @@ def test_the_script_of_a_run_and_of_a_campaign(with_engine: Effio) -> None:
     [
         ('template = "job.sh"', "site.toml:2:1: a template is for one batch system"),
         ('system = "pbs"\ntemplate = "no.sh"', "no.sh: No such file or directory"),
-        ('system = "pbs"\ntemplate = "."', "Is a directory"),
+        ('system = "pbs"\ntemplate = "."', "is a directory"),
         ('system = "pbs"\ntemplate = 7', "site.toml:3:"),
     ],
 )
