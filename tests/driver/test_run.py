@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from driver import made
 from driver.conftest import Effio
 from driver.runs import (
     SHORT,
@@ -140,8 +141,9 @@ def test_more_ranks_than_cores_are_allowed_and_said(
     assert load(folder_of(effio) / "result.jsonl").run["system"]["ranks"] == ranks
 
 
-def test_output_in_ascii(with_engine: Effio) -> None:
-    done = with_engine.run("doctor", env={"PYTHONIOENCODING": "ascii"})
+def test_output_in_ascii(effio: Effio) -> None:
+    made.write(effio.cwd / "effio-runs/a/result.jsonl", made.b_eff_io())
+    done = effio.run("show", "last", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
-    assert "+ Python" in done.stdout
+    assert "+ " in done.stdout

@@ -11,15 +11,18 @@ from typing import Any
 import click
 
 from effio.cli.complete import complete_rules, complete_sides
+from effio.cli.kept import shortener
 from effio.cli.main import runs_directory
-from effio.cli.show import print_section
+from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say
+from effio.cli.tables import table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
 from effio.judge.accept import Acceptance, Outcome, accept
 from effio.judge.rules import Projection, RuleFile, Submission, load_rules, load_submission
 from effio.judge.samples import Judged
+from effio.report.texts import Form
 from effio.store.folder import Store
 
 ACCEPTANCE_SCHEMA = "effio-acceptance/1"
@@ -92,7 +95,7 @@ def acceptance_data(acceptance: Acceptance) -> dict[str, Any]:
     help="exit code 1 too where a rule cannot be evaluated",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="every table in full")
-@click.option("--json", "as_json", is_flag=True, help="as JSON")
+@table_format()
 @click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
 @click.pass_context
 def command(
@@ -102,7 +105,7 @@ def command(
     submission: str | None,
     strict: bool,
     everything: bool,
-    as_json: bool,
+    form: Form,
     page: str | None,
 ) -> None:
     """Judge runs by acceptance rules: pass, fail or not evaluable, each with its reason.
@@ -125,10 +128,12 @@ def command(
     section = acceptance_section(acceptance, systems_of(everyone, told.system))
     if page:
         write_page(Path(page), render([], [str(r.path) for r in found][:20], head=section))
-    if as_json:
+    if form is Form.JSON:
         click.echo(json.dumps(acceptance_data(acceptance)))
+    elif form is not Form.TEXT:
+        write_tables(tables_of(section, everything), form)
     else:
-        print_section(Terminal(), section, everything, "--page FILE")
+        print_section(Terminal(), section, everything, shorten=shortener(store))
     if page:
         say(f"page: {page}")
     undecided = strict and acceptance.verdict != "ACCEPTED"

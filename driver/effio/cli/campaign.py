@@ -35,12 +35,13 @@ from effio.campaign.run import (
 from effio.campaign.state import Called, CampaignFolder, changes
 from effio.cli.campaign_batch import offer_script, submit_and_wait, write_script
 from effio.cli.campaign_options import asked_of, campaign_options, option
-from effio.cli.campaign_table import print_table, rows_of_units
+from effio.cli.campaign_table import rows_of_units, table_of
 from effio.cli.card import print_card
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand
 from effio.cli.plan import print_plan
 from effio.cli.streams import say, tell
+from effio.cli.tables import print_table
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
 from effio.engine.program import Engine
@@ -386,7 +387,7 @@ def _conclude(
             card = card_of(study.campaign, done, seconds)
             print_card(Terminal(), card)
         else:
-            print_table(Terminal(), rows_of_units(study.units, done))
+            print_table(Terminal(), table_of(rows_of_units(study.units, done)))
         _print_figures(study.campaign, done)
     kept = [one for one in done if one.folder is not None]
     left = len(study.units) - sum(not one.not_run for one in done)

@@ -8,15 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from rich.console import Console
-from rich.text import Text
-
-from effio import text as fmt
 from effio.campaign.expression import Value, spelled
 from effio.campaign.points import Unit
 from effio.campaign.run import UnitDone
-from effio.cli.grid import Field, grid
 from effio.errors import ExitCode
+from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
 
 
@@ -64,35 +60,33 @@ def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
     return list(rows.values())
 
 
-def print_table(console: Console, rows: Sequence[Row]) -> None:
+def table_of(rows: Sequence[Row]) -> Table:
     axes = list(dict.fromkeys(name for row in rows for name in row.axes))
 
-    def cells(texts: Sequence[str]) -> list[Text]:
-        return [Text(fmt.plain(text)) for text in texts]
+    def value(number: float, row: Row) -> Cell:
+        return Quantity(number, row.unit)
 
-    def interval(row: Row) -> str:
-        if len(row.values) < 2:
-            return ""
-        low, high = (fmt.quantity(v, row.unit) for v in (min(row.values), max(row.values)))
-        return f"{low} to {high}"
+    def cells(row: Row) -> list[Cell]:
+        several = len(row.values) > 1
+        return [
+            row.step,
+            *(spelled(row.axes[name]) if name in row.axes else "" for name in axes),
+            f"{row.done} of {row.asked}",
+            row.state,
+            row.figure,
+            value(median(row.values), row) if row.values else None,
+            value(min(row.values), row) if several else None,
+            value(max(row.values), row) if several else None,
+        ]
 
-    fields = [Field("step", cells([row.step for row in rows]), kept=True)]
-    for name in axes:
-        texts = [spelled(row.axes[name]) if name in row.axes else "" for row in rows]
-        fields.append(Field(name, cells(texts), kept=True))
-    fields += [
-        Field("runs", cells([f"{row.done} of {row.asked}" for row in rows])),
-        Field("state", cells([row.state for row in rows]), kept=True),
-        Field("figure", cells([row.figure for row in rows])),
-        Field(
-            "median",
-            cells([fmt.quantity(median(r.values), r.unit) if r.values else "" for r in rows]),
-            right=True,
-            kept=True,
-        ),
-        Field("lowest to highest", cells([interval(row) for row in rows])),
+    columns = [
+        Column("step", kept=True),
+        *(Column(name, kept=True) for name in axes),
+        Column("runs"),
+        Column("state", kept=True),
+        Column("figure"),
+        Column("median", "1", kept=True),
+        Column("lowest", "1"),
+        Column("highest", "1"),
     ]
-    table, left_out = grid(fields, console.width)
-    console.print(table)
-    if left_out:
-        console.print(Text(f"no room for: {', '.join(left_out)}", style="dim"))
+    return Table(columns, [cells(row) for row in rows])

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from effio import text as fmt
-from effio.cli.terminal import Terminal
+from effio.cli.tables import table_format, write_tables
 from effio.engine.discover import find_engine
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
 
 _SERVED = {
     "bytes": "files as bytes",
@@ -21,26 +20,25 @@ _SERVED = {
 @click.command("list")
 @click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
 @click.option("--names", is_flag=True, help="only the names of the benchmarks, one a line")
-def command(engine: str | None, names: bool) -> None:
+@table_format(document=False)
+def command(engine: str | None, names: bool, form: Form) -> None:
     """List the benchmarks and the ways to reach storage."""
     found = find_engine(engine)
     if names:
         for benchmark in found.info.benchmarks:
             click.echo(benchmark.name)
         return
-    console = Terminal()
-    sections = [("Benchmarks", [(b.name, b.purpose) for b in found.info.benchmarks])]
+    rows: list[list[Cell]] = [["benchmarks", b.name, b.purpose, ""] for b in found.info.benchmarks]
     for serves in dict.fromkeys(b.serves for b in found.info.backends):
-        backends = [b for b in found.info.backends if b.serves == serves]
-        rows = [(b.name, b.purpose + (f" (not here: {b.missing})" if b.missing else ""))
-                for b in backends]  # fmt: skip
-        sections.append((f"Backends for {_SERVED.get(serves, serves)}", rows))
-    for title, rows in sections:
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-        table.add_column(no_wrap=True, style="bold")
-        table.add_column()
-        for name, purpose in rows:
-            table.add_row(Text(fmt.plain(name)), Text(fmt.plain(purpose)))
-        console.print(Text(fmt.plain(title), style="bold"))
-        console.print(table)
-    console.print(Text("effio describe NAME shows the options of one; effio run NAME --help too."))
+        kind = f"backends for {_SERVED.get(serves, serves)}"
+        some = [b for b in found.info.backends if b.serves == serves]
+        rows += [[kind, b.name, b.purpose, b.missing] for b in some]
+    columns = [
+        Column("kind", group="{}"),
+        Column("name", kept=True),
+        Column("purpose", kept=True),
+        Column("not here because", kept=True, below=True),
+    ]
+    write_tables([Table(columns, rows)], form)
+    if form is Form.TEXT:
+        click.echo("effio describe NAME shows the options of one; effio run NAME --help too.")

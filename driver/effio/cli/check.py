@@ -6,18 +6,18 @@ from __future__ import annotations
 import json
 
 import click
-from rich.text import Text
 
 from effio import text as fmt
 from effio.campaign.file import json_schema, path_of
 from effio.campaign.order import Asked, study_of
 from effio.campaign.points import count
 from effio.cli.complete import complete_campaign
-from effio.cli.grid import Field, grid
-from effio.cli.terminal import Terminal
+from effio.cli.tables import table_format, write_tables
 from effio.config.site import load_site
 from effio.engine.discover import find_engine
 from effio.launch.launchers import Ranks
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
 
 
 def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -38,7 +38,8 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 )
 @click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
 @click.option("--ranks", type=click.IntRange(1), default=1, metavar="N", hidden=True)
-def command(campaign: str, engine: str | None, ranks: int) -> None:
+@table_format(document=False)
+def command(campaign: str, engine: str | None, ranks: int, form: Form) -> None:
     """Check a campaign's file: every name and value against the engine's own tables.
 
     CAMPAIGN is a file, or the name of a campaign that comes with effio. Every fault is told at
@@ -50,19 +51,20 @@ def command(campaign: str, engine: str | None, ranks: int) -> None:
     here = {step.name: sum(p.step.name == step.name for p in study.points) for step in steps}
     repetitions = [study.campaign.repetitions_of(step) for step in steps]
 
-    def cells(values: list[object]) -> list[Text]:
-        return [Text(fmt.plain(value)) for value in values]
-
-    fields = [
-        Field("step", cells([s.name for s in steps]), kept=True),
-        Field("benchmark", cells([s.benchmark for s in steps]), kept=True),
-        Field("swept", cells([", ".join(s.sweep) for s in steps])),
-        Field("points", cells([here[s.name] for s in steps]), right=True, kept=True),
-        Field("excluded", cells([count(s) - here[s.name] for s in steps]), right=True),
-        Field("repetitions", cells(list(repetitions)), right=True),
+    rows: list[list[Cell]] = [
+        [s.name, s.benchmark, ", ".join(s.sweep), here[s.name], count(s) - here[s.name], times]
+        for s, times in zip(steps, repetitions, strict=True)
     ]
-    console = Terminal()
-    table, _ = grid(fields, console.width)
-    console.print(table)
+    columns = [
+        Column("step", kept=True),
+        Column("benchmark", kept=True),
+        Column("swept"),
+        Column("points", "1", kept=True),
+        Column("excluded", "1"),
+        Column("repetitions", "1"),
+    ]
+    write_tables([Table(columns, rows)], form)
+    if form is not Form.TEXT:
+        return
     points = fmt.count_of(len(study.points), "point")
     click.echo(f"\n{study.file.path}: {points}, {fmt.count_of(len(study.everything), 'run')}")

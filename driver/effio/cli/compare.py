@@ -11,14 +11,17 @@ import click
 
 from effio import text as fmt
 from effio.cli.complete import complete_run, complete_sides
+from effio.cli.kept import shortener
 from effio.cli.main import runs_directory
 from effio.cli.show import print_section
 from effio.cli.streams import say
+from effio.cli.tables import table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.errors import ExitCode
 from effio.judge import gather, views
 from effio.judge.compare import Comparison, Terms, compare
 from effio.judge.verdicts import Untold, Verdict
+from effio.report.texts import Form
 from effio.store.folder import Store
 
 
@@ -43,10 +46,11 @@ def _write_page(target: str, comparisons: Sequence[Comparison]) -> None:
     write_page(Path(target), render([], some, head=comparison_section(comparisons)))
 
 
-def _print(comparisons: Sequence[Comparison], everything: bool) -> None:
+def _print(comparisons: Sequence[Comparison], everything: bool, store: Store) -> None:
     from effio.report.comparison import comparison_section
 
-    print_section(Terminal(), comparison_section(comparisons), everything, "--page FILE")
+    section = comparison_section(comparisons)
+    print_section(Terminal(), section, everything, shorten=shortener(store))
 
 
 _INVALID = frozenset({Untold.INVALID, Untold.VALUE, Untold.WORKLOAD, Untold.UNIT})
@@ -90,7 +94,7 @@ def _print_changes(comparisons: Sequence[Comparison]) -> None:
     " than three runs",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="every table in full")
-@click.option("--json", "as_json", is_flag=True, help="as JSON, one comparison a line")
+@table_format()
 @click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
 @click.option(
     "--junit", metavar="FILE", type=click.Path(dir_okay=False),
@@ -105,7 +109,7 @@ def command(
     across: tuple[str, ...],
     by_repetitions: bool,
     everything: bool,
-    as_json: bool,
+    form: Form,
     page: str | None,
     junit: str | None,
 ) -> None:
@@ -128,13 +132,17 @@ def command(
         _write_page(page, comparisons)
     if junit:
         write_page(Path(junit), views.junit(comparisons))
-    if as_json:
+    if form is Form.JSON:
         for comparison in comparisons:
             click.echo(json.dumps(views.comparison_data(comparison)))
+    elif form is not Form.TEXT:
+        from effio.report.comparison import all_lines_table
+
+        write_tables([all_lines_table(comparisons)], form)
     elif baseline is not None:
         _print_changes(comparisons)
     else:
-        _print(comparisons, everything)
+        _print(comparisons, everything, store)
     if page:
         say(f"page: {page}")
     if baseline is not None and any(c.losses for c in comparisons):

@@ -10,22 +10,23 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 import effio
 from effio import text as fmt
 from effio.cli.main import runs_directory
-from effio.cli.terminal import Terminal
+from effio.cli.tables import table_format, write_tables
 from effio.engine.discover import find_engine, find_engines
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.launch.batch import BATCH_SYSTEMS
 from effio.launch.choose import choose_launcher
 from effio.launch.machine import find_machine
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,22 @@ def _storage(runs: Path) -> Iterator[Check]:
     yield Check("runs", "ok", str(runs.absolute()))
 
 
+def _table(checks: Sequence[Check]) -> Table:
+    rows: list[list[Cell]] = [[c.what, c.state, c.found, c.advice] for c in checks]
+    colors = {"ok": "green", "note": "yellow", "missing": "red"}
+    columns = [
+        Column("what", kept=True),
+        Column("state", kept=True, colors=colors),
+        Column("found", kept=True),
+        Column("what to do", kept=True, below=True),
+    ]
+    return Table(columns, rows)
+
+
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="as JSON")
+@table_format()
 @click.pass_context
-def command(ctx: click.Context, as_json: bool) -> None:
+def command(ctx: click.Context, form: Form) -> None:
     """Say what is here, what is missing, and how to get it.
 
     Starts two ranks for a moment to see whether the launcher works. Ends with 6 if something is
@@ -147,15 +160,9 @@ def command(ctx: click.Context, as_json: bool) -> None:
         _python, _engine, _launch, lambda: _storage(runs_directory(ctx)),
     )  # fmt: skip
     checks = [check for part in parts for check in part()]
-    if as_json:
+    if form is Form.JSON:
         click.echo(json.dumps([check.__dict__ for check in checks], indent=2))
     else:
-        console = Terminal()
-        marks = {"ok": ("✓", "green"), "note": ("!", "yellow"), "missing": ("✗", "red")}
-        for check in checks:
-            line = Text.assemble(marks[check.state], f" {check.what:<15}", fmt.plain(check.found))
-            console.print(line, soft_wrap=True)
-            if check.advice:
-                console.print(Text(f"  {'':<15}→ {fmt.plain(check.advice)}"), soft_wrap=True)
+        write_tables([_table(checks)], form)
     if any(check.state == "missing" for check in checks):
         raise click.exceptions.Exit(ExitCode.ENVIRONMENT)

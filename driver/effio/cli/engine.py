@@ -7,19 +7,18 @@ import contextlib
 import os
 
 import click
-from rich.table import Table
-from rich.text import Text
 
-from effio import text as fmt
 from effio.cli.complete import complete_engine
 from effio.cli.streams import say
-from effio.cli.terminal import Terminal
+from effio.cli.tables import table_format, write_tables
 from effio.config.site import load_site
 from effio.engine.discover import choose, find_engine, find_engines
 from effio.engine.program import Engine
 from effio.errors import EffioError
 from effio.launch.choose import choose_launcher
 from effio.launch.machine import find_machine
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
 
 
 @click.group("engine")
@@ -28,28 +27,35 @@ def command() -> None:
 
 
 @command.command("list")
-def list_engines() -> None:
+@table_format(document=False)
+def list_engines(form: Form) -> None:
     """List the engines at hand, the preferred one first; * is the one that is used."""
     engines = find_engines()
     if not engines:
         click.echo("no engine is built here; build one: effio engine build", err=True)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("", "name", "MPI", "version", "launcher", "program"):
-        table.add_column(name, overflow="fold")
     used = None
     with contextlib.suppress(EffioError):
         used = find_engine().path.resolve()
+    rows: list[list[Cell]] = []
     for engine in engines:
-        mark = "*" if engine.path.resolve() == used else ""
-        row = [mark, engine.name]
+        row: list[Cell] = ["*" if engine.path.resolve() == used else "", engine.name]
         try:
             row += [str(engine.mpi or "unknown"), engine.info.engine.version]
-            row += [_launcher_of(engine), str(engine.path)]
+            row += [_launcher_of(engine), str(engine.path), ""]
         except EffioError as error:
-            row += ["does not start here", "", "", f"{engine.path}: {error.message}"]
-        table.add_row(*(Text(fmt.plain(cell)) for cell in row))
-    Terminal().print(table)
+            row += ["does not start here", "", "", str(engine.path), error.message]
+        rows.append(row)
+    columns = [
+        Column("used", kept=True),
+        Column("name", kept=True),
+        Column("MPI", kept=True),
+        Column("version", kept=True),
+        Column("launcher", kept=True, below=True),
+        Column("program", kept=True, below=True),
+        Column("fault", kept=True, below=True),
+    ]
+    write_tables([Table(columns, rows)], form)
 
 
 def _launcher_of(engine: Engine) -> str:

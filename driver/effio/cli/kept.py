@@ -7,9 +7,11 @@ import click
 
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
+from effio.cli.tables import Shorten
 from effio.report.listing import line_of
 from effio.store.folder import Store
 from effio.store.index import Index
+from effio.store.short_ids import ShortIds
 
 # Reading so many takes long enough for a word.
 _MANY = 1000
@@ -21,3 +23,16 @@ def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
             say(f"reading {count} runs that are new or have changed; the next time is quicker")
 
     return Index(Store(runs_directory(ctx)), line_of, reading)
+
+
+def shortener(store: Store) -> Shorten:
+    """The short id of a run that is kept; another name stays as it is. The store is read when the
+    first one is wanted."""
+    found: list[ShortIds] = []
+
+    def shorten(name: str) -> str:
+        if not found:
+            found.append(ShortIds([folder.id for folder in store.folders()]))
+        return found[0].of(name) or name
+
+    return shorten

@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 import click
-from rich.text import Text
 
 from effio import text as fmt
 from effio.campaign.file import path_of
@@ -15,13 +14,14 @@ from effio.campaign.order import Study, study_of
 from effio.campaign.planned import Planned, over_budget, plan, total
 from effio.cli.campaign_options import asked_of, campaign_options
 from effio.cli.complete import complete_campaign
-from effio.cli.grid import Field, grid
 from effio.cli.options import GroupedCommand, GroupedOption
-from effio.cli.terminal import Terminal
+from effio.cli.tables import form_of, format_parameters, write_tables
 from effio.config.site import load_site
 from effio.engine.discover import find_engine
 from effio.launch import job
 from effio.launch.machine import find_machine
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
 
 
 def _run(campaign: str, **values: Any) -> None:
@@ -35,19 +35,25 @@ def _run(campaign: str, **values: Any) -> None:
             0
         ],
     )
-    print_plan(study, values["rate"], values["commands"], values["as_json"])
+    print_plan(study, values["rate"], values["commands"], form_of(values))
 
 
-def print_plan(study: Study, rate: str = "", commands: bool = False, as_json: bool = False) -> None:
+def print_plan(
+    study: Study, rate: str = "", commands: bool = False, form: Form = Form.TEXT
+) -> None:
     """Every point that can be run, and the total beside the budget."""
     points = [(point, n) for point, n in study.repetitions() if not point.left_out()]
     planned = plan(points, study.engines, rate)
     sums = total(planned)
     over = over_budget(sums, study.settings.bytes, study.settings.seconds)
-    if as_json:
+    if form is Form.JSON:
         click.echo(json.dumps([_as_json(p) for p in planned], indent=2))
         return
-    _print(planned, commands)
+    write_tables([_table(planned)], form)
+    if form is not Form.TEXT:
+        return
+    if commands:
+        _print_commands(planned)
     for point, _ in study.repetitions():
         if why := point.left_out():
             click.echo(f"{point.title} is left out: {why}")
@@ -85,39 +91,37 @@ def _as_json(p: Planned) -> dict[str, object]:
     }
 
 
-def _print(planned: list[Planned], commands: bool) -> None:
-    def cells(texts: list[str]) -> list[Text]:
-        return [Text(fmt.plain(text)) for text in texts]
-
-    fields = [
-        Field("point", cells([p.point.title for p in planned]), kept=True),
-        Field("ranks", cells([str(p.point.ranks.total) for p in planned]), right=True, kept=True),
-        Field("runs", cells([str(p.repetitions) for p in planned]), right=True, kept=True),
-        Field("writes each", cells([_size(p.bytes) for p in planned]), right=True),
-        Field("takes each", cells([_time(p) for p in planned]), right=True),
-        Field("files", cells([str(p.files or "") for p in planned]), right=True),
-        Field("id", cells([p.point.id for p in planned])),
+def _table(planned: list[Planned]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            p.point.title,
+            p.point.ranks.total,
+            p.repetitions,
+            p.bytes,
+            "then known" if p.point.late else p.seconds,
+            p.files or None,
+            p.point.id,
+        ]
+        for p in planned
     ]
-    console = Terminal()
-    table, left_out = grid(fields, console.width)
-    console.print(table)
-    if left_out:
-        console.print(Text(f"no room for: {', '.join(left_out)}", style="dim"))
-    for p in planned if commands else []:
+    columns = [
+        Column("point", kept=True),
+        Column("ranks", "1", kept=True),
+        Column("runs", "1", kept=True),
+        Column("writes each", "B"),
+        Column("takes each", "s"),
+        Column("files", "1"),
+        Column("id"),
+    ]
+    return Table(columns, rows)
+
+
+def _print_commands(planned: list[Planned]) -> None:
+    for p in planned:
         words = (
             " ".join(_command(p)) or f"{', '.join(p.point.late)}: from an earlier step's results"
         )
         click.echo(f"{p.point.id}  {fmt.plain(words, 10_000)}")
-
-
-def _size(count: float | None) -> str:
-    return "" if count is None else fmt.size(count)
-
-
-def _time(p: Planned) -> str:
-    if p.point.late:
-        return "then known"
-    return "" if p.seconds is None else fmt.duration(p.seconds)
 
 
 command = GroupedCommand(
@@ -131,7 +135,7 @@ command = GroupedCommand(
         ),
         GroupedOption(["--engine"], metavar="ENGINE", help="program, or name of a built engine"),
         GroupedOption(["--commands"], is_flag=True, help="also the engine's command of each point"),
-        GroupedOption(["--json", "as_json"], is_flag=True, help="as JSON"),
+        *format_parameters(),
     ],
     callback=_run,
     help="Say what a campaign would run: points, ranks, bytes, files and expected time, by the "

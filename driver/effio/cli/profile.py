@@ -11,12 +11,13 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from effio.cli.main import runs_directory
-from effio.cli.show import print_section
+from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say
+from effio.cli.tables import table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.errors import EffioError, ExitCode
 from effio.judge.samples import Judged
-from effio.profile import form
+from effio.profile import form as questionnaire
 from effio.profile.campaign import REPETITIONS, campaign_text
 from effio.profile.darshan import looks_like_a_log, read_log
 from effio.profile.model import MOST_ACTIVITIES, Activity, Names, Profile
@@ -24,6 +25,7 @@ from effio.profile.patterns import profile_of
 from effio.profile.predict import Prediction, predict, tag_of
 from effio.profile.questions import AnswerError, Question, answer, questions
 from effio.profile.steps import Imitation, imitate, not_imitated
+from effio.report.texts import Form
 from effio.store.folder import Store
 from effio.store.reader import ResultError
 from effio.store.safe_files import write_atomically
@@ -70,7 +72,7 @@ def interview() -> Profile:
 
 def profile_from(word: str) -> Profile:
     path = Path(word).expanduser()
-    return profile_of(read_log(path)) if looks_like_a_log(path) else form.load(path)
+    return profile_of(read_log(path)) if looks_like_a_log(path) else questionnaire.load(path)
 
 
 def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
@@ -152,7 +154,7 @@ def _write(target: str, text: str) -> None:
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="write over files that are there")
 @click.option("--all", "everything", is_flag=True, help="every table in full")
-@click.option("--json", "as_json", is_flag=True, help="as JSON")
+@table_format()
 @click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
 @click.pass_context
 def command(
@@ -164,7 +166,7 @@ def command(
     save: str | None,
     force: bool,
     everything: bool,
-    as_json: bool,
+    form: Form,
     page: str | None,
 ) -> None:
     """Say what an application's I/O is like, and imitate it.
@@ -178,9 +180,9 @@ def command(
     from effio.report.profile import profile_section
 
     if blank:
-        click.echo(form.blank(), nl=False)
+        click.echo(questionnaire.blank(), nl=False)
         return
-    if source is None and as_json:
+    if source is None and form is Form.JSON:
         raise EffioError("--json: questions are asked on the terminal; name a log or a form")
     if not force:
         _refuse_existing(save, campaign)
@@ -189,16 +191,18 @@ def command(
     missing = not_imitated(profile, steps)
     # First, so that answers are not lost.
     if save:
-        _write(save, form.filled(profile))
+        _write(save, questionnaire.filled(profile))
         say(f"form: {save}")
     elif source is None:
         say("--save FILE would keep the answers")
     prediction = predict(profile, steps, kept_runs(steps, Store(runs_directory(ctx))))
     section = profile_section(profile, steps, missing, prediction)
-    if as_json:
+    if form is Form.JSON:
         click.echo(json.dumps(_data(profile, steps, missing, prediction)))
+    elif form is not Form.TEXT:
+        write_tables(tables_of(section, everything), form)
     else:
-        print_section(Terminal(), section, everything, "--page FILE")
+        print_section(Terminal(), section, everything)
     if campaign:
         _write(campaign, campaign_text(profile, steps, missing, repetitions))
         say(f"campaign: {campaign}")

@@ -4,26 +4,26 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from effio import text as fmt
-from effio.cli.kept import opened_index
+from effio.cli.kept import opened_index, shortener
 from effio.cli.streams import say
-from effio.cli.terminal import Terminal
+from effio.cli.tables import table_format, write_tables
+from effio.report.model import Cell, Column, RunNames, Table
+from effio.report.texts import Form
 from effio.store.query import ask, open_database
-from effio.store.table import write_csv
 
 
 @click.command("query")
 @click.argument("sql", metavar="SQL")
-@click.option("--csv", "as_csv", is_flag=True, help="as CSV")
-@click.option("--json", "as_json", is_flag=True, help="as JSON, one row a line")
+@click.option("--csv", "as_csv", is_flag=True, hidden=True, help="the same as --format csv")
+@table_format()
 @click.pass_context
-def command(ctx: click.Context, sql: str, as_csv: bool, as_json: bool) -> None:
+def command(ctx: click.Context, sql: str, as_csv: bool, form: Form) -> None:
     """Ask all kept runs with SQL (DuckDB).
 
     \b
@@ -39,16 +39,29 @@ def command(ctx: click.Context, sql: str, as_csv: bool, as_json: bool) -> None:
         if entry.fault:
             say(f"left out: {entry.fault}")
     names, rows = ask(open_database(index, sql), sql)
-    if as_csv:
-        write_csv([dict(zip(names, row, strict=True)) for row in rows], sys.stdout)
-        return
-    if as_json:
+    form = Form.CSV if as_csv else form
+    if form is Form.JSON:
         for row in rows:
             click.echo(json.dumps(dict(zip(names, row, strict=True)), default=str))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(Text(fmt.plain(name)), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text("–" if v is None else fmt.plain(v)) for v in row))
-    Terminal().print(table)
+    write_tables([_table(names, rows)], form, shorten=shortener(index.store))
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """Numbers as SQL gave them."""
+    numbers = [
+        any(isinstance(row[i], (int, float)) for row in rows)
+        and all(row[i] is None or isinstance(row[i], (int, float)) for row in rows)
+        for i in range(len(names))
+    ]
+    columns = [
+        Column(fmt.plain(name), exact=True, right=is_number, kept=i == 0)
+        for i, (name, is_number) in enumerate(zip(names, numbers, strict=True))
+    ]
+    return Table(columns, [[_cell(n, v) for n, v in zip(names, row, strict=True)] for row in rows])
+
+
+def _cell(name: str, value: Any) -> Cell:
+    if name == "run" and isinstance(value, str):
+        return RunNames([value])
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

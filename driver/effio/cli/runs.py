@@ -4,25 +4,103 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
-from rich.text import Text
 
-from effio import text as fmt
 from effio.cli.complete import complete_known_campaign, complete_tag
-from effio.cli.grid import Field, grid, long_lines
 from effio.cli.kept import opened_index
+from effio.cli.tables import in_pipe, table_format, write_tables
 from effio.cli.terminal import Terminal
+from effio.report.listing import axes_of, axes_text, grouped, verdict_of
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
+from effio.store.index import Line
+from effio.store.short_ids import ShortIds
 
-_COLUMNS = ("run", "state", "figure", "valid", "took", "ranks", "where", "tags", "note")
-_KEPT = frozenset({"run", "state", "figure"})
-_SAID = frozenset({"tags", "note"})
-_LONG = 500
-_COLOURS = {"done": "green", "running": "cyan", "planned": "dim", "submitted": "dim"}
+_COLORS = {
+    "done": "green",
+    "running": "cyan",
+    "planned": "dim",
+    "submitted": "dim",
+    **dict.fromkeys(("failed", "interrupted", "hung", "newer"), "red"),
+}
+_STATE = Column("state", kept=True, colors=_COLORS)
+
+
+def _start(line: Line) -> str:
+    return line["start"][:16].replace("T", " ")
+
+
+def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
+    """For a terminal: by campaign, each with its axes as columns."""
+    axes = list(dict.fromkeys(name for line in lines for name in axes_of(line)))
+
+    def cells(line: Line) -> list[Cell]:
+        own = axes_of(line)
+        return [
+            line["campaign"],
+            ids.of(line["run"]),
+            "" if line["campaign"] else line["benchmark"],
+            line["step"],
+            *(own.get(name, "") for name in axes),
+            line["repetition"],
+            line["state"],
+            line["value"],
+            verdict_of(line),
+            line["headline"],
+            _start(line),
+            line["took"],
+            line["ranks"],
+            line["where"],
+            line["options"],
+            line["tags"],
+            line["note"],
+        ]
+
+    columns = [
+        Column("campaign", group="campaign {}"),
+        Column("id", kept=True),
+        Column("benchmark", kept=True),
+        Column("step", kept=True),
+        *(Column(name, kept=True) for name in axes),
+        Column("rep", right=True, kept=True),
+        _STATE,
+        Column("value", right=True, kept=True),
+        Column("verdict", kept=True),
+        Column("headline", below=True),
+        Column("start (UTC)", kept=True),
+        Column("took", right=True, kept=True),
+        Column("ranks", right=True),
+        Column("where"),
+        Column("options", below=True),
+        Column("tags", below=True),
+        Column("note", below=True),
+    ]
+    return Table(columns, [cells(line) for line in grouped(lines)])
+
+
+def _records(lines: Sequence[Line], ids: ShortIds) -> Table:
+    """For a pipe and other programs: the same columns whatever the runs are."""
+    names = (
+        "id", "run", "campaign", "step", "repetition", "axes", "benchmark", "state", "start",
+        "took", "ranks", "headline", "value", "verdict", "where", "options", "tags", "note",
+    )  # fmt: skip
+
+    def cells(line: Line) -> list[Cell]:
+        made = {"id": ids.of(line["run"]), "axes": axes_text(line), "verdict": verdict_of(line)}
+        return [made.get(name, line.get(name, "")) for name in names]
+
+    rows = [cells(line) for line in lines]
+    return Table([Column(name) for name in names], rows)
+
+
+def _json(line: Line, ids: ShortIds) -> str:
+    return json.dumps({"id": ids.of(line["run"]), **line, "axes": axes_of(line)})
 
 
 @click.command("runs")
-@click.option("--json", "as_json", is_flag=True, help="as JSON, one run a line")
+@table_format()
 @click.option(
     "--campaign", metavar="NAME", shell_complete=complete_known_campaign,
     help="only those of this campaign",
@@ -31,38 +109,27 @@ _COLOURS = {"done": "green", "running": "cyan", "planned": "dim", "submitted": "
 @click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="only the last N")
 @click.pass_context
 def command(
-    ctx: click.Context, as_json: bool, campaign: str | None, tag: str | None, last: int | None
+    ctx: click.Context, form: Form, campaign: str | None, tag: str | None, last: int | None
 ) -> None:
-    """List the runs that are kept, the newest last.
+    """List the runs that are kept, by campaign, the newest last.
 
-    A run's name, or an unambiguous part of it, can be given to show, report and the others.
+    A run's id or name, or an unambiguous part of it, can be given to every command that takes a
+    run. In a pipe each run is one line, in the order of their start.
     """
     index = opened_index(ctx)
-    rows = [entry.line for entry in index.entries()]
+    lines = [entry.line for entry in index.entries()]
+    ids = ShortIds([line["run"] for line in lines])
     if campaign is not None:
-        rows = [row for row in rows if row["campaign"] == campaign]
+        lines = [line for line in lines if line["campaign"] == campaign]
     if tag is not None:
-        rows = [row for row in rows if tag in row["tags"].split(",")]
-    rows = rows[-last:] if last else rows
-    if as_json:
-        for row in rows:
-            click.echo(json.dumps(row))
+        lines = [line for line in lines if tag in line["tags"].split(",")]
+    lines = lines[-last:] if last else lines
+    if form is Form.JSON:
+        for line in lines:
+            click.echo(_json(line, ids))
         return
-    if not rows:
+    if not lines and form is Form.TEXT:
         click.echo(f"no runs in {index.store.root}; start one: effio run b-eff-io", err=True)
         return
-    # What nobody has said is no column.
-    names = [name for name in _COLUMNS if name not in _SAID or any(row[name] for row in rows)]
-    columns = [(name, [fmt.plain(row[name]) for row in rows], name in _KEPT) for name in names]
-    console = Terminal()
-    if len(rows) > _LONG:
-        lines, left_out = long_lines(columns, console.width)
-        click.echo("\n".join(lines))
-    else:
-        fields = [Field(name, list(map(Text, cells)), kept=kept) for name, cells, kept in columns]
-        for cell in fields[1].cells:
-            cell.stylize(_COLOURS.get(cell.plain, "red"))
-        table, left_out = grid(fields, console.width)
-        console.print(table)
-    if left_out:
-        console.print(Text(f"no room for: {', '.join(left_out)}", style="dim"))
+    on_terminal = form is Form.TEXT and not in_pipe(Terminal())
+    write_tables([(_points if on_terminal else _records)(lines, ids)], form)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,73 +13,62 @@ from rich.text import Text
 
 from effio import text as fmt
 from effio.cli.complete import run_argument
-from effio.cli.grid import Field, grid
+from effio.cli.kept import shortener
 from effio.cli.main import runs_directory
+from effio.cli.tables import Shorten, in_pipe, print_table, table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.report.build import load, load_probe, tell
-from effio.report.model import Cell, Figure, Headline, Report, Section, Table
+from effio.report.model import Figure, Headline, Report, Section, Table
+from effio.report.texts import Form
 from effio.store.folder import RunFolder, Store
 
 _MARKS = {"good": ("✓", "green"), "warn": ("!", "yellow"), "bad": ("✗", "red"), "info": ("·", "")}
 _LONGEST = 60
 
 
-def _kept(table: Table) -> set[int]:
-    """Columns that a narrow terminal has too: what identifies a row, the (first) rate or else the
-    first thing measured, and remarks."""
-    measured = [i for i, c in enumerate(table.columns) if c.unit not in ("", "1")]
-    first = measured[0] if measured else len(table.columns)
-    rates = [i for i in measured if table.columns[i].unit.endswith("/s")]
-    values = [i for i, c in enumerate(table.columns) if c.name in ("value", "remark", "reason")]
-    kept = {*range(first), *(rates or measured)[:1], *values}
-    return {i for i in kept if not table.columns[i].extra}
-
-
-def _fields(table: Table, rows: Sequence[Sequence[Cell]]) -> list[Field]:
-    """Without columns that say nothing, which are left to the page and to CSV."""
-    kept = _kept(table)
-    fields = []
-    for i, column in enumerate(table.columns):
-        if column.name == "unit in CSV" or all(row[i] in (None, "") for row in table.rows):
-            continue
-        cells = [Text(fmt.plain(column.show(row[i]))) for row in rows]
-        fields.append(Field(fmt.plain(column.title), cells, column.is_number, i in kept))
-    return fields
-
-
-def print_table(console: Console, table: Table, everything: bool, whole: str) -> None:
-    rows = table.rows if everything else table.rows[:_LONGEST]
-    fields = _fields(table, rows)
-    drawn, left_out = grid(fields, console.width, fmt.plain(table.title))
-    console.print(drawn)
-    if left_out:
-        console.print(Text(f"no room for: {', '.join(left_out)} ({whole} has them)", style="dim"))
-
-
 def print_section(
-    console: Console, section: Section, everything: bool, whole: str = "effio export"
+    console: Console,
+    section: Section,
+    everything: bool,
+    whole: str = "--format csv",
+    shorten: Shorten | None = None,
 ) -> None:
     """`whole` names what has the columns for which a terminal is too narrow."""
-    console.rule(Text(fmt.plain(section.title), style="bold"), align="left")
+    pipe = in_pipe(console)
+    if pipe:
+        console.print(Text(f"{fmt.plain(section.title)}:"), soft_wrap=True)
+    else:
+        console.rule(Text(fmt.plain(section.title), style="bold"), align="left")
+    for block in _shown_blocks(section, everything):
+        if isinstance(block, Table):
+            print_table(console, block, None if everything else _LONGEST, whole, shorten)
+            more = len(block.rows) - _LONGEST
+            if more > 0 and not everything:
+                console.print(Text(f"… {fmt.count_of(more, 'more row')}: --all", style="dim"))
+            if block.caption:
+                console.print(Text(fmt.plain(block.caption), style="dim"), soft_wrap=pipe)
+        else:
+            console.print(Text(fmt.plain(block)), soft_wrap=pipe)
+        console.print()
+
+
+def _shown_blocks(section: Section, everything: bool) -> Iterator[Table | str]:
+    """A terminal shows a figure's numbers where no table of its own does."""
+    has_table = any(isinstance(b, Table) and not b.page_only for b in section.blocks)
     for block in section.blocks:
+        if isinstance(block, str):
+            yield block
+            continue
         if isinstance(block, Figure):
-            # A terminal shows the figure's numbers where no table of its own does.
-            has_table = any(isinstance(b, Table) and not b.page_only for b in section.blocks)
-            table = block.as_table()
             if has_table and not everything:
                 continue
-            block = table
-        if isinstance(block, Table):
-            if not block.rows or (block.page_only and not everything):
-                continue
-            print_table(console, block, everything, whole)
-            if len(block.rows) > _LONGEST and not everything:
-                console.print(f"… {len(block.rows) - _LONGEST} more rows: --all", style="dim")
-            if block.caption:
-                console.print(Text(fmt.plain(block.caption), style="dim"))
-        else:
-            console.print(Text(fmt.plain(block)))
-        console.print()
+            block = block.as_table()
+        if block.rows and (everything or not block.page_only):
+            yield block
+
+
+def tables_of(section: Section, everything: bool) -> list[Table]:
+    return [block for block in _shown_blocks(section, everything) if isinstance(block, Table)]
 
 
 def _headline(headline: Headline) -> Text:
@@ -96,31 +85,38 @@ def _headline(headline: Headline) -> Text:
     return Text.assemble((name, "bold"), f"{blank}{tail}")
 
 
-def print_report(console: Console, report: Report, everything: bool = False) -> None:
+def print_report(
+    console: Console,
+    report: Report,
+    everything: bool = False,
+    shorten: Shorten | None = None,
+) -> None:
     headline = report.headline
-    console.print(_headline(headline))
+    pipe = in_pipe(console)
+    console.print(_headline(headline), soft_wrap=pipe)
     for text in (headline.missing, report.subtitle):
         if text:
-            console.print(Text(fmt.plain(text), style="dim"))
+            console.print(Text(fmt.plain(text), style="dim"), soft_wrap=pipe)
     if headline.verdict and headline.valid is not False:
         console.print(Text(fmt.plain(headline.verdict), style="green"))
     for reason in headline.reasons:
         mark = ("✓", "green") if reason.met else ("✗", "red")
         tail = "" if reason.met else " (not reached)"
-        console.print(
-            Padding(
-                Text.assemble(mark, f" {fmt.plain(reason.text)}{tail}"), (0, 0, 0, 2), expand=False
-            )
-        )
+        met = Text.assemble(mark, f" {fmt.plain(reason.text)}{tail}")
+        if pipe:
+            console.print(Text.assemble("  ", met), soft_wrap=True)
+        else:
+            console.print(Padding(met, (0, 0, 0, 2), expand=False))
     for remark in report.remarks:
-        console.print(Text.assemble(("! ", "yellow"), f"the result file: {fmt.plain(remark)}"))
+        said = Text.assemble(("! ", "yellow"), f"the result file: {fmt.plain(remark)}")
+        console.print(said, soft_wrap=pipe)
     for finding in report.findings:
         mark = _MARKS[finding.level]
-        console.print(Text.assemble(mark, " ", fmt.plain(finding.text)))
+        console.print(Text.assemble(mark, " ", fmt.plain(finding.text)), soft_wrap=pipe)
     console.print()
     for section in report.sections:
         if section.show or everything:
-            print_section(console, section, everything)
+            print_section(console, section, everything, shorten=shorten)
 
 
 def _path_of(store: Store, name: str) -> Path:
@@ -140,9 +136,15 @@ def _path_of(store: Store, name: str) -> Path:
     metavar="RUN",
     help="rates also in per cent of the limits that this run of probe found",
 )
+@table_format(document=False)
 @click.pass_context
 def command(
-    ctx: click.Context, run: str, everything: bool, sections: tuple[str, ...], probe: str | None
+    ctx: click.Context,
+    run: str,
+    everything: bool,
+    sections: tuple[str, ...],
+    probe: str | None,
+    form: Form,
 ) -> None:
     """Print what a run says: the figure, whether it counts, rates, percentiles, hints, caches.
 
@@ -152,12 +154,16 @@ def command(
     store = Store(runs_directory(ctx))
     limits = load_probe(_path_of(store, probe)) if probe else None
     report = tell(*load(_path_of(store, run)), probe=limits)
-    if sections:
-        known = {s.id: s for s in report.sections}
-        unknown = [s for s in sections if s not in known]
-        if unknown:
-            raise click.UsageError(f"no section {unknown[0]}; there are: {', '.join(known)}")
-        for name in sections:
-            print_section(Terminal(), known[name], everything)
+    known = {s.id: s for s in report.sections}
+    if unknown := [s for s in sections if s not in known]:
+        raise click.UsageError(f"no section {unknown[0]}; there are: {', '.join(known)}")
+    chosen = [known[name] for name in sections]
+    if form is not Form.TEXT:
+        some = chosen or [s for s in report.sections if s.show or everything]
+        write_tables([t for section in some for t in tables_of(section, everything)], form)
         return
-    print_report(Terminal(), report, everything)
+    shorten = shortener(store)
+    for section in chosen:
+        print_section(Terminal(), section, everything, shorten=shorten)
+    if not chosen:
+        print_report(Terminal(), report, everything, shorten)

@@ -7,17 +7,14 @@ import click
 
 from effio.cli.complete import complete_sides
 from effio.cli.main import runs_directory
-from effio.cli.show import print_table
 from effio.cli.streams import say
-from effio.cli.terminal import Terminal
+from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError
 from effio.judge import gather
 from effio.report.points import across as side_by_side
 from effio.report.points import points_of, table_of
-from effio.report.texts import as_csv, as_markdown
+from effio.report.texts import Form
 from effio.store.folder import Store
-
-_FORMATS = {"markdown": as_markdown, "csv": as_csv}
 
 
 @click.command("table")
@@ -32,7 +29,7 @@ _FORMATS = {"markdown": as_markdown, "csv": as_csv}
     help="a figure by its name, or an access (write, read) for its rate  [default: the number of "
     "the benchmark]",
 )  # fmt: skip
-@click.option("--format", "form", type=click.Choice(list(_FORMATS)), help="for other programs")
+@table_format(document=False)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -40,7 +37,7 @@ def command(
     by: str,
     across: str | None,
     value: str,
-    form: str | None,
+    form: Form,
 ) -> None:
     """Show what runs say as one table: a row for each point, with median, lowest and highest value
     of its repetitions. Without RUN all that is kept.
@@ -54,9 +51,6 @@ def command(
         axes.append(across)
     points = points_of(found, axes, value)
     table = side_by_side(points, across) if across else table_of(points)
-    if form is not None:
-        click.echo(_FORMATS[form](table), nl=False)
-        return
-    if not table.rows:
+    if form is Form.TEXT and not table.rows:
         raise EffioError(f"there is no run in {store.root}")
-    print_table(Terminal(), table, True, "--format csv")
+    write_tables([table], form)

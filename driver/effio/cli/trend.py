@@ -12,9 +12,11 @@ import click
 from effio.cli.complete import complete_sides
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
+from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
 from effio.judge.samples import Judged
+from effio.report.texts import Form
 from effio.store.folder import Store
 
 
@@ -37,7 +39,7 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
 @click.argument(
     "campaigns", metavar="CAMPAIGN...", nargs=-1, required=True, shell_complete=complete_sides
 )
-@click.option("--json", "as_json", is_flag=True, help="for other programs, values in base units")
+@table_format()
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
     help="write a page for the browser to FILE instead",
@@ -45,7 +47,7 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
 @click.option("--check", is_flag=True, help="exit with 1 if the last level of a value is worse")
 @click.pass_context
 def command(
-    ctx: click.Context, campaigns: tuple[str, ...], as_json: bool, output: str | None, check: bool
+    ctx: click.Context, campaigns: tuple[str, ...], form: Form, output: str | None, check: bool
 ) -> None:
     """Show how the numbers of a campaign develop from night to night.
 
@@ -57,15 +59,17 @@ def command(
     from effio.cli.show import print_report
     from effio.cli.terminal import Terminal
     from effio.report.html import render, write_page
-    from effio.report.trend import as_data, trend_of, trend_report
+    from effio.report.trend import as_data, nights_table, trend_of, trend_report
 
     store = Store(runs_directory(ctx))
     runs = _runs(campaigns, store)
     trend = trend_of(", ".join(campaigns), runs)
     if not trend.courses:
         raise EffioError("none of these runs has a number that counts")
-    if as_json:
+    if form is Form.JSON:
         click.echo(json.dumps(as_data(trend), indent=2))
+    elif form is not Form.TEXT:
+        write_tables([nights_table(trend.courses)], form)
     elif output is not None:
         page = render([trend_report(trend)], [str(store.root)])
         click.echo(f"trend: {write_page(Path(output), page)}")

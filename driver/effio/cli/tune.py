@@ -17,8 +17,9 @@ from effio.cli.compare import part
 from effio.cli.complete import complete_tuning, complete_tunings
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand
-from effio.cli.show import print_section
+from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say, tell
+from effio.cli.tables import form_of, format_parameters, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
 from effio.engine.discover import find_engine
@@ -29,6 +30,7 @@ from effio.launch.launchers import Ranks
 from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
+from effio.report.texts import Form
 from effio.store.folder import Store
 from effio.store.records import as_number
 from effio.tune import folder as folders
@@ -136,8 +138,7 @@ _POSITIVE = click.IntRange(1)
                help="print one that is finished once more"),
         option("--name", "instance", metavar="WORD", group="Results",
                help="what it is called  [default: the file's name]"),
-        option("--json", "as_json", is_flag=True, group="Results",
-               help="print tuning.json instead of tables"),
+        *format_parameters(group="Results"),
         option("--report/--no-report", default=True, group="Results",
                help="draw tuning.html  [default: report]"),
         option("-q", "--quiet", is_flag=True, group="Results",
@@ -345,18 +346,23 @@ def _stopped(record: TuningRecord, folder: TuningFolder, values: Mapping[str, An
 
 
 def _print(record: TuningRecord, values: Mapping[str, Any]) -> None:
-    if values["as_json"]:
+    form = form_of(values)
+    if form is Form.JSON:
         click.echo(record.to_json())
         return
     from effio.report.tuning import tuning_section
 
-    print_section(Terminal(), tuning_section(record), False, "tuning.html")
+    section = tuning_section(record)
+    if form is not Form.TEXT:
+        write_tables(tables_of(section, False), form)
+    else:
+        print_section(Terminal(), section, False)
 
 
 def _conclude(
     folder: TuningFolder, record: TuningRecord, written: list[str], values: Mapping[str, Any]
 ) -> None:
-    told = say if values["as_json"] else tell
+    told = tell if form_of(values) is Form.TEXT else say
     told(f"tuning: {folder.path}")
     for name in written:
         told(f"use:    {folder.path / name}")

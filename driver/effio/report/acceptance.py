@@ -17,6 +17,7 @@ from effio.report.model import (
     Figure,
     Panel,
     Quantity,
+    RunNames,
     Section,
     Series,
     Table,
@@ -45,10 +46,8 @@ def summary_text(acceptance: Acceptance) -> str:
     return f"{acceptance.verdict}: {', '.join(counts)}"
 
 
-def _runs(outcome: Outcome) -> str:
-    names = [run.name for run in outcome.runs]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more
+def _runs(outcome: Outcome) -> RunNames:
+    return RunNames([run.name for run in outcome.runs], 3)
 
 
 def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
@@ -69,11 +68,11 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
         for o in acceptance.outcomes
     ]
     columns = [
-        Column("rule"),
-        Column("ruling"),
-        Column("asked"),
-        Column("measured", "1"),
-        Column("reason"),
+        Column("rule", kept=True),
+        Column("ruling", kept=True),
+        Column("asked", kept=True),
+        Column("measured", "1", kept=True),
+        Column("reason", kept=True, below=True),
         Column("wrong with probability", "1", digits=2, extra=True),
         Column("of what", extra=True),
         Column("values", "1", extra=True),

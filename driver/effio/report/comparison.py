@@ -120,7 +120,7 @@ def lines_table(comparison: Comparison) -> Table:
         Column("gain", "1"),
         Column("95 % interval"),
         Column("verdict"),
-        Column("reason", extra=True),
+        Column("reason", extra=True, below=True),
         Column("first", "1", extra=True),
         Column("second", "1", extra=True),
         Column("over", extra=True),
@@ -133,6 +133,14 @@ def lines_table(comparison: Comparison) -> Table:
         " first over second; values are means. Verdicts know how many measurements there are"
         " (Holm): the chance of one false alarm among all is below 5 %.",
     )
+
+
+def all_lines_table(comparisons: Sequence[Comparison]) -> Table:
+    """For other programs: one record for each measurement of each comparison, with its sides."""
+    tables = [(c, lines_table(c)) for c in comparisons]
+    rows = [[c.second.name, c.first.name, *row] for c, table in tables for row in table.rows]
+    columns = [Column("side"), Column("against"), *tables[0][1].columns]
+    return Table(columns, rows, "Measurements")
 
 
 def overall_table(comparison: Comparison) -> Table:

@@ -3,37 +3,89 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+
 from effio import text as fmt
+from effio.campaign.expression import spelled
 from effio.report.common import seconds_of
 from effio.report.registry import teller_of
 from effio.store.evidence import mark_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
+from effio.store.run_record import RunRecord
+
+
+def _place(record: RunRecord | None) -> dict[str, str]:
+    """Which point of which campaign it is; of another run what was asked for."""
+    part = record.campaign if record is not None else None
+    if part is None:
+        return {
+            "campaign": "",
+            "step": "",
+            "repetition": "",
+            "axes": "{}",
+            "options": shlex.join(record.arguments) if record is not None else "",
+        }
+    return {
+        "campaign": part.name,
+        "step": part.step,
+        "repetition": str(part.repetition + 1),
+        "axes": json.dumps({name: spelled(value) for name, value in part.axes.items()}),
+        "options": "",
+    }
+
+
+def axes_of(line: Mapping[str, str]) -> dict[str, str]:
+    """Of a point of a campaign: the values that tell it from the others."""
+    found = json.loads(line["axes"])
+    return found if isinstance(found, dict) else {}
+
+
+def axes_text(line: Mapping[str, str]) -> str:
+    return " ".join(f"{name}={value}" for name, value in axes_of(line).items())
+
+
+def verdict_of(line: Mapping[str, str]) -> str:
+    """Of the headline: whether it counts, and where its bytes were if not on storage alone."""
+    valid = {"yes": "valid", "no": "not valid"}.get(line["valid"], "")
+    return ", ".join(part for part in (valid, line["mark"]) if part)
+
+
+def grouped(lines: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """By campaign; the campaign of the newest run is the last, and the newest run is last in it."""
+    newest = {line["campaign"]: i for i, line in enumerate(lines)}
+    return sorted(lines, key=lambda line: newest[line["campaign"]])
 
 
 def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     """`result` as RunFolder.told has it, or why there is none."""
     record = result.record if isinstance(result, Result) else folder.record()
     said = result.notes if isinstance(result, Result) else folder.notes()
-    part = record.campaign if record is not None else None
     row = {
         "run": folder.id,
         "state": folder.state_by(result, record),
+        "start": record.created if record else "",
         "ranks": "",
         "figure": "",
+        "headline": "",
+        "value": "",
+        "mark": "",
         "valid": "",
         "benchmark": record.benchmark if record else "",
         "where": "",
         "took": "",
-        "campaign": part.name if part is not None else "",
+        **_place(record),
         "tags": ",".join(tags_of(record, said)),
         "note": said.notes[-1].text if said.notes else "",
     }
     if not isinstance(result, Result):
-        row["figure"] = result.why if result.newer else ""
+        row["figure"] = row["headline"] = result.why if result.newer else ""
         return row
     row["benchmark"] = result.benchmark
+    row["start"] = result.run.started or row["start"]
     row["ranks"] = str(result.run.system.ranks)
     fs = result.run.file_system
     row["where"] = f"{fs.type or '?'} {fs.mount_point}" if fs else ""
@@ -41,9 +93,11 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     row["took"] = "" if seconds is None else fmt.duration(seconds)
     headline = teller_of(result.benchmark).headline(result)
     if headline.value is not None:
+        row["headline"], row["value"] = headline.name, headline.shown()
+        row["mark"] = mark_of(headline.evidence)
         row["figure"] = f"{headline.name} = {headline.shown()}"
-        if mark := mark_of(headline.evidence):
-            row["figure"] += f" ({mark})"
+        if row["mark"]:
+            row["figure"] += f" ({row['mark']})"
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row

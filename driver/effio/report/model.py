@@ -9,7 +9,7 @@ plain text: whoever draws it escapes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,6 +40,28 @@ class Link(str):
         return link
 
 
+class RunNames(str):
+    """Names of runs; a terminal may shorten each. `rest` is how many more there are."""
+
+    __slots__ = ("names", "rest")
+    names: tuple[str, ...]
+    rest: int
+
+    def __new__(cls, names: Sequence[str], most: int | None = None) -> RunNames:
+        some = tuple(names[:most])
+        rest = len(names) - len(some)
+        made = super().__new__(cls, cls._joined(some, rest))
+        made.names, made.rest = some, rest
+        return made
+
+    @staticmethod
+    def _joined(names: Sequence[str], rest: int) -> str:
+        return ", ".join(names) + (f" and {rest} more" if rest else "")
+
+    def shortened(self, shorten: Callable[[str], str]) -> str:
+        return self._joined([shorten(name) for name in self.names], self.rest)
+
+
 Cell = str | float | int | bool | Quantity | None
 Level = Literal["good", "warn", "bad", "info"]
 
@@ -55,6 +77,17 @@ class Column:
     digits: int = 4
     # The first to be left out where a terminal is narrow.
     extra: bool = False
+    # On a terminal of any width. Where no column says so, `cli/tables.py` chooses.
+    kept: bool = False
+    # A sentence: where a terminal is narrow, in a line below its row.
+    below: bool = False
+    # On a terminal no column but a heading above the rows of one value: "campaign {}".
+    group: str = ""
+    # On a terminal, by the text of a cell: styles of rich.
+    colors: Mapping[str, str] = field(default_factory=dict)
+    # Numbers without a unit, as they are; `right` lines them up.
+    exact: bool = False
+    right: bool = False
 
     @property
     def title(self) -> str:
@@ -66,7 +99,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        return bool(self.unit)
+        return bool(self.unit) or self.right
 
     def show(self, cell: Cell) -> str:
         if cell is None:
@@ -77,6 +110,8 @@ class Column:
             return cell
         if isinstance(cell, Quantity):
             return fmt.quantity(cell.value, cell.unit)
+        if self.exact:
+            return str(cell)
         if not self.unit:
             return f"{cell:d}" if isinstance(cell, int) else fmt.significant(cell, self.digits)
         if self.shown:

@@ -145,11 +145,12 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
             ]
         )
     columns = [
-        *(Column(name) for name in names),
+        *(Column(name, kept=True) for name in names),
         Column("runs", "1"),
         Column("counted", "1", extra=True),
-        Column("figure"),
-        *(Column(name, unit or "1") for name in ("median", "lowest", "highest", "deviation")),
+        Column("figure", kept=True),
+        Column("median", unit or "1", kept=True),
+        *(Column(name, unit or "1") for name in ("lowest", "highest", "deviation")),
         Column("unit in CSV"),
     ]
     return Table(columns, rows, title)
@@ -170,6 +171,6 @@ def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
         if point.values:
             cell = Quantity(median(point.values), point.unit)
             row[len(start) + heads.index(point.axes[axis])] = cell
-    columns = [*(Column(name) for name in names), Column("figure")]
+    columns = [*(Column(name, kept=True) for name in names), Column("figure", kept=True)]
     columns += [Column(f"{axis}={head}", "1") for head in heads]
     return Table([*columns, Column("unit in CSV")], list(rows.values()), title)

@@ -1,12 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a report as Markdown and CSV."""
+"""Tables of a report for other programs: CSV, TSV, JSON and Markdown."""
 
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Sequence
+from enum import Enum
 
-from effio.report.model import Table
+from effio import text as fmt
+from effio.report.model import Cell, Quantity, Table
 from effio.store.table import markdown_text, write_csv
+
+
+class Form(Enum):
+    """How a command prints its tables."""
+
+    TEXT = "text"
+    TSV = "tsv"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 def as_markdown(table: Table) -> str:
@@ -22,17 +36,65 @@ def as_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
+Raw = str | float | int | bool | None
+
+
+def _raw(cell: Cell) -> Raw:
+    if isinstance(cell, Quantity):
+        return cell.value
+    return str(cell) if isinstance(cell, str) else cell
+
+
+def records(table: Table) -> tuple[list[str], list[list[Raw]]]:
+    """Titles and rows in base units and full precision. A column whose cells have units of their
+    own is followed by one that names them, unless the table has such a one."""
+    named = any(column.name == "unit in CSV" for column in table.columns)
+    titles: list[str] = []
+    columns: list[list[Raw]] = []
+    for i, column in enumerate(table.columns):
+        cells = [row[i] for row in table.rows]
+        titles.append(column.csv_title)
+        columns.append([_raw(cell) for cell in cells])
+        if not named and any(isinstance(cell, Quantity) for cell in cells):
+            titles.append(f"unit of {column.name}")
+            columns.append([c.unit if isinstance(c, Quantity) else None for c in cells])
+    return titles, [list(row) for row in zip(*columns, strict=True)]
+
+
 def as_csv(table: Table) -> str:
-    """In base units and full precision."""
     stream = io.StringIO()
-    titles = [c.csv_title for c in table.columns]
-    rows = [
-        {t: str(c) if c is not None and not isinstance(c, (str, int, float)) else c
-         for t, c in zip(titles, row, strict=True)}
-        for row in table.rows
-    ]  # fmt: skip
+    titles, rows = records(table)
     if rows:
-        write_csv(rows, stream)
+        write_csv([dict(zip(titles, row, strict=True)) for row in rows], stream)
     else:
         stream.write(",".join(titles) + "\n")
     return stream.getvalue()
+
+
+def as_tsv(table: Table) -> str:
+    """One record, one line: a tab or line end in a text is a blank."""
+    titles, rows = records(table)
+    lines: list[Sequence[Raw]] = [titles, *rows]
+    texts = ([fmt.plain("" if c is None else c, 1_000_000) for c in line] for line in lines)
+    return "".join("\t".join(line) + "\n" for line in texts)
+
+
+def as_json_lines(table: Table, name: str = "") -> str:
+    """One object a line; `name` says of which table."""
+    titles, rows = records(table)
+    head = {"table": name} if name else {}
+    found = ({**head, **dict(zip(titles, row, strict=True))} for row in rows)
+    return "".join(json.dumps(row) + "\n" for row in found)
+
+
+def written(tables: Sequence[Table], form: Form) -> str:
+    """Of one table its records alone. Several are told apart: by their titles, or in JSON by the
+    member `table`."""
+    if form is Form.MARKDOWN:
+        return "\n".join(map(as_markdown, tables))
+    several = len(tables) > 1
+    if form is Form.JSON:
+        return "".join(as_json_lines(table, table.title if several else "") for table in tables)
+    draw = as_tsv if form is Form.TSV else as_csv
+    texts = [(f"# {fmt.plain(t.title)}\n" if several else "") + draw(t) for t in tables]
+    return "\n".join(texts)

@@ -273,11 +273,11 @@ def _figure(number: int, course: Course, trend: Trend) -> Figure:
         Axis(course.figure, course.unit),
         {"": [Panel("", series)]},
         columns=1,
-        table=_table([course]),
+        table=nights_table([course]),
     )  # fmt: skip
 
 
-def _table(courses: Sequence[Course]) -> Table:
+def nights_table(courses: Sequence[Course]) -> Table:
     rows: list[list[Cell]] = []
     for course in courses:
         starts = {change.day: change for change in course.changes}
@@ -313,7 +313,7 @@ def trend_report(trend: Trend) -> Report:
     figures = [_figure(i + 1, course, trend) for i, course in enumerate(trend.courses)]
     sections = [
         Section("nights", "Night by night", figures, show=False),
-        Section("table", "All nights", [_table(trend.courses)]),
+        Section("table", "All nights", [nights_table(trend.courses)]),
     ]
     return Report(f"trend of {trend.name}", "trend", headline, findings(trend), sections)
 

@@ -31,7 +31,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from effio.errors import EffioError, ExitCode, results_error
-from effio.store import masking, notes, safe_files
+from effio.store import masking, notes, safe_files, short_ids
 from effio.store.notes import Notes
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
@@ -295,8 +295,8 @@ class Store:
         return [RunFolder(path) for *_, path in sorted(found)]
 
     def find(self, name: str) -> RunFolder | Path:
-        """A run by folder, by result file, by its id or an unambiguous part of it, or `last`: the
-        newest that has a result.
+        """A run by folder, by result file, by its name or an unambiguous part of it, by its short
+        id, or `last`: the newest that has a result.
 
         A plain result file that belongs to no folder is returned as its path.
         """
@@ -324,13 +324,16 @@ class Store:
                     hint="effio runs" if folders else "effio run --help",
                 )
             return measured[-1]
-        matching = [f for f in folders if f.id == name] or [f for f in folders if name in f.id]
+        matching = [f for f in folders if f.id == name] or [
+            f for f in folders if name in f.id or short_ids.means(name, f.id)
+        ]
         if len(matching) == 1:
             return matching[0]
         if matching:
-            some = ", ".join(f.id for f in matching[:4])
+            ids = short_ids.ShortIds([f.id for f in folders])
+            some = ", ".join(f"{f.id} ({ids.of(f.id)})" for f in matching[:4])
             raise EffioError(
-                f"'{name}' is part of the names of {len(matching)} runs: {some}"
+                f"'{name}' may mean {len(matching)} runs: {some}"
                 + (", …" if len(matching) > 4 else "")
             )
         raise EffioError(

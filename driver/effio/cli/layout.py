@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the cells of a table go on a terminal of any width.
+
+Numbers and headers are never cut, and no word is folded in its middle. Where the room ends, texts
+wrap, the widest one first; what still does not fit moves into a second line below its row, or is
+left out and named. Without a width, as in a pipe, each record is one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
+
+from rich.cells import cell_len
+
+_GAP = 2
+_INDENT = 4
+# Of a text that wraps: at the narrowest, and while there is a column that may be left out.
+_NARROWEST = 16
+_READABLE = 24
+# A sentence that is narrower than this moves below its row.
+_SENTENCE = 40
+
+# A number and its unit are one word, and so are a date and its time.
+_GLUE = "\u00a0"
+_UNIT = r"(?:[kMGTPE]?i?B(?:/s)?|[kMGTPE]?op/s|[nµm]?s|min|h|%|1/s)(?![\w/])"
+_ONE_WORD = re.compile(rf"(?<=\d) (?={_UNIT})|(?<=\d\d-\d\d) (?=\d\d:)")
+
+
+def width_of(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _words(text: str) -> list[str]:
+    return _ONE_WORD.sub(_GLUE, text).split(" ")
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of whole words; a word that is wider than `width` is a line of its own."""
+    lines: list[str] = []
+    line = ""
+    for word in _words(text):
+        if line and width_of(line) + 1 + width_of(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [one.replace(_GLUE, " ") for one in [*lines, line]]
+
+
+def listed(head: str, items: Sequence[str], width: int) -> list[str]:
+    """Lines that end between items, where those fit a line."""
+    whole = [i.replace(" ", _GLUE) if width_of(i) + 2 <= width else i for i in items]
+    text = f"{_GLUE}· ".join(whole)
+    return wrapped(f"{head}{_GLUE}{text}" if head else text, width)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column. `kept` ones are shown at any width, `below` ones are sentences that may be in a
+    second line; `measured` numbers are what the table is about. `styles` are rich's, one for each
+    cell."""
+
+    title: str
+    cells: Sequence[str]
+    number: bool = False
+    kept: bool = False
+    below: bool = False
+    measured: bool = False
+    styles: Sequence[str] = ()
+
+    @cached_property
+    def content(self) -> int:
+        return max(map(width_of, self.cells), default=0)
+
+    @cached_property
+    def natural(self) -> int:
+        return max(width_of(self.title), self.content)
+
+    @cached_property
+    def floor(self) -> int:
+        """No number and no word is narrower."""
+        title = max(map(width_of, _words(self.title)))
+        if self.number:
+            return max(title, self.content)
+        return max([title, *(width_of(w) for cell in self.cells for w in _words(cell))])
+
+    def _least(self, room: int) -> int:
+        return self.floor if self.number else min(self.natural, max(self.floor, room))
+
+    @property
+    def least(self) -> int:
+        """As long as columns can be left out."""
+        return self._least(_SENTENCE if self.below else _READABLE if self.kept else _NARROWEST)
+
+    @property
+    def squeezed(self) -> int:
+        """Narrower it is in a second line."""
+        return self._least(_NARROWEST)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`columns` with their widths, what is `below` each row, and titles of what is left out."""
+
+    columns: Sequence[tuple[Field, int]]
+    below: Sequence[Field] = ()
+    left_out: Sequence[str] = ()
+
+
+def _needed(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * max(0, len(widths) - 1)
+
+
+def laid_out(fields: Sequence[Field], width: int | None) -> Layout:
+    """What goes where. Only a single column is wider than `width`, if its longest word is."""
+    if width is None:
+        return Layout([(f, f.natural) for f in fields])
+    shown, below, left_out = list(fields), list[Field](), list[str]()
+    while len(shown) > 1 and _needed([f.least for f in shown]) > width:
+        rest = [f for f in shown if f.below] or [f for f in shown if not f.kept]
+        if not rest:
+            break
+        shown.remove(rest[-1])
+        if rest[-1].below:
+            below.insert(0, rest[-1])
+        else:
+            left_out.insert(0, rest[-1].title)
+    while len(shown) > 1 and _needed([f.squeezed for f in shown]) > width:
+        texts = [f for f in shown[1:] if not f.number]
+        # The one that gains most, of equal ones the last.
+        out = max(reversed(texts), key=lambda f: f.squeezed) if texts else shown[-1]
+        shown.remove(out)
+        below.insert(0, out)
+    fits = _needed([f.least for f in shown]) <= width
+    widths = {id(f): f.least if fits else f.squeezed for f in shown}
+    room = width - _needed(list(widths.values()))
+    # Cells before titles, and the narrow before the wide: so the widest text wraps.
+    for name in ("content", "natural"):
+        for field in sorted(shown, key=attrgetter(name)):
+            more = max(0, min(room, getattr(field, name) - widths[id(field)]))
+            widths[id(field)] += more
+            room -= more
+    order = {id(f): i for i, f in enumerate(fields)}
+    below.sort(key=lambda f: order[id(f)])
+    return Layout([(f, widths[id(f)]) for f in shown], below, left_out)
+
+
+Piece = tuple[str, str]  # text and style
+Line = list[Piece]
+Cells = Sequence[Sequence[str]]  # of a row, each with its lines
+
+
+def _padded(text: str, width: int, number: bool) -> str:
+    blank = " " * (width - width_of(text))
+    return blank + text if number else text + blank
+
+
+def _stripped(line: Line) -> Line:
+    """Without blanks at the end."""
+    while line and not line[-1][0].rstrip():
+        line.pop()
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
+
+
+def _joined(
+    cells: Sequence[Sequence[str]], layout: Layout, styles: Sequence[str]
+) -> Iterator[Line]:
+    """The lines of one row, of a header too."""
+    for n in range(max(map(len, cells))):
+        line: Line = []
+        for (field, width), texts, style in zip(layout.columns, cells, styles, strict=True):
+            if line:
+                line.append((" " * _GAP, ""))
+            line.append((_padded(texts[n] if n < len(texts) else "", width, field.number), style))
+        yield _stripped(line)
+
+
+def _header(layout: Layout) -> Iterator[Line]:
+    """Titles that wrap end in the same line."""
+    cells = [wrapped(field.title, width) for field, width in layout.columns]
+    height = max(map(len, cells))
+    level = [[""] * (height - len(texts)) + texts for texts in cells]
+    return _joined(level, layout, ["dim"] * len(level))
+
+
+def _below(layout: Layout, row: int, width: int) -> Iterator[Line]:
+    said = [f"{f.title}: {f.cells[row]}" for f in layout.below if f.cells[row] not in ("", "–")]
+    for text in listed("", said, width - _INDENT) if said else []:
+        yield [(" " * _INDENT + text, "dim")]
+
+
+def lines(layout: Layout, width: int | None) -> Iterator[Line]:
+    """The header and all rows."""
+    yield from _header(layout)
+    count = len(layout.columns[0][0].cells)
+    for row in range(count):
+        cells, styles = [], []
+        for field, room in layout.columns:
+            text = field.cells[row]
+            fits = field.number or width_of(text) <= room
+            cells.append([text] if fits else wrapped(text, room))
+            styles.append(field.styles[row] if field.styles else "")
+        yield from _joined(cells, layout, styles)
+        if layout.below and width is not None:
+            yield from _below(layout, row, width)

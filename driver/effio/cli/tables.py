@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one printer of tables. On a terminal a table fits the width (`cli/layout.py`), what is equal
+in all rows is said once, and runs have their short ids; in a pipe nothing is shortened, wrapped or
+left out, and each record is one line. `--format` writes the same table for other programs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from effio import text as fmt
+from effio.cli.layout import Field, laid_out, lines, listed
+from effio.cli.options import GroupedOption
+from effio.report.model import Cell, Column, Quantity, RunNames, Table
+from effio.report.texts import Form, written
+
+Shorten = Callable[[str], str]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+# Of longer tables lines have no colors: that takes too long.
+_COLORED = 2000
+
+
+def in_pipe(console: Console) -> bool:
+    return not console.is_terminal
+
+
+def _kept(table: Table) -> set[int]:
+    """Columns that a narrow terminal has too: those that say so, else what identifies a row, the
+    (first) rate or else the first thing measured, and remarks."""
+    said = {i for i, c in enumerate(table.columns) if c.kept}
+    if said:
+        return said
+    measured = [i for i, c in enumerate(table.columns) if c.unit not in ("", "1")]
+    first = measured[0] if measured else len(table.columns)
+    rates = [i for i in measured if table.columns[i].unit.endswith("/s")]
+    values = [i for i, c in enumerate(table.columns) if c.name in ("value", "remark", "reason")]
+    kept = {*range(first), *(rates or measured)[:1], *values}
+    return {i for i in kept if not table.columns[i].extra}
+
+
+def _text(column: Column, cell: Cell, shorten: Shorten | None) -> str:
+    if shorten is not None and isinstance(cell, RunNames):
+        return fmt.plain(cell.shortened(shorten))
+    return fmt.plain(column.show(cell))
+
+
+def _fields(
+    table: Table, rows: Sequence[Sequence[Cell]], shorten: Shorten | None
+) -> Iterator[Field]:
+    """Without columns that say nothing, which are left to the page and to other formats."""
+    kept = _kept(table)
+    for i, column in enumerate(table.columns):
+        if column.group or column.name == "unit in CSV" or all(r[i] in (None, "") for r in rows):
+            continue
+        yield Field(
+            fmt.plain(column.title),
+            [_text(column, row[i], shorten) for row in rows],
+            column.is_number,
+            i in kept,
+            column.below,
+            i in kept and any(isinstance(row[i], (float, Quantity)) for row in rows),
+            [column.colors.get(str(row[i]), "") for row in rows] if column.colors else (),
+        )
+
+
+def _without_equal(fields: list[Field]) -> tuple[list[Field], list[str]]:
+    """Columns that tell rows apart, and the others as texts. The number that a table is about
+    stays a column."""
+    rows = len(fields[0].cells) if fields else 0
+    equal = {id(f) for f in fields if rows > 1 and len(set(f.cells)) == 1 and not f.measured}
+    if len(equal) == len(fields):
+        return fields, []
+    said = [f"{f.title} {f.cells[0]}".strip() for f in fields if id(f) in equal]
+    return [f for f in fields if id(f) not in equal], said
+
+
+def _groups(table: Table) -> Iterator[tuple[str, Sequence[Sequence[Cell]]]]:
+    """Rows below their heading."""
+    at = next((i for i, column in enumerate(table.columns) if column.group), None)
+    if at is None:
+        yield "", table.rows
+        return
+    column = table.columns[at]
+    for cell, rows in groupby(table.rows, key=lambda row: row[at]):
+        name = column.group.format(_text(column, cell, None)) if cell else f"no {column.name}"
+        some = list(rows)
+        yield f"{name} ({len(some)})", some
+
+
+def _print_rows(console: Console, fields: list[Field], whole: str, width: int | None) -> None:
+    fields, said = _without_equal(fields) if width is not None else (fields, [])
+    if not fields:
+        return
+    layout = laid_out(fields, width)
+    drawn = list(lines(layout, width))
+    plain = "\n".join("".join(text for text, _ in line) for line in drawn)
+    if width is None or len(drawn) > _COLORED:
+        console.print(Text(plain), soft_wrap=True)
+    else:
+        colored = [Text.assemble(*line) for line in drawn]
+        console.print(Text("\n").join(colored), soft_wrap=True)
+    if said:
+        text = "\n".join(listed("same in all rows:", said, width or 0))
+        console.print(Text(text, style="dim"), soft_wrap=True)
+    if layout.left_out:
+        named = ", ".join(layout.left_out)
+        console.print(Text(f"no room for: {named} ({whole} has them)", style="dim"))
+
+
+def print_table(
+    console: Console,
+    table: Table,
+    limit: int | None = None,
+    whole: str = "--format csv",
+    shorten: Shorten | None = None,
+) -> None:
+    """`limit` rows of it at most. `whole` names what has the columns for which a terminal is too
+    narrow; `shorten` gives the short id of a run that a command of effio can find."""
+    width = None if in_pipe(console) else console.width
+    if table.title:
+        console.print(Text(fmt.plain(table.title), style="bold"), soft_wrap=width is None)
+    shown = table if limit is None else Table(table.columns, table.rows[:limit])
+    if width is None:
+        shown = Table([replace(column, group="") for column in table.columns], shown.rows)
+        _print_rows(console, list(_fields(shown, shown.rows, None)), whole, None)
+        return
+    for number, (heading, rows) in enumerate(_groups(shown)):
+        if heading:
+            blank = "\n" if number else ""
+            console.print(Text(blank + heading, style="bold"))
+        _print_rows(console, list(_fields(shown, rows, shorten)), whole, width)
+
+
+def format_parameters(document: bool = True, group: str = "Options") -> list[click.Option]:
+    """`--format`, and `--json` as its short form where the command had one before."""
+    options: list[click.Option] = [
+        GroupedOption(
+            ["--format", "form"], type=click.Choice([f.value for f in Form]), metavar="FORMAT",
+            help=f"{', '.join(f.value for f in Form)}: values in base units but for text"
+            "  [default: text]",
+            group=group,
+        )
+    ]  # fmt: skip
+    if document:
+        options.append(
+            GroupedOption(
+                ["--json", "as_json"], is_flag=True, help="the same as --format json", group=group
+            )
+        )
+    return options
+
+
+def form_of(values: Mapping[str, Any]) -> Form:
+    """By the options of `format_parameters`."""
+    asked = {values.get("form")} - {None}
+    asked |= {Form.JSON.value} if values.get("as_json") else set()
+    if len(asked) > 1:
+        raise click.UsageError(f"--json and --format {values['form']} exclude each other")
+    return Form(asked.pop()) if asked else Form.TEXT
+
+
+def table_format(document: bool = True) -> Callable[[_F], _F]:
+    """The options of `format_parameters`; the command gets `form`, a Form."""
+
+    def decorated(function: _F) -> _F:
+        @functools.wraps(function)
+        def called(*args: Any, **values: Any) -> Any:
+            form = form_of(values)
+            values.pop("as_json", None)
+            return function(*args, **{**values, "form": form})
+
+        known = getattr(function, "__click_params__", [])
+        called.__click_params__ = [*known, *reversed(format_parameters(document))]  # type: ignore[attr-defined]
+        return called  # type: ignore[return-value]
+
+    return decorated
+
+
+def write_tables(
+    tables: Sequence[Table],
+    form: Form,
+    whole: str = "--format csv",
+    shorten: Shorten | None = None,
+) -> None:
+    """To standard output."""
+    if form is not Form.TEXT:
+        click.echo(written(tables, form), nl=False)
+        return
+    from effio.cli.terminal import Terminal
+
+    console = Terminal()
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        print_table(console, table, None, whole, shorten)

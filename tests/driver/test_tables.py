@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The printer of tables: at every width numbers and headers are whole, and what has no room is
+named; in a pipe a record is a line; for other programs it is the same table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fcntl import ioctl
+from pathlib import Path
+from termios import TIOCSWINSZ
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from driver import made, test_report_arrays, test_report_ior, test_report_mdtest
+from driver.conftest import Effio
+from driver.test_campaign_page import _sweep
+from driver.test_page_tuning import SETTINGS, WRITE, _made
+from effio.cli import show, tables
+from effio.cli.campaign_table import Row
+from effio.cli.campaign_table import table_of as overview
+from effio.cli.layout import Field, laid_out, lines, wrapped
+from effio.cli.show import print_report, tables_of
+from effio.cli.tables import print_table
+from effio.report.build import load, tell
+from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.texts import Form, written
+from effio.report.tuning import tuning_section
+from effio.store.short_ids import ShortIds, means, whole_id
+from store import generate
+
+WIDTHS = (60, 80, 120, 200)
+
+
+# Where things go ---------------------------------------------------------------------------------
+
+
+def _drawn(fields: list[Field], width: int | None) -> str:
+    layout = laid_out(fields, width)
+    texts = ["".join(text for text, _ in line) for line in lines(layout, width)]
+    return "\n".join([*texts, *(f"no room for {title}" for title in layout.left_out)])
+
+
+FIELDS = [
+    Field("phase", ["Directory creation", "File removal"], kept=True),
+    Field("ranks", ["2", "16"], number=True, kept=True),
+    Field("mean", ["463.8 kop/s", "7946 op/s"], number=True, kept=True),
+    Field("slowest rank", ["9321 op/s", "1 op/s"], number=True),
+    Field("slowest ranks", ["0 (node01), 15 (node02)", "3 (node01)"]),
+    Field("remark", ["", "the count on disk is not what it should be"], kept=True),
+]
+
+
+def test_what_matters_least_goes_first() -> None:
+    assert (
+        _drawn(FIELDS, 100)
+        == """\
+                                          slowest
+phase               ranks         mean       rank  slowest ranks            remark
+Directory creation      2  463.8 kop/s  9321 op/s  0 (node01), 15 (node02)
+File removal           16    7946 op/s     1 op/s  3 (node01)               the count on disk is not
+                                                                            what it should be"""
+    )
+    assert (
+        _drawn(FIELDS, 60)
+        == """\
+phase               ranks         mean  remark
+Directory creation      2  463.8 kop/s
+File removal           16    7946 op/s  the count on disk is
+                                        not what it should
+                                        be
+no room for slowest rank
+no room for slowest ranks"""
+    )
+    assert (
+        _drawn(FIELDS, 40)
+        == """\
+phase               ranks         mean
+Directory creation      2  463.8 kop/s
+File removal           16    7946 op/s
+    remark: the count on disk is not
+    what it should be
+no room for slowest rank
+no room for slowest ranks"""
+    )
+    # A column whose words have no room is in a second line.
+    assert (
+        _drawn([*FIELDS[:3], Field("file", ["/a/very/long/path", "/b"], kept=True)], 40)
+        == """\
+phase               ranks         mean
+Directory creation      2  463.8 kop/s
+    file: /a/very/long/path
+File removal           16    7946 op/s
+    file: /b"""
+    )
+    assert (
+        _drawn(FIELDS, None).splitlines()[2].endswith("the count on disk is not what it should be")
+    )
+
+
+def test_a_sentence_goes_below_its_row() -> None:
+    reason = "the rate is 3 % below what was promised, 1.20 GB/s, in all repetitions"
+    fields = [
+        Field("rule", ["write", "read"], kept=True),
+        Field("measured", ["1.16 GB/s", "9.00 GB/s"], number=True, kept=True),
+        Field("reason", [reason, ""], kept=True, below=True),
+    ]
+    assert (
+        _drawn(fields, 50)
+        == """\
+rule    measured
+write  1.16 GB/s
+    reason: the rate is 3 % below what was
+    promised, 1.20 GB/s, in all repetitions
+read   9.00 GB/s"""
+    )
+    assert len(_drawn(fields, 70).splitlines()) == 4  # beside its row, in two lines
+
+
+def test_a_number_and_its_unit_are_one_word() -> None:
+    assert wrapped("between 1.5 GB/s and 30 µs", 12) == ["between", "1.5 GB/s and", "30 µs"]
+    assert wrapped("at 2026-11-27 09:04 or 3 nodes", 17) == ["at", "2026-11-27 09:04", "or 3 nodes"]
+
+
+# Every command's tables --------------------------------------------------------------------------
+
+RULES = """schema = "effio-rules/1"
+title = "Small"
+[[rule]]
+id = "write"
+kind = "threshold"
+select = { benchmark = "ior", access = "write" }
+statistic = "max"
+at_least = "40MB/s"
+[[rule]]
+id = "create"
+kind = "threshold"
+select = { benchmark = "mdtest" }
+at_least = "1 op/s"
+"""
+FORM = """application = "code"
+ranks = 8
+seconds = "1h"
+[[activity]]
+name = "out"
+access = "write"
+library = "posix"
+files = "shared"
+bytes = "16MiB"
+"""
+
+
+@pytest.fixture
+def store(effio: Effio) -> Effio:
+    """A sweep of two points, and runs of three benchmarks on their own."""
+    runs = effio.cwd / "effio-runs"
+    runs.mkdir()
+    generate(runs, 20)
+    others = (made.b_eff_io(), test_report_ior.lines(), test_report_mdtest.made_lines())
+    for hour, told in enumerate(others):
+        made.write(runs / f"20261120T1{hour}0000Z-a-run-with-a-label" / "result.jsonl", told)
+    _sweep(effio.cwd / "nights")
+    (effio.cwd / "rules.toml").write_text(RULES)
+    (effio.cwd / "form.toml").write_text(FORM)
+    return effio
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "runs": ("runs",),
+    "table": ("table",),
+    "a table side by side": ("table", "tag:nightly", "--across", "transfer"),
+    "query": ("query", "SELECT * FROM runs"),
+    "accept": ("accept", "rules.toml", "effio-runs"),
+    "compare": ("compare", "20260101T000000Z", "20260101T000001Z", "--all"),
+    "trend": ("trend", "nights"),
+    "profile": ("profile", "form.toml"),
+}
+WITH_ENGINE: dict[str, tuple[str, ...]] = {
+    "list": ("list",),
+    "doctor": ("doctor",),
+    "engines": ("engine", "list"),
+}
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
+    """What commands print."""
+    found: list[Table] = []
+
+    def keep(console: Console, table: Table, *more: Any, **options: Any) -> None:
+        found.append(table)
+        print_table(console, table, *more, **options)
+
+    monkeypatch.setattr(tables, "print_table", keep)
+    monkeypatch.setattr(show, "print_table", keep)
+    return found
+
+
+def _text(table: Table, width: int | None) -> str:
+    file = io.StringIO()
+    console = Console(width=width, file=file, force_terminal=width is not None, no_color=True)
+    print_table(console, table)
+    return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
+
+
+def _cells(table: Table) -> Iterator[tuple[Column, list[str]]]:
+    for i, column in enumerate(table.columns):
+        said = any(row[i] not in (None, "") for row in table.rows)
+        if said and not column.group and column.name != "unit in CSV":
+            yield column, [column.show(row[i]) for row in table.rows]
+
+
+def _is_whole(text: str, line: str) -> bool:
+    return re.search(rf"(?<!\S){re.escape(text)}(?=[;,]?(?:\s|$))", line) is not None
+
+
+def _check(table: Table, width: int) -> None:
+    text = _text(table, width)
+    shown = text.splitlines()
+    left_out = set(", ".join(re.findall(r"(?s)no room for: (.*?) \(", text)).split(", "))
+    left_out = {" ".join(name.split()) for name in left_out}
+    words = set(re.split(r"[\s;:]+", text))
+    for column, cells in _cells(table):
+        if column.title in left_out:
+            continue
+        for word in column.title.split():
+            assert word in words, (width, column.title, text)
+        for cell in cells:
+            if column.is_number:
+                assert any(_is_whole(cell, line) for line in shown), (
+                    width,
+                    column.title,
+                    cell,
+                    text,
+                )
+            # Of what is below its row the empty cells are not shown.
+            for word in re.split(r"[\s;:]+", "" if cell == "–" else cell):
+                assert word in words, (width, column.title, word, text)
+    for line in shown:
+        longest = max(map(len, line.split()), default=0)
+        assert len(line) <= max(width, longest + 60), (width, line)
+
+
+def _check_in_pipe(table: Table) -> None:
+    shown = _text(table, None).splitlines()
+    assert len(shown) == len(table.rows) + 1 + bool(table.title)
+    columns = list(_cells(table))
+    for number, line in enumerate(shown[1 + bool(table.title) :]):
+        for _, cells in columns:
+            assert cells[number].strip() in line
+
+
+def _check_everywhere(found: list[Table]) -> None:
+    assert found
+    for table in found:
+        for width in WIDTHS:
+            _check(table, width)
+        _check_in_pipe(table)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_number_and_header_is_whole(name: str, store: Effio, printed: list[Table]) -> None:
+    done = store.call(*COMMANDS[name], env={"FORCE_COLOR": "1", "COLUMNS": "80"})
+    assert done.returncode in (0, 1), done.stderr
+    _check_everywhere(printed)
+
+
+@pytest.mark.parametrize("name", WITH_ENGINE)
+def test_of_what_is_here_too(name: str, with_engine: Effio, printed: list[Table]) -> None:
+    assert with_engine.call(*WITH_ENGINE[name]).returncode in (0, 6)
+    _check_everywhere(printed)
+
+
+def test_of_campaigns_and_tunings_too() -> None:
+    rows = [
+        Row("bulk", {"transfer": "1MiB", "files": "shared"}, 3, 3, "write_bandwidth", "B/s",
+            [1.234e9, 1.3e9, 1.1e9]),
+        Row("bulk", {"transfer": "4MiB", "files": "per-process"}, 3, 2, "write_bandwidth", "B/s",
+            [9.9e8, 1.0e9], ["io_error"]),
+        Row("creating-many-small-files", {}, 1, 0),
+    ]  # fmt: skip
+    section = tuning_section(_made({(WRITE, SETTINGS[0]): 2.0}, SETTINGS[:3]))
+    _check_everywhere([overview(rows), *tables_of(section, True)])
+
+
+RESULTS: dict[str, Callable[[], list[made.Line]]] = {
+    "b_eff_io": made.two_partitions,
+    "ior": test_report_ior.lines,
+    "mdtest": test_report_mdtest.made_lines,
+    "libraries": test_report_arrays.libraries_lines,
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_of_results_too(name: str, tmp_path: Path) -> None:
+    report = tell(*load(made.write(tmp_path / "told.jsonl", RESULTS[name]())))
+    found = [table for section in report.sections for table in tables_of(section, False)]
+    _check_everywhere([table for table in found if len(table.rows) < 100])
+    file = io.StringIO()
+    print_report(Console(width=80, file=file, force_terminal=True, no_color=True), report)
+    assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines())) <= 80
+
+
+def test_what_is_equal_in_all_rows_is_said_once() -> None:
+    rows: list[list[Cell]] = [
+        ["a", 3, Quantity(2e6, "B/s"), "x"],
+        ["b", 3, Quantity(2e6, "B/s"), "x"],
+    ]
+    columns = [Column("point"), Column("runs", "1"), Column("median", "B/s"), Column("where")]
+    table = Table(columns, rows)
+    # The number that the table is about stays.
+    assert _text(table, 80) == (
+        "point      median\na      2.000 MB/s\nb      2.000 MB/s\n"
+        "same in all rows: runs 3 · where x\n"
+    )
+    assert _text(table, None).splitlines()[1] == "a         3  2.000 MB/s  x"
+
+
+# For other programs ------------------------------------------------------------------------------
+
+
+def test_formats() -> None:
+    columns = [Column("run"), Column("rate", "1"), Column("took", "s")]
+    rows: list[list[Cell]] = [["a,b\tc", Quantity(1.5e6, "B/s"), 0.25], ["d", None, None]]
+    table = Table(columns, rows, "T")
+    assert written([table], Form.TSV) == (
+        "run\trate\tunit of rate\ttook [s]\na,b c\t1500000.0\tB/s\t0.25\nd\t\t\t\n"
+    )
+    assert list(csv.reader(io.StringIO(written([table], Form.CSV)))) == [
+        ["run", "rate", "unit of rate", "took [s]"],
+        ["a,b\tc", "1500000.0", "B/s", "0.25"],
+        ["d", "", "", ""],
+    ]
+    first, second = map(json.loads, written([table], Form.JSON).splitlines())
+    assert first == {"run": "a,b\tc", "rate": 1.5e6, "unit of rate": "B/s", "took [s]": 0.25}
+    assert second["rate"] is None
+    assert written([table], Form.MARKDOWN).splitlines()[2:] == [
+        "| run | rate | took |", "|---|--:|--:|", "| a,b c | 1.500 MB/s | 250 ms |",
+        "| d | – | – |",
+    ]  # fmt: skip
+    assert [
+        json.loads(line)["table"] for line in written([table, table], Form.JSON).splitlines()
+    ] == ["T"] * 4
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_writes_every_format(name: str, store: Effio) -> None:
+    for form in ("tsv", "csv", "json", "markdown"):
+        done = store.call(*COMMANDS[name], "--format", form)
+        assert done.returncode in (0, 1), done.stderr
+        if form == "tsv":
+            cells = {
+                line.count("\t") for line in done.stdout.splitlines() if line[:1] not in ("", "#")
+            }
+            assert max(cells) > 0
+        elif form == "json":
+            assert json.loads(
+                done.stdout.splitlines()[0] if done.stdout[1] != "\n" else done.stdout
+            )
+        else:
+            assert done.stdout.count("|" if form == "markdown" else ",") > 2
+    both = store.call(*COMMANDS[name], "--format", "csv", "--json")
+    assert both.returncode == 2
+
+
+# Short ids ---------------------------------------------------------------------------------------
+
+
+def test_short_ids() -> None:
+    names = [f"2026010{n}T000000Z-ior" for n in range(9)]
+    ids = ShortIds(names)
+    assert {len(ids.of(name)) for name in names} == {5}
+    assert all(whole_id(name).startswith(ids.of(name)) for name in names)
+    assert ids.of("elsewhere") == ""
+    assert means(ids.of(names[0]), names[0])
+    assert not means(whole_id(names[0])[:3], names[0])  # fewer than four letters
+    many = ShortIds([str(n) for n in range(3000)])
+    assert len({many.of(str(n)) for n in range(3000)}) == 3000
+
+
+def test_a_short_id_is_taken_wherever_a_run_is_named(store: Effio) -> None:
+    rows = [json.loads(line) for line in store.call("runs", "--json").stdout.splitlines()]
+    row = rows[0]
+    short, name = row["id"], row["run"]
+    for words in (
+        ("show", short), ("note", short), ("table", short), ("export", short),
+        ("compare", short, rows[1]["id"]), ("accept", "rules.toml", short),
+        ("report", short, "-o", "r.html"), ("archive", short, "-o", "a.tar.gz"),
+    ):  # fmt: skip
+        done = store.call(*words)
+        assert "no run" not in done.stderr, words
+        assert done.returncode in (0, 1), (words, done.stderr)
+    assert f"{name} lists no files" in store.call("clean", short).stderr
+    assert store.call("note", short).stdout.startswith(name)
+    assert store.call("export", short).stdout.splitlines()[1].startswith(name)
+
+
+def test_an_ambiguous_short_id_is_refused_with_what_it_may_mean(
+    tmp_path: Path, effio: Effio
+) -> None:
+    names: dict[str, str] = {}
+    first = second = ""
+    for number in range(100_000):
+        name = f"run-{number}"
+        first = names.setdefault(whole_id(name)[:4], name)
+        if first != name:
+            second = name
+            break
+    for name in (first, second):
+        made.write(effio.cwd / "effio-runs" / name / "result.jsonl", made.b_eff_io())
+    done = effio.call("show", whole_id(first)[:4])
+    assert done.returncode == 2
+    ids = ShortIds([first, second])
+    for name in (first, second):
+        assert f"{name} ({ids.of(name)})" in done.stderr
+        assert effio.call("show", ids.of(name)).returncode == 0
+
+
+# A terminal --------------------------------------------------------------------------------------
+
+
+def _on_terminal(effio: Effio, width: int, *words: str) -> list[str]:
+    """The lines that a real (pseudo) terminal of this width gets."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    environment = {
+        k: v for k, v in effio.environment.items() if k not in ("COLUMNS", "FORCE_COLOR")
+    }
+    with subprocess.Popen(
+        effio.command(*words), cwd=effio.cwd, env={**environment, "TERM": "xterm"},
+        stdin=theirs, stdout=theirs, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        found = b""
+        with suppress(OSError):  # the other end is closed
+            while part := os.read(ours, 65536):
+                found += part
+    os.close(ours)
+    assert process.returncode == 0
+    text = found.decode().replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).splitlines()
+
+
+def test_runs_are_grouped_by_campaign_and_told_apart(store: Effio) -> None:
+    shown = _on_terminal(store, 80, "runs")
+    assert max(map(len, shown)) <= 80
+    at = shown.index("campaign sweep (20)")
+    assert shown[at + 1].split() == ["id", "transfer", "rep"]
+    rows = [json.loads(line) for line in store.call("runs", "--json").stdout.splitlines()]
+    assert shown[at + 2].split() == [rows[0]["id"], "1024", "1"]
+    assert shown[at + 21].split() == [rows[19]["id"], "2048", "10"]
+    assert "no campaign (3)" in shown
+    assert rows[0]["axes"] == {"transfer": "1024"}
+    # One line each in a pipe, with whole names and all columns.
+    piped = store.call("runs").stdout.splitlines()
+    assert len(piped) == 24
+    assert piped[0].split()[:6] == ["id", "run", "campaign", "step", "repetition", "axes"]
+    assert piped[1].split()[:6] == [
+        rows[0]["id"], rows[0]["run"], "sweep", "bulk", "1", "transfer=1024",
+    ]  # fmt: skip
+    own = next(line for line in shown if "b_eff_io" in line)
+    for word in ("300.0 MB/s", "not valid, mixed", "60.0 s"):
+        assert word in own
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_describe_cuts_no_name(width: int, with_engine: Effio) -> None:
+    described = json.loads(with_engine.call("describe", "mdtest", "--json").stdout)
+    text = with_engine.call("describe", "mdtest", env={"COLUMNS": str(width)}).stdout
+    shown = text.splitlines()
+    assert max(map(len, shown)) <= width
+    for option in described["options"]:
+        name = option["name"]
+        assert any(re.match(rf"  (-\w, )?--{name}  \S", line) for line in shown), name
