@@ -88,9 +88,7 @@ def test_a_rate_of_which_nothing_is_known_is_shown_with_what_was_done(tmp_path: 
     told = line_of(READ, _ior(tmp_path, "unknown"), "")
     assert (told.value, told.source) == (50.0, "not known")
     evidence = Evidence(True, 100, None, {Place.UNKNOWN: 1.0}, ["dropped"])
-    assert evidence.short() == (
-        "not known; this node's cache was left out (dropped), a server's may not be"
-    )
+    assert evidence.short() == "client cache dropped; server cache unknown"
 
 
 def test_memory_is_not_called_storage(tmp_path: Path) -> None:

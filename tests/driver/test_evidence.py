@@ -12,9 +12,10 @@ from driver import made
 from effio.report.build import load, tell
 from effio.report.listing import line_of
 from effio.report.model import Report
-from effio.store.evidence import Place, evidence_of
+from effio.store.evidence import Place, evidence_of, source_of
 from effio.store.folder import RunFolder
 from effio.store.reader import read_result
+from effio.store.traffic import Traffic, counters
 
 MB = 1_000_000
 
@@ -107,3 +108,108 @@ def test_a_cache_is_blamed_for_what_is_above_the_peak_only_with_evidence(
     report = tell(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
     above = next(f.text for f in report.findings if "exceed the peak" in f.text)
     assert above.endswith(f"with 180 % of it: {why}.")
+
+
+# Where nothing counts bytes ----------------------------------------------------------------------
+
+
+def _source(tmp_path: Path, access: str, cache: made.Line | None, **run: Any) -> str:
+    """Of one cell of 100 MB in a file system without counters."""
+    lines = [
+        made.run_line(benchmark="ior", **run),
+        made.measurement(access, "", 1, 100.0 * MB, benchmark="ior", bytes=100 * MB, cache=cache),
+        made.end(),
+    ]
+    result = read_result(made.write(tmp_path / "result.jsonl", made.numbered(lines)))
+    return source_of(result.measurements, result.run)
+
+
+@pytest.mark.parametrize(
+    ("access", "cache", "options", "words"),
+    [
+        ("read", {"ways": ["dropped"]}, {}, "client cache dropped; server cache unknown"),
+        (
+            "read",
+            {"ways": ["direct"]},
+            {},
+            "client cache bypassed (O_DIRECT); server cache unknown",
+        ),
+        (
+            "read",
+            {"ways": ["dropped", "other nodes"]},
+            {},
+            "client cache dropped, written by another node; server cache unknown",
+        ),
+        (
+            "read",
+            {"resident_before_fraction": 0.0},
+            {},
+            "nothing in this node's cache before; server cache unknown",
+        ),
+        ("read", {"resident_before_fraction": 0.5}, {}, "not known"),
+        ("read", None, {}, "not known"),
+        ("write", {}, {"sync": "end"}, "flushed within its time; server and device caches unknown"),
+        ("write", {}, {"sync": "none"}, "not known"),
+    ],
+)
+def test_what_is_known_is_said_where_no_counter_is(
+    tmp_path: Path, access: str, cache: made.Line | None, options: made.Line, words: str
+) -> None:
+    told = None if cache is None else {"verdict": "unknown", **cache}
+    assert _source(tmp_path, access, told, options=options) == words
+
+
+def _names(tmp_path: Path, access: str, p50: float, **run: Any) -> str:
+    lines = [
+        made.run_line(benchmark="mdtest", **run),
+        made.measurement(
+            access, "", 1, 388.0, benchmark="mdtest", bytes=0, cache=None,
+            call_times=made.call_times(500, p50),
+        ),
+        made.end(),
+    ]  # fmt: skip
+    result = read_result(made.write(tmp_path / "result.jsonl", made.numbered(lines)))
+    return source_of(result.measurements, result.run)
+
+
+def test_names_have_no_bytes_but_words(tmp_path: Path) -> None:
+    synced = {"options": {"sync-phases": True}}
+    assert _names(tmp_path, "create", 1e-2, **synced) == "synced within its time"
+    assert _names(tmp_path, "create", 1e-2) == "in memory or on storage: not known"
+    # 388 look-ups a second over a network were no memory's.
+    assert _names(tmp_path, "stat", 2.6e-3) == "from this node's cache or beyond: not known"
+    assert (
+        _names(tmp_path, "stat", 2.6e-3, options={"drop-cache": "on"})
+        == "client cache dropped; server cache unknown"
+    )
+    assert _names(tmp_path, "stat", 2e-6).startswith("from memory: half of the calls took less")
+    assert _names(tmp_path, "stat", 2e-6, clock={"virtual": True}) == "simulated"
+
+
+def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) -> None:
+    net = tmp_path / "net"
+    # The loopback and a bridge have no device: they would count twice.
+    for name, device, received in (("eth0", True, 700), ("lo", False, 9000), ("br0", False, 700)):
+        (net / name / "statistics").mkdir(parents=True)
+        (net / name / "statistics/rx_bytes").write_text(f"{received}\n")
+        (net / name / "statistics/tx_bytes").write_text("50\n")
+        if device:
+            (net / name / "device").mkdir()
+    port = tmp_path / "ib/mlx5_0/ports/1/counters"
+    port.mkdir(parents=True)
+    (port / "port_rcv_data").write_text("1000\n")
+    (port / "port_xmit_data").write_text("10\n")
+    told = counters(net, tmp_path / "ib")
+    assert (told.received_bytes, told.sent_bytes) == (700 + 4 * 1000, 50 + 4 * 10)
+    lines = [
+        made.run_line(benchmark="ior"),
+        _measured("read", "unknown", None),
+        _measured("write", "unknown", None),
+        made.end(),
+    ]
+    result = read_result(made.write(tmp_path / "r.jsonl", made.numbered(lines)))
+    reads = [m for m in result.measurements if m.access == "read"]
+    words = source_of(reads, result.run, Traffic(30 * MB, 0, 100 * MB, 100 * MB))
+    assert words == "not known; at most 30 % of the bytes crossed this node's network"
+    words = source_of(reads, result.run, Traffic(101 * MB, 0, 100 * MB, 100 * MB))
+    assert words == "not known; as many bytes crossed this node's network"

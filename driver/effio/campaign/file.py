@@ -61,8 +61,7 @@ class _Table(BaseModel):
 class Line(_Table):
     """One line of the card: which measurements, and what of them.
 
-    `from_storage`: a rate of memory is no answer. `source` is said where the engine has no evidence
-    of a cache or device to give.
+    `from_storage`: a rate of memory is no answer.
     """
 
     title: str
@@ -71,7 +70,6 @@ class Line(_Table):
     where: dict[str, Value] = Field(default_factory=dict)
     figure: str = ""
     from_storage: bool = False
-    source: str = ""
 
 
 class Earlier(_Table):

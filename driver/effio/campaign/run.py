@@ -45,7 +45,7 @@ class UnitDone:
 
     def result(self) -> Result | None:
         with contextlib.suppress(ResultError):
-            return self.folder.result() if self.folder is not None else None
+            return self.folder.told() if self.folder is not None else None
         return None
 
 

@@ -24,8 +24,9 @@ from effio.launch.choose import choose_launcher
 from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
 from effio.launch.live import LiveView
 from effio.launch.machine import Machine
+from effio.launch.places import ranks_stay_here
 from effio.store import folder as store
-from effio.store import proof, safe_files
+from effio.store import proof, safe_files, traffic
 from effio.store.environment import kept_environment, of_secret
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
@@ -174,7 +175,10 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         outcome = _not_prepared(fault)
     else:
         watching = watch.Watch(launch, folder.path, mark, view, request.patience, request.quiet)
+        before = traffic.counters()
         watched = watching.run()
+        if ranks_stay_here(request):
+            record.network = traffic.since(before)
         outcome = judge(folder, watched)
     if fault := commands.carry_out(request.cleanup, folder.path, "clean-up", request.environment):
         view.message(fault)

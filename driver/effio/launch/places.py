@@ -7,8 +7,10 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from effio.launch.job import Request
+if TYPE_CHECKING:
+    from effio.launch.job import Request
 
 # Launchers that start processes where they are called, unless told otherwise.
 _LOCAL = ("mpiexec", "mpirun", "orterun", "openmpi", "mpich", "intelmpi")

@@ -16,9 +16,10 @@ from effio.campaign.file import Line
 from effio.report.common.system import mpi_name
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
-from effio.store.evidence import Evidence, Place, evidence_of, place_of
+from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_of, source_of
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement
+from effio.store.traffic import traffic_of
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,6 @@ def _of_cells(line: Line, cells: Sequence[Measurement]) -> CardLine:
         calls=sum(m.operations for m in cells),
         bytes=sum(m.bytes for m in cells),
         seconds=sum(seconds),
-        source=line.source,
     )
 
 
@@ -176,19 +176,17 @@ def _of_messages(line: Line, m: Measurement) -> CardLine:
         calls=m.operations,
         bytes=m.bytes,
         seconds=m.operations * spread.mean,
-        source=line.source,
+        source=MESSAGES,
     )
 
 
 def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Result) -> CardLine:
     """With where the bytes were. A rate of memory is no answer where storage was asked for; one of
     which nothing is known is shown with what is."""
+    told = replace(told, source=source_of(cells, result.run, traffic_of(result)))
     evidence = evidence_of(cells, result.run.clock.virtual)
-    if not evidence:
-        return told
-    told = replace(told, source="; ".join(one.short() for one in evidence))
     place = place_of(evidence)
-    if not line.from_storage or place in (Place.DEVICE, Place.UNKNOWN):
+    if not evidence or not line.from_storage or place in (Place.DEVICE, Place.UNKNOWN):
         return told
     return replace(
         told,

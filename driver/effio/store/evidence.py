@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from effio import text as fmt
-from effio.store.records import Cache, Measurement
+from effio.store.records import Cache, Measurement, Run
+from effio.store.traffic import Traffic
 
 
 class Place(str, Enum):
@@ -33,6 +34,18 @@ class Place(str, Enum):
 
 # Bytes count as being on storage, or in memory, if all but this share of them are.
 NEARLY = 0.05
+# What the ways out of the cache did to the cache of the node that reads (engine, cold.hpp).
+_DONE = {
+    "dropped": "client cache dropped",
+    "direct": "client cache bypassed (O_DIRECT)",
+    "other nodes": "written by another node",
+    "memory hog": "client cache crowded out",
+    "more than memory": "more than the client's memory",
+}
+# No device and no server answers a call within this time; a cache of the kernel does.
+_FASTER_THAN_STORAGE = 5e-6
+_MAKING_NAMES = ("create", "remove", "rename", "link", "symlink", "chmod", "xattr", "truncate")
+MESSAGES = "messages"
 
 
 def is_reading(access: str) -> bool:
@@ -52,6 +65,8 @@ class Evidence:
     ways: Sequence[str] = ()
     reason: str = ""  # of the measurement that moved most
     simulated: bool = False
+    # Reads: none of the bytes were in this node's page cache before, as the kernel lists its pages.
+    absent_before: bool = False
 
     @property
     def place(self) -> Place:
@@ -93,7 +108,7 @@ class Evidence:
             (True, Place.DEVICE): "from storage",
             (True, Place.CACHE): "from memory",
             (True, Place.MIXED): f"{self.share()} from storage",
-            (True, Place.UNKNOWN): "not known" + self._done(),
+            (True, Place.UNKNOWN): self._weaker(),
             (False, Place.DEVICE): "on storage",
             (False, Place.CACHE): "in memory",
             (False, Place.MIXED): f"{self.share()} on storage",
@@ -136,6 +151,13 @@ class Evidence:
     @property
     def _where(self) -> str:
         return "came from storage" if self.reading else "were on storage"
+
+    def _weaker(self) -> str:
+        """What is known of reads without a verdict, for the cell of a table."""
+        done = [_DONE[way] for way in self.ways if way in _DONE]
+        if not done and self.absent_before:
+            done = ["nothing in this node's cache before"]
+        return f"{', '.join(done)}; server cache unknown" if done else "not known"
 
     def _done(self) -> str:
         """What was done about caches where nothing could be observed."""
@@ -185,6 +207,11 @@ def _read_ahead(measurements: Sequence[Measurement]) -> float | None:
     return sum(min(fetched[p], moved[p]) for p in moved) / total if total else None
 
 
+def _is_absent(m: Measurement) -> bool:
+    before = m.cache.resident_before_fraction if m.cache else None
+    return before is not None and before <= NEARLY
+
+
 def ways_of(cells: Sequence[Measurement]) -> list[str]:
     """The ways out of the cache that were in force for all of them."""
     each = [{*m.cache.ways} if m.cache else set() for m in cells]
@@ -219,6 +246,7 @@ def _of_one_direction(
         ways_of(some),
         most.cache.reason if most.cache else "",
         simulated,
+        reading and all(_is_absent(m) for m in some),
     )
 
 
@@ -259,3 +287,53 @@ def place_of(evidence: Sequence[Evidence]) -> Place:
         if worst in places:
             return worst
     return Place.DEVICE
+
+
+def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = None) -> str:
+    """Where what these measurements of one run moved was, for the line of a card: bytes, or names
+    where no bytes were moved. `traffic` is that of this node's network during the run."""
+    evidence = evidence_of(cells, run.clock.virtual)
+    if not evidence:
+        return _source_of_names(cells, run)
+    told = []
+    for one in evidence:
+        words = one.short()
+        if one.place is Place.UNKNOWN and not one.simulated:
+            if not one.reading and run.options.get("sync") in ("end", "each"):
+                words = "flushed within its time; server and device caches unknown"
+            if traffic is not None:
+                words += _over_network(one, traffic)
+        told.append(words)
+    return "; ".join(told)
+
+
+def _over_network(one: Evidence, traffic: Traffic) -> str:
+    """Other traffic is in it, so that it bounds what can have come from a server, or gone there."""
+    moved, of_run = (
+        (traffic.received_bytes, traffic.bytes_read)
+        if one.reading
+        else (traffic.sent_bytes, traffic.bytes_written)
+    )
+    if not of_run:
+        return ""
+    if moved >= (1 - NEARLY) * of_run:
+        return "; as many bytes crossed this node's network"
+    return f"; at most {fmt.percent(moved / of_run)} of the bytes crossed this node's network"
+
+
+def _source_of_names(cells: Sequence[Measurement], run: Run) -> str:
+    if not cells:
+        return ""
+    if run.clock.virtual:
+        return "simulated"
+    if run.file_system is not None and run.file_system.memory_backed:
+        return "in memory"
+    if all(m.access in _MAKING_NAMES for m in cells):
+        synced = run.options.get("sync-phases") in (True, "on")
+        return "synced within its time" if synced else "in memory or on storage: not known"
+    median = max((m.call_times.p50 for m in cells if m.call_times), default=None)
+    if median is not None and median <= _FASTER_THAN_STORAGE:
+        return f"from memory: half of the calls took less than {fmt.duration(median)}"
+    if run.options.get("drop-cache") in (True, "on"):
+        return f"{_DONE['dropped']}; server cache unknown"
+    return "from this node's cache or beyond: not known"

@@ -36,6 +36,15 @@ class CampaignPart(BaseModel):
     tags: list[str] = Field(default_factory=list)
 
 
+class NetworkPart(BaseModel):
+    """What the network interfaces of the driver's machine moved during the run, where all ranks ran
+    on it."""
+
+    model_config = ConfigDict(extra="ignore")
+    received_bytes: int
+    sent_bytes: int
+
+
 class RunRecord(BaseModel):
     """run.json."""
 
@@ -58,6 +67,7 @@ class RunRecord(BaseModel):
     folder: dict[str, int] = Field(default_factory=dict)
     batch: dict[str, Any] | None = None
     campaign: CampaignPart | None = None
+    network: NetworkPart | None = None
     outcome: Outcome | None = None
 
     @field_validator("driver")
