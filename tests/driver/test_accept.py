@@ -8,6 +8,7 @@ import math
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import NormalDist, fmean, stdev
 from typing import Any
 
 import pytest
@@ -25,13 +26,16 @@ from effio.store.folder import Store
 from effio.store.reader import read_result
 
 MIB = 1 << 20
+_STRIDE = 7  # no divisor of the counts that are used
 
 
 def around(mean: float, deviation: float, count: int) -> list[float]:
-    """`count` values with exactly this mean and this standard deviation (n-1): half of them above,
-    half below."""
-    step = deviation * math.sqrt((count - 1) / count)
-    return [mean + (step if i % 2 else -step) for i in range(count)]
+    """`count` values with exactly this mean and this standard deviation (n-1): normal scores in an
+    order without a trend, in which nothing is odd."""
+    scores = [NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)]
+    scores = [scores[(i * _STRIDE + count // 2) % count] for i in range(count)]
+    scale = deviation / stdev(scores) if count > 1 else 0.0
+    return [mean + scale * (score - fmean(scores)) for score in scores]
 
 
 def ior(
@@ -272,7 +276,7 @@ def test_too_close_to_call(tmp_path: Path) -> None:
     # Mean 1.05, deviation 0.1, five values: 1.118 errors above 1. Student's t with 4 freedoms has
     # 0.163 beyond; t(0.95, n - 1) 0.1 / sqrt(n) <= 0.05 from n = 13 on (1.782 / 3.606 = 0.494).
     limit = rule(kind="threshold", at_least="1GB/s")
-    values = [1.05e9 + 1e8 * f / math.sqrt(2.5) for f in (-2, -1, 0, 1, 2)]
+    values = [1.05e9 + 1e8 * f / math.sqrt(2.5) for f in (0, 2, -1, -2, 1)]
     found = one(limit, [ior(tmp_path, "a", values)])
     assert found.ruling is Ruling.CLOSE
     assert found.wrong == pytest.approx(0.163, abs=5e-4)
@@ -411,3 +415,81 @@ def test_projections_are_marked(effio: Effio) -> None:
     assert done.returncode == 2
     assert "submission.toml:3:1: value: 'many' is no rate or time" in done.stderr
     assert "submission.toml:1:1: 'method' is missing" in done.stderr
+
+
+# Figures, rehearsals, odd repetitions -------------------------------------------------------------
+
+
+def _with_figure(folder: Path, name: str, value: float, **more: Any) -> Judged:
+    lines = [made.run_line(benchmark="ior"), made.figure("write_bandwidth", value, "B/s")]
+    lines[1] |= more
+    return judged(folder, name, lines)
+
+
+def test_a_rule_judges_a_figure_by_its_exact_name(tmp_path: Path) -> None:
+    runs = [_with_figure(tmp_path, f"r{i}", v) for i, v in enumerate((2.0e9, 2.1e9, 2.05e9))]
+    limit = {"kind": "threshold", "at_least": "1GB/s", "repetitions": 3}
+    found = one(rule(**limit, figure="write_bandwidth"), runs)
+    assert found.ruling is Ruling.PASS
+    assert found.value == pytest.approx(2.05e9)
+    absent = one(rule(**limit, figure="write_bandwith"), runs)
+    assert absent.ruling is Ruling.OPEN
+    assert absent.reason == (
+        "not measured: no figure 'write_bandwith'; did you mean 'write_bandwidth'?"
+    )
+    bad = _with_figure(tmp_path, "bad", 2e9, valid=False, reasons=["too short"])
+    assert (
+        "1 of 4 invalid (bad: too short)"
+        in one(rule(**limit, figure="write_bandwidth"), [*runs, bad]).reason
+    )
+
+
+def test_simulated_results_are_rehearsed_and_stamped(tmp_path: Path, effio: Effio) -> None:
+    limit = rule(kind="threshold", at_least="1GB/s", repetitions=3, from_storage=True)
+    run = ior(tmp_path, "sim", (2.0e9, 2.1e9, 2.05e9), cache={"verdict": "unknown"})
+    text = run.path.read_text().replace('"virtual": false', '"virtual": true')
+    assert '"virtual": true' in text
+    run.path.write_text(text)
+    simulated = Judged("sim", run.path, read_result(run.path), {})
+    refused = accept(limit, [simulated])
+    assert refused.outcomes[0].reason.startswith("measured in virtual time")
+    rehearsed = accept(limit, [simulated], rehearse=True)
+    assert rehearsed.verdict == "REHEARSAL, NOT A RULING: would be ACCEPTED"
+    # A real run keeps its demand for evidence.
+    real = ior(tmp_path, "real", (2.0e9, 2.1e9, 2.05e9), cache={"verdict": "unknown"})
+    assert accept(limit, [real], rehearse=True).outcomes[0].ruling is Ruling.OPEN
+    # Every output has the stamp.
+    rules = effio.cwd / "rules.toml"
+    rules.write_text(
+        'schema = "effio-rules/1"\ntitle = "t"\n[[rule]]\nid = "r"\nkind = "threshold"\n'
+        'at_least = "1GB/s"\n'
+    )
+    done = effio.call("accept", rules, run.path, "--rehearse", "--page", "p.html")
+    assert done.returncode == 0, done.stderr
+    assert "REHEARSAL, NOT A RULING: would be ACCEPTED" in done.stdout
+    assert "pass (rehearsal)" in done.stdout
+    assert "Acceptance: rehearsal, not a ruling" in (effio.cwd / "p.html").read_text()
+    data = json.loads(effio.call("accept", rules, run.path, "--rehearse", "--json").stdout)
+    assert data["rehearsal"] is True
+    assert data["verdict"] == "rehearsal, not a ruling: would be accepted"
+
+
+def test_a_mean_that_misleads_decides_only_if_all_values_do(tmp_path: Path) -> None:
+    """Two modes, 3 of 10 at half the rate: the mean of 1.7 GB/s is above the limit."""
+    values = [2.0e9, 1.01e9, 2.02e9, 1.98e9, 1.0e9, 2.01e9, 1.99e9, 0.99e9, 2.03e9, 1.97e9]
+    run = ior(tmp_path, "modes", values)
+    found = one(rule(kind="threshold", at_least="1.5GB/s"), [run])
+    assert found.ruling is Ruling.CLOSE
+    assert found.reason.startswith("not reliable: two modes, 30 % of 10 at 0.5 times the others")
+    for limit, ruling in (("0.9GB/s", Ruling.PASS), ("2.5GB/s", Ruling.FAIL)):
+        found = one(rule(kind="threshold", at_least=limit), [run])
+        assert (found.ruling, found.wrong) == (ruling, 0.5**10)
+    steps = [
+        ior(tmp_path, f"s{n}", [n * v for v in some], labels={"servers": str(n)})
+        for n, some in ((1, [1e9, 1.01e9, 0.99e9, 1.0e9, 1.005e9]), (2, values))
+    ]
+    linear = {"kind": "linearity", "axis": "label.servers", "tolerance": 0.1}
+    told = one(rule(**linear), steps)
+    assert (told.ruling, told.reason[:19]) == (Ruling.PASS, "above linear at 2: ")
+    slow = ior(tmp_path, "slow", [0.65 * 2 * v for v in values], labels={"servers": "2"})
+    assert one(rule(**linear), [steps[0], slow]).ruling is Ruling.CLOSE

@@ -165,6 +165,86 @@ def test_a_drift_within_nights_is_not_a_difference(order: str, verdict: Verdict)
     assert (line.cause is Untold.ORDER) == (verdict is Verdict.UNTOLD)
 
 
+def test_a_drift_in_an_order_that_is_not_balanced_is_not_a_difference() -> None:
+    """B is second on three nights of four, and runs fall by 4 % each."""
+    sides: dict[str, list[Judged]] = {"A": [], "B": []}
+    chance = random.Random(5)
+    for day, order in enumerate(("AABB", "AABB", "AABB", "BBAA"), 1):
+        for place, name in enumerate(order):
+            rate = 100.0 * 0.96**place * (1 + 0.0002 * chance.random())
+            start = f"2026-01-{day:02}T20:{place:02}:00Z"
+            # Without the fourth night's difference the pairs would not be significant.
+            lost = 1.0 if order == "AABB" or name == "B" else 0.9
+            sides[name].append(run(f"{name}{day}{place}", [cell(rate * lost)], start))
+    line = compare(Side("a", sides["A"]), Side("b", sides["B"]), Terms(tolerance=0)).lines[0]
+    assert line.basis == "nights with both"
+    assert line.by_order.startswith("rates drift by 4 % a run")
+
+
+def _of_job(name: str, rate: float, start: str, job: str) -> Judged:
+    system = made.run_line()["system"] | {"batch": {"SLURM_JOB_ID": job}}
+    return run(name, [cell(rate)], start, system=system)
+
+
+def test_batch_jobs_are_blocks() -> None:
+    """Five jobs of one night, each with both sides, are five pairs; with one side a job there is
+    one night. A job is one block however long it is."""
+    starts = [f"2026-01-01T{h:02}:00:00Z" for h in range(18, 23)]
+    rates = (100.0, 50.0, 70.0, 120.0, 80.0)
+
+    def of(name: str, factor: float, jobs: str) -> Side:
+        minute = {"a": "00", "b": "30"}[name]
+        runs = [
+            _of_job(
+                f"{name}{i}",
+                factor * rate * (1 + 0.001 * i),
+                s.replace(":00:00", f":{minute}:00"),
+                j,
+            )
+            for i, (rate, s, j) in enumerate(zip(rates, starts, jobs, strict=True))
+        ]
+        return Side(name, runs)
+
+    both = compare(of("a", 1.0, "12345"), of("b", 0.8, "12345")).lines[0]
+    assert (both.basis, both.counts) == ("nights with both", (5, 5))
+    assert both.gain == pytest.approx(0.8)
+    apart = compare(of("a", 1.0, "12345"), of("b", 0.8, "67890")).lines[0]
+    assert (apart.verdict, apart.basis) == (Verdict.TONIGHT, "pairs of runs")
+    long = [_of_job(f"c{i}", 100.0 + i, f"2026-01-{1 + i}T20:00:00Z", "7") for i in range(5)]
+    other = [_of_job(f"d{i}", 50.0 + i, f"2026-02-{1 + i:02}T20:00:00Z", "8") for i in range(5)]
+    assert only(compare(Side("c", long), Side("d", other))) is Verdict.TONIGHT
+
+
+def test_one_new_night_is_judged_by_the_control_limits_of_the_baseline() -> None:
+    baseline = side("base", (100, 101, 99, 102, 98))
+    # ln rates deviate by 0.0158; one against five, four freedoms: 2.8 standard errors of 0.0173 for
+    # a p of 0.05, 4.6 for one of 0.01 and 3.75 for one of 0.02, which is 6.3 %.
+    control = Terms(control=True)
+    for rate, verdict in ((95.0, Verdict.SAME), (92.0, Verdict.ALARM), (108.0, Verdict.TONIGHT)):
+        found = compare(baseline, side("new", [rate]), control)
+        assert (only(found), found.lines[0].basis) == (verdict, "nights of the baseline")
+        assert bool(found.losses) == (verdict is Verdict.ALARM)
+    few = side("base", (100, 101, 99, 102))
+    assert only(compare(few, side("new", [60.0]), control)) is Verdict.TONIGHT
+    assert only(compare(baseline, side("new", [60.0]))) is Verdict.TONIGHT
+
+
+def test_power_is_stated() -> None:
+    found = compare(side("a", (100, 101, 99)), side("b", (100, 101, 99))).power
+    assert found is not None
+    # Deviation 0.01, three against three: error 0.00816, four freedoms; 10 % are 12.9 errors, and
+    # the test rejects from 2.78 on.
+    assert (found.measurements, round(found.found, 3)) == (1, 1.0)
+    noisy = compare(side("a", (100, 110, 90)), side("b", (100, 110, 90))).power
+    assert noisy is not None
+    # Error 0.082: 1.28 errors. Noncentral t with four freedoms beyond 2.78: 0.17.
+    assert noisy.found == pytest.approx(0.17, abs=0.02)
+    assert noisy.text == (
+        "A loss of 10 % in the one measurement would have been found in"
+        f" {round(100 * noisy.found)} of 100 cases."
+    )
+
+
 def test_lists_of_options_are_workload() -> None:
     checked, not_ = ({"time": 12.0, "verify": v} for v in (["inside"], []))
     found = compare(side("a", FAST, options=checked), side("b", SLOW, options=not_))
@@ -183,9 +263,10 @@ def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
                      f"2026-01-01T0{i}:{m}:00Z") for i in range(5)])
         for n, lost, m in (("a", 0, "00"), ("b", 4, "30"))
     ]  # fmt: skip
-    # By number each run of one side would be twice as fast as its pair.
+    # By number each run of one side would be twice as fast as its pair; by identity three are left.
     line = compare(sides[0], sides[1]).lines[0]
-    assert (line.verdict, line.basis) == (Verdict.SAME, "runs")
+    assert (line.verdict, line.basis, line.counts) == (Verdict.SAME, "pairs of runs", (3, 3))
+    assert line.gain == pytest.approx(1.0)
 
 
 def test_what_cannot_be_told() -> None:
@@ -345,11 +426,15 @@ def test_baseline(effio: Effio) -> None:
     _kept(effio, "bad", 0.8)
     quiet = effio.call("compare", "--baseline", "base", "same")
     assert (quiet.returncode, quiet.stderr) == (0, "")
-    assert quiet.stdout.splitlines()[-1] == "same: 77 no difference found, 1 cannot be told"
+    # Error 0.00816, four freedoms: 12.9 errors, and t at 0.05/77 rejects from 9.9 on.
+    assert quiet.stdout.splitlines()[-1] == (
+        "same: 77 no difference found, 1 cannot be told. A loss of 10 % in one of 77 measurements"
+        " would have been found in 86 of 100 cases."
+    )
     done = effio.call("compare", "--baseline", "base", "bad", "--junit", "out.xml")
     assert done.returncode == 1
     assert done.stdout.splitlines()[0].startswith("slower 0.800 (0.7")
-    assert done.stdout.splitlines()[-1] == "bad: 77 slower, 1 cannot be told"
+    assert done.stdout.splitlines()[-1].startswith("bad: 77 slower, 1 cannot be told. A loss of")
     suite = ET.parse(effio.cwd / "out.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("78", "77", "1")
     assert len(suite.findall("testcase/failure")) == 77

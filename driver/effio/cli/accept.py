@@ -79,6 +79,7 @@ def acceptance_data(acceptance: Acceptance) -> dict[str, Any]:
         "schema": ACCEPTANCE_SCHEMA,
         "rules": acceptance.rules.title,
         "verdict": acceptance.verdict.lower(),
+        "rehearsal": acceptance.rehearsal,
         "outcomes": [_data(o) for o in acceptance.outcomes],
     }
 
@@ -94,6 +95,11 @@ def acceptance_data(acceptance: Acceptance) -> dict[str, Any]:
     "--strict", is_flag=True,
     help="exit code 1 too where a rule cannot be evaluated",
 )  # fmt: skip
+@click.option(
+    "--rehearse", is_flag=True,
+    help="judge simulated results, too, to try rules and campaign together; every output is"
+    " stamped: rehearsal, not a ruling",
+)  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="every table in full")
 @table_format()
 @click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
@@ -104,6 +110,7 @@ def command(
     runs: tuple[str, ...],
     submission: str | None,
     strict: bool,
+    rehearse: bool,
     everything: bool,
     form: Form,
     page: str | None,
@@ -123,7 +130,7 @@ def command(
     store = Store(runs_directory(ctx))
     found = gather.judged(list(runs), store, say)
     projections = based(told, file, store)
-    acceptance = accept(file, found, projections)
+    acceptance = accept(file, found, projections, rehearse)
     everyone = [*found, *(run for _, some in projections.values() for run in some)]
     section = acceptance_section(acceptance, systems_of(everyone, told.system))
     if page:
@@ -136,6 +143,6 @@ def command(
         print_section(Terminal(), section, everything, shorten=shortener(store))
     if page:
         say(f"page: {page}")
-    undecided = strict and acceptance.verdict != "ACCEPTED"
+    undecided = strict and not acceptance.accepted
     if acceptance.failed or undecided:
         ctx.exit(ExitCode.DATA_ERRORS)

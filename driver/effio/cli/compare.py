@@ -62,22 +62,23 @@ def _print_changes(comparisons: Sequence[Comparison]) -> None:
 
     for comparison in comparisons:
         for line in comparison.lines:
-            if line.verdict in (Verdict.SLOWER, Verdict.FASTER) or line.cause in _INVALID:
+            if line.is_loss or line.verdict is Verdict.FASTER or line.cause in _INVALID:
                 click.echo(views.line_text(line))
         for alone in comparison.alone:
             if alone.side == comparison.first.name:
                 click.echo(
                     fmt.plain(f"missing {alone.key.benchmark} {alone.key.what}: {alone.why}")
                 )
-        click.echo(fmt.plain(f"{comparison.second.name}: {verdict_line(comparison)}"))
+        power = f". {comparison.power.text}" if comparison.power else ""
+        click.echo(fmt.plain(f"{comparison.second.name}: {verdict_line(comparison)}{power}"))
 
 
 @click.command("compare")
 @click.argument("sides", metavar="SIDE...", nargs=-1, required=True, shell_complete=complete_sides)
 @click.option(
     "--baseline", metavar="SIDE", shell_complete=complete_run,
-    help="what the others are held against, for nightly use: one line a change, exit code 1 for a"
-    " loss",
+    help="reference for nightly use: one line for each change, exit code 1 for a loss. A single new"
+    " night is judged by control limits, from five nights of the reference on",
 )  # fmt: skip
 @click.option(
     "--tolerance", metavar="PART", default="2%", show_default=True,
@@ -124,7 +125,7 @@ def command(
         raise click.UsageError("name two sides at least, or one and --baseline SIDE")
     from effio.report.html import write_page
 
-    terms = Terms(frozenset(across), part(tolerance), by_repetitions)
+    terms = Terms(frozenset(across), part(tolerance), by_repetitions, baseline is not None)
     store = Store(runs_directory(ctx))
     found = [gather.side(word, store, say) for word in words]
     comparisons = [compare(found[0], other, terms) for other in found[1:]]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from effio import text as fmt
-from effio.judge import guard, statistics
+from effio.judge import guard, repetitions, statistics
 from effio.judge import rules as data
 from effio.judge.differences import other_workload
 from effio.judge.guard import Guard, StepGuard
@@ -28,6 +28,7 @@ from effio.judge.statistics import Summary
 from effio.judge.verdicts import Ruling
 from effio.store.details import Detail
 
+REHEARSAL = "REHEARSAL, NOT A RULING"
 # A step of the axis may be off by this part: servers come whole.
 _NEAR = 0.05
 
@@ -67,8 +68,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Acceptance:
+    """`rehearsal`: simulated results were let in, so nothing of it is a ruling."""
+
     rules: RuleFile
     outcomes: Sequence[Outcome]
+    rehearsal: bool = False
 
     def count(self, ruling: Ruling) -> int:
         return sum(o.ruling is ruling for o in self.outcomes)
@@ -78,11 +82,14 @@ class Acceptance:
         return self.count(Ruling.FAIL) > 0
 
     @property
+    def accepted(self) -> bool:
+        return all(o.ruling is Ruling.PASS for o in self.outcomes)
+
+    @property
     def verdict(self) -> str:
-        if self.failed:
-            return "NOT ACCEPTED"
-        undecided = self.count(Ruling.OPEN) + self.count(Ruling.CLOSE)
-        return "NOT DECIDED" if undecided else "ACCEPTED"
+        """With the stamp of a rehearsal, so that no output is without it."""
+        told = "NOT ACCEPTED" if self.failed else "ACCEPTED" if self.accepted else "NOT DECIDED"
+        return f"{REHEARSAL}: would be {told}" if self.rehearsal else told
 
 
 class _Reached(Detail):
@@ -101,19 +108,25 @@ def accept(
     rules: RuleFile,
     runs: Sequence[Judged],
     projections: Mapping[str, tuple[Projection, Sequence[Judged]]] | None = None,
+    rehearse: bool = False,
 ) -> Acceptance:
-    """`projections` by rule, each with the runs that it is based on."""
+    """`projections` by rule, each with the runs that it is based on. `rehearse`: judge simulated
+    results, too, to try rules and campaign together; where the bytes were is not simulated."""
     known = {rule.id for rule in rules.rule}
     for name in projections or {}:
         if name not in known:
             raise ValueError(f"a projection is for the rule '{name}', which there is not")
-    return Acceptance(
-        rules, [_outcome(rule, runs, (projections or {}).get(rule.id)) for rule in rules.rule]
-    )
+    outcomes = [
+        _outcome(rule, runs, (projections or {}).get(rule.id), rehearse) for rule in rules.rule
+    ]
+    return Acceptance(rules, outcomes, rehearse)
 
 
 def _outcome(
-    rule: Rule, runs: Sequence[Judged], projected: tuple[Projection, Sequence[Judged]] | None
+    rule: Rule,
+    runs: Sequence[Judged],
+    projected: tuple[Projection, Sequence[Judged]] | None,
+    rehearse: bool,
 ) -> Outcome:
     blank = Outcome(rule, Ruling.OPEN, limit_text(rule))
     judged_runs = projected[1] if projected else runs
@@ -122,10 +135,10 @@ def _outcome(
     if projected:
         blank = replace(blank, projection=projected[0])
     try:
-        _usable(rule, picked, lacking)
+        _usable(rule, picked, lacking, rehearse)
         return _project(blank, rule, picked) if projected else _judge(blank, rule, picked)
     except _OpenError as error:
-        failed = None if projected else _failed_all_the_same(blank, rule, picked)
+        failed = None if projected else _failed_all_the_same(blank, rule, picked, rehearse)
         return replace(failed or blank, reason=_and(failed.reason if failed else "", str(error)))
 
 
@@ -133,11 +146,13 @@ def _and(*reasons: str) -> str:
     return "; ".join(filter(None, reasons))
 
 
-def _failed_all_the_same(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome | None:
+def _failed_all_the_same(
+    blank: Outcome, rule: Rule, picked: Sequence[Picked], rehearse: bool
+) -> Outcome | None:
     """A fail is a fail, even if other values cannot tell: what is lacking cannot mend it. Too few
     repetitions are not a measurement."""
     usable = [p for p in picked if p.m.valid and p.m.rate.value is not None]
-    if not usable or any(p.run.result.run.clock.virtual for p in usable):
+    if not usable or (not rehearse and any(map(_is_simulated, usable))):
         return None
     eased = rule.model_copy(
         update={"cov": None, "steps": [], "evidence": [], "from_storage": False}
@@ -163,11 +178,15 @@ def limit_text(rule: Rule) -> str:
     return f"at most {rule.at_most}" if isinstance(rule, Limit) else "no error"
 
 
-def _usable(rule: Rule, picked: Sequence[Picked], lacking: str) -> None:
+def _is_simulated(picked: Picked) -> bool:
+    return picked.run.result.run.clock.virtual
+
+
+def _usable(rule: Rule, picked: Sequence[Picked], lacking: str, rehearse: bool) -> None:
     if not picked:
         raise _OpenError("not measured" + (f": {lacking}" if lacking else ""))
-    if any(p.run.result.run.clock.virtual for p in picked):
-        raise _OpenError("measured in virtual time: a model's rates are no system's")
+    if not rehearse and any(map(_is_simulated, picked)):
+        raise _OpenError("measured in virtual time: the rates of a model are not those of a system")
     if isinstance(rule, Valid):
         return
     bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]
@@ -175,7 +194,8 @@ def _usable(rule: Rule, picked: Sequence[Picked], lacking: str) -> None:
         why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
         raise _OpenError(f"{len(bad)} of {len(picked)} invalid ({bad[0].run.name}: {why})")
     if wanted := rule.wanted_evidence:
-        told = [p.m.cache.verdict if p.m.cache is not None else "none" for p in picked]
+        real = [p for p in picked if not (rehearse and _is_simulated(p))]
+        told = [p.m.cache.verdict if p.m.cache is not None else "none" for p in real]
         counts = {word: told.count(word) for word in sorted(set(told)) if word not in wanted}
         if counts:
             found = ", ".join(f"{count} {word}" for word, count in counts.items())
@@ -247,7 +267,10 @@ def _guarded(blank: Outcome, rule: Rule, told: Guard, reason: str = "") -> Outco
     """Pass, fail, or too close to call."""
     found = replace(blank, wrong=told.wrong)
     if told.decides(rule.risk):
-        return _ruled(found, told.met, reason)
+        every = f"all values {'meet' if told.met else 'miss'} the limit, although {told.odd}"
+        return _ruled(found, told.met, _and(every if told.odd else "", reason))
+    if told.odd:
+        return replace(found, ruling=Ruling.CLOSE, reason=_and(f"not reliable: {told.odd}", reason))
     if told.wrong is None:
         why = "one value has no spread: its distance to the limit cannot be judged"
         return replace(found, ruling=Ruling.CLOSE, reason=_and(why, reason))
@@ -334,7 +357,7 @@ def _by_step(
 
 def _over_steps(
     blank: Outcome, rule: Linearity | Floor, found: Sequence[tuple[float, Summary, float]],
-    unit: str, needed: Callable[[float], float], shares: Sequence[StepGuard | None],
+    unit: str, needed: Callable[[float], float], shares: Sequence[StepGuard | None], odd: str,
 ) -> Outcome:  # fmt: skip
     """All steps have to pass, each with the rule's risk. For a fail one is enough; the risk is
     shared out over them, so that many steps do not fail by chance."""
@@ -347,6 +370,12 @@ def _over_steps(
     values = [fmt.quantity(v, unit) for v in (worst.value, worst.needed)]
     told = "" if worst.met else f"at {worst.at:g}: {values[0]}, needed {values[1]}"
     outcome = replace(blank, steps=steps, unit=unit, value=worst.value, sample=worst.sample)
+    if odd and rule.risk < 0.5:
+        # The value alone would do if all repetitions say the same.
+        if any(s.needed and s.sample.max < s.needed for s in judged):
+            return _ruled(outcome, False, _and(told, odd))
+        if not all(s.needed is None or s.sample.min >= s.needed for s in judged):
+            return replace(outcome, ruling=Ruling.CLOSE, reason=f"not reliable {odd}")
     alone = rule.risk if rule.risk >= 0.5 else rule.risk / len(judged)
     failed = [s for s in judged if not s.share.guard.met and s.share.guard.decides(alone)]  # type: ignore[union-attr]
     if failed:
@@ -371,6 +400,18 @@ def _over_steps(
     )
 
 
+def _odd_steps(
+    found: Sequence[tuple[float, Summary, float]], values: Sequence[Sequence[float]]
+) -> str:
+    """Steps whose repetitions make their mean misleading, with what to do."""
+    texts = [
+        f"at {at:g}: {'; '.join(remark.text for remark in remarks)}"
+        for (at, _, _), some in zip(found, values, strict=True)
+        if (remarks := repetitions.oddities(some))
+    ]
+    return "; ".join(texts)
+
+
 def _doubt(told: Guard) -> float:
     if told.wrong is None:
         return 1.0
@@ -385,7 +426,8 @@ def _linearity(blank: Outcome, rule: Linearity, picked: Sequence[Picked]) -> Out
     def needed(at: float) -> float:
         return rate * at / first * (1 - rule.tolerance)
 
-    outcome = _over_steps(blank, rule, found, unit, needed, [None, *told.steps])
+    odd = _odd_steps(found, values)
+    outcome = _over_steps(blank, rule, found, unit, needed, [None, *told.steps], odd)
     above = [at for at, _, v in found if v > rate * at / first * (1 + rule.tolerance)]
     if above and outcome.ruling is Ruling.PASS:
         told_at = ", ".join(f"{at:g}" for at in above)
@@ -402,7 +444,8 @@ def _floor(blank: Outcome, rule: Floor, picked: Sequence[Picked]) -> Outcome:
         given = best
         _check_unit(unit, wanted)
     told = guard.floor(values, rule.share, given, rule.risk)
-    return _over_steps(blank, rule, found, unit, lambda _: best * rule.share, told.steps)
+    odd = _odd_steps(found, values)
+    return _over_steps(blank, rule, found, unit, lambda _: best * rule.share, told.steps, odd)
 
 
 def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:

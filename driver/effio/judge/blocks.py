@@ -18,9 +18,12 @@ APART = timedelta(hours=6)
 # However closely they follow each other, a block is no longer than this.
 LONGEST = timedelta(hours=24)
 FEWEST = 2
+# Nights of a baseline from which control limits can be computed.
+FEWEST_OF_BASELINE = 5
+_JOBS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
 
 
-def _start(run: Judged) -> datetime | None:
+def start_of(run: Judged) -> datetime | None:
     text = run.result.run.started
     try:
         return datetime.fromisoformat(text.replace("Z", "+00:00")) if text else None
@@ -28,12 +31,18 @@ def _start(run: Judged) -> datetime | None:
         return None
 
 
-def blocks_of(runs: Sequence[Judged]) -> dict[str, int]:
-    """The number of its block for each run, by name. Runs in virtual time know no night: each is a
-    block of its own. Runs that do not say when they started are one block together."""
+def _job(run: Judged) -> str | None:
+    """The batch job, as far as it is known."""
+    batch = run.result.run.system.batch
+    found = next((batch[name] for name in _JOBS if batch.get(name)), None)
+    return None if found is None else f"{batch.get('SLURM_CLUSTER_NAME', '')} {found}"
+
+
+def _nights(runs: Mapping[str, Judged]) -> dict[str, int]:
     found: dict[str, int] = {}
     timed = sorted(
-        ((at, run.name) for run in runs if (at := _start(run)) is not None), key=_by_start
+        ((at, name) for name, run in runs.items() if (at := start_of(run)) is not None),
+        key=_by_start,
     )
     number, first, last = 0, None, None
     for at, name in timed:
@@ -41,11 +50,40 @@ def blocks_of(runs: Sequence[Judged]) -> dict[str, int]:
             number, first = number + 1, at
         last = at
         found[name] = number
-    for run in runs:
+    for name, run in runs.items():
         if run.result.run.clock.virtual:
             number += 1
-            found[run.name] = number
-    return {run.name: found.get(run.name, 0) for run in runs}
+            found[name] = number
+    return {name: found.get(name, 0) for name in runs}
+
+
+def blocks_of(*sides: Sequence[Judged]) -> list[list[int]]:
+    """The block number of each run of each side. Runs in virtual time have no night: each is a
+    block of its own. Runs that do not say when they started are one block together.
+
+    A batch job is one block however long it is. Several jobs of one night are separate blocks if
+    both sides ran in each of them: the effect of the night cancels then."""
+    runs = {f"{s} {i}": run for s, side in enumerate(sides) for i, run in enumerate(side)}
+    night = _nights(runs)
+    jobs = {name: _job(run) for name, run in runs.items()}
+    first_night: dict[str, int] = {}
+    for name, job in jobs.items():
+        if job is not None:
+            first_night[job] = min(night[name], first_night.get(job, night[name]))
+    merged = {
+        name: first_night[job] if (job := jobs[name]) is not None else at
+        for name, at in night.items()
+    }
+    block = {name: (at, "") for name, at in merged.items()}
+    for at in set(merged.values()):
+        some = [name for name in runs if merged[name] == at]
+        within = {(jobs[name], name.partition(" ")[0]) for name in some}
+        told = {job for job, _ in within}
+        whole = all((job, str(s)) in within for job in told for s in range(len(sides)))
+        if None not in told and len(told) > 1 and whole:
+            block |= {name: (at, jobs[name] or "") for name in some}
+    numbers = {key: i for i, key in enumerate(sorted(set(block.values())))}
+    return [[numbers[block[f"{s} {i}"]] for i in range(len(side))] for s, side in enumerate(sides)]
 
 
 def _by_start(timed: tuple[datetime, str]) -> tuple[float, str]:
@@ -58,25 +96,3 @@ def means_by_block(values: Mapping[str, float], blocks: Mapping[str, int]) -> di
     for name, value in values.items():
         groups.setdefault(blocks[name], []).append(value)
     return {block: sum(some) / len(some) for block, some in sorted(groups.items())}
-
-
-def one_is_always_first(first: Sequence[Judged], second: Sequence[Judged]) -> bool:
-    """Whether, on every night on which both sides ran, the same side ran earlier, on average. A
-    drift within nights looks like a difference of the sides then; A B B A has none."""
-    runs = [*first, *second]
-    numbered = [Judged(str(i), run.path, run.result) for i, run in enumerate(runs)]
-    nights: dict[int, list[tuple[float, bool]]] = {}
-    for name, block in blocks_of(numbered).items():
-        at = _start(numbered[int(name)])
-        if at is not None:
-            nights.setdefault(block, []).append((at.timestamp(), int(name) >= len(first)))
-    leads = []
-    for some in nights.values():
-        order = [late for _, late in sorted(some)]
-        if any(order) and not all(order):
-            places: list[list[int]] = [[], []]
-            for place, late in enumerate(order):
-                places[late].append(place)
-            means = [sum(p) / len(p) for p in places]
-            leads.append(means[1] - means[0])
-    return bool(leads) and (min(leads) > 0 or max(leads) < 0)

@@ -15,13 +15,20 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from effio import text as fmt
-from effio.judge import blocks, statistics
+from effio.judge import blocks, order, statistics
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary
 from effio.judge.verdicts import Untold, Verdict
 
 _NIGHTS_WITH_BOTH = "nights with both"
+_PAIRS = "pairs of runs"
+_OF_BASELINE = "nights of the baseline"
+# Control limits: two-sided for all measurements together, so that one night in 100 is called worse
+# by chance.
+_CONTROL = 0.02
+# A drift that explains this part of a difference explains too much.
+_EXPLAINED = 0.25
 _PLACES = frozenset({"cache", "device"})
 
 
@@ -34,11 +41,13 @@ class Side:
 @dataclass(frozen=True)
 class Terms:
     """How two sides are compared. `across`: axes and options that may differ, because they are what
-    is compared. `tolerance`: a change of this part is none."""
+    is compared. `tolerance`: a change of this part is none. `control`: one new night is judged by
+    the control limits of the first side's nights."""
 
     across: frozenset[str] = frozenset()
     tolerance: float = 0.02
     by_repetitions: bool = False
+    control: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,19 @@ class Line:
     counts: tuple[int, int] = (0, 0)
     note: str = ""
     by_blocks: bool = True  # enough of them for a verdict
-    by_order: bool = False  # a drift within nights would look the same
+    by_order: str = ""  # why a drift within nights would look the same
 
     @property
     def is_loss(self) -> bool:
-        return self.verdict is Verdict.SLOWER
+        return self.verdict in (Verdict.SLOWER, Verdict.ALARM)
+
+    @property
+    def by_control(self) -> bool:
+        return self.basis == _OF_BASELINE
+
+    @property
+    def level(self) -> float:
+        return _CONTROL if self.by_control else statistics.SIGNIFICANCE
 
 
 @dataclass(frozen=True)
@@ -90,6 +107,28 @@ class Alone:
 
 
 @dataclass(frozen=True)
+class Power:
+    """How often a loss of this part in one of the judged measurements would have been found, on
+    average over them."""
+
+    loss: float
+    measurements: int
+    found: float
+
+    @property
+    def text(self) -> str:
+        cells = (
+            "the one measurement"
+            if self.measurements == 1
+            else f"one of {self.measurements} measurements"
+        )
+        return (
+            f"A loss of {100 * self.loss:.0f} % in {cells} would have been found in"
+            f" {round(100 * self.found)} of 100 cases."
+        )
+
+
+@dataclass(frozen=True)
 class Comparison:
     first: Side
     second: Side
@@ -99,6 +138,7 @@ class Comparison:
     alone: Sequence[Alone]
     differences: Sequence[Difference]
     notes: Sequence[str] = field(default_factory=tuple)
+    power: Power | None = None
 
     @property
     def losses(self) -> list[Line]:
@@ -109,15 +149,23 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
     terms = terms or Terms()
     samples = [samples_of(side.runs, terms.across) for side in (first, second)]
     common = [key for key in samples[0] if key in samples[1]]
-    paired = are_interleaved(first.runs, second.runs)
-    block_of = [_blocks(first, second, i) for i in (0, 1)]
-    found = [_line(samples[0][k], samples[1][k], terms, paired, block_of) for k in common]
-    if blocks.one_is_always_first(first.runs, second.runs):
-        found = [replace(x, by_order=x.basis == _NIGHTS_WITH_BOTH) for x in found]
+    pairs = interleaved_pairs(first.runs, second.runs)
+    sides = (first.runs, second.runs)
+    numbers = blocks.blocks_of(*sides)
+    block_of = [
+        {run.name: n for run, n in zip(runs, some, strict=True)}
+        for runs, some in zip(sides, numbers, strict=True)
+    ]
+    places = order.places(sides, numbers)
+    found = [
+        _in_order(_line(samples[0][k], samples[1][k], terms, pairs, block_of),
+                  (samples[0][k], samples[1][k]), places)
+        for k in common
+    ]  # fmt: skip
     lines = _adjusted(found, terms)
     lines.sort(key=_weight)
     notes = []
-    if paired:
+    if pairs:
         notes.append("The runs of the two sides alternate in time: they are compared in pairs.")
     return Comparison(
         first,
@@ -128,32 +176,56 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
         _alone(samples[0], samples[1], first.name) + _alone(samples[1], samples[0], second.name),
         differences(first.runs, second.runs),
         notes,
+        _power(lines),
     )
 
 
-def _blocks(first: Side, second: Side, side: int) -> dict[str, int]:
-    """Of the runs of one side; a night is the same block for both."""
-    both = [
-        Judged(f"{i} {run.name}", run.path, run.result)
-        for i, one in enumerate((first, second))
-        for run in one.runs
-    ]
-    start = f"{side} "
-    found = blocks.blocks_of(both)
-    return {name[2:]: number for name, number in found.items() if name.startswith(start)}
+def _logs(sample: Sample) -> dict[str, float]:
+    """By run the logarithm of its mean; empty where a value is not above 0."""
+    means = {n: sum(v) / len(v) for n, v in sample.values.items() if v}
+    return {n: math.log(m) for n, m in means.items()} if min(means.values(), default=0) > 0 else {}
 
 
-def are_interleaved(first: Sequence[Judged], second: Sequence[Judged]) -> bool:
-    """Whether each run of one side stands beside one of the other in time: A B A B, A B B A."""
+def _in_order(line: Line, samples: Sequence[Sample], places: Sequence[order.Place]) -> Line:
+    """Whether the order of the runs, or a drift together with it, could make the difference."""
+    if line.ratio is None or not places:
+        return line
+    if order.one_is_always_first(places):
+        return replace(line, by_order=f"{Untold.ORDER.value}: a drift would look the same")
+    found = order.slope([_logs(sample) for sample in samples], places)
+    if found is None or not found.is_sure:
+        return line
+    later = order.leads(places)
+    explained = abs(found.change * sum(later) / len(later))
+    if explained <= _EXPLAINED * abs(math.log(line.ratio.value)):
+        return line
+    each = fmt.percent(abs(math.expm1(found.change)))
+    why = f"rates drift by {each} a run, and the order is not balanced"
+    return replace(line, by_order=why)
+
+
+def _power(lines: Sequence[Line], loss: float = 0.10) -> Power | None:
+    judged = [x for x in lines if x.p is not None and x.ratio is not None]
+    if not judged:
+        return None
+    each = [x.ratio.power(1 - loss, x.level / len(judged)) for x in judged if x.ratio is not None]
+    return Power(loss, len(judged), sum(each) / len(each))
+
+
+def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list[tuple[str, str]]:
+    """Names of the runs that belong together, if each run of one side stands next to one of the
+    other in time: A B A B, A B B A; else nothing."""
     if len(first) != len(second) or len(first) < statistics.FEWEST:
-        return False
+        return []
     if any(len({run.result.benchmark for run in side}) != 1 for side in (first, second)):
-        return False
+        return []
     starts = [[run.result.run.started for run in side] for side in (first, second)]
     if any(not all(some) or len(set(some)) < len(some) or some != sorted(some) for some in starts):
-        return False
-    blocks = [sorted(pair) for pair in zip(*starts, strict=True)]
-    return all(a[1] < b[0] for a, b in pairwise(blocks))
+        return []
+    pairs = [sorted(pair) for pair in zip(*starts, strict=True)]
+    if not all(a[1] < b[0] for a, b in pairwise(pairs)):
+        return []
+    return [(a.name, b.name) for a, b in zip(first, second, strict=True)]
 
 
 def _untold(a: Sample, b: Sample, terms: Terms) -> tuple[Untold, str] | None:
@@ -185,7 +257,11 @@ def _elsewhere(a: set[str], b: set[str]) -> bool:
 
 
 def _line(
-    a: Sample, b: Sample, terms: Terms, paired: bool, block_of: Sequence[Mapping[str, int]]
+    a: Sample,
+    b: Sample,
+    terms: Terms,
+    paired: Sequence[tuple[str, str]],
+    block_of: Sequence[Mapping[str, int]],
 ) -> Line:
     blank = Line(
         a.key,
@@ -207,10 +283,13 @@ def _line(
     turned = a.better == "lower"
     gain = math.exp((_log_mean(means[1]) - _log_mean(means[0])) * (-1 if turned else 1))
     virtual = next(iter(a.runs.values())).result.run.clock.virtual
-    logs = [{n: _log_mean([sum(v) / len(v)]) for n, v in s.values.items() if v} for s in (a, b)]
+    logs = [_logs(s) for s in (a, b)]
     nights = [blocks.means_by_block(*two) for two in zip(logs, block_of, strict=True)]
     if min(map(len, nights)) >= blocks.FEWEST and not virtual:
         return _over_blocks(blank, nights, gain, turned)
+    of_baseline = len(nights[0]) >= blocks.FEWEST_OF_BASELINE and len(nights[1]) == 1
+    if terms.control and of_baseline and not virtual:
+        return _by_control(blank, nights, gain, turned)
     few_runs = max(map(len, means)) < statistics.FEWEST
     if few_runs and not (terms.by_repetitions or virtual):
         reason = (
@@ -227,10 +306,13 @@ def _line(
             counts=(len(a.all()), len(b.all())),
         )
     values = [a.all(), b.all()] if few_runs else means
-    # Pairs by their place in time: none where a run of one has no valid value.
-    whole = len(a.values) == len(a.runs) == len(b.runs) == len(b.values)
-    pairs = paired and not few_runs and whole and len(values[0]) == len(values[1])
-    basis = "repetitions" if few_runs else "pairs of runs" if pairs else "runs"
+    # Pairs by the identity of their runs: one without a valid value takes its partner with it.
+    whole = [(x, y) for x, y in paired if x in logs[0] and y in logs[1]]
+    pairs = not few_runs and len(whole) >= statistics.FEWEST
+    if pairs:
+        names = ([x for x, _ in whole], [y for _, y in whole])
+        values = [[math.exp(own[n]) for n in some] for own, some in zip(logs, names, strict=True)]
+    basis = "repetitions" if few_runs else _PAIRS if pairs else "runs"
     ratio = _ratio(values[0], values[1], turned, pairs)
     counts = (len(values[0]), len(values[1]))
     if ratio is None:
@@ -267,6 +349,20 @@ def _over_blocks(
     return replace(blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts)
 
 
+def _by_control(
+    blank: Line, nights: Sequence[Mapping[int, float]], gain: float, turned: bool
+) -> Line:
+    """One new night against the nights of a baseline: the deviation is that of the baseline."""
+    values = [[math.exp(v) for v in one.values()] for one in nights]
+    ratio = _ratio(values[0], values[1], turned)
+    counts = (len(values[0]), len(values[1]))
+    if ratio is None:
+        return replace(blank, gain=gain, reason="no control limits", cause=Untold.TOO_FEW)
+    return replace(
+        blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=_OF_BASELINE, counts=counts
+    )
+
+
 def _ratio(
     a: Sequence[float], b: Sequence[float], turned: bool, paired: bool = False
 ) -> Ratio | None:
@@ -282,32 +378,43 @@ def _adjusted(lines: Sequence[Line], terms: Terms) -> list[Line]:
     judged = [i for i, line in enumerate(lines) if line.p is not None]
     adjusted = dict(zip(judged, statistics.holm([lines[i].p or 0.0 for i in judged]), strict=True))
     return [
-        _ruled(line, adjusted[i], terms) if i in adjusted else line for i, line in enumerate(lines)
+        _ruled(line, adjusted[i], len(judged), terms) if i in adjusted else line
+        for i, line in enumerate(lines)
     ]
 
 
-def _ruled(line: Line, p: float, terms: Terms) -> Line:
+def _ruled(line: Line, p: float, judged: int, terms: Terms) -> Line:
     assert line.ratio is not None
     value = line.ratio.value
-    if p >= statistics.SIGNIFICANCE:
-        part = 1 - 1 / line.ratio.seen
+    if p >= line.level:
+        part = 1 - 1 / line.ratio.seen_at(line.level / judged)
         reason = f"a loss of {fmt.percent(part)} would show"
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
     # A loss of 2 % is a factor of 0.98; a gain that makes up for it is one over that.
     if 1 - terms.tolerance <= value <= 1 / (1 - terms.tolerance):
         reason = f"within the tolerance of {100 * terms.tolerance:.2g} %"
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
-    if line.by_order:
-        reason = f"{Untold.ORDER.value}: a drift would look the same; take turns, A B B A"
-        return replace(line, cause=Untold.ORDER, p=p, reason=reason)
-    if not line.by_blocks:
-        how = "faster" if value > 1 else "slower"
+    how = "faster" if value > 1 else "slower"
+    turns = f"{line.by_order}; take turns, A B B A" if line.by_order else ""
+    if turns and line.basis == _NIGHTS_WITH_BOTH:
+        return replace(line, cause=Untold.ORDER, p=p, reason=turns)
+    if line.by_control and value < 1:
+        return replace(line, verdict=Verdict.ALARM, p=p, reason="repeat on another night")
+    if not line.by_blocks or line.by_control:
         reason = f"{how} in the runs of one night: repeat on another night"
+        reason = "; ".join(filter(None, (reason, turns)))
         return replace(line, verdict=Verdict.TONIGHT, p=p, reason=reason)
     return replace(line, verdict=Verdict.FASTER if value > 1 else Verdict.SLOWER, p=p)
 
 
-_ORDER = (Verdict.SLOWER, Verdict.FASTER, Verdict.TONIGHT, Verdict.SAME, Verdict.UNTOLD)
+_ORDER = (
+    Verdict.SLOWER,
+    Verdict.ALARM,
+    Verdict.FASTER,
+    Verdict.TONIGHT,
+    Verdict.SAME,
+    Verdict.UNTOLD,
+)
 
 
 def _weight(line: Line) -> tuple[int, float]:

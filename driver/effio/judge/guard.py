@@ -16,6 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from effio.judge import detection
+from effio.judge.repetitions import oddities
+
 # Arithmetic on equal values leaves this much.
 _ROUNDING = 1e-12
 # More repetitions than this nobody will do: they are not counted.
@@ -26,11 +29,13 @@ _MOST = 10_000
 class Guard:
     """`met` compares the value alone with the limit. `wrong` is the probability that this is the
     wrong side, None where one value has no spread. `needed` is the number of repetitions, in all,
-    that would decide if value and spread stayed as they are."""
+    that would decide if value and spread stayed as they are. `odd` says what makes the mean
+    misleading; then all values have to be on one side of the limit."""
 
     met: bool
     wrong: float | None
     needed: int | None = None
+    odd: str = ""
 
     def decides(self, risk: float) -> bool:
         # A risk of one half and more asks for the value alone.
@@ -66,14 +71,20 @@ def needed(distance: float, deviation: float, count: int, risk: float) -> int | 
 def of_mean(runs: Sequence[Sequence[float]], limit: float, met: bool, risk: float) -> Guard:
     """Of the mean of all values against a limit; `runs` holds the values by run. Repetitions of one
     run share its luck: from three runs on the error is the larger of that over runs and that over
-    all values."""
+    all values. Values of which the mean says little (effio.judge.repetitions) decide only if all of
+    them are on one side of the limit, with the probability of the sign test."""
     values = [np.asarray(run, dtype=float) for run in runs if len(run)]
     flat = np.concatenate(values)
     distance = float(flat.mean()) - limit
     if len(flat) < 2:
         return Guard(met, None)
+    odd = "; ".join(remark.text for remark in oddities(flat.tolist()))
+    if odd:
+        one_sided = float(flat.min()) > limit or float(flat.max()) < limit
+        return Guard(met, 0.5 ** len(flat) if one_sided else 0.5, odd=odd)
     deviation = float(flat.std(ddof=1))
-    error, freedom = deviation / math.sqrt(len(flat)), float(len(flat) - 1)
+    independent = float(detection.worth(flat))
+    error, freedom = deviation / math.sqrt(independent), max(1.0, independent - 1)
     wrong = wrong_side(distance, error, freedom)
     if len(values) >= 3:
         means = np.array([run.mean() for run in values])

@@ -73,15 +73,16 @@ Selection = dict[Coordinate, Scalar | list[Scalar] | Bounds]
 
 
 class _Rule(_Table):
-    """`select`: which measurements; `across`: in what they may differ all the same. `evidence`: the
-    verdicts on caches that count, `from_storage` is short for "device". `at_largest`: those at the
-    largest value of this axis alone; a run that has none of it counts as such. `risk`: largest
-    probability of a wrong ruling; 0.5 compares the value alone."""
+    """`select`: which measurements; `figure`: figures of this name instead; `across`: in what they
+    may differ. `evidence`: the verdicts on caches that count, `from_storage` is short for "device".
+    `at_largest`: only those at the largest value of this axis; a run without it counts as such.
+    `risk`: largest probability of a wrong ruling; 0.5 compares the value alone."""
 
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")
     title: str = ""
     source: str = ""
     select: Selection = Field(default_factory=dict)
+    figure: str = Field(default="", max_length=200)
     repetitions: int = Field(default=1, ge=1)
     cov: Part | None = None
     across: list[Coordinate] = Field(default_factory=list)

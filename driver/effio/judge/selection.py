@@ -7,16 +7,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from effio import text as fmt
+from effio.config.toml_file import nearest
 from effio.judge import rules as data
 from effio.judge.rules import Bounds, Rule
 from effio.judge.samples import Judged, key_of
-from effio.store.records import Measurement
+from effio.store.reader import Result
+from effio.store.records import Figure, Measurement
 
 
 @dataclass(frozen=True)
 class Picked:
+    """A measurement of a run, or a figure in the form of one."""
+
     run: Judged
     m: Measurement
+
+
+def _of_figure(figure: Figure, result: Result) -> Measurement:
+    """A figure as a measurement of the whole run: its name is the pattern, and there is no evidence
+    of caches for it as a whole."""
+    system = result.run.system
+    known = figure.metric.value is not None
+    return Measurement(
+        benchmark=figure.benchmark,
+        pattern=figure.name,
+        access="",
+        where=figure.where,
+        ranks=system.ranks,
+        nodes=system.nodes,
+        bytes=0,
+        operations=0,
+        seconds={},
+        rate=figure.metric,
+        valid=known and figure.valid is not False,
+        invalid_reason="; ".join(figure.reasons) or figure.metric.reason,
+        detail=figure.detail,
+    )
+
+
+def _offered(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
+    """All that a rule can select from; else what there is instead."""
+    if not rule.figure:
+        return [Picked(run, m) for run in runs for m in run.result.measurements], ""
+    found = [
+        Picked(run, _of_figure(f, run.result))
+        for run in runs
+        for f in run.result.figures
+        if f.name == rule.figure
+    ]
+    names = list(dict.fromkeys(f.name for run in runs for f in run.result.figures))
+    there = f"{nearest(rule.figure, names)}" if names else "; there is no figure"
+    return found, "" if found else f"no figure '{fmt.plain(rule.figure, 100)}'{there}"
 
 
 def step_of(run: Judged) -> str | None:
@@ -73,7 +114,9 @@ def _matches(found: object, wanted: object) -> bool:
 
 def select(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
     """And, where that is nothing, the condition that left nothing."""
-    picked = [Picked(run, m) for run in runs for m in run.result.measurements]
+    picked, missing = _offered(rule, runs)
+    if missing:
+        return [], missing
     for name, wanted in rule.select.items():
         left = [p for p in picked if _matches(coordinate(p, name), wanted)]
         if picked and not left:

@@ -26,6 +26,10 @@ class Verdict(Enum):
         "different tonight", "warn", "more than chance in these runs, but of too few nights:"
         " repeat on another night",
     )  # fmt: skip
+    ALARM = Word(
+        "below the baseline", "bad", "a loss beyond the control limits of the baseline's nights;"
+        " one new night: repeat it",
+    )  # fmt: skip
     SAME = Word(
         "no difference found", "info", "chance explains what there is; what would have been seen"
         " stands beside it",

@@ -46,6 +46,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         },
         "tolerance": comparison.terms.tolerance,
         "across": sorted(comparison.terms.across),
+        "power": asdict(comparison.power) if comparison.power else None,
         "measurements": [_line(line) for line in comparison.lines],
         "overall": [asdict(one) for one in comparison.overall],
         "alone": [

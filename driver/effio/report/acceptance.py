@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
-from effio.judge.accept import Acceptance, Outcome
+from effio.judge.accept import REHEARSAL, Acceptance, Outcome
 from effio.judge.systems import MeasuredSystem, letters_of
 from effio.judge.verdicts import Ruling
 from effio.report.model import (
@@ -26,8 +26,9 @@ from effio.report.model import (
 _MARKS = {Ruling.PASS: "✓", Ruling.FAIL: "✗", Ruling.CLOSE: "≈", Ruling.OPEN: "?"}
 
 
-def ruling_text(outcome: Outcome) -> str:
+def ruling_text(outcome: Outcome, rehearsal: bool = False) -> str:
     marked = " (projected)" if outcome.projection is not None else ""
+    marked += " (rehearsal)" if rehearsal else ""
     return f"{_MARKS[outcome.ruling]} {outcome.ruling.text}{marked}"
 
 
@@ -54,7 +55,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
     rows: list[list[Cell]] = [
         [
             o.rule.id,
-            ruling_text(o),
+            ruling_text(o, acceptance.rehearsal),
             o.limit,
             value_of(o),
             o.reason,
@@ -83,7 +84,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
     return Table(
         columns,
         rows,
-        acceptance.rules.title,
+        acceptance.rules.title + (f" ({REHEARSAL.lower()})" if acceptance.rehearsal else ""),
         "COV is the deviation over the mean. Of a rule over steps the step that comes nearest to"
         " failing is shown. A projected value was not measured; the reason names its base.",
     )
@@ -141,4 +142,5 @@ def acceptance_section(acceptance: Acceptance, systems: Sequence[MeasuredSystem]
     for outcome in acceptance.outcomes:
         if outcome.steps:
             blocks += _steps(outcome)
-    return Section("acceptance", "Acceptance", blocks, acceptance.rules.purpose)
+    title = f"Acceptance: {REHEARSAL.lower()}" if acceptance.rehearsal else "Acceptance"
+    return Section("acceptance", title, blocks, acceptance.rules.purpose)

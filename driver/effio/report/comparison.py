@@ -345,6 +345,8 @@ def comparison_section(comparisons: Sequence[Comparison]) -> Section:
             figure = gain_figure(comparison, benchmark, len(blocks))
             if figure is not None:
                 blocks.append(figure)
+        if comparison.power is not None:
+            blocks.append(comparison.power.text)
         blocks += [lines_table(comparison), differences_table(comparison), alone_table(comparison)]
     if kiviat := kiviat_figure(comparisons):
         blocks.append(kiviat)

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What repetitions allow to be said: the one place that decides whether there is an interval, what
+makes it misleading, and what to do about it (docs/statistics.md has what was measured).
+
+Fewer than five repetitions have a range, no interval. From five on there is one, which holds if the
+repetitions are independent and met everything that happens. From 60 on that can be checked; a mean
+that then shows nothing odd is called reliable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from effio import text as fmt
+from effio.judge import detection, statistics
+from effio.judge.detection import FEWEST, Floats
+from effio.judge.statistics import Interval, Summary
+
+RELIABLE_FROM = 60
+# A first level that is this part of the repetitions or less is a start-up.
+_START = 1 / 3
+# Of the values: a smaller group that is as large is a mode, else outliers.
+_MODE = 0.1
+_EQUAL = 1e-9
+
+
+class Oddity(Enum):
+    """What makes a mean misleading, the most telling first, with what to do."""
+
+    MODES = (
+        "report the median of each mode, and find out what differs (cache or device, one slow"
+        " server)"
+    )
+    START = "add a warm-up run or more repetitions; the mean depends on how many are counted"
+    LEVEL = "something changed: report both levels, and find out what"
+    DRIFT = (
+        "a cache fills, a file system grows or others are at work: the mean depends on when it"
+        " is measured"
+    )
+    OUTLIERS = "report the median, and look at those repetitions"
+    CORRELATED = "use more repetitions, or spread them over a longer time"
+
+    @property
+    def advice(self) -> str:
+        return self.value
+
+
+class Grade(Enum):
+    """How far the numbers carry."""
+
+    RANGE = "range only"
+    UNCHECKED = "if the repetitions are independent"
+    ODD = "not reliable"
+    RELIABLE = "reliable"
+
+
+@dataclass(frozen=True)
+class Remark:
+    oddity: Oddity
+    what: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.what}: {self.oddity.advice}"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Of the repetitions of one thing, in their unit. `interval` is that of the mean, `of_median`
+    that of the median between two order statistics; None where there are too few values. `value`
+    is the rate of all repetitions together where amounts and times are known, else the mean.
+    `worth`: how many independent repetitions these count as."""
+
+    summary: Summary
+    value: float
+    interval: Interval | None
+    of_median: Interval | None
+    worth: float
+    grade: Grade
+    remarks: Sequence[Remark] = ()
+
+    @property
+    def half(self) -> float | None:
+        return (self.interval.high - self.interval.low) / 2 if self.interval else None
+
+    @property
+    def reliable(self) -> bool:
+        return self.grade is Grade.RELIABLE
+
+    @property
+    def is_odd(self) -> bool:
+        return self.grade is Grade.ODD
+
+    @property
+    def text(self) -> str:
+        """What is odd, with what to do; empty if nothing is."""
+        return "; ".join(remark.text for remark in self.remarks)
+
+    def spread(self, unit: str) -> str:
+        """ "± 3 % (95 %)", or the range of fewer than five."""
+        told = self.summary
+        if told.count < 2:
+            return ""
+        if self.half is None:
+            low, high = (fmt.quantity(v, unit) for v in (told.min, told.max))
+            return f"{low} to {high} (range of {told.count})"
+        share = abs(self.half / self.value) if self.value else 0.0
+        return f"± {100 * share if share > _EQUAL else 0:.3g} % (95 %)"
+
+
+def statement(values: Sequence[float]) -> Statement | None:
+    """Of values in the order in which they were measured."""
+    return _statement(values, np.asarray(values, dtype=float))
+
+
+def rate_statement(amounts: Sequence[float], seconds: Sequence[float]) -> Statement | None:
+    """Of rates: the value is total amount over total time, with its interval."""
+    some, times = np.asarray(amounts, dtype=float), np.asarray(seconds, dtype=float)
+    if len(some) != len(times) or not len(some) or times.min() <= 0:
+        return None
+    return _statement(list(map(float, some / times)), detection.linearized(some, times))
+
+
+def _statement(values: Sequence[float], counted: Floats) -> Statement | None:
+    told = statistics.summary(values)
+    if told is None:
+        return None
+    value = float(counted.mean())
+    median = statistics.median_interval(values)
+    if told.count < FEWEST:
+        return Statement(told, value, None, median, float(told.count), Grade.RANGE)
+    remarks = oddities(values)
+    half = float(detection.half_width(counted))
+    grade = Grade.RELIABLE if told.count >= RELIABLE_FROM else Grade.UNCHECKED
+    return Statement(
+        told,
+        value,
+        Interval(value - half, value + half),
+        median,
+        float(detection.worth(counted)),
+        Grade.ODD if remarks else grade,
+        remarks,
+    )
+
+
+def oddities(values: Sequence[float]) -> tuple[Remark, ...]:
+    """What is found in values in their order, without what merely follows from it; nothing below
+    five."""
+    some = np.asarray(values, dtype=float)
+    if len(some) < FEWEST or float(np.ptp(some)) <= _EQUAL * abs(float(some.mean())):
+        return ()
+    # Rates differ by factors: their logarithms are compared.
+    scaled = np.log(some) if some.min() > 0 else some
+    level = _level_remark(some, scaled)
+    drift = bool(detection.drifts(some))
+    found = [None if level and _same_groups(scaled) else _split_remark(some, scaled), level]
+    if drift and level is None:
+        found.append(_drift_remark(some))
+    if not any(found[:2]) and (away := detection.outliers(some)).any():
+        count = int(away.sum())
+        what = f"{count} of {len(some)} {_are(count)} far from the others ({_worst(some, away)})"
+        found.append(Remark(Oddity.OUTLIERS, what))
+    if not any(found[1:]) and detection.correlated(some):
+        found.append(Remark(Oddity.CORRELATED, _correlated(some)))
+    told = [remark for remark in found if remark is not None]
+    if not told and drift:
+        told = [_drift_remark(some)]
+    return tuple(told)
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _same_groups(scaled: Floats) -> bool:
+    """Whether the two modes are the two levels, one after the other."""
+    modes, levels = detection.modes(scaled), detection.level_change(scaled)
+    first = int(levels.place)
+    low = first if levels.before < levels.after else len(scaled) - first
+    return not modes.found or int(modes.place) == low
+
+
+def odd(values: Floats) -> detection.Flags:
+    """Whether `oddities` finds any, for many samples of positive values (along the last axis)."""
+    logs = np.log(values)
+    found = detection.modes(logs).found | detection.level_change(logs).found
+    found = found | detection.drifts(values) | detection.outliers(values).any(-1)
+    return np.asarray(found | detection.correlated(values))
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:.2g} times" if factor >= 0.1 else f"1/{1 / factor:.2g}"
+
+
+def _split_remark(some: Floats, scaled: Floats) -> Remark | None:
+    """Two modes, or, where the smaller group is small, outliers."""
+    found = detection.modes(scaled)
+    if not found.found:
+        return None
+    ordered = np.sort(some)
+    place, count = int(found.place), len(some)
+    low, high = float(np.median(ordered[:place])), float(np.median(ordered[place:]))
+    upper = count - place <= place
+    few = min(place, count - place)
+    of = (high, low) if upper else (low, high)
+    times = f" at {_factor(of[0] / of[1])} the others" if of[1] > 0 and of[0] > 0 else ""
+    if few == 1 or few < _MODE * count:
+        return Remark(
+            Oddity.OUTLIERS, f"{few} of {count} {_are(few)} far off{times.replace(' at ', ': ')}"
+        )
+    return Remark(Oddity.MODES, f"two modes, {fmt.percent(few / count)} of {count}{times}")
+
+
+def _level_remark(some: Floats, scaled: Floats) -> Remark | None:
+    found = detection.level_change(scaled)
+    if not found.found or int(found.place) == len(some) - 1:  # a last value is an outlier
+        return None
+    place = int(found.place)
+    first, second = float(some[:place].mean()), float(some[place:].mean())
+    if place <= max(1, math.floor(_START * len(some))):
+        which = "the first is" if place == 1 else f"the first {place} are"
+        times = (
+            f" {_factor(first / second)} the others" if second > 0 and first > 0 else " different"
+        )
+        return Remark(Oddity.START, f"{which}{times}")
+    times = f" to {_factor(second / first)} what it was" if first > 0 and second > 0 else ""
+    return Remark(Oddity.LEVEL, f"the level changes after {place} of {len(some)}{times}")
+
+
+def _drift_remark(some: Floats) -> Remark:
+    return Remark(Oddity.DRIFT, f"the values {_direction(some)} from first to last")
+
+
+def _direction(some: Floats) -> str:
+    third = max(1, len(some) // 3)
+    first, last = float(some[:third].mean()), float(some[-third:].mean())
+    how = "rise" if last > first else "fall"
+    return f"{how} by {fmt.percent(abs(last / first - 1))}" if first > 0 else how
+
+
+def _worst(some: Floats, away: detection.Flags) -> str:
+    median = float(np.median(some))
+    worst = max((float(v) for v in some[away]), key=lambda v: abs(v - median))
+    return f"{_factor(worst / median)} the median" if worst > 0 and median > 0 else f"{worst:.3g}"
+
+
+def _correlated(some: Floats) -> str:
+    count = len(some)
+    if count < detection.FEWEST_WIDENED:
+        return (
+            "neighbors are alike (autocorrelated); too few to say how much that widens the interval"
+        )
+    worth = float(detection.worth(some))
+    return f"autocorrelated: {count} count as {worth:.0f} independent ones"
+
+
+def is_known(interval: Interval | None, count: int) -> bool:
+    """Whether a statement may be based on a mean: it stands on two repetitions or more and has an
+    interval. The one rule for efficiency, scaling and shares."""
+    return interval is not None and count >= 2
+
+
+def are_apart(first: Interval | None, second: Interval | None) -> bool:
+    """Whether a difference may be stated: both intervals are known and do not overlap."""
+    if first is None or second is None:
+        return False
+    return first.high < second.low or second.high < first.low
