@@ -123,7 +123,7 @@ def command(
     words = [baseline, *sides] if baseline is not None else list(sides)
     if len(words) < 2:
         raise click.UsageError("name two sides at least, or one and --baseline SIDE")
-    from effio.report.html import write_page
+    from effio.report.html import write_text
 
     terms = Terms(frozenset(across), part(tolerance), by_repetitions, baseline is not None)
     store = Store(runs_directory(ctx))
@@ -132,7 +132,7 @@ def command(
     if page:
         _write_page(page, comparisons)
     if junit:
-        write_page(Path(junit), views.junit(comparisons))
+        write_text(Path(junit), views.junit(comparisons))
     if form is Form.JSON:
         for comparison in comparisons:
             click.echo(json.dumps(views.comparison_data(comparison)))

@@ -192,8 +192,13 @@ def write_page(target: Path, page: str) -> Path:
             f"{target}: a page is a file whose name ends in {' or '.join(PAGE_SUFFIXES)}",
             hint="effio report --png, --svg and --pdf FIGURE write single figures",
         )
+    return write_text(target, page)
+
+
+def write_text(target: Path, text: str) -> Path:
+    """A whole file or none."""
     try:
-        write_atomically(target, page)
+        write_atomically(target, text)
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target
