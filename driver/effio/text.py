@@ -111,7 +111,10 @@ def percent(fraction: float) -> str:
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    """ "1 rank", "2 ranks", "3 processes"; another plural has to be given."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {plural or noun + ('es' if noun.endswith('s') else 's')}"
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from driver import made
 from driver.conftest import Effio
+from effio.serve.app import App
 from effio.serve.server import LOOPBACK, Server
+from effio.serve.shelf import Shelf
 from effio.store.folder import this_process
+from store import generate
 
 FIRST = "20260101T000000Z-b-eff-io"
 SECOND = "20260202T000000Z-b-eff-io-second"
@@ -212,6 +216,26 @@ def test_a_damaged_run_harms_no_other(runs: Path, server: Server) -> None:
     status, text, _ = _ask(server, f"/{_token(server)}/run/damaged")
     assert status == 409
     assert "not JSON" in text
+
+
+def test_runs_are_grouped_by_campaign_with_what_tells_them_apart(runs: Path) -> None:
+    generate(runs, 11)
+    app = App(Shelf(runs), "t", 1)
+    text = app.respond("GET", "/t/", {"Host": "localhost:1"}).body.decode()
+    headings = re.findall(r"<h2>(.*?) <span class=\"count\">(.*?)</span></h2>", text)
+    # The newest run belongs to none; the directory that is linked is left out.
+    assert headings == [("No campaign", "3 runs"), ("Campaign sweep", "11 runs")]
+    sweep = text.partition("Campaign sweep")[2]
+    points = re.findall(r'<span class="point">(.*?)</span>', sweep)
+    assert points[:2] == [
+        "step bulk · transfer 2048 · repetition 1", "step bulk · transfer 1024 · repetition 10",
+    ]  # fmt: skip
+    assert re.findall(r'<span class="where">(.*?)</span>', sweep)[0] == (
+        "2026-01-01 00:00 UTC · 2 ranks · ext4 /"
+    )
+    own = text.partition("Campaign sweep")[0]
+    assert "b_eff_io = 300.0 MB/s" in own
+    assert '<em class="">not valid, mixed</em>' in own
 
 
 def test_the_list_filters(server: Server) -> None:

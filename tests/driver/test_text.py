@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
@@ -87,3 +89,43 @@ def test_foreign_text_cannot_drive_a_terminal() -> None:
 )
 def test_rates_are_read_as_the_engine_writes_them(said: str, value: float | None) -> None:
     assert text.parse_rate(said) == value
+
+
+def test_one_is_no_plural() -> None:
+    assert [text.count_of(n, "rank") for n in (0, 1, 2)] == ["0 ranks", "1 rank", "2 ranks"]
+    assert text.count_of(2, "process") == "2 processes"
+    assert text.count_of(1, "axis", "axes") == "1 axis"
+    assert text.count_of(3, "axis", "axes") == "3 axes"
+
+
+_COUNTED = re.compile(
+    r"\{[^{}]*\} (?:ranks|nodes|runs|points|processes|cores|pairs|groups|settings|jobs)\b"
+)
+# Numbers that cannot be 1.
+_NEVER_ONE = {
+    "campaign/points.py": "more than the most there may be",
+    "cli/campaign_batch.py": "only where several are left",
+    "cli/kept.py": "from a thousand on",
+    "judge/gather.py": "the most that are read",
+    "profile/darshan_child.py": "damaged: more than there can be",
+    "profile/model.py": "more than the application has",
+    "report/b_eff/pairs.py": "a sample of pairs",
+    "report/b_eff_io/findings.py": "more than the best",
+    "report/bounds.py": "the most that are drawn",
+    "report/campaign.py": "a constant",
+    "report/ior.py": "a share of phases, in which ranks were unequal",
+    "report/study.py": "more than the fewest",
+    "report/tuning.py": "three at least",
+    "serve/app.py": "the most that are compared",
+    "store/folder.py": "several, or it would be the one",
+}
+
+
+def test_numbers_and_their_nouns_come_from_one_helper() -> None:
+    driver = Path(text.__file__).parent
+    found = {
+        path.relative_to(driver).as_posix()
+        for path in driver.rglob("*.py")
+        if _COUNTED.search(path.read_text())
+    }
+    assert found <= set(_NEVER_ONE)

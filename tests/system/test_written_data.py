@@ -33,7 +33,7 @@ WAYS = {
 
 
 def contents(where: Path, most: int = 16 * MIB) -> list[bytes]:
-    """Of each file at most this much: pio's are large, and what repeats does so within a few MiB."""
+    """Of each file at most this much: pio's are large, and repeat within a few MiB."""
     found = []
     for path in sorted(where.rglob("*")):
         if path.is_file():

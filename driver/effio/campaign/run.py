@@ -145,7 +145,8 @@ class Course:
         """What is done, and what is going to be written."""
         settings = self.order.settings
         if already:
-            self.say(f"{already} of {len(self.order.units)} runs are done already")
+            runs = fmt.count_of(len(self.order.units), "run is", "runs are")
+            self.say(f"{already} of {runs} done already")
         if wanted and settings.bytes is not None:
             self.say(
                 f"writing at most {fmt.size(settings.bytes)} to {settings.directory}; "

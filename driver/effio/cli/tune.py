@@ -274,7 +274,10 @@ def _plan(tuning: Tuning, settings: list[Setting], called: Called, engine: Engin
         click.echo(fmt.plain(f"  {setting.title}"))
     budget = [fmt.duration(called.seconds)] if called.seconds else []
     budget += [fmt.count_of(called.runs, "run")] if called.runs else []
-    click.echo(f"budget: {' and '.join(budget)}; at least {called.terms().fewest_runs} runs")
+    click.echo(
+        f"budget: {' and '.join(budget)}; "
+        f"at least {fmt.count_of(called.terms().fewest_runs, 'run')}"
+    )
 
 
 def _model(engine: Engine, tuning: Tuning, called: Called) -> job.Request:

@@ -15,6 +15,7 @@ class Word:
     text: str
     level: Level
     means: str
+    counted: str = ""  # with their number, where that does not stand before the text
 
 
 class Verdict(Enum):
@@ -32,7 +33,7 @@ class Verdict(Enum):
     )  # fmt: skip
     SAME = Word(
         "no difference found", "info", "chance explains what there is; what would have been seen"
-        " stands beside it",
+        " stands beside it", "no difference found in {}",
     )  # fmt: skip
     UNTOLD = Word("cannot be told", "warn", "no ground for a judgement; the reason stands beside")
 
@@ -43,6 +44,10 @@ class Verdict(Enum):
     @property
     def level(self) -> Level:
         return self.value.level
+
+    def counted(self, number: int) -> str:
+        """Of how many measurements it is the verdict: "2 faster"."""
+        return (self.value.counted or f"{{}} {self.text}").format(number)
 
 
 class Untold(Enum):

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from effio import text as fmt
 from effio.engine import mpi
 from effio.engine.mpi import Mpi
 from effio.errors import EffioError
@@ -27,7 +28,9 @@ def ranks_of(total: int | None, nodes: int | None, per_node: int | None) -> Rank
     """Of what was given: a total, or both others. Raises if they contradict each other."""
     if nodes is not None and per_node is not None:
         if total is not None and total > nodes * per_node:
-            raise EffioError(f"--ranks {total} does not fit on {nodes} × {per_node} ranks")
+            raise EffioError(
+                f"--ranks {total} does not fit on {nodes} × {fmt.count_of(per_node, 'rank')}"
+            )
         return Ranks(total or nodes * per_node, nodes, per_node)
     assert total is not None
     return Ranks(total, nodes, per_node)
@@ -40,6 +43,11 @@ class Launch:
     command: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+def _on_cores(ranks: Ranks, machine: Machine) -> str:
+    cores = fmt.count_of(machine.cores, "core")
+    return f"{fmt.count_of(ranks.total, 'rank')} on {cores}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +98,7 @@ class OpenMpi(Launcher):
         if machine.allocation is None and ranks.total > machine.cores:
             words.append("--oversubscribe")
             notes.append(
-                f"{ranks.total} ranks on {machine.cores} cores: telling Open MPI to share them "
+                f"{_on_cores(ranks, machine)}: telling Open MPI to share them "
                 "(--oversubscribe); times include waiting for a core"
             )
         return Launch((*words, *self.options, *program), environment, tuple(notes))
@@ -108,7 +116,7 @@ class Hydra(Launcher):
             words += ["-ppn", str(ranks.per_node)]
         if machine.allocation is None and ranks.total > machine.cores:
             notes.append(
-                f"{ranks.total} ranks on {machine.cores} cores: MPICH waits by polling, so sharing "
+                f"{_on_cores(ranks, machine)}: MPICH waits by polling, so sharing "
                 "cores slows every collective call; use at most one rank a core"
             )
         return Launch((*words, *self.options, *program), {}, tuple(notes))

@@ -51,7 +51,7 @@ def campaign_text(
     document = tomlkit.document()
     head = [
         f"Written by effio profile for {fmt.plain(profile.application, 100)}, a run of"
-        f" {fmt.count_of(profile.ranks, 'process', 'processes')}.",
+        f" {fmt.count_of(profile.ranks, 'process')}.",
         f"As it was: effio run FILE --ranks {profile.ranks}. With other numbers of ranks, and with",
         "--scale 0.01, each process does what one of the application does, or that part of it.",
         "",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TypeVar
 
+from effio import text as fmt
 from effio.report.model import Block, Figure, Panel, Report, Series, Table
 
 T = TypeVar("T")
@@ -42,6 +43,10 @@ def bounded_block(block: Block, limits: Limits) -> Block:
     if isinstance(block, Table):
         return _table(block, limits)
     return _figure(block, limits) if isinstance(block, Figure) else block
+
+
+def _points(number: int) -> str:
+    return fmt.count_of(number, "point")
 
 
 def _count(number: int) -> str:
@@ -147,7 +152,7 @@ def _thinned(series: Series, limits: Limits, notes: dict[str, None]) -> Series:
         [median(known[i][1] for i in part) for part in parts],
         series.style,
         high,
-        [f"{_count(len(part))} points" for part in parts],
+        [_points(len(part)) for part in parts],
         form=series.form,
     )
 
@@ -169,7 +174,7 @@ def _envelope(data: Sequence[Series], points: int) -> list[Series]:
             (median(known[i][0] for i in part), [known[i][1] for i in part]) for part in parts
         ]
     xs = [x for x, _ in groups]
-    notes = [f"{_count(len(ys))} points" for _, ys in groups]
+    notes = [_points(len(ys)) for _, ys in groups]
     return [
         Series(name, xs, [how(ys) for _, ys in groups], style, notes=notes)
         for name, style, how in (("median", 0, median), ("least", 1, min), ("largest", 2, max))

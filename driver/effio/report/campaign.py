@@ -324,7 +324,7 @@ def campaign_report(name: str, runs: Sequence[Judged], target: Path | None = Non
         "points with a number that counts",
         counted,
         "1",
-        f"of {len(points)} points",
+        f"of {fmt.count_of(len(points), 'point')}",
         anchor="points",
     )
     steps = unique(axes_of(run)["step"] for run in runs)

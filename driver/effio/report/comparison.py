@@ -75,7 +75,7 @@ def place(key: Key, names: Sequence[str]) -> str:
 def verdict_line(comparison: Comparison) -> str:
     """How many of which verdict."""
     counts = [
-        f"{sum(line.verdict is verdict for line in comparison.lines)} {verdict.text}"
+        verdict.counted(sum(line.verdict is verdict for line in comparison.lines))
         for verdict in Verdict
         if any(line.verdict is verdict for line in comparison.lines)
     ]

@@ -213,7 +213,11 @@ def restart_finding(result: Result) -> list[Finding]:
         return []
     verified = sum(m.verified_bytes for m in result.measurements)
     wrong = sum(m.error_count for m in result.measurements if m.access == "read")
-    words = f"{wrong} values were WRONG" if wrong else "every value was right"
+    words = (
+        f"{fmt.count_of(wrong, 'value was', 'values were')} WRONG"
+        if wrong
+        else "every value was right"
+    )
     return [
         Finding(
             f"Reading back ran at {fmt.quantity(rate, 'B/s')};"

@@ -115,7 +115,7 @@ def overhead_figure(result: Result) -> Figure | None:
         some = [f for f in of_case if _count(f, "processes") == most]
         values = [f.metric.value for f in some]
         bars = Series(f"over {base}", [_label(f) for f in some], values, 0)
-        variants[f"{case} on {most} processes"] = [Panel("", [bars])]
+        variants[f"{case} on {fmt.count_of(most, 'process')}"] = [Panel("", [bars])]
     return Figure(
         "overhead",
         f"Overhead over {base}",
@@ -167,7 +167,7 @@ def layer_figure(layers: Sequence[FigureRecord]) -> Figure | None:
             for f in of_case
             if _count(f, "processes") == most and f.metric.value is not None
         }
-        named = f"{case} on {most} processes"
+        named = f"{case} on {fmt.count_of(most, 'process')}"
         rows += [[named, name, seconds, below] for name, (seconds, below) in own.items()]
         times = {name: _own_times(name, own) for name in own}
         series = [
@@ -276,7 +276,8 @@ def overhead_findings(result: Result) -> list[Finding]:
         share = 100 * (f.metric.value or 0.0)
         return f"{_word(f, 'library')} {share:+.0f} % ({_count(f, 'edge')}³ cells)"
 
-    text = f"Writing time over {_baseline(result)}, on {most} processes: {told(at[0])}"
+    on = fmt.count_of(most, "process")
+    text = f"Writing time over {_baseline(result)}, on {on}: {told(at[0])}"
     if len(at) > 1:
         text += f" at best, {told(at[-1])} at worst"
     return [Finding(text + ".", "overhead", card="limit")]
@@ -372,8 +373,9 @@ class LibrariesTeller:
             return Headline(title, None, "B/s", context, missing="the comparison is incomplete")
         if (place := told.fastest_write) is not None:
             library, hints = fmt.plain(place.library, 40), fmt.plain(place.hints, 40)
-            ranks = "?" if place.processes is None else place.processes
-            context = f"{library}, hints {hints}, {ranks} ranks"
+            few = place.processes
+            ranks = "? ranks" if few is None else fmt.count_of(few, "rank")
+            context = f"{library}, hints {hints}, {ranks}"
         return Headline(
             title,
             best.metric.value,

@@ -25,7 +25,7 @@ def _what(profile: Profile) -> str:
     source = "from a Darshan log" if profile.source == "darshan" else "from the questionnaire"
     return (
         f"{fmt.plain(profile.application, 100)}, {source}:"
-        f" {fmt.count_of(profile.ranks, 'process', 'processes')}, a run of"
+        f" {fmt.count_of(profile.ranks, 'process')}, a run of"
         f" {fmt.duration(profile.seconds)}{now}; it moves {fmt.size(profile.bytes_of_a_run)}."
     )
 

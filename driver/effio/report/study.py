@@ -368,7 +368,8 @@ def enough_sentence(f: FigureRecord) -> str:
         text += f" (95 % interval: {s.low95:.0f} to {s.high95:.0f})"
     text += f": {fmt.rate(rate)}"
     if best is not None and told.best_ranks is not None and told.best_ranks != ranks:
-        text += f" of at most {fmt.rate(best)} ({told.best_ranks:.0f} processes)"
+        most = fmt.count_of(round(told.best_ranks), "process")
+        text += f" of at most {fmt.rate(best)} ({most})"
     if one is not None and told.fewest_ranks is not None and told.fewest_ranks != ranks:
         gets = "gets" if told.fewest_ranks == 1 else "get"
         text += f"; {told.fewest_ranks:.0f} {gets} {fmt.rate(one)}"

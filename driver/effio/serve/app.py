@@ -12,9 +12,10 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import parse_qs, unquote_to_bytes
 
@@ -22,6 +23,7 @@ import jinja2
 from markupsafe import Markup
 
 import effio
+from effio import text as fmt
 from effio.errors import EffioError
 from effio.report.build import page_of
 from effio.report.campaign import campaign_report
@@ -90,6 +92,8 @@ class App:
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
         )
+        self._environment.filters["groupby_in_order"] = _grouped
+        self._environment.globals["counted"] = fmt.count_of
         self._report = lru_cache(maxsize=8)(self._drawn)
 
     def respond(self, method: str, target: str, headers: Mapping[str, str]) -> Response:
@@ -196,6 +200,11 @@ class App:
         except OSError as error:
             return _refusal(409, f"{file}: {error.strerror}")
         return _answer(200, text, "text/plain", Content_Security_Policy="default-src 'none'")
+
+
+def _grouped(runs: Iterable[Shown]) -> list[tuple[str, list[Shown]]]:
+    """Runs by their heading, as they stand."""
+    return [(heading, list(some)) for heading, some in groupby(runs, lambda run: run.heading)]
 
 
 def _fits(run: Shown, wanted: Mapping[str, str]) -> bool:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from effio import text as fmt
 from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
 from effio.report.campaign import runs_of
-from effio.report.listing import line_of_folder
+from effio.report.listing import axes_of, grouped, line_of_folder, verdict_of
 from effio.store import safe_files
 from effio.store.folder import NOTES, PROGRESS, RECORD, RESULT, RunFolder, Store
 
@@ -32,6 +33,32 @@ class Shown:
     cells: Mapping[str, str]  # as `effio runs --json` says them
     progress: str = ""  # of a run that is going on
     done: float = 0.0  # fraction of its plan
+
+    @property
+    def heading(self) -> str:
+        name = self.cells["campaign"]
+        return f"Campaign {name}" if name else "No campaign"
+
+    @property
+    def what(self) -> list[str]:
+        """What tells it from others of its group."""
+        cells = self.cells
+        if not cells["campaign"]:
+            return [cells["benchmark"], cells["options"]]
+        axes = [f"{name} {value}" for name, value in axes_of(cells).items()]
+        return [f"step {cells['step']}", *axes, f"repetition {cells['repetition']}"]
+
+    @property
+    def when(self) -> list[str]:
+        """Start, duration and where."""
+        cells = self.cells
+        start = cells["start"][:16].replace("T", " ")
+        ranks = fmt.count_of(int(cells["ranks"]), "rank") if cells["ranks"] else ""
+        return [f"{start} UTC" if start else "", cells["took"], ranks, cells["where"]]
+
+    @property
+    def verdict(self) -> str:
+        return verdict_of(self.cells)
 
     @property
     def running(self) -> bool:
@@ -79,8 +106,10 @@ class Shelf:
         return runs_of(self._folders().values(), name, every)
 
     def runs(self) -> list[Shown]:
-        """The newest first."""
-        return [self._shown(folder) for folder in reversed(self._folders().values())]
+        """By campaign, that of the newest run first, and the newest first in each."""
+        shown = [self._shown(folder) for folder in self._folders().values()]
+        known = {run.id: run for run in shown}
+        return [known[line["run"]] for line in reversed(grouped([run.cells for run in shown]))]
 
     def _shown(self, folder: RunFolder) -> Shown:
         stamp = tuple(_stamp(folder.path / name) for name in (RECORD, RESULT, NOTES))

@@ -30,6 +30,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import masking, notes, safe_files, short_ids
 from effio.store.notes import Notes
@@ -305,8 +306,9 @@ class Store:
             return RunFolder(path)
         if (path / TOGETHER).is_file():
             groups = sorted(group.parent for group in path.glob(f"*/{RESULT}"))
+            several = fmt.count_of(len(groups), "group")
             raise EffioError(
-                f"'{name}' holds the results of {len(groups)} groups of one job, not of one run",
+                f"'{name}' holds the results of {several} of one job, not of one run",
                 hint=f"name one of them: {', '.join(map(str, groups))}",
             )
         if path.is_symlink():

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from effio import text as fmt
 from effio.report.model import Axis, Figure, Finding, Panel
 from effio.store.details import Detail, Rows
 from effio.store.reader import Result
@@ -99,7 +100,7 @@ def pair_findings(result: Result) -> list[Finding]:
     told = _Pairs.of(record)
     found = []
     if left_out := told.pairs_low_high_latency_bandwidth.left_out:
-        words = "1 pair of ranks is" if left_out == 1 else f"{left_out} pairs of ranks are"
+        words = fmt.count_of(left_out, "pair of ranks is", "pairs of ranks are")
         found.append(
             Finding(
                 f"{words} left out of the maps: the result file does not say two ranks, a latency"
@@ -129,8 +130,8 @@ def pair_findings(result: Result) -> list[Finding]:
     return [
         *found,
         Finding(
-            f"{record.metric.value:.0f} pairs have less than half of the usual bandwidth, but"
-            " no rank is slow with most of its partners.",
+            f"{fmt.count_of(round(record.metric.value), 'pair has', 'pairs have')} less than half"
+            " of the usual bandwidth, but no rank is slow with most of its partners.",
             "pair-bandwidth",
             "warn",
         ),

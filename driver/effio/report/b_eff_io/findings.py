@@ -27,7 +27,8 @@ def time_splits(run: Run) -> list[common.TimeSplit]:
 
 def _interval(factor: common.Factor) -> str:
     low, mean, high = (fmt.significant(v, 3) for v in (factor.low, factor.mean, factor.high))
-    return f"{mean} ({low} to {high} with 95 % confidence, {factor.pairs} pairs of rows)"
+    pairs = fmt.count_of(factor.pairs, "pair")
+    return f"{mean} ({low} to {high} with 95 % confidence, {pairs} of rows)"
 
 
 def _small_chunk_finding(cells: Cells) -> Finding | None:
