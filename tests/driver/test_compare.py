@@ -428,8 +428,8 @@ def test_baseline(effio: Effio) -> None:
     assert (quiet.returncode, quiet.stderr) == (0, "")
     # Error 0.00816, four freedoms: 12.9 errors, and t at 0.05/77 rejects from 9.9 on.
     assert quiet.stdout.splitlines()[-1] == (
-        "same: no difference found in 77, 1 cannot be told. A loss of 10 % in one of 77 measurements"
-        " would have been found in 86 of 100 cases."
+        "same: no difference found in 77, 1 cannot be told. A loss of 10 % in one of 77"
+        " measurements would have been found in 86 of 100 cases."
     )
     done = effio.call("compare", "--baseline", "base", "bad", "--junit", "out.xml")
     assert done.returncode == 1
