@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands and options that the documentation names within a sentence: `effio report last`,
+`mpiexec -n 2 effio-mpi ior --keep`, `--drop-cache`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+_FENCED = re.compile(r"^( *)(```+).*?^\1\2\s*$", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+_LAUNCHED = re.compile(r"^mpiexec -n (\d+) (?=effio-mpi )")
+
+# Commands that are only parsed, and why they are not run.
+NOT_RUN = {
+    "effio --runs DIR serve": "serves until it is interrupted",
+    "effio clean FILE": "needs a run that was killed on this machine; tests/driver/test_clean.py",
+    "effio clean RUN": "needs a run that was killed on this machine; tests/driver/test_clean.py",
+    "effio clean interference.jsonl": "needs a result of a job that was killed",
+    "effio engine build --mpicc /opt/openmpi/bin/mpicc": "compiles an engine",
+    "effio engine use NAME": "there is no engine of that name",
+    "effio profile LOG --save FILE": "needs a log of Darshan; docs/profile.md runs it in a block",
+    "effio verify-bundle DIR": "needs a bundle; docs/bundle.md runs it in a block",
+}
+
+# What placeholders stand for when a command is run.
+STAND_INS = {
+    "RULES": "blue-waters",
+    "rules.toml": "blue-waters",
+    "RUN": "last",
+    "A": "last",
+    "B": "last",
+    "FILE": "hints.txt",
+    "interference.jsonl": "result.jsonl",
+    "BENCHMARK": "ior",
+    "NAME": "quick",
+    "DIR": "made",
+    "PREFIX": "x",
+    "RATE": "1GB/s",
+}
+
+# Options of other programs that the pages name, and of which.
+FOREIGN = {
+    "--ioengine": "fio",
+    "--mca": "mpiexec of Open MPI",
+    "--signal": "sbatch",
+    "--no-requeue": "sbatch",
+    "--password": "any program; an example of what is masked",
+    "--module": "the original ior",
+}
+
+
+@dataclass(frozen=True)
+class Mention:
+    """`words` without the ellipses; `ranks` where the page has it launched by mpiexec."""
+
+    text: str
+    words: tuple[str, ...]
+    ranks: int | None = None
+
+    @property
+    def program(self) -> str:
+        return self.words[0]
+
+
+def _spans(page: str) -> list[str]:
+    plain = _FENCED.sub("", page)
+    return [" ".join(found[2].split()) for found in _SPAN.finditer(plain)]
+
+
+def commands_of(page: str) -> list[Mention]:
+    """In the order of the page; a pipe's other commands are left out."""
+    found = []
+    for text in _spans(page):
+        launched = _LAUNCHED.match(text)
+        command = text[launched.end() :] if launched else text
+        if not re.match(r"(effio|effio-mpi) ", command):
+            continue
+        words = [word.replace("…", "").strip() for word in shlex.split(command.split(" | ")[0])]
+        ranks = int(launched[1]) if launched else None
+        found.append(Mention(text, tuple(word for word in words if word), ranks))
+    return found
+
+
+def options_of(page: str) -> list[str]:
+    """Names of options with two dashes that stand for themselves, without their values."""
+    found = [re.match(r"--[A-Za-z][A-Za-z0-9-]+", text) for text in _spans(page)]
+    return [one[0] for one in found if one is not None]
+
+
+def stood_in(word: str) -> str:
+    """A placeholder's stand-in; one may stand behind a label: servers=12:RUN."""
+    head, colon, rest = word.rpartition(":")
+    return head + colon + STAND_INS.get(rest, rest)
