@@ -106,7 +106,7 @@ def test_what_is_refused_before_it_runs_leaves_nothing(with_engine: Effio, data:
     words = ("--ranks", 1, "--dir", data, "--block", "2MiB", "--max-bytes", "1MiB")
     done = with_engine.call("run", "ior", *words)
     assert done.returncode == 2, done.stderr
-    assert done.stderr.count("the cap is 1 MiB (given by --max-bytes)") == 1
+    assert done.stderr.count("the files need 2 MiB") == 1
     assert done.stdout == ""
     assert not (with_engine.cwd / "effio-runs").exists()
     assert with_engine.call("show", "last").returncode == 2
