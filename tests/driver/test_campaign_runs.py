@@ -26,7 +26,8 @@ def write(with_engine: Effio) -> Callable[[str], None]:
 def test_running_again_does_what_is_not_done(
     with_engine: Effio, write: Callable[[str], None]
 ) -> None:
-    text = "repetitions = 2\n" + STEP + NULL + '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n'
+    text = 'repetitions = 2\nbytes = "1GiB"\n' + STEP + NULL
+    text += '[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n'
     write(text)
     run_campaign(with_engine, "--only", "transfer == 1MiB and repetition == 1")
     (first,) = runs_of(with_engine)
@@ -34,6 +35,7 @@ def test_running_again_does_what_is_not_done(
     before = (first / "SHA256SUMS").read_bytes()
     done = run_campaign(with_engine)
     assert "1 of 4 runs are done already" in done.stderr
+    assert "writing at most 1 GiB" in done.stderr
     assert len(runs_of(with_engine)) == 4
     assert (first / "SHA256SUMS").read_bytes() == before
     # Interleaved: both points, and then both again, backward.
@@ -43,6 +45,7 @@ def test_running_again_does_what_is_not_done(
     ]  # fmt: skip
     again = run_campaign(with_engine)
     assert "4 of 4 runs are done already" in again.stderr
+    assert "writing at most" not in again.stderr  # nothing is
     rows = [line for line in again.stdout.splitlines() if "2 of 2" in line]
     assert len(rows) == 2
     assert len(runs_of(with_engine)) == 4

@@ -52,6 +52,7 @@ def test_starting_takes_a_while_whatever_was_asked_for() -> None:
     assert not budget.is_over
     clock.now += 1
     assert budget.is_over
+    assert (budget.limit, TimeBudget(60).limit, TimeBudget().limit) == (LEAST_SECONDS, 60, None)
 
 
 LINE = '[[step.line]]\ntitle = "line {0}"\nshow = "rate"\n'

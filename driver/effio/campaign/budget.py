@@ -26,10 +26,14 @@ class TimeBudget:
     def __post_init__(self) -> None:
         self._started = self.now()
 
+    @property
+    def limit(self) -> float | None:
+        return None if self.seconds is None else max(self.seconds, LEAST_SECONDS)
+
     def left(self) -> float | None:
-        if self.seconds is None:
+        if self.limit is None:
             return None
-        return max(self.seconds, LEAST_SECONDS) - (self.now() - self._started)
+        return self.limit - (self.now() - self._started)
 
     @property
     def is_over(self) -> bool:

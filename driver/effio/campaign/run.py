@@ -154,7 +154,7 @@ class Course:
             )
 
     def _not_run(self, units: Sequence[Unit]) -> list[UnitDone]:
-        why = f"not run: the time of {fmt.elapsed(self.order.seconds or 0)} is up"
+        why = f"not run: the time of {fmt.elapsed(self.budget.limit or 0)} is up"
         for unit in units:
             self.say(f"{self._title(unit)}: {why}")
         return [UnitDone(unit, ExitCode.DONE, why, not_run=True) for unit in units]
