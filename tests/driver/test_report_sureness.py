@@ -6,8 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from driver import made
 from effio.report.build import tell
+from effio.report.common.spread import odd_findings, repeated, spread_table
 from effio.report.model import Report, Section, Table
 from effio.store.reader import read_result
 
@@ -95,3 +98,35 @@ def test_where_nothing_is_known_there_is_no_section(tmp_path: Path) -> None:
     assert (
         section_of(told(tmp_path, [], [("write", strange), ("read", {"batch_means": 1})])) is None
     )
+
+
+def test_odd_repetitions_are_said_with_the_median_to_report(tmp_path: Path) -> None:
+    """Three of ten repetitions at half the rate."""
+    rates = [2.0, 1.01, 2.02, 1.98, 1.0, 2.01, 1.99, 0.99, 2.03, 1.97]
+    lines = [made.run_line(benchmark="ior")]
+    for i, rate in enumerate(rates, 1):
+        lines.append(
+            made.measurement("write", "shared", 1, rate * 1e9, benchmark="ior", repetition=i)
+        )
+    few = [made.measurement("read", "shared", 1, v * 1e9, benchmark="ior", repetition=i)
+           for i, v in enumerate((1.0, 1.2), 1)]  # fmt: skip
+    for line in lines[1:]:
+        line["bytes"] = 1 << 30
+    path = made.write(tmp_path / "r.jsonl", made.numbered([*lines, *few, made.end()]))
+    result = read_result(path)
+    found = {one.name: one.statement for one in repeated(result)}
+    write, read = found["write shared"], found["read shared"]
+    # Of equal amounts the rate of all is the harmonic mean; the 2nd and 9th of ten in order hold
+    # the median in 97.9 %.
+    assert write.value == pytest.approx(1e9 * 10 / sum(1 / r for r in rates), rel=1e-6)
+    assert write.of_median is not None
+    assert (write.of_median.low, write.of_median.high) == pytest.approx((1.0e9, 2.02e9))
+    assert (read.interval, read.spread("B/s")) == (None, "1.000 GB/s to 1.200 GB/s (range of 2)")
+    (finding,) = odd_findings(result)
+    assert finding.text.startswith(
+        "The repetitions of 1 of 2 means are odd, and these means mislead. write shared: two modes,"
+        " 30 % of 10 at 0.5 times the others: report the median of each mode"
+    )
+    assert "median 1.980 GB/s (95 %: 1.000 GB/s to 2.020 GB/s)" in finding.text
+    table = spread_table(repeated(result))
+    assert [row[6] for row in table.rows] == ["not reliable", "range only"]

@@ -67,6 +67,7 @@ def tell(
         common.crowding_finding(result),
         *common.precision_findings(result),
         *common.doubt_findings(result),
+        *common.odd_findings(result),
         *common.cache_findings(result, headline),
         *teller.findings(result),
     ]

@@ -5,7 +5,7 @@ swept, a table of points, and its runs with links to their reports."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -13,8 +13,10 @@ from urllib.parse import quote
 from effio import text as fmt
 from effio.campaign.expression import as_number
 from effio.campaign.state import state_of
+from effio.judge.detection import FEWEST
+from effio.judge.repetitions import Statement, statement
 from effio.judge.samples import Judged
-from effio.judge.statistics import FEWEST, Interval, mean_interval
+from effio.judge.statistics import Interval
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -37,6 +39,7 @@ from effio.store.folder import REPORT, RunFolder
 from effio.store.reader import ResultError
 
 _MOST_PANELS = 12
+_MOST_NAMED = 3
 
 
 @dataclass
@@ -56,13 +59,18 @@ class Measured:
         return sum(self.values) / len(self.values) if self.values else None
 
     @property
+    def statement(self) -> Statement | None:
+        return statement(self.values)
+
+    @property
     def interval(self) -> Interval | None:
         return interval_over(self.values, self.own)
 
 
 def interval_over(values: Sequence[float], own: Interval | None) -> Interval | None:
     """Of the mean over runs; of a single run its own. No rate or time is below zero."""
-    found = mean_interval(values) if len(values) >= FEWEST else None
+    told = statement(values)
+    found = told.interval if told is not None else None
     found = own if len(values) == 1 else found
     return Interval(max(0.0, found.low), found.high) if found and min(values) >= 0 else found
 
@@ -158,10 +166,18 @@ def _series(name: str, some: Sequence[Measured], axis: str, style: int) -> Serie
         x,
         [p.mean for p in some],
         style,
-        high=[i.high if i else None for i in intervals],
-        low=[i.low if i else None for i in intervals],
-        notes=[fmt.count_of(len(p.values), "run") for p in some],
+        high=[i.high if i else _end(p, max) for i, p in zip(intervals, some, strict=True)],
+        low=[i.low if i else _end(p, min) for i, p in zip(intervals, some, strict=True)],
+        notes=[
+            fmt.count_of(len(p.values), "run") + ("" if i or len(p.values) < 2 else ": their range")
+            for i, p in zip(intervals, some, strict=True)
+        ],
     )
+
+
+def _end(point: Measured, of: Callable[[Iterable[float]], float]) -> float | None:
+    """Of the range, where there are too few runs for an interval."""
+    return of(point.values) if len(point.values) > 1 else None
 
 
 def _words(point: Measured, names: Sequence[str]) -> str:
@@ -179,7 +195,7 @@ def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
         (n for n in names if all(_number(p.axes.get(n, "")) is not None for p in counted)), None
     )
     title, unit = counted[0].figure, counted[0].unit
-    caption = "Means over the runs of a point; whiskers are 95 % intervals, where there are any."
+    caption = "Means over the runs; whiskers are 95 % intervals, or the range of two to four runs."
     if first is None:
         counted = [
             Measured({**p.axes, "point": _words(p, names) or p.figure}, p.figure, p.unit, p.runs,
@@ -227,7 +243,7 @@ def points_table(points: Sequence[Measured]) -> Table:
     names = varying(points)
     rows: list[list[Cell]] = []
     for p in points:
-        interval = p.interval
+        interval, told = p.interval, p.statement
         rows.append(
             [
                 *(p.axes.get(name, "") for name in names),
@@ -240,13 +256,20 @@ def points_table(points: Sequence[Measured]) -> Table:
                         interval.high if interval else None,
                     )
                 ),
+                *(
+                    None if value is None else Quantity(value, p.unit)
+                    for value in (told.summary.median if told else None,)
+                ),
                 p.runs,
                 len(p.values),
+                told.text if told else "",
             ]
         )
     columns = [
         *(Column(name) for name in names), Column("value"), Column("mean", "1"),
-        Column("95 % from", "1"), Column("to", "1"), Column("runs", "1"), Column("counted", "1"),
+        Column("95 % from", "1"), Column("to", "1"), Column("median", "1"),
+        Column("runs", "1"), Column("counted", "1"),
+        Column("what is odd, and what to do", below=True),
     ]  # fmt: skip
     return Table(columns, rows, "Points")
 
@@ -307,6 +330,16 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
             f" {FEWEST} runs count, and a single run says nothing of its own."
         )
         found.append(Finding(text, level="info"))
+    odd = [p for p in points if (told := p.statement) is not None and told.is_odd]
+    if odd:
+        names = varying(points)
+        named = "; ".join(
+            f"{_words(p, names) or p.figure}: {p.statement.text}"  # type: ignore[union-attr]
+            for p in odd[:_MOST_NAMED]
+        )
+        more = f"; and {len(odd) - _MOST_NAMED} more" if len(odd) > _MOST_NAMED else ""
+        text = f"The means of {fmt.count_of(len(odd), 'point')} mislead. {named}{more}."
+        found.append(Finding(text, "points", "warn"))
     return found
 
 

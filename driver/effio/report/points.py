@@ -11,8 +11,8 @@ from statistics import median
 from effio.campaign.expression import as_number
 from effio.config.toml_file import nearest
 from effio.errors import EffioError
+from effio.judge.repetitions import statement
 from effio.judge.samples import Judged
-from effio.judge.statistics import summary
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
 
@@ -126,7 +126,8 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
 
     rows: list[list[Cell]] = []
     for point in points:
-        told = summary(point.values)
+        told = statement(point.values)
+        median = told.of_median if told is not None else None
         rows.append(
             [
                 *(point.axes[name] for name in names),
@@ -136,11 +137,21 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
                 *(
                     shown(value, point)
                     for value in (
-                        (told.median, told.min, told.max, told.deviation)
+                        (
+                            told.summary.median,
+                            median.low if median else None,
+                            median.high if median else None,
+                            told.summary.min,
+                            told.summary.max,
+                            told.summary.mean,
+                            told.summary.deviation,
+                        )
                         if told is not None
-                        else (None,) * 4
+                        else (None,) * 7
                     )
                 ),
+                told.half / told.value if told and told.half is not None and told.value else None,
+                told.text if told is not None else "",
                 point.unit,
             ]
         )
@@ -150,7 +161,13 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
         Column("counted", "1", extra=True),
         Column("figure", kept=True),
         Column("median", unit or "1", kept=True),
-        *(Column(name, unit or "1") for name in ("lowest", "highest", "deviation")),
+        Column("median 95 % from", unit or "1", extra=True),
+        Column("to", unit or "1", extra=True),
+        *(Column(name, unit or "1") for name in ("lowest", "highest")),
+        Column("mean", unit or "1", extra=True),
+        Column("deviation", unit or "1", extra=True),
+        Column("± half the mean's 95 % interval", "1", "%", 3, extra=True),
+        Column("what is odd", below=True),
         Column("unit in CSV"),
     ]
     return Table(columns, rows, title)

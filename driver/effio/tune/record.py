@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.judge import statistics
+from effio.judge.repetitions import statement
 from effio.judge.verdicts import Verdict
 from effio.store import safe_files
 from effio.store.folder import now_utc
@@ -159,7 +160,8 @@ def _group(c: Confirmed, outcome: Outcome) -> GroupRecord:
 
 def _side(values: object) -> Side:
     some = tuple(float(v) for v in values) if isinstance(values, (list, tuple)) else ()
-    told, interval = statistics.summary(some), statistics.mean_interval(some)
+    told, found = statistics.summary(some), statement(some)
+    interval = found.interval if found is not None else None
     return Side(
         values=some,
         mean=told.mean if told else None,

@@ -24,6 +24,7 @@ from effio.report.common.names import (
 from effio.report.common.precision import precision_findings
 from effio.report.common.ratios import Factor, factor_of
 from effio.report.common.roofline import roofline
+from effio.report.common.spread import odd_findings
 from effio.report.common.sureness import doubt_findings, sureness_section
 from effio.report.common.system import (
     crowding_finding,
@@ -77,6 +78,7 @@ __all__ = [
     "lies_at",
     "limit_finding",
     "mpi_name",
+    "odd_findings",
     "operation_bytes",
     "part_name",
     "precision_findings",

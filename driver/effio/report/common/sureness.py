@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from effio import text as fmt
+from effio.report.common.spread import repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.details import Detail
 from effio.store.reader import Result
@@ -159,7 +160,8 @@ def sureness_section(result: Result) -> Section | None:
     means = _means(result)
     told = [(m, _OfMeasurement.of(m).batch_means) for m in result.measurements if m.valid]
     passes = [(m, one) for m, one in told if one is not None]
-    tables = []
+    several = repeated(result)
+    tables = [spread_table(several)] if several else []
     if means:
         tables.append(_means_table(means))
     if any(one.method for _, one in passes):

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the repetitions within a run say: a row for each thing that was measured more than once, and
+a sentence about those whose mean misleads (docs/statistics.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from effio import text as fmt
+from effio.report.model import Cell, Column, Finding, Quantity, Table
+from effio.store.reader import Result
+from effio.store.records import Measurement
+
+if TYPE_CHECKING:
+    from effio.judge.repetitions import Statement
+
+_MOST_NAMED = 3
+# Longer tables are for the page, not for the terminal.
+_LONG = 40
+# Among independent repetitions as many are called odd by chance (docs/statistics.md).
+_BY_CHANCE = 0.08
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """One thing that was measured more than once in a run."""
+
+    name: str
+    unit: str
+    statement: Statement
+
+
+def amount_of(m: Measurement) -> float | None:
+    """What the rate counts, where that is known."""
+    amounts = {"B/s": m.bytes, "op/s": m.operations}
+    return float(amounts[m.rate.unit]) if amounts.get(m.rate.unit) else None
+
+
+def statement_of(some: Sequence[Measurement]) -> Statement | None:
+    """Of the repetitions of one measurement; rates by total amount over total time."""
+    from effio.judge.repetitions import rate_statement, statement  # numpy: not at every start
+
+    values = [m.rate.value for m in some if m.rate.value is not None]
+    amounts = [a for m in some if (a := amount_of(m)) is not None]
+    if len(amounts) == len(values) == len(some) and values and min(values) > 0:
+        return rate_statement(amounts, [a / v for a, v in zip(amounts, values, strict=True)])
+    return statement(values)
+
+
+def repeated(result: Result) -> list[Repeated]:
+    groups: dict[object, list[Measurement]] = {}
+    for m in result.measurements:
+        if m.valid and m.rate.value is not None:
+            where = tuple(sorted((k, str(v)) for k, v in m.where.items()))
+            groups.setdefault((m.access, m.pattern, m.ranks, where), []).append(m)
+    several = [
+        sorted(some, key=lambda m: m.repetition) for some in groups.values() if len(some) > 1
+    ]
+    keys = _differing([some[0] for some in several])
+    found = []
+    for some in several:
+        told = statement_of(some)
+        if told is not None:
+            found.append(Repeated(_name(some[0], keys), some[0].rate.unit, told))
+    return found
+
+
+def _differing(some: Sequence[Measurement]) -> list[str]:
+    """The coordinates that tell these apart."""
+    names = dict.fromkeys(name for m in some for name in m.where)
+    return [n for n in names if len({str(m.where.get(n)) for m in some}) > 1]
+
+
+def _name(m: Measurement, keys: Sequence[str]) -> str:
+    words = [" ".join(filter(None, (m.access, m.pattern)))]
+    for key in keys:
+        value = m.where.get(key)
+        if key.endswith("_bytes") and isinstance(value, int) and not isinstance(value, bool):
+            words.append(f"{key[: -len('_bytes')]} {fmt.exact_size(value)}")
+        elif value is not None:
+            words.append(f"{key} {fmt.plain(value, 60)}")
+    return ", ".join(words)
+
+
+def spread_table(found: Sequence[Repeated]) -> Table:
+    rows: list[list[Cell]] = []
+    for one in found:
+        told, median = one.statement, one.statement.of_median
+        rows.append(
+            [
+                one.name,
+                told.summary.count,
+                Quantity(told.value, one.unit),
+                told.spread(one.unit),
+                Quantity(told.summary.median, one.unit),
+                f"{fmt.quantity(median.low, one.unit)} to {fmt.quantity(median.high, one.unit)}"
+                if median
+                else "",
+                told.grade.value,
+                told.text,
+            ]
+        )
+    return Table(
+        [
+            Column("what"),
+            Column("repetitions", "1"),
+            Column("mean", "1"),
+            Column("spread"),
+            Column("median", "1"),
+            Column("95 % of the median"),
+            Column("mean is"),
+            Column("what is odd, and what to do", below=True),
+        ],
+        rows,
+        "Repetitions",
+        "The mean of a rate is total amount over total time. Fewer than five repetitions have a"
+        " range and no interval; a mean is called reliable from 60 on, if nothing is odd. Where it"
+        " is odd, report the median.",
+        page_only=len(rows) > _LONG,
+    )
+
+
+def odd_findings(result: Result) -> list[Finding]:
+    """One sentence about all means that mislead, with the medians to report instead."""
+    found = repeated(result)
+    odd = [one for one in found if one.statement.is_odd]
+    if not odd:
+        return []
+    named = "; ".join(_sentence(one) for one in odd[:_MOST_NAMED])
+    more = len(odd) - _MOST_NAMED
+    text = (
+        f"The repetitions of {len(odd)} of {fmt.count_of(len(found), 'mean')} are odd, and these"
+        f" means mislead. {named}{f'; and {more} more' if more > 0 else ''}."
+    )
+    counted = sum(one.statement.half is not None for one in found)
+    if len(odd) <= _BY_CHANCE * counted:
+        text += f" Among {counted} means so many are odd by chance alone."
+    return [Finding(text, "sureness", "warn")]
+
+
+def _sentence(one: Repeated) -> str:
+    told, median = one.statement, one.statement.of_median
+    instead = f"median {fmt.quantity(told.summary.median, one.unit)}"
+    if median:
+        ends = [fmt.quantity(v, one.unit) for v in (median.low, median.high)]
+        instead += f" (95 %: {ends[0]} to {ends[1]})"
+    return f"{fmt.plain(one.name, 120)}: {told.text}; {instead}"
