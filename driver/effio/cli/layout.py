@@ -115,26 +115,31 @@ def _needed(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * max(0, len(widths) - 1)
 
 
+def _first_to_go(shown: Sequence[Field]) -> Field | None:
+    """Sentences, which are not lost; else what is very wide, else what stands last."""
+    loose = [f for f in shown if not f.kept]
+    wide = [f for f in loose if f.least > _SENTENCE]
+    rest = [f for f in shown if f.below] or wide or loose
+    return rest[-1] if rest else None
+
+
 def laid_out(fields: Sequence[Field], width: int | None) -> Layout:
     """What goes where. Only a single column is wider than `width`, if its longest word is."""
     if width is None:
         return Layout([(f, f.natural) for f in fields])
-    shown, below, left_out = list(fields), list[Field](), list[str]()
+    shown, below, left_out = list(fields), list[Field](), list[Field]()
     while len(shown) > 1 and _needed([f.least for f in shown]) > width:
-        rest = [f for f in shown if f.below] or [f for f in shown if not f.kept]
-        if not rest:
+        out = _first_to_go(shown)
+        if out is None:
             break
-        shown.remove(rest[-1])
-        if rest[-1].below:
-            below.insert(0, rest[-1])
-        else:
-            left_out.insert(0, rest[-1].title)
+        shown.remove(out)
+        (below if out.below else left_out).append(out)
     while len(shown) > 1 and _needed([f.squeezed for f in shown]) > width:
         texts = [f for f in shown[1:] if not f.number]
         # The one that gains most, of equal ones the last.
         out = max(reversed(texts), key=lambda f: f.squeezed) if texts else shown[-1]
         shown.remove(out)
-        below.insert(0, out)
+        below.append(out)
     fits = _needed([f.least for f in shown]) <= width
     widths = {id(f): f.least if fits else f.squeezed for f in shown}
     room = width - _needed(list(widths.values()))
@@ -144,9 +149,9 @@ def laid_out(fields: Sequence[Field], width: int | None) -> Layout:
             more = max(0, min(room, getattr(field, name) - widths[id(field)]))
             widths[id(field)] += more
             room -= more
-    order = {id(f): i for i, f in enumerate(fields)}
-    below.sort(key=lambda f: order[id(f)])
-    return Layout([(f, widths[id(f)]) for f in shown], below, left_out)
+    columns = [(f, widths[id(f)]) for f in shown]
+    order = [f for f in fields if any(f is out for out in below)]
+    return Layout(columns, order, [f.title for f in fields if any(f is o for o in left_out)])
 
 
 Piece = tuple[str, str]  # text and style

@@ -136,7 +136,7 @@ def steps_table(steps: Sequence[Imitation]) -> Table:
         rows.append([one.name, one.benchmark, one.bytes_of_a_rank or None, missing, options])
     columns = [
         Column("activity"), Column("benchmark"), Column("of a process", "B"),
-        Column("not imitated"), Column("options", extra=True),
+        Column("not imitated", below=True), Column("options", extra=True, below=True),
     ]  # fmt: skip
     return Table(columns, rows, "What imitates it")
 

@@ -25,7 +25,10 @@ def ranks_on_nodes(ranks: int, nodes: int) -> str:
 
 def mpi_name(library: str) -> str:
     """Of the text by which an MPI library tells its version, which may be a page: "MPICH 4.0.2"."""
-    first = next((line for line in library.splitlines() if line.strip()), "")
+    lines = [line for line in library.splitlines() if line.strip()]
+    first = next(iter(lines), "")
+    if len(lines) > 1 and lines[1].startswith("Version:"):
+        first = f"{first} {lines[1]}"
     words = " ".join(first.split(",")[0].split())
     return words.replace(" Version:", "").replace(" Library Version", "")[:60].strip()
 
