@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,24 @@ def test_repetitions_are_interleaved_and_every_second_goes_backward(study: Study
         "a transfer=2Mi1", "a transfer=1Mi1", "b1",
         "a transfer=1Mi2", "a transfer=2Mi2",
     ]  # fmt: skip
+
+
+def test_two_sides_are_interleaved_a_b_b_a(study: Studying) -> None:
+    text = STEP + 'options = { backend = "null" }\n[step.sweep]\ntransfer = ["1MiB", "2MiB"]\n'
+    found = study(text, interleave="backend=posix,mpiio")
+    order = [(u.point.options["transfer"], u.point.axes["backend"]) for u in found.units]
+    there = [(t, b) for t in ("1MiB", "2MiB") for b in ("posix", "mpiio")]
+    assert order == [*there, *reversed(there)]
+    assert {u.point.options["backend"] for u in found.units} == {"posix", "mpiio"}
+    # Three repetitions become four: as often first as last.
+    assert len(study("repetitions = 3\n" + text, interleave="backend=posix,mpiio").units) == 16
+    for bad, said in (
+        ("backend=posix", "is not NAME=A,B"),
+        ("backend=posix,posix", "is not NAME=A,B"),
+        ("transfer=1MiB,2MiB", "step 'a' sweeps transfer already"),
+    ):
+        with pytest.raises(EffioError, match=re.escape(said)):
+            study(text, interleave=bad)
 
 
 def test_a_step_comes_after_those_that_it_waits_for(study: Studying) -> None:

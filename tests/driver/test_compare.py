@@ -17,6 +17,7 @@ from playwright.sync_api import Browser
 
 from driver import made
 from driver.conftest import Effio
+from effio.errors import EffioError
 from effio.judge import gather
 from effio.judge.compare import Comparison, Side, Terms, compare
 from effio.judge.samples import Judged
@@ -312,7 +313,8 @@ def test_pairs_by_axes_and_what_is_left() -> None:
         ("a", f"{why} 2048 / 1024"),
         ("b", f"{why} 4096 / 1024"),
     ]
-    assert compare(one, other, Terms(frozenset({"chunk_bytes"}))).alone == []
+    for name in ("chunk_bytes", "chunk"):  # as the axis and as the option is called
+        assert compare(one, other, Terms(frozenset({name}))).alone == []
     third = Side("c", [run("c", [cell(1.0) | {"access": "read"}])])
     assert compare(one, third).alone[0].why == "the other side has no shared write"
 
@@ -474,6 +476,13 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
         assert done.returncode == 1
         assert told["measurements"][0]["gain"] == pytest.approx(0.8)
     assert effio.call("compare", "old", "tag:nothing").returncode == 2
+    # One side of a study that was interleaved: by the value of an axis.
+    half = gather.side("old:servers=4", Store(effio.cwd / "effio-runs"))
+    assert (half.name, len(half.runs)) == ("old:servers=4", 4)
+    both = gather.side("old:servers=4,new:servers=4", Store(effio.cwd / "effio-runs"))
+    assert len(both.runs) == 8
+    with pytest.raises(EffioError):
+        gather.side("old:servers=5", Store(effio.cwd / "effio-runs"))
     (run,) = gather.judged(["20260101T000000Z-b-eff-io-old"], Store(effio.cwd / "effio-runs"))[:1]
     assert run.labels == {"servers": "4"}
 

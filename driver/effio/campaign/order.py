@@ -10,6 +10,7 @@ from pathlib import Path
 from effio.campaign.check import check
 from effio.campaign.expression import Expression, ExpressionError, Known, parse
 from effio.campaign.file import Campaign, load
+from effio.campaign.interleave import interleaved, sides_of
 from effio.campaign.points import Point, Settings, Unit, check_count, points_of, units_of
 from effio.campaign.state import Called
 from effio.config.toml_file import TomlFile, nearest
@@ -32,6 +33,7 @@ class Asked:
     scale: float | None = None
     only: str = ""
     skip: str = ""
+    interleave: str = ""
     points: tuple[str, ...] = ()  # ids, or what they begin with
 
 
@@ -80,6 +82,8 @@ def study_of(
 ) -> Study:
     """Raises with every fault of the file, before anything is expanded that is too large."""
     campaign, file = load(path)
+    if asked.interleave:
+        campaign = interleaved(campaign, sides_of(asked.interleave))
     before = called_before(campaign)
     settings = _settings(campaign, asked, default_ranks, before)
     check(campaign, file, engine, settings)

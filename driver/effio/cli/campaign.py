@@ -20,6 +20,7 @@ from effio import text as fmt
 from effio.campaign import planned
 from effio.campaign.figures import FigureDone, figures_of
 from effio.campaign.file import Campaign, load
+from effio.campaign.interleave import how_to_compare, sides_of
 from effio.campaign.jobs import JobsCourse, SideBySide, write_scripts
 from effio.campaign.order import Study, study_of
 from effio.campaign.run import (
@@ -226,6 +227,8 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
             done = run_campaign(order, folder, view, say, _course(values))
         except NoLauncherError as error:
             offer_script(study, order, folder, values, error.message)
+        if values["interleave"]:
+            say(how_to_compare(folder.name, sides_of(values["interleave"])))
         _conclude(study, done, folder, started, values["report"])
 
 

@@ -46,7 +46,7 @@ def write_script(
         words += ["--max-bytes", f"{settings.bytes}B"]
     if settings.seconds:
         words += ["--time", f"{settings.seconds:g}s"]
-    for name in ("ranks", "nodes", "ranks_per_node", "scale", "only", "skip"):
+    for name in ("ranks", "nodes", "ranks_per_node", "scale", "only", "skip", "interleave"):
         if values[name]:
             words += [f"--{name.replace('_', '-')}", str(values[name])]
     words += [word for point in values["point"] for word in ("--point", point)]

@@ -75,6 +75,11 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
             help="shrink what the file measures in terms of `scale`, to fit a small machine",
         ),
         option(
+            "--interleave", metavar="NAME=A,B", default="", group="Points",
+            help="measure every point with both values of an option, dir or engine, in the order"
+            " A B B A, to be compared; as backend=posix,mpiio",
+        ),
+        option(
             "--only", metavar="EXPR", default="", group="Points",
             help="""only these, as 'transfer >= 1MiB and step == "write"'""",
         ),
@@ -87,7 +92,17 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
 
 
 def asked_of(values: Mapping[str, Any]) -> Asked:
-    names = ("ranks", "nodes", "ranks_per_node", "directory", "seconds", "scale", "only", "skip")
+    names = (
+        "ranks",
+        "nodes",
+        "ranks_per_node",
+        "directory",
+        "seconds",
+        "scale",
+        "only",
+        "skip",
+        "interleave",
+    )
     return Asked(
         bytes=values["max_bytes"],
         points=tuple(values["point"]),

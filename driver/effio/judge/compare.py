@@ -147,7 +147,10 @@ class Comparison:
 
 def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison:
     terms = terms or Terms()
-    samples = [samples_of(side.runs, terms.across) for side in (first, second)]
+    # An option is called as on the command line, its axis by its unit, too: transfer_bytes.
+    across = {name.replace("-", "_") for name in terms.across} | terms.across
+    names = frozenset(across | {f"{name}_bytes" for name in across})
+    samples = [samples_of(side.runs, names) for side in (first, second)]
     common = [key for key in samples[0] if key in samples[1]]
     pairs = interleaved_pairs(first.runs, second.runs)
     sides = (first.runs, second.runs)

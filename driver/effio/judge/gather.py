@@ -21,6 +21,7 @@ from effio.store.run_record import CampaignPart
 
 MOST_RUNS = 20_000
 _TAG = "tag:"
+_PART = re.compile(r"^@?([A-Za-z0-9_.-]+):([A-Za-z][A-Za-z0-9_-]*)=(.+)$", re.DOTALL)
 _LABELS = re.compile(r"^((?:[A-Za-z][A-Za-z0-9_-]*=[^,:=]*,?)+):(.+)$", re.DOTALL)
 
 
@@ -69,6 +70,19 @@ def _counting(
     return [folder.result_path for folder in counting if folder is not None and folder.has_result]
 
 
+def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
+    """Campaign, axis and value of "CAMPAIGN:AXIS=VALUE"."""
+    found = _PART.match(word)
+    if found is None or found[1] not in campaign_names(store):
+        return None
+    value = found[3]
+    return (
+        found[1],
+        found[2],
+        str(Path(value).expanduser().absolute()) if found[2] == "dir" else value,
+    )
+
+
 def files_of(word: str, store: Store) -> list[Path]:
     """Results that a word means."""
     path = Path(word).expanduser()
@@ -81,6 +95,13 @@ def files_of(word: str, store: Store) -> list[Path]:
         return list(result_files(path))
     if not path.exists() and "," in word:
         return [file for part in word.split(",") if part for file in files_of(part, store)]
+    if not path.exists() and (part := part_of_campaign(word, store)) is not None:
+        campaign, axis, value = part
+
+        def wanted(of: CampaignPart | None, _: Sequence[str]) -> bool:
+            return of is not None and of.name == campaign and str(of.axes.get(axis)) == value
+
+        return _counting(store, wanted)
     found = store.find(word)
     return [found.result_path if isinstance(found, RunFolder) else found]
 
@@ -149,7 +170,8 @@ def side(word: str, store: Store, tell: Callable[[str], None] = lambda _: None) 
     """Named as the user named it, without the folders above."""
     runs = judged([word], store, tell)
     label = labelled(word)[1].rstrip("/")
-    if label.removeprefix("@") in campaign_names(store) or label.startswith(_TAG):
+    part = part_of_campaign(label, store)
+    if label.removeprefix("@") in campaign_names(store) or label.startswith(_TAG) or part:
         name = label.removeprefix("@")
     elif Path(label).is_dir():
         name = Path(label).resolve().name

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio run CAMPAIGN --interleave NAME=A,B`: every point once for A and once for B, right after
+each other, in the order A B B A, so that a drift of the machine favors neither."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from effio.campaign.file import Campaign, Step
+from effio.errors import EffioError
+
+# Axes whose values are not an option that is compared: compare needs no --across for them.
+_NO_WORKLOAD = frozenset({"dir", "engine", "backend"})
+_FORM = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*)=([^,]+),([^,]+)$")
+
+
+@dataclass(frozen=True)
+class Sides:
+    """`name` is an option of the engine, `engine`, `dir` or another axis of the launch."""
+
+    name: str
+    first: str
+    second: str
+
+    @property
+    def values(self) -> tuple[str, str]:
+        return self.first, self.second
+
+
+def sides_of(text: str) -> Sides:
+    found = _FORM.match(text)
+    if found is None or found[2] == found[3]:
+        raise EffioError(
+            f"--interleave: '{text}' is not NAME=A,B with two different values",
+            hint="for example backend=posix,mpiio, dir=/old,/new or engine=OLD,NEW",
+        )
+    name, *values = found.groups()
+    if name == "dir":
+        values = [str(Path(value).expanduser().absolute()) for value in values]
+    return Sides(name, *values)
+
+
+def interleaved(campaign: Campaign, sides: Sides) -> Campaign:
+    """With the axis innermost in each step, and an even number of repetitions."""
+    return campaign.model_copy(
+        update={"step": tuple(_step(campaign, step, sides) for step in campaign.step)}
+    )
+
+
+def _step(campaign: Campaign, step: Step, sides: Sides) -> Step:
+    if sides.name in step.sweep:
+        raise EffioError(f"--interleave: step '{step.name}' sweeps {sides.name} already")
+    wanted = campaign.repetitions_of(step)
+    earlier = {
+        name: one.model_copy(update={"match": (*one.match, sides.name)})
+        for name, one in step.earlier.items()
+    }
+    return step.model_copy(
+        update={
+            "sweep": {**step.sweep, sides.name: sides.values},
+            "include": tuple(
+                {**extra, sides.name: value} for extra in step.include for value in sides.values
+            ),
+            "repetitions": wanted + wanted % 2,
+            "earlier": earlier,
+        }
+    )
+
+
+def how_to_compare(study: str, sides: Sides) -> str:
+    across = "" if sides.name in _NO_WORKLOAD else f" --across {sides.name}"
+    words = " ".join(f"{study}:{sides.name}={value}" for value in sides.values)
+    return f"compare with: effio compare {words}{across}"
