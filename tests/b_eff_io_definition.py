@@ -109,6 +109,7 @@ def check_files(
 def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = False) -> float:
     """From the rows' bytes and seconds to b_eff_io of a partition, which is returned in B/s."""
     rates: dict[tuple[str, str], float] = {}
+    by_common_clock = 0
     for access in ACCESSES:
         for kind in TYPES:
             if access == "rewrite" and kind != "scatter" and not rewrite:
@@ -119,14 +120,19 @@ def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = Fa
                 assert m["bytes"] == ranks * m["where"]["memory_chunk_bytes"] * calls
                 assert m["operations"] == ranks * calls
                 assert m["call_times"]["count"] == m["operations"]
-                assert math.isclose(
-                    m["rate"]["value"], m["bytes"] / m["detail"]["root_seconds"]["total"]
-                )
+                counted = m["detail"]["counted_seconds"]
+                assert math.isclose(m["rate"]["value"], m["bytes"] / counted)
+                # Rank 0's clock, unless the ranks together took more than 5 % (and 0.1 ms) longer:
+                # no row is faster than its slowest rank.
+                assert m["seconds"]["total"]["max"] <= counted * 1.05 + 1e-4
+                root = m["detail"]["root_seconds"]["total"]
+                by_common_clock += m["detail"]["clock"] == "common"
+                assert (m["detail"]["clock"] == "common") == (counted > root)
             figure = result.figure(
                 "type_bandwidth", partition=partition, access=access, pattern=kind
             )
             detail = figure["detail"]
-            seconds = sum(m["detail"]["root_seconds"]["total"] for m in rows)
+            seconds = sum(m["detail"]["counted_seconds"] for m in rows)
             seconds += detail["open_seconds"] + detail["close_seconds"]
             rate = sum(m["bytes"] for m in rows) / seconds
             assert math.isclose(figure["metric"]["value"], rate)
@@ -135,6 +141,9 @@ def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = Fa
     reads = [rates["read", kind] for kind in TYPES]
     write_average = (sum(writes) + rates["rewrite", "scatter"]) / 6
     value = math.sqrt(write_average * (sum(reads) + reads[0]) / 6)
-    found = result.figure("b_eff_io_partition", partition=partition)["metric"]["value"]
-    assert math.isclose(found, value)
+    figure = result.figure("b_eff_io_partition", partition=partition)
+    assert math.isclose(figure["metric"]["value"], value)
+    assert (figure["detail"]["rows_by_common_clock"] > 0) == (by_common_clock > 0)
+    told = [reason for reason in figure["reasons"] if "oversubscribed: not comparable" in reason]
+    assert len(told) == (by_common_clock > 0)
     return value

@@ -101,8 +101,10 @@ Json AgainstMemory::to_json() const {
 
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading) {
     if (!reading || !evidence) return {};
-    if (evidence->verdict == "cache") return "from cache";
-    if (evidence->verdict == "mixed") return "partly from cache";
+    const Whereabouts where = evidence->verdict;
+    if (where == Whereabouts::cache || where == Whereabouts::mixed) {
+        return words(where, evidence->storage_fraction, reading);
+    }
     if (evidence->ways.empty()) return {};
     return fmt::format("cold: {}", fmt::join(evidence->ways, ", "));
 }

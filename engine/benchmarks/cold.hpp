@@ -97,7 +97,7 @@ struct AgainstMemory {
     Json to_json() const;
 };
 
-/// For the tables of people: "from cache" or "partly from cache" where reads were, else the ways
+/// For the tables of people: "from memory" or "43 % from storage" where reads were, else the ways
 /// out of it that were in force, "cold: dropped"; empty where there is nothing to say.
 std::string cache_remark(const std::optional<CacheEvidence>& evidence, bool reading);
 

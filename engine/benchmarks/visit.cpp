@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "benchmarks/readable.hpp"
 #include "benchmarks/storage_run.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/posix_calls.hpp"
@@ -136,6 +137,7 @@ std::string VisitResult::remark() const {
     };
     if (verified_bytes > 0) add("verified");
     add(cache_remark(cache, !writing));
+    if (cache) add(holes_remark(cache->holes));
     add(collective_words(library));
     return text;
 }
@@ -176,6 +178,7 @@ Measurement VisitResult::to_measurement() const {
     }
     m.stopped_by = interrupted ? "interrupted" : valid ? "count" : "error";
     m.call_times = call_times;
+    m.response_times = response_times;
     set_hints(m, asked, granted);
     m.verified_bytes = verified_bytes;
     m.error_count = error_count;

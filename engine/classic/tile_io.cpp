@@ -199,9 +199,11 @@ Result<ClassicProgram::Translation> translate_tile_io(const std::vector<std::str
 
     // What the original does: what is written stays, and what was there is replaced; it checks no
     // data, and leaves the caches alone.
-    std::vector<std::string> own{"--quiet",          "--progress=none", "--keep",
-                                 "--overwrite",      "--verify=off",    "--drop-cache=off",
-                                 "--call-times=off", "--exact-name",    "--dir=" + parent_of(file)};
+    std::vector<std::string> own{"--quiet", "--progress=none", "--keep", "--overwrite",
+                                 "--verify=off", "--drop-cache=off", "--call-times=off",
+                                 "--exact-name", "--dir=" + parent_of(file),
+                                 // The original's rate is that of the calls.
+                                 "--fsync=beside"};
     own.push_back("--file=" + file.substr(file.rfind('/') + 1));
     own.push_back(fmt::format("--phases={}", writes ? "write" : "read"));
     own.push_back(fmt::format("--calls={}", collective ? "collective" : "independent"));

@@ -44,23 +44,6 @@ Json Metric::to_json() const {
     return out;
 }
 
-Json CacheEvidence::to_json() const {
-    return Json{{"verdict", verdict},
-                {"reason", reason},
-                {"ways", ways},
-                {"resident_before_fraction", or_null(resident_before)},
-                {"resident_after_fraction", or_null(resident_after)},
-                {"process_read_bytes", or_null(process_read)},
-                {"process_written_bytes", or_null(process_written)},
-                {"device_read_bytes", or_null(device_read)},
-                {"device_written_bytes", or_null(device_written)},
-                {"client", client.empty() ? Json(nullptr) : Json(client)},
-                {"client_read_bytes", or_null(client_read)},
-                {"client_written_bytes", or_null(client_written)},
-                {"unwritten_bytes", or_null(unwritten)},
-                {"others_bytes", or_null(others)}};
-}
-
 Json to_json(const Error& error) {
     Json out;
     out["status"] = name(error.exit_code);
@@ -114,6 +97,7 @@ Json Measurement::to_json() const {
     if (!valid) out["invalid_reason"] = invalid_reason;
     out["stopped_by"] = stopped_by;
     out["call_times"] = call_times ? effio::to_json(*call_times) : Json(nullptr);
+    if (response_times) out["response_times"] = effio::to_json(*response_times);
     out["hints_asked"] = hints_asked;
     out["hints_granted"] = hints_granted;
     out["hints_echoed"] = or_null(hints_echoed);

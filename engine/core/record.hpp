@@ -14,6 +14,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/evidence.hpp"
 #include "core/json.hpp"
 #include "core/stats.hpp"
 
@@ -56,30 +57,6 @@ const Spread* spread_of(const PartTimes& seconds, std::string_view part);
 /// Of the slowest rank; 0 if there is no such part.
 double longest(const PartTimes& seconds, std::string_view part);
 
-/// Where the bytes of a measurement came from or went to, as far as the system can tell.
-/// Members without a value could not be observed here.
-struct CacheEvidence {
-    /// What was in force so that what is read comes from storage; empty = nothing.
-    std::vector<std::string> ways;
-    std::optional<double> resident_before;        ///< fraction of the files in the page cache
-    std::optional<double> resident_after;         ///< the same when all was moved
-    std::optional<std::int64_t> process_read;     ///< bytes the processes caused to be fetched
-    std::optional<std::int64_t> process_written;  ///< bytes the processes caused to be sent
-    std::optional<std::int64_t> device_read;      ///< bytes read from the block device, all users
-    std::optional<std::int64_t> device_written;   ///< bytes written to it, all users
-    std::string client;                           ///< whose counters these are: "nfs", "lustre"
-    std::optional<std::int64_t> client_read;      ///< bytes the nodes' clients got from servers
-    std::optional<std::int64_t> client_written;   ///< bytes they sent there, all users of the nodes
-    /// Bytes written less those that the device had got when the sync was over: what the sync need
-    /// not write (holes, compression, a device that says nothing). Not below 0.
-    std::optional<std::int64_t> unwritten;
-    /// Bytes of the device that none of the ranks caused: other users, or the file system itself.
-    std::optional<std::int64_t> others;
-    std::string verdict = "unknown";  ///< "cache", "device", "mixed" or "unknown"
-    std::string reason;               ///< of the verdict, a sentence without its full stop
-    Json to_json() const;
-};
-
 /// One measured cell. Everything in seconds and bytes.
 struct Measurement {
     std::string benchmark;
@@ -97,6 +74,8 @@ struct Measurement {
     std::string invalid_reason;
     std::string stopped_by;  ///< what ended the loop: "count", "time", "cap", ...
     std::optional<Histogram> call_times;
+    /// From the moment at which a held rate wanted each call to start until its end.
+    std::optional<Histogram> response_times;
     Json hints_asked = Json::object();
     Json hints_granted = Json::object();
     /// The library hands back keys that it cannot know; nothing where no hint was asked.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/certainty.hpp"
 #include "core/pattern.hpp"
 
 namespace effio {
@@ -28,6 +29,31 @@ std::size_t point_of(const std::vector<double>& rates) {
     return static_cast<std::size_t>(found - rates.begin());
 }
 
+std::vector<std::vector<double>> by_ranks(const std::vector<std::vector<double>>& rounds) {
+    std::vector<std::vector<double>> columns(rounds.front().size());
+    for (const auto& round : rounds) {
+        for (std::size_t i = 0; i < columns.size(); ++i) columns[i].push_back(round[i]);
+    }
+    return columns;
+}
+
+/// Of the number at `point`: see Enough.
+Enough known_of(const std::vector<std::vector<double>>& columns, std::size_t point) {
+    const auto own = range95(columns[point]);
+    if (!own) return Enough::once;
+    const auto is_slower = [&](std::size_t i) {
+        return are_apart(columns[i], columns[point]) && range95(columns[i])->high < own->low;
+    };
+    for (std::size_t i = 0; i < point; ++i) {
+        if (!is_slower(i)) return Enough::unclear;
+    }
+    if (point > 0 && point + 1 == columns.size()) return Enough::growing;
+    for (std::size_t i = point + 1; i < columns.size(); ++i) {
+        if (own->low < Saturation::enough * range95(columns[i])->high) return Enough::unclear;
+    }
+    return Enough::known;
+}
+
 /// `falls`: the rounds agree that the most ranks are slower than the best number.
 Shape shape_of(const std::vector<int>& ranks, const Saturation& s, bool falls) {
     const double growth = static_cast<double>(ranks.back()) / ranks.front();
@@ -38,6 +64,20 @@ Shape shape_of(const std::vector<int>& ranks, const Saturation& s, bool falls) {
 }
 
 }  // namespace
+
+std::string_view name(Enough known) {
+    switch (known) {
+        case Enough::known:
+            return "known";
+        case Enough::once:
+            return "once";
+        case Enough::growing:
+            return "growing";
+        case Enough::unclear:
+            break;
+    }
+    return "unclear";
+}
 
 std::string_view name(Shape shape) {
     switch (shape) {
@@ -75,9 +115,12 @@ Saturation find_saturation(const std::vector<int>& ranks,
         losses.push_back(rates[s.best] - rates.back());
     }
     std::sort(points.begin(), points.end());
-    // Beyond the best number more are slower only if 97.5 % of the draws say so.
+    // Beyond the best number more are slower only if 97.5 % of the draws say so, and the intervals.
     std::sort(losses.begin(), losses.end());
-    s.shape = shape_of(ranks, s, rounds.size() > 1 && losses[draws / 40] > 0);
+    const auto columns = by_ranks(rounds);
+    s.known = known_of(columns, s.point);
+    s.shape =
+        shape_of(ranks, s, losses[draws / 40] > 0 && are_apart(columns[s.best], columns.back()));
     s.low = points[draws / 40];
     s.high = points[draws - 1 - draws / 40];
     return s;

@@ -15,9 +15,18 @@ enum class Shape : char {
     growing,  ///< less than with it, and to the end
     level,    ///< it grows, then stays
     flat,     ///< the fewest have what all have
-    falling,  ///< it has a best, and more ranks are slower
+    falling,  ///< it has a best, and more ranks are slower by their 95 % intervals
 };
 std::string_view name(Shape shape);
+
+/// Whether the rounds say how many are enough.
+enum class Enough : char {
+    known,    ///< fewer ranks are slower, and more are not faster, by their 95 % intervals
+    once,     ///< a single round says nothing
+    growing,  ///< the most ranks are faster than all others: more may be needed
+    unclear,  ///< the intervals overlap
+};
+std::string_view name(Enough known);
 
 struct Saturation {
     /// A rate that reaches this part of the best one counts as it.
@@ -31,6 +40,7 @@ struct Saturation {
     std::size_t high = 0;
     std::vector<double> rates;  ///< means over the rounds
     Shape shape = Shape::flat;
+    Enough known = Enough::once;
 };
 
 /// `ranks` rise; each round has a rate for each of them, and there is at least one round. The

@@ -161,13 +161,15 @@ std::string size_text(std::int64_t bytes) {
 }  // namespace
 
 void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem* fs) {
-    e.verdict = "unknown";
+    e.verdict = Whereabouts::unknown;
+    e.storage_fraction.reset();
     if (bytes <= 0) {
         e.reason = "nothing was moved";
         return;
     }
     if (fs != nullptr && fs->memory_backed) {
-        e.verdict = "cache";
+        e.verdict = Whereabouts::cache;
+        e.storage_fraction = 0;
         e.reason =
             fmt::format("memory is the storage ({}): nothing of it can be dropped", fs->type);
         return;
@@ -190,7 +192,8 @@ void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem*
         return;
     }
     const double part = static_cast<double>(seen->bytes) / static_cast<double>(bytes);
-    e.verdict = part >= 1 - nearly ? "device" : part <= nearly ? "cache" : "mixed";
+    e.storage_fraction = std::clamp(part, 0.0, 1.0);
+    e.verdict = whereabouts_of(*e.storage_fraction);
     e.reason =
         fmt::format("{} of {} {} the {}", size_text(std::min(seen->bytes, bytes)), size_text(bytes),
                     reading ? "came from" : "had got by the end of the interval to", seen->where);

@@ -213,3 +213,13 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     assert words == "not known; at most 30 % of the bytes crossed this node's network"
     words = source_of(reads, result.run, Traffic(101 * MB, 0, 100 * MB, 100 * MB))
     assert words == "not known; as many bytes crossed this node's network"
+
+
+def test_what_was_never_written_is_no_read_of_storage(tmp_path: Path) -> None:
+    read = _measured("read", "device", 1.0)
+    read["cache"]["hole_fraction"] = 0.79
+    report = _report(tmp_path, [read], "read")
+    tick = next(f for f in report.findings if f.card == "cache")
+    assert tick.level == "warn"
+    assert "79 % of them of holes that were never written" in tick.text
+    assert "79 % of them of holes that were never written" in report.headline.basis()

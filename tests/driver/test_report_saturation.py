@@ -119,3 +119,21 @@ def test_one_repetition_says_nothing_of_how_many_are_enough(tmp_path: Path) -> N
     assert "slower" not in texts
     assert "processes; how many are enough takes at least two repetitions." in texts
     assert report.headline.name == "highest rate"
+
+
+def test_no_number_is_enough_while_the_rate_still_grows(tmp_path: Path) -> None:
+    why = "the rate still grows with all 64 processes: more may be needed"
+    lines = made_lines()[:-1]
+    for line in lines:
+        if line["kind"] == "figure" and line["name"] == "enough_ranks":
+            line["metric"] |= {"value": None, "reason": why}
+            line["detail"] |= {"answer": "growing", "shape": "growing"}
+    own = made.figure("saturation", None, "1", benchmark="saturation", where={})
+    own["metric"] |= {"value": None, "reason": why}
+    lines += [own, made.end()]
+    report = _told(tmp_path, made.numbered(lines))
+    assert (report.headline.value, report.headline.missing) == (None, why)
+    texts = " ".join(f.text for f in report.findings)
+    assert "use " not in texts
+    assert f"processes; {why}." in texts
+    assert render([report], [])

@@ -45,7 +45,6 @@ def _rate(block: int, access: str, value: float, copies: int = 1) -> list[made.L
     }
     share = made.figure("share_of_peak", value / 100, "1", benchmark="io-bench", where=where)
     if value > 100:
-        share["valid"] = False
         share["reasons"] = ["above the measured peak: the peak is too low"]
     return [mean, share]
 
@@ -89,6 +88,39 @@ def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert headline.shown() == "80.00 MB/s"
     assert "sequential write, block 1 MiB, copies 1" in headline.context
+
+
+def test_a_declared_headline_names_its_access_and_the_other_ones(tmp_path: Path) -> None:
+    """The highest read is twice the highest write: neither is called the highest rate."""
+    lines = made_lines()
+    lines[0]["study"]["headline"] = "by access"
+    best = next(line for line in lines if line.get("name") == "io_bench")
+    best["detail"]["others"] = [_where(1024 * KIB, "read")]
+    headline = _told(tmp_path, lines).headline
+    assert headline.name == "highest write"
+    assert headline.shown() == "80.00 MB/s"
+    assert "; highest read: 160.0 MB/s sequential read, block 1 MiB" in headline.context
+    lines[0]["study"]["headline"] = "strongest and weakest"
+    best["detail"]["weakest"] = _where(64 * KIB, "write")
+    headline = _told(tmp_path, lines).headline
+    assert headline.name == "strongest pattern, write"
+    assert "; weakest: 20.00 MB/s sequential write, block 64 KiB" in headline.context
+
+
+def test_an_efficiency_that_is_not_known_says_why(tmp_path: Path) -> None:
+    why = "the 95 % intervals of the rates overlap"
+    more = []
+    for name, value in (("speed_up", 3.0), ("efficiency", None)):
+        where = _where(64 * KIB, "write", 4)
+        line = made.figure(name, value, "1", benchmark="io-bench", where=where)
+        line["detail"] = {"ranks": 4, "from_ranks": 1}
+        if value is None:
+            line["metric"] |= {"value": None, "reason": why}
+        more.append(line)
+    lines = made_lines()
+    lines[-1:-1] = more
+    texts = " ".join(f.text for f in _told(tmp_path, made.numbered(lines)).findings)
+    assert f"3.00 times the rate of 1, but the efficiency is not known: {why}." in texts
 
 
 def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:

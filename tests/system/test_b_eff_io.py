@@ -40,7 +40,8 @@ def invalid_reasons(result: Result) -> list[str]:
     assert figure["valid"] is False
     reasons = figure["reasons"]
     assert isinstance(reasons, list)
-    return reasons
+    # This machine may have fewer processors than the test has ranks.
+    return [reason for reason in reasons if "oversubscribed" not in reason]
 
 
 @pytest.mark.parametrize(("flavour", "ranks"), SIZES, ids=lambda v: str(v))
@@ -235,6 +236,7 @@ def test_a_directory_of_somebody_else(engine: Engine) -> None:
     ("words", "told"),
     [
         (["--bogus"], "unknown option --bogus"),
+        (["--compressible", "2"], "shape random data: use --fill random"),
         (["--time", "soon"], "--time"),
         (["--time", "-1s"], "--time"),
         (["--partitions", "0"], "--partitions"),

@@ -108,7 +108,11 @@ def test_a_rate_that_is_held(any_engine: Engine, tmp_path: Path) -> None:
         assert m["seconds"]["held"]["max"] == pytest.approx(1.9)
         assert m["seconds"]["transfer"]["max"] == pytest.approx(0.1)
         assert m["call_times"]["mean"] == pytest.approx(0.01, rel=0.02)
-        assert m["detail"]["remark"].startswith("held to --rate-limit 10 MB/s")
+        remark = m["detail"]["remark"]
+        assert remark.startswith("held to --rate-limit 10 MB/s: 10 MB/s reached (100 %); response ")
+        # Each call starts when it is due.
+        assert m["response_times"]["count"] == 20
+        assert m["response_times"]["max"] == pytest.approx(0.01, rel=0.02)
 
 
 def test_a_rate_that_storage_does_not_reach(any_engine: Engine, tmp_path: Path) -> None:
@@ -116,7 +120,15 @@ def test_a_rate_that_storage_does_not_reach(any_engine: Engine, tmp_path: Path) 
     write = ior(any_engine, tmp_path, *words).result.measurements[0]
     assert write["rate"]["value"] == pytest.approx(4e6)
     assert write["seconds"]["held"]["max"] == pytest.approx(0.0, abs=1e-6)
-    assert write["detail"]["remark"] == "slower than --rate-limit 10 MB/s"
+    remark = write["detail"]["remark"]
+    assert remark.startswith("slower than --rate-limit 10 MB/s: 4 MB/s reached (40 %); response ")
+    # A call takes 0.5 s and is due 0.2 s after the one before: the n-th, from 0, ends 0.5 + 0.3 n s
+    # after it was due. Its own time does not show what it waited.
+    times, responses = write["call_times"], write["response_times"]
+    assert times["max"] == pytest.approx(0.5, rel=0.02)
+    assert responses["min"] == pytest.approx(0.5, rel=0.02)
+    assert responses["p50"] == pytest.approx(0.5 + 0.3 * 4, rel=0.02)
+    assert responses["max"] == pytest.approx(0.5 + 0.3 * 9, rel=0.02)
 
 
 def test_a_stonewall_falls_while_calls_are_held(any_engine: Engine, tmp_path: Path) -> None:

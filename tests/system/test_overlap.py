@@ -82,9 +82,9 @@ def test_sizes_and_what_a_rank_asks_in_virtual_time(any_engine: Engine, tmp_path
     model = "rank-rate=1MiB/s,shared-rate=0"
     words = ["overlap", "--backend=sim", f"--backend-options={model}", "--ways=thread"]
     words += ["--transfer=896KiB,2MiB", "--work-time=1.5s", "--poll=5", "--phases=write"]
-    run = any_engine.run([*words, "--repetitions=1"], tmp_path, ranks=2)
+    run = any_engine.run([*words, "--repetitions=2"], tmp_path, ranks=2)
     assert run.code == 0, run
-    small, large = run.result.measurements
+    small, large, *_ = run.result.measurements
     assert small["detail"]["both_seconds"] == pytest.approx(1.5)
     assert small["detail"]["hidden_share"] == pytest.approx(1)
     assert small["detail"]["polls"] == 2 * 4
@@ -95,7 +95,15 @@ def test_sizes_and_what_a_rank_asks_in_virtual_time(any_engine: Engine, tmp_path
     hidden = run.result.figure("hidden_share", transfer_bytes=2 * MIB)
     assert hidden["detail"]["limit"] == "length"
     assert hidden["detail"]["possible_share"] == pytest.approx(0.75)
-    assert hidden["samples"]["count"] == 1
+    assert hidden["samples"]["count"] == 2
+    run = any_engine.run([*words, "--repetitions=1"], tmp_path, ranks=2)
+    once = run.result.figure("hidden_share", transfer_bytes=2 * MIB)
+    assert once["metric"]["value"] is None
+    assert once["metric"]["reason"] == "one repetition does not say what hides"
+    assert once["detail"]["limit"] is None
+    assert run.result.figure("overlap")["metric"]["value"] is None
+    assert "not known" in run.stdout
+    assert "hides (" not in run.stdout
 
 
 def test_an_operation_that_takes_no_time_has_no_share(any_engine: Engine, tmp_path: Path) -> None:
@@ -160,7 +168,9 @@ def test_all_data_of_every_way(
     for name in FIGURES:
         figures = [f for f in run.result.figures if f["name"] == name]
         assert len(figures) == len(done) * 2 * 2
-        assert all(f["samples"]["count"] == 2 for f in figures)
+        # A share outside 0 to 1 beyond its interval is not stated.
+        assert all(f["samples"]["count"] == 2 for f in figures if f["metric"]["value"] is not None)
+        assert name == "hidden_share" or all(f["metric"]["value"] is not None for f in figures)
     assert list(data.iterdir()) == []
 
 

@@ -41,6 +41,7 @@ def test_in_virtual_time_each_phase_is_the_closed_formula(
             created = way == "task-local" and access == "write"
             parts = {"open": 0.010, "transfer": calls, "close": 0.005}
             parts |= {"create": 0.010, "create_close": 0.005} if created else {}
+            parts |= {"sync": 0.020} if access == "write" else {}
             found = {name: spread["max"] for name, spread in m["seconds"].items()}
             assert ("create" in found) == created
             assert {name: found[name] for name in parts} == pytest.approx(parts)
@@ -62,6 +63,7 @@ def test_in_virtual_time_tasks_take_turns(any_engine: Engine, tmp_path: Path, da
         assert m["seconds"]["turn"]["max"] == pytest.approx(calls)
         created = "create" in m["seconds"]
         total = 0.015 + 2 * calls + (0.015 if created else 0)
+        total += 0.020 if m["access"] == "write" else 0
         assert m["rate"]["value"] == pytest.approx(20000 / total)
 
 

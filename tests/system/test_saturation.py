@@ -15,12 +15,18 @@ SMALL = ("--size", "256KiB", "--transfer", "64KiB")
 
 @pytest.mark.parametrize(
     ("all_together", "enough", "shape"),
-    [(1000e6, 4, "linear"), (250e6, 4, "growing"), (205e6, 2, "level"), (100e6, 1, "flat")],
+    [(1000e6, None, "linear"), (250e6, None, "growing"), (205e6, 2, "level"), (100e6, 1, "flat")],
 )
 def test_the_answer_of_a_storage_that_is_shared(
-    any_engine: Engine, tmp_path: Path, data: Path, all_together: float, enough: int, shape: str
+    any_engine: Engine,
+    tmp_path: Path,
+    data: Path,
+    all_together: float,
+    enough: int | None,
+    shape: str,
 ) -> None:
-    """A rank has 100 MB/s at most, all together what the parameter says."""
+    """A rank has 100 MB/s at most, all together what the parameter says. While the rate still grows
+    with all of them, no number is enough."""
     model = f"rank-rate=100MB/s,shared-rate={all_together:.0f}B/s"
     words = ["saturation", "--backend", "sim", "--backend-options", model, *SMALL]
     run = any_engine.run([*words, "--dir", data], tmp_path, ranks=4)
@@ -33,11 +39,17 @@ def test_the_answer_of_a_storage_that_is_shared(
         answer = run.result.figure("enough_ranks", access=access)
         assert answer["metric"]["value"] == enough
         assert answer["samples"]["count"] == 3
-        assert (answer["samples"]["low95"], answer["samples"]["high95"]) == (enough, enough)
+        low, high = answer["samples"]["low95"], answer["samples"]["high95"]
+        assert (low, high) == (enough or 4, enough or 4)
         detail = answer["detail"]
         assert (detail["of_ranks"], detail["shape"]) == (4, shape)
         assert detail["fewest_rate_bytes_per_second"] == pytest.approx(100e6)
-        assert f"{access}, transfer 64KiB, placing spread: use {enough} of 4" in run.stdout
+        said = f"use {enough} of 4" if enough else "highest rate "
+        assert f"{access}, transfer 64KiB, placing spread: {said}" in run.stdout
+    growing = "the rate still grows with all 4 processes: more may be needed"
+    assert (growing in run.stdout) == (enough is None)
+    whole = run.result.figure("saturation")["metric"]
+    assert (whole["value"], whole.get("reason")) == (enough, None if enough else growing)
 
 
 def test_ranks_are_spread_over_the_nodes_or_packed(

@@ -85,3 +85,15 @@ def test_ratios_of_compression_and_deduplication_are_those_requested(
     # A quarter is random; the rest, one repeated word per sector, takes some bytes, too.
     packed = sum(len(zlib.compress(file, 6)) for file in files)
     assert 3.3 < 12 * MIB / packed < 4
+
+
+def test_overlap_writes_data_of_a_requested_ratio(
+    engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    words = ["overlap", "--ways=blocking", "--transfer=1MiB", "--repetitions=1", "--work-time=1ms"]
+    words += ["--phases=write", "--compressible=4", "--keep", "--quiet", "--dir", str(data)]
+    run = engine.run(words, tmp_path)
+    assert run.code == 0, run  # verified by what it reads back
+    (written,) = contents(data)
+    assert len(written) == 2 * MIB
+    assert 3.3 < len(written) / len(zlib.compress(written, 6)) < 4

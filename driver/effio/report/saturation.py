@@ -23,14 +23,21 @@ def _most(result: Result) -> Figure | None:
     return max(known, key=lambda f: f.metric.value or 0.0, default=None)
 
 
+_NAME = "processes that saturate the storage"
+
+
 class SaturationTeller(StudyTeller):
     def headline(self, result: Result) -> Headline:
+        own = result.figure("saturation")
+        if own is not None and own.metric.unit == "1" and own.metric.value is None:
+            # A curve does not say how many are enough, so the study does not.
+            return Headline(_NAME, None, "1", missing=own.metric.reason, anchor="study-rates")
         most = _most(result)
         if most is None or most.metric.value is None:
             return super().headline(result)
         where = " ".join(fmt.plain(most.where.get(name, ""), 40) for name in ("pattern", "access"))
         headline = Headline(
-            "processes that saturate the storage",
+            _NAME,
             round(most.metric.value),
             "1",
             f"{where}, {common.context_of(result)}",

@@ -56,6 +56,7 @@ class _Enough(Detail):
     fewest_ranks: Number | None = None
     fewest_rate_bytes_per_second: Number | None = None
     shape: str = ""
+    answer: str = ""  # "known", "once", "growing", "unclear"; empty in older results
 
 
 class _Throughput(Detail):
@@ -77,6 +78,8 @@ class _Study(Detail):
 
 class _Best(Detail):
     place: dict[str, Any] | None = None
+    others: Rows[dict[str, Any]] | None = None  # of the other kinds of access
+    weakest: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -321,11 +324,18 @@ def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding
             found[key] = ranks, fewest, f.metric.value
     counts = [f.samples.count for f in result.figures_named("bandwidth") if f.samples]
     once = min(counts, default=2) < 2
+    unknown = {
+        (_operation(f), ranks): fmt.plain(f.metric.reason, 80)
+        for f in result.figures_named("efficiency")
+        if f.metric.value is None and (ranks := _SpeedUp.of(f).ranks) is not None
+    }
     findings = []
     for (operation, others), (ranks, fewest, value) in list(found.items())[:4]:
         efficiency = f"an efficiency of {fmt.percent(value * fewest / ranks)}"
         if once:
             efficiency = "from one repetition, so that the efficiency is not known"
+        elif (operation, ranks) in unknown:
+            efficiency = f"but the efficiency is not known: {unknown[operation, ranks]}"
         findings.append(
             Finding(
                 f"{operation}{', ' if others else ''}{others}: {ranks:.0f} ranks get"
@@ -353,15 +363,17 @@ def enough_sentence(f: FigureRecord) -> str:
         told.best_rate_bytes_per_second,
         told.fewest_rate_bytes_per_second,
     )
-    if ranks is None or told.of_ranks is None or rate is None:
+    if told.of_ranks is None or rate is None:
         return ""
     s = f.samples
-    if s is None or s.count < 2:
+    if ranks is None or s is None or s.count < 2:
         if best is None or told.best_ranks is None:
             return ""
+        why = f.metric.reason or "how many are enough takes at least two repetitions"
+        slower = f"; {_SHAPES['falling']}" if told.answer and told.shape == "falling" else ""
         return (
             f"highest rate {fmt.rate(best)} with {told.best_ranks:.0f} of {told.of_ranks:.0f}"
-            " processes; how many are enough takes at least two repetitions."
+            f" processes{slower}; {fmt.plain(why, 200)}."
         )
     text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
     if s.low95 is not None and s.high95 is not None and s.low95 < s.high95:
@@ -431,7 +443,24 @@ class StudyTeller:
             return Headline("highest rate", told.value, unit, told.context, missing=told.missing)
         if declared == "strongest and weakest":
             return self._strongest_and_weakest(result, place)
+        if declared == "by access":
+            return self._by_access(result, place, _Best.of(figure).others or ())
         return _rate_headline("highest rate", result, place)
+
+    def _by_access(
+        self, result: Result, place: dict[str, Any], others: Sequence[dict[str, Any]]
+    ) -> Headline:
+        """The highest rate of writing, and next to it that of reading."""
+        first = _rate_headline(f"highest {fmt.plain(place.get('access', ''), 40)}", result, place)
+        text, evidence = first.context, [*first.evidence]
+        for other in others:
+            access = fmt.plain(other.get("access", ""), 40)
+            told = _rate_headline("", result, other)
+            if told.value is None:
+                continue
+            text += f"; highest {access}: {told.shown()} {told.context}"
+            text += f" ({told.basis()})" if told.basis() else ""
+        return replace(first, context=text, evidence=evidence)
 
     def _throughputs(self, result: Result) -> Headline | None:
         """Things per second: the first in full, the others next to it."""
@@ -464,17 +493,21 @@ class StudyTeller:
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """Of the rates of the access that the strongest has."""
-        headline = _rate_headline("strongest pattern", result, place)
+        access = fmt.plain(place.get("access", ""), 40)
+        headline = _rate_headline(f"strongest pattern, {access}", result, place)
         rates = [
             f
             for f in result.figures_named("bandwidth")
             if f.metric.value is not None and _access(f) == str(place.get("access"))
         ]
-        weakest = min(rates, key=lambda f: f.metric.value or 0.0, default=None)
-        if weakest is None or weakest.where == place:
+        own = result.figure(result.benchmark.replace("-", "_"))
+        weakest = _Best.of(own).weakest if own is not None else None
+        if weakest is None and rates:
+            weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
+        if weakest is None or weakest == place:
             return headline
-        low = _rate_headline("", result, weakest.where)
-        text = f"; weakest: {fmt.rate(weakest.metric.value or 0.0)} {low.context}"
+        low = _rate_headline("", result, weakest)
+        text = f"; weakest: {low.shown()} {low.context}"
         return replace(
             headline,
             context=headline.context + text + (f" ({low.basis()})" if low.basis() else ""),

@@ -67,9 +67,12 @@ class Evidence:
     simulated: bool = False
     # Reads: none of the bytes were in this node's page cache before, as the kernel lists its pages.
     absent_before: bool = False
+    holes: float = 0.0  # share of the bytes read that was never written
 
     @property
     def place(self) -> Place:
+        if self.holes > NEARLY:
+            return Place.CACHE  # the kernel makes zeros of holes; no storage does
         if self.on_storage is None:
             # Results that only say "mixed".
             mixed = self.of and self.of.get(Place.UNKNOWN, 0.0) <= NEARLY
@@ -89,6 +92,9 @@ class Evidence:
         """What a rate counts, next to the rate: "writes until on storage"."""
         if self.simulated:
             return f"simulated {'reads' if self.reading else 'writes'}"
+        return self._words() + (f", {self._holes()}" if self.holes else "")
+
+    def _words(self) -> str:
         return {
             (True, Place.DEVICE): "reads from storage",
             (True, Place.CACHE): "reads from memory",
@@ -115,8 +121,15 @@ class Evidence:
             (False, Place.UNKNOWN): "not known",
         }[self.reading, self.place]
 
+    def _holes(self) -> str:
+        share = min(max(self.holes, 0.01), 1.0 if self.holes == 1 else 0.99)
+        return f"{fmt.percent(share)} of them of holes that were never written"
+
     def sentence(self) -> str:
         """Without its full stop: "100 % of the bytes read came from storage"."""
+        return self._sentence() + (f"; {self._holes()}" if self.holes else "")
+
+    def _sentence(self) -> str:
         if self.place is Place.UNKNOWN:
             what = "came from storage" if self.reading else "reached storage"
             why = f" ({self.reason})" if self.reason else ""
@@ -247,6 +260,7 @@ def _of_one_direction(
         most.cache.reason if most.cache else "",
         simulated,
         reading and all(_is_absent(m) for m in some),
+        sum((m.cache.hole_fraction or 0.0) * m.bytes for m in some if m.cache) / total,
     )
 
 

@@ -15,20 +15,22 @@ std::span<double> as_doubles(Buffer& buffer) {
 
 }  // namespace
 
-Buffers::Buffers(std::int64_t bytes, Fill fill, int rank)
+Buffers::Buffers(std::int64_t bytes, Fill fill, int rank, const DataShape& shape)
     : fill_(fill),
       rank_(rank),
+      shape_(shape),
       write_memory_(static_cast<std::size_t>(bytes)),
       read_memory_(static_cast<std::size_t>(bytes)),
       write_(as_doubles(write_memory_)),
       read_(as_doubles(read_memory_)) {
-    initialize(write_, fill, rank, 0);
-    initialize(read_, Fill::definition, rank, 1);
+    initialize(write_, fill, 0);
+    initialize(read_, Fill::definition, 1);
 }
 
-void Buffers::initialize(std::span<double> buffer, Fill fill, int rank, double shift) {
+void Buffers::initialize(std::span<double> buffer, Fill fill, double shift) const {
     if (fill == Fill::random) {
-        Pattern(0xbeff10, static_cast<std::uint64_t>(rank)).fill(std::as_writable_bytes(buffer), 0);
+        Pattern(0xbeff10, static_cast<std::uint64_t>(rank_), shape_)
+            .fill(std::as_writable_bytes(buffer), 0);
         return;
     }
     for (std::size_t i = 0; i < buffer.size(); ++i) {
@@ -38,7 +40,7 @@ void Buffers::initialize(std::span<double> buffer, Fill fill, int rank, double s
 
 std::vector<double> Buffers::before(std::size_t partition, Access writer, const Row& row) const {
     std::vector<double> model(write_.size());
-    initialize(model, fill_, rank_, 0);
+    initialize(model, fill_, 0);
     // Rounds write a row anew: the latest time counts.
     const auto last = std::find_if(history_.rbegin(), history_.rend(), [&](const Written& written) {
         return written.partition == partition && written.access == writer &&

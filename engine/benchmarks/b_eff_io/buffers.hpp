@@ -11,6 +11,7 @@
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/marks.hpp"
 #include "core/buffer.hpp"
+#include "core/pattern.hpp"
 
 namespace effio::b_eff_io {
 
@@ -21,7 +22,7 @@ class Buffers {
         random,      ///< a pattern of this rank; does not compress, tells ranks apart
     };
     /// Two buffers of `bytes`; throws std::bad_alloc where memory lacks.
-    Buffers(std::int64_t bytes, Fill fill, int rank);
+    Buffers(std::int64_t bytes, Fill fill, int rank, const DataShape& shape = {});
 
     std::span<const std::byte> to_write(const Row& row) const {
         return std::as_bytes(write_).first(static_cast<std::size_t>(row.memory));
@@ -53,10 +54,11 @@ class Buffers {
         Row row;
         std::int64_t calls;
     };
-    static void initialize(std::span<double> buffer, Fill fill, int rank, double shift);
+    void initialize(std::span<double> buffer, Fill fill, double shift) const;
 
     Fill fill_;
     int rank_;
+    DataShape shape_;  ///< of random data
     Buffer write_memory_;
     Buffer read_memory_;
     std::span<double> write_;  ///< the same as numbers

@@ -66,15 +66,20 @@ class ConsoleView : public Observer {
         } else {
             if (r.errors > 0) remark += fmt::format("{} ERRORS ", r.errors);
             if (r.stopped == StopReason::cap) remark += "cut short by --max-bytes ";
-            remark += r.read_ahead()
-                          ? (r.cache->verdict == "cache" ? "read ahead" : "partly read ahead")
-                          : cache_remark(r.cache, r.access == Access::read);
+            remark +=
+                r.read_ahead()
+                    ? (r.cache->verdict == Whereabouts::cache ? "read ahead" : "partly read ahead")
+                    : cache_remark(r.cache, r.access == Access::read);
+            if (r.span.by_common_clock) {
+                remark += fmt::format("{}by the common clock (rank 0's: {})",
+                                      remark.empty() ? "" : "; ", format_duration(r.times.total));
+            }
             const std::string sure = batch_means_text(r.batches);
             if (!sure.empty()) remark += (remark.empty() ? "" : "; ") + sure;
         }
         console_.print(fmt::format(live_format, name(r.access), name(r.row.type),
                                    format_exact(Bytes{r.row.chunk}), r.ranks, r.repetitions,
-                                   format_duration(r.times.total),
+                                   format_duration(r.span.seconds),
                                    r.valid ? format_rate(r.rate()) : "-", remark));
     }
 
@@ -91,8 +96,9 @@ class ConsoleView : public Observer {
                 "\nb_eff_io = {} on {}: {}\n"
                 "total memory / b_eff_io = {} / {} = {} (balanced: at most 10 min)\n",
                 format_rate(value), count_of(p.ranks, "rank"),
-                run.valid(*best) ? "VALID for comparison of systems"
-                                 : "NOT VALID for comparison of systems",
+                run.valid(*best)               ? "VALID for comparison of systems"
+                : p.rows_by_common_clock() > 0 ? "OVERSUBSCRIBED, NOT VALID for comparison"
+                                               : "NOT VALID for comparison of systems",
                 format_size(memory), format_rate(value), format_duration(memory / value)));
             if (const auto found = run.estimated(best_partition); found && found->interval) {
                 console_.print(fmt::format(

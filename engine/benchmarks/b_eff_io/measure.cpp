@@ -249,6 +249,8 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     const double stop = clock.now();
     m.times.barrier += stop - before_agreement;
     m.times.total = stop - start;
+    m.start = start;
+    m.stop = stop;
     m.call_failed = m.agreed.failed();
     m.batches = batches_of(task, over, comm.size());
     file.time_calls_into(nullptr);

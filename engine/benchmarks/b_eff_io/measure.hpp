@@ -41,6 +41,8 @@ struct RowTask {
 
 struct RowMeasured {
     RowTimes times;
+    double start = 0;  ///< this rank's clock after the first barrier
+    double stop = 0;   ///< and after the closing one
     std::int64_t repetitions = 0;
     StopReason stopped = StopReason::count;
     Histogram call_times;

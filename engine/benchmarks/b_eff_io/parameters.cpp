@@ -60,6 +60,7 @@ void Parameters::declare(OptionTable& table) {
                 "what the buffers hold: the definition's numbers, or random data that differ "
                 "between ranks (calls of a rank repeat them, apart from their marks)")
         .expert();
+    data.declare(table);
     until_ci.declare_rounds(
         table, rounds,
         "cut the time into so many runs of everything; values are those of all of them, with "
@@ -79,6 +80,9 @@ Status Parameters::check() {
     }
     time = *scheduled;
     if (auto known = until_ci.check(rounds, "--rounds", rounds_of_until_ci); !known) return known;
+    if (!data.shape().is_plain() && fill != Buffers::Fill::random) {
+        return usage_error("--compressible and --duplicate shape random data: use --fill random");
+    }
     if (adapt && rounds > 1) return usage_error("--adapt: not with several --rounds");
     if (auto known = storage.check(); !known) return known;
     // A chunk of 1 KiB + 8 bytes is no multiple of any block.

@@ -131,7 +131,8 @@ class RecordView : public Observer {
         f.detail = Json{{"criteria", std::move(criteria)},
                         {"partition_seconds_scheduled", run.setup.scheduled_seconds()},
                         {"errors", p.errors},
-                        {"rows_cut_short_by_cap", p.rows_cut_short()}};
+                        {"rows_cut_short_by_cap", p.rows_cut_short()},
+                        {"rows_by_common_clock", p.rows_by_common_clock()}};
         return f;
     }
 
@@ -174,6 +175,8 @@ Measurement to_measurement(const RowResult& row, int nodes) {
     m.errors = row.error_list;
     m.cache = row.cache;
     m.detail = Json{{"file", row.file},
+                    {"counted_seconds", row.span.seconds},
+                    {"clock", row.span.by_common_clock ? "common" : "root"},
                     {"scheduled_seconds", row.scheduled},
                     {"calls_per_rank", row.repetitions},
                     {"calls_allowed_by_cap", row.cap_calls},

@@ -12,6 +12,8 @@ void RowResult::join(const RowResult& earlier) {
     repetitions += earlier.repetitions;
     bytes += earlier.bytes;
     times.total += earlier.times.total;
+    span.seconds += earlier.span.seconds;
+    span.by_common_clock = span.by_common_clock || earlier.span.by_common_clock;
     times.barrier += earlier.times.barrier;
     times.broadcast += earlier.times.broadcast;
     times.sync += earlier.times.sync;
@@ -80,7 +82,7 @@ double PartitionResult::seconds() const {
 bool RowResult::read_ahead() const {
     if (access != Access::read || !cache) return false;
     const auto& ways = cache->ways;
-    return (cache->verdict == "cache" || cache->verdict == "mixed") &&
+    return (cache->verdict == Whereabouts::cache || cache->verdict == Whereabouts::mixed) &&
            std::find(ways.begin(), ways.end(), "dropped") != ways.end();
 }
 
@@ -103,6 +105,16 @@ int PartitionResult::rows_cut_short() const {
         if (row && row->stopped == StopReason::cap) ++cut;
     }
     return cut;
+}
+
+int PartitionResult::rows_by_common_clock() const {
+    int count = 0;
+    for (const auto& of_access : rows) {
+        for (const auto& row : of_access) {
+            if (row && row->span.by_common_clock) ++count;
+        }
+    }
+    return count;
 }
 
 std::optional<Estimate> RunResult::estimated(const Formula& formula) const {
@@ -147,6 +159,12 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
         {fmt::format("error count ({}) == 0", partition.errors), partition.errors == 0}};
     if (const int cut = partition.rows_cut_short(); cut > 0) {
         list.push_back({fmt::format("rows cut short by the cap on bytes ({}) == 0", cut), false});
+    }
+    if (const int late = partition.rows_by_common_clock(); late > 0) {
+        list.push_back({fmt::format("oversubscribed: not comparable; rows that rank 0's clock did "
+                                    "not see in full ({}) == 0",
+                                    late),
+                        false});
     }
     if (!partition.all_rows_valid()) list.push_back({"no row is INVALID", false});
     if (setup.parameters.rounds > 1) {

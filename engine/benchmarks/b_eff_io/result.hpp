@@ -11,6 +11,7 @@
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/parameters.hpp"
 #include "benchmarks/b_eff_io/rounds.hpp"
+#include "benchmarks/b_eff_io/row_clock.hpp"
 #include "benchmarks/observers.hpp"
 #include "core/batches.hpp"
 #include "core/record.hpp"
@@ -65,6 +66,7 @@ struct RowResult {
     std::int64_t repetitions = 0;  ///< r
     std::int64_t bytes = 0;        ///< n*L*r
     RowTimes times;                ///< of the root
+    RowSpan span;                  ///< over which the rate counts the bytes
     std::vector<std::pair<std::string, Spread>> spreads;  ///< the same parts over the ranks
     std::int64_t errors = 0;  ///< failed calls and wrong chunks on all ranks
     std::vector<Error> error_list;
@@ -81,7 +83,7 @@ struct RowResult {
     /// What did not come from the device was read ahead by calls before: nothing of the file was
     /// in memory when it was opened, and an access reads nothing twice.
     bool read_ahead() const;
-    double rate() const { return times.total > 0 ? static_cast<double>(bytes) / times.total : 0; }
+    double rate() const { return span.seconds > 0 ? static_cast<double>(bytes) / span.seconds : 0; }
     /// This one is the sum of both from now on; the latest says which file, hints and caches.
     void join(const RowResult& earlier);
 };
@@ -144,6 +146,8 @@ struct PartitionResult {
     double seconds() const;
     double weighted_rate() const;
     int rows_cut_short() const;  ///< by the cap on bytes
+    /// Of all accesses: rank 0's clock did not see all of them.
+    int rows_by_common_clock() const;
 };
 
 /// The official rules, one sentence each, and whether they are kept.

@@ -59,7 +59,8 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       notify_(session_, std::move(observers)),
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
-      buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank),
+      buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank,
+               setup.parameters.data.shape()),
       chosen_(everything(setup.partitions.size())),
       until_ci_(setup.parameters.until_ci, setup.parameters.rounds, job.session.clock.now()),
       units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {
@@ -183,13 +184,14 @@ bool Runner::note(const Agreed& agreed) {
 }
 
 void Runner::access_partition(Access access, Partition& partition, const Comm& comm) {
+    CommonClock common(comm, job_.topology);
     comm.barrier();
     const double begin = session_.clock.now();
     Sums& sums = sums_[index(access)][partition.index];
     for (const Type type : all_types) {
         if (access == Access::rewrite && !setup_.parameters.rewrite && type != Type::scatter) break;
         if (!chosen_[partition.index][index(type)]) continue;
-        access_file(access, partition, type, comm, sums);
+        access_file(access, partition, type, comm, common, sums);
         if (stopping_) return;
     }
     comm.barrier();
@@ -212,8 +214,8 @@ void Runner::access_partition(Access access, Partition& partition, const Comm& c
 }
 
 void Runner::access_file(Access access, Partition& partition, Type type, const Comm& comm,
-                         Sums& sums) {
-    OpenFile f(partition, comm, type == Type::separated ? self_ : comm, access, type);
+                         CommonClock& common, Sums& sums) {
+    OpenFile f(partition, comm, type == Type::separated ? self_ : comm, access, type, common);
     // With a size twice in the list, a number in the hints file means the first of them.
     const auto first =
         std::find(setup_.partitions.begin(), setup_.partitions.end(), partition.ranks);
@@ -381,6 +383,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     CacheWatch watch(f.comm, job_.topology, target_.file_system());
     watch.begin();
 
+    f.common.start();  // compares the clocks
     auto m = measure_row(session_, f.comm, *f.file, buffers_, task, tell_);
     if (f.access != Access::read) watch.synced();
 
@@ -394,6 +397,9 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.repetitions = m.repetitions;
     r.bytes = f.partition.ranks * row.memory * m.repetitions;
     r.times = m.times;
+    double by_root = m.times.total;
+    f.comm.broadcast(by_root);
+    r.span = row_span(by_root, span_of_all(f.comm, f.common, m.start, m.stop));
     r.stopped = m.stopped;
     r.sets_view = task.view.has_value();
     r.has_hints = task.has_hints;
@@ -409,10 +415,10 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     f.partition.repetitions[static_cast<std::size_t>(row.number)] = m.repetitions;
     if (f.access != Access::read) {
         buffers_.remember(f.partition.index, f.access, row, m.repetitions);
-        if (!m.call_failed) {
-            if (auto sized = check_size(f, row); !sized) {
-                m.outcome.fail(session_.signed_error(sized.error()));
-            }
+    }
+    if (!m.call_failed && (f.access != Access::read || storage_.capabilities().real_files)) {
+        if (auto sized = check_size(f, row); !sized) {
+            m.outcome.fail(session_.signed_error(sized.error()));
         }
     }
     if (task.compare_all) f.sums.verified_bytes += f.comm.sum(m.compared);
@@ -437,14 +443,14 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     note(agreed);
     r.valid = !(agreed.error && agreed.error->exit_code != ExitCode::data_errors);
 
-    f.sums.seconds += r.times.total;
+    f.sums.seconds += r.span.seconds;
     f.sums.bytes += r.bytes;
     f.weighted += row.units * r.rate();
     f.units += row.units;
     sums.bytes += r.bytes;
     sums.weighted += row.units * r.rate();
     sums.units += row.units;
-    sums.measured += r.times.total;
+    sums.measured += r.span.seconds;
     sums.scheduled += setup_.budget.unit_seconds * row.units;
     units_done_ += row.units;
     auto& collected = result_.partitions[f.partition.index];
@@ -470,10 +476,10 @@ Status Runner::check_size(OpenFile& f, const Row& row) {
     const auto size = f.file->size();
     if (!size) return size.error();
     if (*size >= expected) return {};
-    return io_error("check the size", f.file->path(),
-                    fmt::format("the file holds {} bytes after row {}, {} were written without an "
-                                "error",
-                                *size, row.number, expected));
+    return io_error(
+        "check the size", f.file->path(),
+        fmt::format("the file holds {} bytes after row {}, {} were {} without an error", *size,
+                    row.number, expected, f.access == Access::read ? "read" : "written"));
 }
 
 void Runner::verify(OpenFile& f) {

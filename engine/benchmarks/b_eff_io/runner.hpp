@@ -15,6 +15,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/cold.hpp"
 #include "benchmarks/observers.hpp"
+#include "parallel/common_clock.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
 
@@ -54,8 +55,14 @@ class Runner {
     };
     /// One file while it is open.
     struct OpenFile {
-        OpenFile(Partition& of, const Comm& of_partition, const Comm& of_file, Access a, Type t)
-            : partition(of), comm(of_partition), file_comm(of_file), access(a), type(t) {
+        OpenFile(Partition& of, const Comm& of_partition, const Comm& of_file, Access a, Type t,
+                 CommonClock& clock)
+            : partition(of),
+              comm(of_partition),
+              file_comm(of_file),
+              access(a),
+              type(t),
+              common(clock) {
             sums.partition = of.index;
             sums.ranks = of.ranks;
             sums.access = a;
@@ -66,6 +73,7 @@ class Runner {
         const Comm& file_comm;  ///< of the file: the partition, or this rank alone
         Access access;
         Type type;
+        CommonClock& common;  ///< of the partition
         std::unique_ptr<ByteFile> file;
         HintRules::Cell cell;
         std::optional<Cold> cold;
@@ -79,7 +87,8 @@ class Runner {
     bool another_round();
     void tell_sums();
     void access_partition(Access access, Partition& partition, const Comm& comm);
-    void access_file(Access access, Partition& partition, Type type, const Comm& comm, Sums& sums);
+    void access_file(Access access, Partition& partition, Type type, const Comm& comm,
+                     CommonClock& common, Sums& sums);
     bool open_file(OpenFile& f, const Hints& hints);
     void measure(OpenFile& f, const Row& row, Sums& sums);
     /// What it wrote first is overwritten by a second pass.

@@ -386,7 +386,7 @@ VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
     return steps;
 }
 
-Result<Footprint> Runner::size_of_written(const Task& t) const {
+Result<Footprint> Runner::size_of_files(const Task& t) const {
     const ArrayCapabilities can = library_.capabilities();
     if (can.shared_file && !comm_.is_root()) return Footprint{};
     const ArraySchema& schema = t.request.schema;
@@ -420,10 +420,11 @@ std::pair<FileRun, Agreed> Runner::visit(Task& t) {
     const Visited seen = effio::carry_out(
         {session_, comm_, job_.topology, common_, target_.file_system()}, all, of_parts);
     run.add(comm_, seen, p.storage.times_calls() ? &t.times : nullptr);
-    if (seen.fine && t.write && can.real_files) {
-        auto size = size_of_written(t);
+    if (seen.fine && can.real_files) {
+        // What a library says that it read is no proof that the file holds it.
+        auto size = size_of_files(t);
         if (!size) mine.fail(session_.signed_error(std::move(size.error())));
-        run.on_disk = (size ? *size : Footprint{}).over(comm_);
+        if (t.write) run.on_disk = (size ? *size : Footprint{}).over(comm_);
     }
     const ArrayTotals totals = t.open ? t.open->totals() : ArrayTotals{};
     run.calls = comm_.sum(totals.calls);

@@ -74,7 +74,7 @@ class Runner {
     std::pair<FileRun, Agreed> visit(Task& t);
     VisitSteps steps(Task& t, FileRun& run, Outcome& mine);
     /// Of the file that this rank tells of, its own or the shared one.
-    Result<Footprint> size_of_written(const Task& t) const;
+    Result<Footprint> size_of_files(const Task& t) const;
     bool buffered(const Task& t) const { return setup_.nonblocking && t.file != File::checkpoint; }
     bool in_place(const Task& t) const {
         return setup_.parameters.memory == Memory::in_place && t.file == File::checkpoint;

@@ -117,22 +117,26 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         };
         study.add(cell, p.phases);
     };
+    const auto axes_of = [](std::int64_t copies, std::int64_t block) {
+        return std::vector{study::size_axis("block", block), study::count_axis("copies", copies)};
+    };
+    if (p.measures_peak()) {
+        // All streams together have the bytes of the most copies.
+        const std::int64_t all = p.size.count * *std::max_element(p.copies.begin(), p.copies.end());
+        const auto bytes = [all](std::int64_t streams) {
+            return std::max(all / streams / StampedPattern::page, std::int64_t{1}) *
+                   StampedPattern::page;
+        };
+        p.add_peak(study, {ranks, bytes, axes_of, p.prefix + "_peak"});
+    }
     for (const auto copies : p.copies) {
         if (copies > ranks) {
             return usage_error(fmt::format("--copies: {} are more than the {} of the run", copies,
                                            count_of(ranks, "rank")));
         }
         cell.ranks = cell.files = static_cast<int>(copies);
-        const auto axes_of = [copies](std::int64_t block) {
-            return std::vector{study::size_axis("block", block),
-                               study::count_axis("copies", copies)};
-        };
-        if (p.measures_peak()) {
-            cell.axes = axes_of(Parameters::peak_block(p.size.count));
-            p.add_peak(study, cell, p.size.count, fmt::format("{}_peak_{}", p.prefix, copies));
-        }
         for (const auto block : p.blocks_in_force()) {
-            cell.axes = axes_of(block.count);
+            cell.axes = axes_of(copies, block.count);
             cell.file = fmt::format("{}_{}_{}", p.prefix, block.count, copies);
             for (const auto& test : tests) add(test.pattern, test.order, block.count);
         }

@@ -10,7 +10,7 @@
 namespace effio::io_bench {
 
 struct Parameters : study::Options {
-    Parameters() : Options("posix") { fsync = study::Sync::inside; }
+    Parameters() : Options("posix") {}
 
     Bytes size{64 * MiB};
     std::vector<Bytes> blocks;

@@ -11,10 +11,29 @@
 
 namespace effio::ior {
 
-/// The files hold what the read will ask for.
-Status Runner::check_readable(const Task& task) const {
+/// Where the transfers of a worker end; random ones stay within what the file holds.
+std::int64_t Runner::end_of_read(const Geometry& g, std::int64_t worker,
+                                 std::int64_t transfers) const {
+    constexpr std::int64_t most_drawn = std::int64_t{1} << 22;
+    const std::int64_t all = g.blocks().transfers();
+    const bool strided = setup_.parameters.placement == Placement::strided;
+    if (g.order == Order::shuffled && transfers < all && !strided) {
+        const Walk walk = g.walk(worker, g.blocks().file_bytes());
+        std::int64_t end = 0;
+        for (std::int64_t i = 0; i < std::min(transfers, most_drawn); ++i) {
+            end = std::max(end, walk.offset(i) + g.transfer);
+        }
+        return end;
+    }
+    const bool whole = strided || g.order != Order::sequential;
+    const std::int64_t last = whole ? all - 1 : transfers - 1;
+    return g.blocks().offset(g.part_of(worker), last) + g.transfer;
+}
+
+/// The files hold what the read will ask for; what of it was never written.
+Status Runner::check_readable(const Task& task, Readable& readable) const {
     const auto& p = setup_.parameters;
-    if (!real_files_ || p.order != Order::sequential) return {};
+    if (!real_files_) return {};
     const Geometry g = geometry(task.transfer);
     for (std::size_t i = 0; i < task.transfers.size(); ++i) {
         if (task.transfers[i] == 0) continue;
@@ -24,9 +43,10 @@ Status Runner::check_readable(const Task& task) const {
         if (!size) return size.error();
         // Of several files none tells; opening them does.
         if (storage_.files_of(path).size() > 1) continue;
-        const bool strided = p.placement == Placement::strided;
-        const std::int64_t last = strided ? g.blocks().transfers() - 1 : task.transfers[i] - 1;
-        const std::int64_t needed = g.blocks().offset(g.part_of(number), last) + task.transfer;
+        if (storage_.capabilities().plain)
+            count_holes(g, number, task.transfers[i], path, readable);
+        if (p.order == Order::random) continue;
+        const std::int64_t needed = end_of_read(g, number, task.transfers[i]);
         if (*size >= needed) continue;
         const std::int64_t rest = *size / task.transfer * task.transfer;
         std::string advice;
@@ -39,6 +59,21 @@ Status Runner::check_readable(const Task& task) const {
                                     needed, advice));
     }
     return {};
+}
+
+/// Of whole blocks, whatever the order is in which their transfers are read.
+void Runner::count_holes(const Geometry& g, std::int64_t worker, std::int64_t transfers,
+                         const std::string& path, Readable& readable) {
+    const Blocks blocks{g.block, g.block, g.segments, g.blocks().parts};
+    const std::int64_t each = g.block / g.transfer;
+    const std::int64_t part = g.part_of(worker);
+    const bool cut = g.order == Order::sequential && transfers < g.blocks().transfers();
+    const std::int64_t count = cut ? (transfers + each - 1) / each : blocks.transfers();
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t begin = blocks.offset(part, i);
+        const std::int64_t rest = cut ? (transfers - i * each) * g.transfer : g.block;
+        readable.reads(path, begin, begin + std::min(g.block, rest));
+    }
 }
 
 /// The files that this rank is about to read, each of them once.
@@ -55,7 +90,7 @@ std::vector<std::string> Runner::files_of(const Task& task) const {
 }
 
 /// Drops what is to be read from this node's cache, if asked, and sees what stays.
-void Runner::before_reading(const Task& task, Cold& cold, Outcome& mine) {
+void Runner::before_reading(const Task& task, Cold& cold, Readable& readable, Outcome& mine) {
     const auto& p = setup_.parameters;
     if (!real_files_) return;
     const bool drops = p.storage.cache.drop;
@@ -71,8 +106,8 @@ void Runner::before_reading(const Task& task, Cold& cold, Outcome& mine) {
         }
     }
     comm_.barrier();
-    if (auto readable = check_readable(task); !readable) {
-        mine.fail(session_.signed_error(readable.error()));
+    if (auto fits = check_readable(task, readable); !fits) {
+        mine.fail(session_.signed_error(fits.error()));
     }
     session_.progress.call("drop from the cache");
     cold.before(p.files != Files::shared || topology_.is_node_leader());

@@ -161,6 +161,12 @@ class Pass::Worker {
         const double due = start_ + static_cast<double>(begun) * calls_.call_seconds;
         return latest_ > 0 ? std::min(due, start_ + latest_) : due;
     }
+    /// Since a call was due, however late it could start: what waited behind a slow call counts.
+    void note_response(double due) {
+        if (calls_.time_calls && calls_.call_seconds > 0) {
+            done_.responses.add(session_.clock.now() - due);
+        }
+    }
     bool is_held(std::int64_t begun) const {
         return calls_.call_seconds > 0 && session_.clock.now() < due_after(begun) &&
                !session_.interrupted.load(std::memory_order_relaxed);
@@ -211,6 +217,7 @@ class Pass::Worker {
         slot.reads = reads(place);
         done_.highest = std::max(done_.highest, slot.offset + bytes_);
         if (calls_.time_calls) slot.posted = session_.clock.now();
+        slot.due = due_after(call);
         if (slot.reads) {
             queue.post_read(number, slot.memory.bytes(), slot.offset);
         } else {
@@ -230,6 +237,7 @@ class Pass::Worker {
             ++failed_;
             return over.slot;
         }
+        note_response(slot.due);
         count_if_read(slot.reads);
         if (slot.reads && calls_.compare) {
             verify(expected_in(slot), slot.memory.bytes(), slot.offset);
@@ -276,7 +284,10 @@ class Pass::Worker {
         const bool reading = reads(number);
         if (calls_.access == Access::mixed) time_calls(reading);
         const bool good = reading ? read(offset, place) : write(offset, place);
-        if (good) count_if_read(reading);
+        if (good) {
+            note_response(due_after(begun_));
+            count_if_read(reading);
+        }
         if (calls_.keep_calls) {
             done_.kept.push_back({before - start_, session_.clock.now() - before});
         }

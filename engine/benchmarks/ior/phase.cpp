@@ -24,10 +24,24 @@ std::string remark_on(const Json& library) {
 }
 
 /// What a reader must know of a rate that was not to be more than `limit`.
-std::string remark_on_pace(BytesPerSecond limit, double reached) {
-    constexpr double kept_up = 0.95;
-    const std::string asked = fmt::format("--rate-limit {}", format_rate(limit.count));
-    return reached < kept_up * limit.count ? "slower than " + asked : "held to " + asked;
+std::string remark_on_pace(BytesPerSecond limit, double reached,
+                           const std::optional<Histogram>& responses) {
+    constexpr double nearly = 0.05;
+    const double share = reached / limit.count;
+    std::string text =
+        fmt::format("{} --rate-limit {}: {} reached ({})",
+                    share < 1 - nearly   ? "slower than"
+                    : share > 1 + nearly ? "faster than"
+                                         : "held to",
+                    format_rate(limit.count), format_rate(reached), format_share(share));
+    if (share > 1 + nearly) text += ", because the first call of a worker is not held back";
+    if (responses && responses->count() > 0) {
+        text += fmt::format("; response p50 {}, p99 {}, p99.9 {}",
+                            format_duration(responses->quantile_seconds(0.5)),
+                            format_duration(responses->quantile_seconds(0.99)),
+                            format_duration(responses->quantile_seconds(0.999)));
+    }
+    return text;
 }
 
 /// Seconds that a rank may spend in pauses and delays which the user asked for.
@@ -354,10 +368,12 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     int reason = 0;
     Histogram calls;
     Histogram reads;
+    Histogram responses;
     for (const auto& lane : m.pass.lanes) {
         reason = std::max(reason, static_cast<int>(lane.reason));
         calls.merge(lane.calls);
         reads.merge(lane.reads);
+        responses.merge(lane.responses);
     }
     r.stopped = static_cast<StopReason>(comm_.max(reason));
     r.interrupted = r.stopped == StopReason::interrupted;
@@ -380,7 +396,10 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
         r.mix = mix_of(m.pass, r, reads, calls);
         calls.merge(reads);
     }
-    if (p.storage.times_calls()) r.call_times = merged_over(comm_, calls);
+    if (p.storage.times_calls()) {
+        r.call_times = merged_over(comm_, calls);
+        if (p.rate_limit) r.response_times = merged_over(comm_, responses);
+    }
     if (p.stonewall.count > 0 || p.steady) {
         if (!m.pass.wall) m.pass.wall = meet_at_wall(comm_, m.pass.standings());
         r.stonewall = StonewallResult{*m.pass.wall, call_bytes};
@@ -393,7 +412,8 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     r.granted = m.granted;
     r.library = std::move(m.library);
     r.remark_on(remark_on(r.library));
-    if (p.rate_limit) r.remark_on(remark_on_pace(*p.rate_limit, r.transfer_rate()));
+    if (p.rate_limit)
+        r.remark_on(remark_on_pace(*p.rate_limit, r.transfer_rate(), r.response_times));
     return r;
 }
 

@@ -221,14 +221,18 @@ void Runner::read_phase(Task task) {
     Outcome mine;
     Cold cold = cold_of(task);
     if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
-    before_reading(task, cold, mine);
+    Readable readable(!p.writes() && real_files_);
+    before_reading(task, cold, readable, mine);
     if (note(agree(session_, comm_, mine))) return;
+    const auto holes = readable.hole_fraction(comm_);
     Measured m = measure(task, &cold);
+    if (m.seen.cache) m.seen.cache->holes = holes;
     PhaseResult result = sum_up(task, m);
+    result.remark_on(holes_remark(holes));
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});
     if (result.ranks_on_own_node > 0 && storage_.capabilities().cached && p.writes() &&
-        result.cache->verdict != "device") {
+        result.cache->verdict != Whereabouts::device) {
         result.remark_on(setup_.nodes == 1
                              ? "one node only: what is read may come from its own cache"
                              : fmt::format("{} read data of their own node",

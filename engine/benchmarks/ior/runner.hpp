@@ -14,6 +14,7 @@
 #include "benchmarks/ior/pass.hpp"
 #include "benchmarks/ior/result.hpp"
 #include "benchmarks/observers.hpp"
+#include "benchmarks/readable.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "benchmarks/visit.hpp"
 #include "parallel/common_clock.hpp"
@@ -96,9 +97,12 @@ class Runner {
     void tell(PhaseResult& result);
     void write_count(const Measured& m, Outcome& mine) const;
     void check_sizes(const Task& task, const Measured& m, Outcome& mine) const;
-    Status check_readable(const Task& task) const;
+    Status check_readable(const Task& task, Readable& readable) const;
+    std::int64_t end_of_read(const Geometry& g, std::int64_t worker, std::int64_t transfers) const;
+    static void count_holes(const Geometry& g, std::int64_t worker, std::int64_t transfers,
+                            const std::string& path, Readable& readable);
     std::vector<std::string> files_of(const Task& task) const;
-    void before_reading(const Task& task, Cold& cold, Outcome& mine);
+    void before_reading(const Task& task, Cold& cold, Readable& readable, Outcome& mine);
     Cold cold_of(const Task& task) const;
     void remove_own(std::int64_t repetition, Outcome& mine);
     void remove_files(std::int64_t repetition);

@@ -13,8 +13,8 @@ namespace effio::overlap {
 namespace {
 
 /// With the half width of its 95 % interval, where there is one.
-std::string number(const std::vector<double>& values) {
-    if (values.empty()) return "-";
+std::string number(const std::vector<double>& values, const char* missing = "-") {
+    if (values.empty()) return missing;
     const double mean = samples_of(values).mean();
     const auto half = half_width_of(values);
     return half ? fmt::format("{:.2f} ± {:.2f}", mean, *half) : fmt::format("{:.2f}", mean);
@@ -70,12 +70,14 @@ class ConsoleView : public Observer {
             }
             for (const Series* s : of_way) {
                 const Times mean = s->mean();
-                const auto limit = limit_of(mean);
+                const auto stated = s->stated();
+                const auto limit = stated.empty() ? std::nullopt : limit_of(mean);
                 repetitions = std::max(repetitions, s->times.size());
                 table.row({std::string(name(way)), format_exact(Bytes{s->point.transfer}),
                            format_duration(mean.io), format_duration(mean.work),
-                           format_duration(mean.both), number(s->hidden()), number(s->slow_downs()),
-                           limit ? std::string(name(*limit)) : "-"});
+                           format_duration(mean.both),
+                           number(stated, s->hidden().empty() ? "-" : "not known"),
+                           number(s->slow_downs()), limit ? std::string(name(*limit)) : "-"});
             }
             const std::string told = sentence(of_way);
             if (!told.empty()) sentences += "  " + wrapped(told, 118, 4) + "\n";

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "benchmarks/round_figures.hpp"
+#include "core/certainty.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 
@@ -133,9 +133,20 @@ std::vector<double> Series::hidden() const {
     return all;
 }
 
-bool Series::is_known() const {
+std::string Series::why_not_known() const {
     const auto shares = hidden();
-    return !shares.empty() && half_width_of(shares).value_or(0) <= known_within;
+    if (shares.empty()) return "the operation takes no time";
+    const auto range = range95(shares);
+    if (!range) return "one repetition does not say what hides";
+    if (!can_be_share(*range)) return "the share is outside 0 to 1 by more than its interval";
+    if (is_known_within(shares, known_within)) return {};
+    return fmt::format("the share is not known within ± {:.0f} %", 100 * known_within);
+}
+
+std::vector<double> Series::stated() const {
+    const auto shares = hidden();
+    const auto range = range95(shares);
+    return range && can_be_share(*range) ? shares : std::vector<double>();
 }
 
 std::vector<double> Series::slow_downs() const {
@@ -182,6 +193,9 @@ std::string sentence(std::span<const Series* const> of_a_way) {
     };
     std::string text = fmt::format("{} {} beside {} work: ", name(any->point.way),
                                    any->point.write ? "write" : "read", name(any->point.work));
+    if (best == nullptr && any->times.size() < 2) {
+        return text + "the share that hides is not known from one repetition";
+    }
     if (best == nullptr) {
         return text + fmt::format(
                           "no share is known within ± {:.0f} %; more repetitions, or a "

@@ -100,8 +100,12 @@ struct Series {
     /// is the share of the means, which a single short operation does not throw about. Empty where
     /// the operation takes no time.
     std::vector<double> hidden() const;
-    /// The share is known within `known_within`, or there is one repetition, which cannot say.
-    bool is_known() const;
+    /// Empty if the share is known: within `known_within`, and where a share can be. One repetition
+    /// never says.
+    std::string why_not_known() const;
+    bool is_known() const { return why_not_known().empty(); }
+    /// hidden(), or nothing where no share can be stated: of one repetition, or outside 0 to 1.
+    std::vector<double> stated() const;
     std::vector<double> slow_downs() const;
     std::vector<double> values(double Times::* what) const;
 };

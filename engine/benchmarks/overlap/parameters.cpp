@@ -61,6 +61,7 @@ void Parameters::declare(OptionTable& table) {
                  "compare every byte of the timed reads, and read back every byte that was "
                  "written, the warm-up's "
                  "included; untimed");
+    data.declare(table);
     table.add("repetitions", repetitions, "of everything, in a balanced order")
         .letter('r')
         .range(1, 1e6)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/cold.hpp"
+#include "benchmarks/data_options.hpp"
 #include "benchmarks/overlap/definition.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
@@ -25,6 +26,7 @@ struct Parameters {
     bool direct = false;
     CacheOptions cache;
     bool verify = true;
+    DataOptions data;
     std::int64_t repetitions = 10;
     UntilCiOptions until_ci;
     std::string directory = ".";

@@ -32,7 +32,7 @@ class RecordView : public Observer {
         f.metric = {0, "1", true, {}};
         const Series* best = best_of(all);
         f = mean_of(std::move(f), best != nullptr ? best->hidden() : std::vector<double>(),
-                    fmt::format("no share is known within ± {}", known_within));
+                    fmt::format("no share is known within ± {:.0f} %", 100 * known_within));
         f.detail["left_out"] = left_out_;
         if (best != nullptr) f.detail["best"] = where_of(best->point);
         recorder_.figure(f);
@@ -51,10 +51,11 @@ class RecordView : public Observer {
     }
 
     void hidden(const Series& s) {
-        Figure f = mean_of(figure("hidden_share", s, {0, "1", true, {}}), s.hidden(),
-                           "the operation takes no time");
+        const auto stated = s.stated();
+        Figure f =
+            mean_of(figure("hidden_share", s, {0, "1", true, {}}), stated, s.why_not_known());
         const Times mean = s.mean();
-        const auto limit = limit_of(mean);
+        const auto limit = stated.empty() ? std::nullopt : limit_of(mean);
         const auto possible = mean.possible();
         f.detail.update(Json{{"limit", limit ? Json(name(*limit)) : Json(nullptr)},
                              {"possible_share", possible ? Json(*possible) : Json(nullptr)},

@@ -185,7 +185,7 @@ void Runner::prepare(Open& open, bool write, std::size_t size) {
     const auto number = static_cast<std::uint64_t>(open.way.way);
     if (write) {
         open.way.generations[size] = ++generation_;
-        Pattern(generation_, number).fill(memory(size), place_of(size));
+        Pattern(generation_, number, parameters_.data.shape()).fill(memory(size), place_of(size));
         return;
     }
     std::fill(memory(size).begin(), memory(size).end(), std::byte{0});
@@ -257,7 +257,8 @@ void Runner::check(Open& open, bool write, std::size_t size, Cell& cell, Outcome
         }
     }
     cell.verified_bytes += bytes_of(size);
-    const Pattern pattern(open.way.generations[size], static_cast<std::uint64_t>(open.way.way));
+    const Pattern pattern(open.way.generations[size], static_cast<std::uint64_t>(open.way.way),
+                          parameters_.data.shape());
     if (const auto wrong = pattern.check(found, place_of(size))) {
         Error error = io_error("verify", path_of(open.way), wrong->text());
         error.exit_code = ExitCode::data_errors;

@@ -331,6 +331,7 @@ Status Parameters::check_modules() {
 Result<study::Definition> define(const Parameters& p, int ranks) {
     study::Definition study;
     study.name = "pio";
+    study.headline = study::Headline::strongest_and_weakest;
     for (const auto& module : p.modules) {
         for (const auto buffer : module.buffers) {
             for (const auto& variant : variants_of(p)) {

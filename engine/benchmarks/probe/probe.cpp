@@ -47,8 +47,9 @@ class StreamLimits : public study::Observer {
             if (mean.rates.count() == 0) {
                 limit.metric = Metric::none(limit.metric.unit, "no valid repetition");
             }
-            limit.detail = Json{
-                {"processes", mean.cell->ranks}, {"backend", mean.backend}, {"cache", mean.cache}};
+            limit.detail = Json{{"processes", mean.cell->ranks},
+                                {"backend", mean.backend},
+                                {"cache", name(mean.whereabouts())}};
             if (small) {
                 limit.name = "random reads of 4 KiB";
             } else {

@@ -12,7 +12,6 @@ namespace effio::probe {
 
 struct Parameters : study::Options {
     Parameters() : Options("posix") {
-        fsync = study::Sync::inside;
         reader = Readers::shifted;
         repetitions = 2;
     }

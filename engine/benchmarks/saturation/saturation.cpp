@@ -111,6 +111,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study::Definition study;
     study.name = "saturation";
     study.scales_over = "processes";
+    study.headline = study::Headline::enough;
     for (const auto processes : p.processes.empty() ? study::doubled_up_to(ranks) : p.processes) {
         if (processes > ranks) {
             return usage_error(fmt::format("--processes: {} are more than the {} of the run",

@@ -15,7 +15,6 @@ enum class FileUse { own, shared };
 
 struct Parameters : study::Options {
     Parameters() : Options("posix") {
-        fsync = study::Sync::inside;
         reader = Readers::shifted;
         repetitions = 3;
     }

@@ -84,6 +84,15 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.name = "spiobench";
     study.peak = p.peak;
     study.scales_over = "tasks";
+    const auto axes_of = [](std::int64_t tasks, std::int64_t block) {
+        return std::vector{study::count_axis("tasks", tasks), study::size_axis("block", block)};
+    };
+    if (p.measures_peak()) {
+        const auto bytes = [&p](std::int64_t streams) {
+            return p.file_bytes(streams, p.blocks.front().count);
+        };
+        p.add_peak(study, {ranks, bytes, axes_of, p.prefix + "_peak"});
+    }
     study::Cell cell;
     cell.content = study::Content::stamped;
     cell.sync = p.fsync;
@@ -93,18 +102,10 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
                                            count_of(ranks, "rank")));
         }
         cell.ranks = cell.files = static_cast<int>(tasks);
-        const auto axes_of = [tasks](std::int64_t block) {
-            return std::vector{study::count_axis("tasks", tasks), study::size_axis("block", block)};
-        };
-        if (p.measures_peak()) {
-            const std::int64_t bytes = p.file_bytes(tasks, p.blocks.front().count);
-            cell.axes = axes_of(Parameters::peak_block(bytes));
-            p.add_peak(study, cell, bytes, fmt::format("{}_peak_{}", p.prefix, tasks));
-        }
         for (const auto block : p.blocks) {
             const std::int64_t bytes = p.file_bytes(tasks, block.count);
             cell.pattern = "own file";
-            cell.axes = axes_of(block.count);
+            cell.axes = axes_of(tasks, block.count);
             cell.file = fmt::format("{}_{}_{}", p.prefix, tasks, block.count);
             cell.file_bytes = bytes;
             cell.addresses = [bytes, block = block.count](int /*rank*/) {

@@ -10,10 +10,7 @@
 namespace effio::spiobench {
 
 struct Parameters : study::Options {
-    Parameters() : Options("posix") {
-        fsync = study::Sync::inside;
-        reader = Readers::shifted;
-    }
+    Parameters() : Options("posix") { reader = Readers::shifted; }
 
     Bytes size{128 * MiB};           ///< of all files together
     std::optional<Bytes> task_size;  ///< of each file, instead

@@ -258,6 +258,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     const std::pair<std::string, std::string> images_out{"images", "write"};
     const std::pair<std::string, std::string> images_in{"images", "read"};
     const std::pair<std::string, std::string> detections_out{"detections", "write"};
+    study.headline = study::Headline::throughputs;
     study.throughputs = {{"images_per_second",
                           "Stage 1, images per second",
                           "images/s",

@@ -35,7 +35,7 @@ struct Amounts {
 Amounts preset(const std::string& name);
 
 struct Parameters : study::Options {
-    Parameters() : Options("posix") { fsync = study::Sync::inside; }
+    Parameters() : Options("posix") {}
 
     std::string preset_name = "test0";
     std::optional<std::int64_t> grid;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Cells over files of bytes. The loops of calls are here, one for each kind of file and of data.
+#include <algorithm>
+#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,10 @@ class ByteMover : public Mover {
             most_calls_ = place.comm.max(place.addresses.calls());
         }
         draw_order();
+        if (place.cell.in_flight > 1) {
+            const auto piece = static_cast<std::size_t>(place.addresses.piece());
+            slots_.emplace(static_cast<std::size_t>(place.cell.in_flight) * piece);
+        }
     }
 
     Status open(bool create) override {
@@ -99,8 +106,67 @@ class ByteMover : public Mover {
         return status;
     }
 
+    /// Each rank for itself, with several calls under way, each in memory of its own.
+    Status move_queued(Access access, Payload& payload, const Watching& watching, Moved& moved) {
+        const auto depth = static_cast<std::size_t>(place_.cell.in_flight);
+        auto queue = file_->queue({depth});
+        if (!queue) return std::move(queue.error());
+        const Clock& clock = place_.session.clock;
+        Deadline::Limits limits;
+        limits.start = clock.now();
+        limits.max_count = place_.addresses.calls();
+        Deadline pace(clock, place_.session.interrupted, limits);
+        Status failure;
+        std::vector<std::size_t> free(depth);
+        std::iota(free.begin(), free.end(), std::size_t{0});
+        std::vector<double> begin(depth);
+        std::int64_t posted = 0;
+        bool more = limits.max_count > 0;
+        while (more || free.size() < depth) {
+            while (more && posted < limits.max_count && !free.empty()) {
+                const std::size_t slot = free.back();
+                free.pop_back();
+                begin[slot] = clock.now();
+                post(**queue, access, payload, slot, posted++);
+            }
+            Completion over = (*queue)->wait();
+            free.push_back(over.slot);
+            const double now = clock.now();
+            if (over.status) {
+                ++moved.calls;
+                if (watching.time_calls) moved.times.add(now - begin[over.slot]);
+                moved.over_time.add(begin[over.slot] - limits.start, now - limits.start, 1);
+            } else {
+                failure = std::move(over.status);
+                pace.failed();
+            }
+            more = pace.go_on(now) && more;
+        }
+        moved.interrupted = pace.reason() == StopReason::interrupted;
+        moved.bytes = moved.calls * place_.addresses.piece();
+        return failure;
+    }
+
+    void post(TransferQueue& queue, Access access, Payload& payload, std::size_t slot,
+              std::int64_t call) {
+        const std::int64_t piece = number(call);
+        const std::int64_t place = place_.addresses.place(piece);
+        const auto size = static_cast<std::size_t>(place_.addresses.piece());
+        const auto own = slots_->bytes().subspan(slot * size, size);
+        if (access == Access::read) {
+            const bool kept = payload.keeps((call + 1) * place_.addresses.piece());
+            queue.post_read(slot, kept ? payload.to_read(call, piece) : own, place);
+            return;
+        }
+        // Stamped data are made in one place: a call under way needs a copy.
+        const auto data = payload.stamped(place);
+        std::copy(data.begin(), data.end(), own.begin());
+        queue.post_write(slot, own, place);
+    }
+
     /// Each rank for itself: between the loop and the library stands nothing of ours.
     Status move_apart(Access access, Payload& payload, const Watching& watching, Moved& moved) {
+        if (slots_) return move_queued(access, payload, watching, moved);
         Deadline::Limits limits;
         limits.start = place_.session.clock.now();
         limits.max_count = place_.addresses.calls();
@@ -198,6 +264,7 @@ class ByteMover : public Mover {
     CallForm form_;
     std::int64_t most_calls_ = 0;      ///< of a rank that uses the file
     std::vector<std::int64_t> order_;  ///< pieces by call; empty: computed
+    std::optional<Buffer> slots_;      ///< of calls under way at the same time
     std::unique_ptr<ByteFile> file_;
 };
 

@@ -18,6 +18,20 @@ Axis word_axis(const std::string& title, const std::string& word) {
     return {title, title, "", word, word};
 }
 
+std::string_view name(Headline headline) {
+    switch (headline) {
+        case Headline::strongest_and_weakest:
+            return "strongest and weakest";
+        case Headline::throughputs:
+            return "throughputs";
+        case Headline::enough:
+            return "enough";
+        case Headline::by_access:
+            break;
+    }
+    return "by access";
+}
+
 std::vector<std::int64_t> doubled_up_to(int ranks) {
     std::vector<std::int64_t> list;
     for (std::int64_t n = 1; n < ranks; n *= 2) list.push_back(n);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -202,12 +203,16 @@ struct Cell {
     Sync sync = Sync::beside;
     Counts counts = Counts::visit;
     Hints hints = {};
-    /// Its rates are the peak, by ranks and access, that others are compared with: the highest of
-    /// several. Pages are dropped before it whatever the options say.
+    /// Its rates are the peak, by access, that others are compared with: the highest of several
+    /// numbers of streams and calls in flight. Pages are dropped before it whatever the options
+    /// say.
     bool is_peak = false;
     /// Files are reached by O_DIRECT, whatever the run's own way is; left out where the file system
     /// has none.
     bool past_cache = false;
+    /// Calls of a rank under way at the same time; more than 1 past the cache only, through
+    /// io_uring, and left out where that is missing.
+    int in_flight = 1;
     /// Where there is none, it goes the run's own way instead.
     bool or_own_way = false;
     double settle = 0;  ///< seconds of rest before it
@@ -240,6 +245,15 @@ struct Throughput {
     std::vector<std::pair<std::string, std::string>> passes;  ///< pattern and access
 };
 
+/// What answers a study's question, and is reported first.
+enum class Headline {
+    by_access,              ///< the highest rate of a write, and that of a read
+    strongest_and_weakest,  ///< the patterns with the highest and the lowest rate of an access
+    throughputs,            ///< things per second
+    enough,                 ///< how many ranks are enough
+};
+std::string_view name(Headline headline);
+
 /// 1, 2, 4, … and all of them.
 std::vector<std::int64_t> doubled_up_to(int ranks);
 
@@ -255,6 +269,7 @@ struct Definition {
     /// how many are enough.
     std::string scales_over = {};
     std::vector<Throughput> throughputs = {};
+    Headline headline = Headline::by_access;
     /// Not 0: the cells compare so many ways, whose files stand next to each other, place by place.
     /// At each place their order is balanced over the repetitions (core/balanced_order); else the
     /// order of all cells rotates.

@@ -12,6 +12,18 @@
 namespace effio::study {
 namespace {
 
+/// Rates that differ by less are not told apart.
+constexpr double notably = 1.05;
+
+/// " ± 3 MB/s", or why there is none; in virtual time nothing differs.
+std::string half_text(std::span<const double> values) {
+    constexpr double digits = 1e-6;
+    if (values.size() < 2) return " (one repetition: no interval)";
+    const auto half = half_width_of(values);
+    if (!half || *half < digits * arithmetic_mean(values)) return {};
+    return " ± " + format_rate(*half);
+}
+
 /// More columns of rates than this are told in rows.
 constexpr std::size_t most_columns = 8;
 
@@ -28,12 +40,20 @@ class ConsoleView : public Observer {
         console_.print(fmt::format("{}\nresults in {}\n\n", definition.title, result_path));
     }
 
+    void start(const Session& session) override { virtual_time_ = session.clock.is_virtual(); }
+
     void pass(const PassResult& r) override {
         std::string where;
         for (const auto& axis : r.cell->axes) where += fmt::format(" {:>11}", axis.text);
         std::string remark = r.remark();
         if (const std::string sure = batch_means_text(r.batches); r.valid && !sure.empty()) {
             remark += (remark.empty() ? "" : "; ") + sure;
+        }
+        // What the flush or opening and closing take is in the rate: the calls alone next to it.
+        if (r.valid && r.writing && r.longest("sync") > 0 &&
+            r.transfer_rate() > notably * r.rate()) {
+            remark += fmt::format("{}the calls alone {}", remark.empty() ? "" : "; ",
+                                  format_rate(r.transfer_rate()));
         }
         console_.print(fmt::format(
             "  {:<{}} {:<{}}{} {:>10} {:>10} {:>12}  {}\n", r.cell->pattern, pattern_width_,
@@ -57,19 +77,55 @@ class ConsoleView : public Observer {
         files(means);
         for (const auto& flow : flows) throughput(flow);
         scaling(means);
-        std::string above;
-        for (const auto& mean : means) {
-            if (mean.share && *mean.share > 1) {
-                above += fmt::format("  {}: {:.0f} % of the peak\n", mean.where_text(),
-                                     100 * *mean.share);
-            }
-        }
-        if (!above.empty()) {
-            console_.print("\nAbove the peak, so a cache took part (* in the table):\n" + above);
-        }
+        headline(means);
+        peak(means);
     }
 
   private:
+    /// The rates that answer the study's question; throughputs and numbers of ranks are above.
+    void headline(const std::vector<Mean>& means) {
+        if (definition_.headline == Headline::throughputs ||
+            definition_.headline == Headline::enough) {
+            return;
+        }
+        std::string text;
+        for (const Mean* best : Means::best(means)) {
+            if (definition_.headline == Headline::by_access) {
+                text += claim("Highest", *best);
+                continue;
+            }
+            text += claim("Strongest", *best) + claim("Weakest", *Means::weakest(means, *best));
+        }
+        if (!text.empty()) console_.print("\n" + text);
+    }
+
+    /// A rate with its cell, its interval and where its bytes were.
+    std::string claim(const char* which, const Mean& mean) const {
+        return fmt::format("{} {}: {}{}, {}{}\n", which, mean.pass.name,
+                           format_rate(mean.rates.mean()), half_text(mean.values()),
+                           mean.where_text(),
+                           virtual_time_ ? "" : fmt::format(" ({})", mean.evidence_text()));
+    }
+
+    void peak(const std::vector<Mean>& means) {
+        std::string text;
+        for (const Access access : {Access::write, Access::read}) {
+            const auto with = std::find_if(means.begin(), means.end(), [&](const Mean& mean) {
+                return mean.peak && !mean.peak->given && mean.pass.access == access;
+            });
+            if (with == means.end()) continue;
+            const Peak& peak = *with->peak;
+            text += fmt::format("Peak of {}s: {}{}, {}\n", with->pass.name, format_rate(peak.rate),
+                                half_text(peak.values), peak.where_text);
+        }
+        for (const auto& mean : means) {
+            if (!mean.is_above_peak()) continue;
+            text += fmt::format("{}: {:.0f} % of the peak; {}\n", mean.where_text(),
+                                100 * *mean.share(), mean.above_peak());
+        }
+        if (!text.empty()) console_.print("\n" + text);
+    }
+
     void doubts(const std::vector<Mean>& means) {
         std::vector<NamedValues> values;
         for (const auto& mean : means) values.push_back({mean.where_text(), mean.values()});
@@ -96,12 +152,14 @@ class ConsoleView : public Observer {
     }
 
     void throughput(const Flow& flow) {
-        if (!flow.value) return;
-        const bool bytes = flow.what->unit == "B/s";
-        console_.print(
-            fmt::format("{}: {} ({})\n", flow.what->title,
-                        bytes ? format_rate(*flow.value) : fmt::format("{:.2f}", *flow.value),
-                        flow.where_text));
+        const auto value = flow.value();
+        if (!value) return;
+        const auto half = half_width_of(flow.values);
+        const auto text = [&](double number) {
+            return flow.what->unit == "B/s" ? format_rate(number) : fmt::format("{:.2f}", number);
+        };
+        console_.print(fmt::format("{}: {}{} ({})\n", flow.what->title, text(*value),
+                                   half ? " ± " + text(*half) : "", flow.where_text));
     }
 
     void scaling(const std::vector<Mean>& means) {
@@ -112,6 +170,7 @@ class ConsoleView : public Observer {
                      {"speed-up"},
                      {"efficiency"}});
         bool any = false;
+        std::string why;
         for (const auto& mean : means) {
             if (!mean.speed_up || mean.cell->is_peak) continue;
             any = true;
@@ -119,12 +178,16 @@ class ConsoleView : public Observer {
             for (const auto& axis : mean.cell->axes) {
                 at += fmt::format("{}{} {}", at.empty() ? "" : ", ", axis.title, axis.text);
             }
-            table.row({mean.cell->pattern, mean.pass.name, at,
-                       fmt::format("{:.1f}", mean.rates.mean() / MB_per_s),
-                       fmt::format("{:.2f}", *mean.speed_up),
-                       fmt::format("{:.0f} %", 100 * mean.efficiency())});
+            table.row(
+                {mean.cell->pattern, mean.pass.name, at,
+                 fmt::format("{:.1f}", mean.rates.mean() / MB_per_s),
+                 fmt::format("{:.2f}", *mean.speed_up),
+                 mean.efficiency ? fmt::format("{:.0f} %", 100 * *mean.efficiency) : "not known"});
+            if (!mean.efficiency && why.find(mean.no_efficiency) == std::string::npos) {
+                why += fmt::format("  not known: {}\n", mean.no_efficiency);
+            }
         }
-        if (any) console_.print("\nScaling, against the fewest ranks\n" + table.text(2));
+        if (any) console_.print("\nScaling, against the fewest ranks\n" + table.text(2) + why);
         const auto curves = enough_of(definition_, means);
         if (curves.empty()) return;
         console_.print("\nHow many are enough\n");
@@ -133,7 +196,7 @@ class ConsoleView : public Observer {
 
     void table(const std::vector<const Mean*>& means, bool peak) {
         const bool shares = std::any_of(means.begin(), means.end(),
-                                        [](const auto* mean) { return mean->share.has_value(); });
+                                        [](const auto* mean) { return mean->peak.has_value(); });
         std::vector<std::string> heads;
         for (const auto* mean : means) add(heads, column_of(*mean, true));
         const bool wide = heads.size() <= most_columns;
@@ -186,9 +249,9 @@ class ConsoleView : public Observer {
             if (const auto half = half_width_of(mean->values())) {
                 rates[at] += fmt::format(" ± {:.1f}", *half / MB_per_s);
             }
-            if (mean->share) {
+            if (const auto share = mean->share()) {
                 rates[at] +=
-                    fmt::format(" ({:.0f}{} %)", 100 * *mean->share, *mean->share > 1 ? "*" : "");
+                    fmt::format(" ({:.0f}{} %)", 100 * *share, mean->is_above_peak() ? "*" : "");
             }
         }
         cells.insert(cells.end(), rates.begin(), rates.end());
@@ -200,6 +263,7 @@ class ConsoleView : public Observer {
     // Of the lines of passes.
     std::size_t pattern_width_ = 12;
     std::size_t access_width_ = 8;
+    bool virtual_time_ = false;
 };
 
 }  // namespace

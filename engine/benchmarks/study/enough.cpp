@@ -25,7 +25,7 @@ const char* words(Shape shape) {
 }
 
 struct Curve {
-    Enough told;
+    EnoughRanks told;
     std::vector<const Mean*> points;
 };
 
@@ -66,8 +66,8 @@ std::vector<std::vector<double>> complete_rounds(const std::vector<const Mean*>&
 
 }  // namespace
 
-std::vector<Enough> enough_of(const Definition& definition, const std::vector<Mean>& means) {
-    std::vector<Enough> all;
+std::vector<EnoughRanks> enough_of(const Definition& definition, const std::vector<Mean>& means) {
+    std::vector<EnoughRanks> all;
     if (definition.scales_over.empty()) return all;
     for (auto& [told, points] : curves_of(definition, means)) {
         std::sort(points.begin(), points.end(),
@@ -82,12 +82,14 @@ std::vector<Enough> enough_of(const Definition& definition, const std::vector<Me
     return all;
 }
 
-Figure Enough::figure(const std::string& benchmark) const {
+Figure EnoughRanks::figure(const std::string& benchmark) const {
     Figure f;
     f.benchmark = benchmark;
     f.name = "enough_ranks";
     f.where = where;
-    f.metric = {static_cast<double>(of_point()), "1", false, {}};
+    const std::string why = why_not_known();
+    f.metric = why.empty() ? Metric{static_cast<double>(of_point()), "1", false, {}}
+                           : Metric::none("1", why, false);
     SampleSummary samples;
     samples.count = rounds;
     if (rounds > 1) {
@@ -95,22 +97,41 @@ Figure Enough::figure(const std::string& benchmark) const {
         samples.high95 = ranks[found.high];
     }
     f.samples = samples;
-    f.detail = Json{{"of_ranks", ranks.back()},
-                    {"rate_bytes_per_second", found.rates[found.point]},
-                    {"best_ranks", ranks[found.best]},
-                    {"best_rate_bytes_per_second", found.rates[found.best]},
-                    {"fewest_ranks", ranks.front()},
-                    {"fewest_rate_bytes_per_second", found.rates.front()},
-                    {"shape", std::string(name(found.shape))}};
+    f.detail = Json{
+        {"of_ranks", ranks.back()},        {"rate_bytes_per_second", found.rates[found.point]},
+        {"best_ranks", ranks[found.best]}, {"best_rate_bytes_per_second", found.rates[found.best]},
+        {"fewest_ranks", ranks.front()},   {"fewest_rate_bytes_per_second", found.rates.front()},
+        {"shape", name(found.shape)},      {"answer", name(found.known)}};
     return f;
 }
 
-std::string Enough::sentence() const {
-    if (rounds < 2) {
-        return fmt::format(
-            "{}: highest rate {} with {} of {} processes; how many are enough takes at least two "
-            "repetitions",
-            where_text, format_rate(found.rates[found.best]), ranks[found.best], ranks.back());
+std::string EnoughRanks::why_not_known() const {
+    switch (found.known) {
+        case Enough::once:
+            return "how many are enough takes at least two repetitions";
+        case Enough::growing:
+            return fmt::format("the rate still grows with all {} processes: more may be needed",
+                               ranks.back());
+        case Enough::unclear:
+            return "how many are enough is not known: the 95 % intervals of the rates overlap "
+                   "(use more repetitions)";
+        case Enough::known:
+            break;
+    }
+    return {};
+}
+
+std::string EnoughRanks::sentence() const {
+    if (found.known != Enough::known) {
+        std::string text =
+            fmt::format("{}: highest rate {} with {} of {} processes", where_text,
+                        format_rate(found.rates[found.best]), ranks[found.best], ranks.back());
+        if (found.known == Enough::growing) {
+            text += fmt::format("; {} {} {}", ranks.front(), ranks.front() == 1 ? "gets" : "get",
+                                format_rate(found.rates.front()));
+        }
+        if (found.shape == Shape::falling) text += fmt::format("; {}", words(found.shape));
+        return text + "; " + why_not_known();
     }
     std::string text =
         fmt::format("{}: use {} of {} processes for I/O", where_text, of_point(), ranks.back());

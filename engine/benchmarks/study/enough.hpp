@@ -11,7 +11,7 @@
 namespace effio::study {
 
 /// One curve: all that is alike but for the number of ranks.
-struct Enough {
+struct EnoughRanks {
     Json where = Json::object();  ///< coordinates without that of the ranks
     std::string where_text;
     std::vector<int> ranks;
@@ -19,13 +19,16 @@ struct Enough {
     Saturation found;
 
     int of_point() const { return ranks[found.point]; }
-    /// The fewest ranks that are enough, of the most that were measured.
+    /// The fewest ranks that are enough, of the most that were measured; none where that is not
+    /// known.
     Figure figure(const std::string& benchmark) const;
     /// "use 12 of 64 processes for I/O …".
     std::string sentence() const;
+    /// Why the number is not known; empty if it is.
+    std::string why_not_known() const;
 };
 
 /// Curves of two numbers of ranks at least, by the repetitions that measured all of them.
-std::vector<Enough> enough_of(const Definition& definition, const std::vector<Mean>& means);
+std::vector<EnoughRanks> enough_of(const Definition& definition, const std::vector<Mean>& means);
 
 }  // namespace effio::study

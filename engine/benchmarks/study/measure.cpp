@@ -58,8 +58,9 @@ Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
     : stage_(stage),
       crew_(crew),
       visit_(visit),
-      storage_(visit.cell.past_cache && stage.direct != nullptr ? *stage.direct
-                                                                : stage.ways.of(visit.cell)),
+      storage_(visit.cell.past_cache && stage.past_cache(visit.cell) != nullptr
+                   ? *stage.past_cache(visit.cell)
+                   : stage.ways.of(visit.cell)),
       owner_(owner_of(stage, crew, visit.cell)),
       addresses_(visit.cell.addresses(owner_)),
       payload_(visit.cell, addresses_,
@@ -157,6 +158,43 @@ void Measure::cool(Cold& cold) const {
     cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
+/// Of files that are there and are about to be read: each is as long as that, and what of it was
+/// never written.
+Status Measure::look_at_files(Readable& readable) const {
+    const Cell& cell = visit_.cell;
+    if (cell.arrays) {
+        const std::int64_t least =
+            apart() ? cell.arrays->share_bytes(owner_) : cell.arrays->bytes();
+        return Readable::fits(path_, least);
+    }
+    // What else is in a file than its bytes, only its format knows.
+    if (!storage_.capabilities().plain || cell.parts_of_file > 1) return {};
+    if (cell.items) {
+        for (const auto& path : own_files()) {
+            if (auto fits = Readable::fits(path, cell.file_bytes); !fits) return fits;
+            readable.reads(path, 0, cell.file_bytes);
+            session().progress.beat();
+        }
+        return {};
+    }
+    const std::int64_t begin = cell.streams             ? cell.streams->begin(owner_)
+                               : addresses_.calls() > 0 ? addresses_.place(0)
+                                                        : 0;
+    const std::int64_t end = cell.streams ? begin + cell.streams->bytes(owner_) : addresses_.end();
+    if (auto fits = Readable::fits(path_, end); !fits) return fits;
+    const std::int64_t bytes = cell.streams ? end - begin : addresses_.bytes();
+    if (readable.reads_within(path_, begin, end, bytes)) return {};
+    if (cell.streams) {
+        readable.reads(path_, begin, end);
+        return {};
+    }
+    for (std::int64_t piece = 0; piece < addresses_.calls(); ++piece) {
+        const std::int64_t place = addresses_.place(piece);
+        readable.reads(path_, place, place + addresses_.piece());
+    }
+    return {};
+}
+
 bool Measure::pass(Done& done, bool first, bool last) {
     const bool writing = done.pass.writes();
     switch (done.pass.access) {
@@ -189,9 +227,21 @@ bool Measure::pass(Done& done, bool first, bool last) {
     VisitSteps all = steps(done, first, last);
     all.cold = &cold;
     Outcome of_parts;
+    Readable readable(visit_.foreign);
+    const bool looks = first && !visit_.create && done.pass.access != Access::write &&
+                       can.real_files && !visit_.cell.writes();
+    if (looks) {
+        if (auto there = look_at_files(readable); !there) {
+            of_parts.fail(session().signed_error(std::move(there.error())));
+        }
+    }
     done.seen = carry_out(
         {session(), crew_.comm, crew_.topology, crew_.common, stage_.target.file_system()}, all,
         of_parts);
+    if (looks && visit_.foreign) {
+        const auto holes = readable.hole_fraction(crew_.comm);
+        if (done.seen.cache) done.seen.cache->holes = holes;
+    }
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
     done.seen.seconds = with_parts(std::move(done.seen.seconds), done.moved.parts);
     const bool fine = done.seen.fine;

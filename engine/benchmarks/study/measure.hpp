@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
+#include "benchmarks/readable.hpp"
 #include "benchmarks/study/mover.hpp"
 #include "benchmarks/study/options.hpp"
 #include "benchmarks/study/result.hpp"
@@ -75,10 +76,15 @@ struct Stage {
     const Options& options;
     const Target& target;
     const Ways& ways;
-    /// For cells that go past the cache; null where the file system has no O_DIRECT.
+    // For cells that go past the cache: null where the file system has no O_DIRECT, or for those of
+    // several calls under way the kernel no io_uring.
     Storage* direct;
+    Storage* queued;
     const HintRules& hints;
     bool each_rank = false;  ///< results tell of single ranks
+
+    /// Of a cell that goes past the cache.
+    Storage* past_cache(const Cell& cell) const { return cell.in_flight > 1 ? queued : direct; }
 };
 
 /// One cell in one repetition.
@@ -91,6 +97,7 @@ struct Visit {
     std::uint64_t data_run = 0;    ///< see Payload::seed_of
     /// By pass: it writes what is written again before anything reads it.
     std::vector<bool> overwritten_unread = {};
+    bool foreign = false;  ///< no cell of this run writes the files
 };
 
 /// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any
@@ -111,6 +118,7 @@ class Measure {
     bool passes(std::vector<Done>& done);
     bool pass(Done& done, bool first, bool last);
     void cool(Cold& cold) const;
+    Status look_at_files(Readable& readable) const;
     VisitSteps steps(Done& done, bool first, bool last);
     Status move_in_turn(Done& done);
     void unlink(Done& last);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/study/options.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "core/pattern.hpp"
 
 namespace effio::study {
 namespace {
@@ -13,9 +17,9 @@ constexpr std::int64_t largest_peak_block = 16 * MiB;
 void Options::declare_common(OptionTable& table) {
     declare_repetitions(table, "of everything; the order rotates");
     table.choice(
-        "fsync", fsync, {{"beside", Sync::beside}, {"inside", Sync::inside}, {"off", Sync::none}},
-        "flush to storage after writing: as a part that the rate does not count, inside it, or "
-        "not at all");
+        "fsync", fsync, {{"inside", Sync::inside}, {"beside", Sync::beside}, {"off", Sync::none}},
+        "flush to storage after writing: inside the rate, as a part that the rate does not count, "
+        "or not at all");
     declare_checks(table);
     storage.declare(table);
 }
@@ -67,34 +71,53 @@ void Options::declare_phases(OptionTable& table) {
 void Options::declare_peak(OptionTable& table) {
     table
         .add("peak", peak_text,
-             "what the path can do at most, as a rate, or 'measured': streams of the same size "
-             "beside, from an empty cache and past it; results are also told in per cent of it, "
-             "and what exceeds it is the cache")
+             "what the path can do at most, as a rate, or 'measured': the best of 1, 2, 4, ... "
+             "and all ranks' streams, from an empty cache, past it, and past it with several "
+             "calls under way; results are also shown as a percentage of it")
         .metavar("RATE|measured")
         .automatic("no comparison");
 }
 
 std::int64_t Options::peak_block(std::int64_t bytes) {
-    return bytes % largest_peak_block == 0 ? largest_peak_block : bytes;
+    if (bytes <= largest_peak_block) return bytes;
+    std::int64_t block = largest_peak_block;
+    while (bytes % block != 0) block /= 2;
+    return block;
 }
 
-void Options::add_peak(Definition& study, Cell like, std::int64_t bytes,
-                       const std::string& file) const {
-    const std::int64_t block = peak_block(bytes);
-    like.is_peak = true;
-    like.content = Content::stamped;
-    like.sync = Sync::inside;
-    like.file_bytes = bytes;
-    like.addresses = [=](int /*rank*/) {
-        return Addresses(0, Strides{block, {{bytes / block, block}}});
-    };
+void Options::add_peak(Definition& study, const PeakStreams& streams) const {
+    Cell cell;
+    cell.is_peak = true;
+    cell.content = Content::stamped;
+    cell.sync = Sync::inside;
     const std::string& way = storage.backend.name;
-    for (const bool past : {false, true}) {
-        if (past && (way == "direct" || is_model(way))) continue;
-        like.past_cache = past;
-        like.pattern = past ? "stream past the cache" : "stream";
-        like.file = file + (past ? "_direct" : "");
-        study.add(like, phases);
+    const auto add = [&](const char* pattern, const char* name, std::int64_t block) {
+        cell.pattern = pattern;
+        cell.axes = streams.axes(cell.ranks, block);
+        cell.file = fmt::format("{}_{}{}", streams.file, cell.ranks, name);
+        cell.addresses = [bytes = cell.file_bytes, block](int /*rank*/) {
+            return Addresses(0, Strides{block, {{bytes / block, block}}});
+        };
+        study.add(cell, phases);
+    };
+    for (const auto ranks : doubled_up_to(streams.ranks)) {
+        cell.ranks = cell.files = static_cast<int>(ranks);
+        cell.file_bytes = streams.bytes(ranks);
+        cell.past_cache = false;
+        cell.in_flight = 1;
+        const std::int64_t block = peak_block(cell.file_bytes);
+        add("stream", "", block);
+        if (is_model(way)) continue;
+        cell.past_cache = true;
+        if (way != "direct") add("stream past the cache", "_direct", block);
+        cell.in_flight = peak_in_flight;
+        // So that there are enough of them to be under way at the same time.
+        std::int64_t small = block;
+        while (cell.file_bytes / small < 4 * peak_in_flight &&
+               small % (2 * StampedPattern::page) == 0) {
+            small /= 2;
+        }
+        add("stream, 8 in flight", "_queue", small);
     }
 }
 

@@ -2,6 +2,7 @@
 // The options that all studies share. A study's parameters derive from them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ struct Options {
     DataOptions data;
     Bytes verify_memory{64 * MiB};
     Readers reader = Readers::same;
-    Sync fsync = Sync::beside;
+    Sync fsync = Sync::inside;
     std::optional<std::string> save_calls;
     std::optional<std::string> save_ranks;
     std::vector<std::string> phases{"write", "read"};
@@ -50,10 +51,18 @@ struct Options {
     void declare_peak(OptionTable& table);
     Status check_common();
 
-    /// Streams to and from a file of `bytes` of each rank, in calls of peak_block(bytes): through
-    /// the cache, which is empty before and flushed inside, and past it. `like` has ranks, files
-    /// and axes; `file` begins the names.
-    void add_peak(Definition& study, Cell like, std::int64_t bytes, const std::string& file) const;
+    /// What a peak is measured with.
+    struct PeakStreams {
+        int ranks = 1;                                    ///< of the run
+        std::function<std::int64_t(std::int64_t)> bytes;  ///< of a file of so many streams
+        std::function<std::vector<Axis>(std::int64_t streams, std::int64_t call)> axes;
+        std::string file;  ///< start of the names
+    };
+    /// 1, 2, 4, ... and all ranks, each to and from a file of its own, in calls of peak_block():
+    /// through the cache, which is empty before and flushed inside; past it; and past it with
+    /// `peak_in_flight` calls under way.
+    void add_peak(Definition& study, const PeakStreams& streams) const;
+    static constexpr int peak_in_flight = 8;
     static std::int64_t peak_block(std::int64_t bytes);
 
     /// Bytes of a rank's timed reads that stay in memory until they are compared.

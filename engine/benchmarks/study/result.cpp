@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "benchmarks/readable.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "core/certainty.hpp"
 
 namespace effio::study {
 namespace {
@@ -102,6 +104,37 @@ std::vector<double> Mean::values() const {
     return all;
 }
 
+std::optional<double> Mean::storage_fraction() const {
+    constexpr double nearly = 0.05;
+    if (!(seen_bytes > 0) || unseen_bytes > nearly * (seen_bytes + unseen_bytes)) return {};
+    return storage_bytes / seen_bytes;
+}
+
+Whereabouts Mean::whereabouts() const {
+    const auto fraction = storage_fraction();
+    return fraction ? whereabouts_of(*fraction) : Whereabouts::unknown;
+}
+
+std::string Mean::evidence_text() const {
+    const std::string remark = holes_remark(holes);
+    return words(whereabouts(), storage_fraction(), !pass.writes()) +
+           (remark.empty() ? "" : ", " + remark);
+}
+
+std::string Mean::above_peak() const {
+    const Whereabouts where = whereabouts();
+    if (where == Whereabouts::cache || where == Whereabouts::mixed) {
+        return fmt::format("above the peak: a cache took part ({})", evidence_text());
+    }
+    return fmt::format("above the {} peak: the peak is too low",
+                       peak && peak->given ? "given" : "measured");
+}
+
+std::optional<double> Flow::value() const {
+    if (values.empty()) return {};
+    return arithmetic_mean(values);
+}
+
 std::string Mean::where_text() const {
     return fmt::format("{} {}, {}", cell->pattern, pass.name, axes_text(*cell));
 }
@@ -111,12 +144,22 @@ void Means::add(const PassResult& result) {
     Mean& mean = means_[{number, result.pass.name}];
     mean.cell = result.cell;
     mean.pass = result.pass;
-    mean.cache = result.cache ? result.cache->verdict : "";
     mean.backend = result.backend;
     if (!result.valid) {
         mean.failed = true;
         return;
     }
+    const auto bytes = static_cast<double>(result.bytes);
+    if (result.cache && result.cache->storage_fraction) {
+        mean.seen_bytes += bytes;
+        mean.storage_bytes += bytes * *result.cache->storage_fraction;
+    } else {
+        mean.unseen_bytes += bytes;
+    }
+    if (result.cache && result.cache->holes) {
+        mean.holes = std::max(mean.holes.value_or(0), *result.cache->holes);
+    }
+    mean.round_seconds[result.repetition] = result.counted_seconds;
     mean.rates.add(result.rate());
     mean.rounds[result.repetition] = result.rate();
     mean.transfer_rates.add(result.transfer_rate());
@@ -129,16 +172,20 @@ void Means::add(const PassResult& result) {
     }
 }
 
-std::optional<double> Means::peak_of(const Mean& mean) const {
-    if (definition_.peak) return definition_.peak->count;
-    std::optional<double> highest;
+std::optional<Peak> Means::peak_of(const Mean& mean) const {
+    if (definition_.peak) return Peak{definition_.peak->count, true, {}};
+    const Mean* highest = nullptr;
     for (const auto& [key, other] : means_) {
-        if (other.cell->is_peak && other.cell->ranks == mean.cell->ranks &&
-            other.pass.access == mean.pass.access && other.rates.count() > 0) {
-            highest = std::max(highest.value_or(0), other.rates.mean());
+        // Over all numbers of ranks: what some of them reach, the path can do.
+        if (!other.cell->is_peak || other.pass.writes() != mean.pass.writes() ||
+            other.rates.count() == 0) {
+            continue;
         }
+        if (highest == nullptr || other.rates.mean() > highest->rates.mean()) highest = &other;
     }
-    return highest;
+    if (highest == nullptr) return {};
+    return Peak{highest->rates.mean(), false, highest->values(), highest->where_text(),
+                highest->where()};
 }
 
 std::vector<Mean> Means::list() const {
@@ -149,9 +196,8 @@ std::vector<Mean> Means::list() const {
             const auto found = means_.find({number, pass.name});
             if (found == means_.end()) continue;
             all.push_back(found->second);
-            const auto peak = peak_of(all.back());
-            if (!peak || all.back().cell->is_peak || all.back().rates.count() == 0) continue;
-            all.back().share = all.back().rates.mean() / *peak;
+            if (all.back().cell->is_peak || all.back().rates.count() == 0) continue;
+            all.back().peak = peak_of(all.back());
         }
     }
     if (!definition_.scales_over.empty()) compare_with_fewest(all);
@@ -171,6 +217,14 @@ void Means::compare_with_fewest(std::vector<Mean>& all) const {
         if (fewest == nullptr || mean.rates.count() == 0) continue;
         mean.speed_up = mean.rates.mean() / fewest->rates.mean();
         mean.from_ranks = fewest->cell->ranks;
+        const auto values = mean.values();
+        if (fewest != &mean && values.size() < 2) {
+            mean.no_efficiency = "one repetition does not say";
+        } else if (fewest != &mean && !are_apart(values, fewest->values())) {
+            mean.no_efficiency = "the 95 % intervals of the rates overlap";
+        } else {
+            mean.efficiency = *mean.speed_up * mean.from_ranks / mean.cell->ranks;
+        }
     }
 }
 
@@ -182,35 +236,79 @@ std::vector<Flow> Means::flows(const std::vector<Mean>& means) const {
                 first.pass.name != what.passes.front().second) {
                 continue;
             }
-            Flow flow{&what, coordinates(*first.cell), axes_text(*first.cell), {}};
-            double seconds = 0;
-            std::size_t found = 0;
+            Flow flow{&what, coordinates(*first.cell), axes_text(*first.cell)};
+            std::map<std::int64_t, double> seconds;
+            std::map<std::int64_t, std::size_t> found;
             for (const auto& mean : means) {
                 const std::pair pass(mean.cell->pattern, mean.pass.name);
                 if (std::find(what.passes.begin(), what.passes.end(), pass) == what.passes.end() ||
-                    coordinates(*mean.cell) != flow.where || mean.seconds.count() == 0) {
+                    coordinates(*mean.cell) != flow.where) {
                     continue;
                 }
-                seconds += mean.seconds.mean();
-                ++found;
+                for (const auto& [repetition, took] : mean.round_seconds) {
+                    seconds[repetition] += took;
+                    ++found[repetition];
+                }
             }
-            if (found == what.passes.size() && seconds > 0) flow.value = what.amount / seconds;
+            for (const auto& [repetition, took] : seconds) {
+                if (found[repetition] != what.passes.size() || !(took > 0)) continue;
+                flow.values.push_back(what.amount / took);
+            }
             all.push_back(std::move(flow));
         }
     }
     return all;
 }
 
-const Mean* Means::best(const std::vector<Mean>& means) {
-    const Mean* best = nullptr;
-    const auto rank_of = [](const Mean& m) {
-        return std::pair(m.pass.access == Access::write, m.rates.mean());
-    };
-    for (const auto& mean : means) {
-        if (mean.cell->is_peak || mean.rates.count() == 0) continue;
-        if (best == nullptr || rank_of(mean) > rank_of(*best)) best = &mean;
+namespace {
+
+/// How sure it is that bytes were on storage: the more severe doubt is the lower number.
+int standing(const Mean& mean) {
+    constexpr double some = 0.05;
+    if (mean.holes.value_or(0) > some) return -1;
+    switch (mean.whereabouts()) {
+        case Whereabouts::device:
+            return 3;
+        case Whereabouts::mixed:
+            return 2;
+        case Whereabouts::unknown:
+            return 1;
+        case Whereabouts::cache:
+            break;
     }
-    return best;
+    return 0;
+}
+
+bool is_rate(const Mean& mean) {
+    return !mean.cell->is_peak && mean.rates.count() > 0;
+}
+
+}  // namespace
+
+std::vector<const Mean*> Means::best(const std::vector<Mean>& means) {
+    std::vector<const Mean*> all;
+    const auto rank_of = [](const Mean& m) { return std::pair(standing(m), m.rates.mean()); };
+    for (const Access access : {Access::write, Access::read, Access::modify}) {
+        const Mean* best = nullptr;
+        for (const auto& mean : means) {
+            if (!is_rate(mean) || mean.pass.access != access) continue;
+            if (best == nullptr || rank_of(mean) > rank_of(*best)) best = &mean;
+        }
+        if (best != nullptr) all.push_back(best);
+    }
+    return all;
+}
+
+const Mean* Means::weakest(const std::vector<Mean>& means, const Mean& best) {
+    const Mean* weakest = &best;
+    for (const auto& mean : means) {
+        if (!is_rate(mean) || mean.pass.access != best.pass.access ||
+            standing(mean) != standing(best)) {
+            continue;
+        }
+        if (mean.rates.mean() < weakest->rates.mean()) weakest = &mean;
+    }
+    return weakest;
 }
 
 }  // namespace effio::study

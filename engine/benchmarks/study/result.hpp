@@ -60,6 +60,15 @@ struct PassResult : VisitResult {
     Measurement to_measurement(const std::string& benchmark) const;
 };
 
+/// What rates are compared with.
+struct Peak {
+    double rate = 0;
+    bool given = false;           ///< by the user, not measured
+    std::vector<double> values;   ///< of the repetitions, in their order; empty if given
+    std::string where_text = {};  ///< of the cell that measured it
+    Json where = Json::object();
+};
+
 /// A pass over the repetitions.
 struct Mean {
     const Cell* cell = nullptr;
@@ -73,15 +82,36 @@ struct Mean {
     bool flushed = false;            ///< those, in a part of its own
     std::vector<double> file_rates;  ///< files per second, of items
     bool failed = false;             ///< one of them was not valid
-    std::string cache;               ///< the verdict of the last one
+    double seen_bytes = 0;           ///< of valid repetitions whose evidence says where they were
+    double storage_bytes = 0;        ///< of those: from storage, or on it when the clock stopped
+    double unseen_bytes = 0;         ///< of the others
+    std::optional<double> holes;     ///< the largest share that was read and never written
+    std::map<std::int64_t, double> round_seconds;  ///< that the rate counts, by repetition
     std::string backend;
     // Filled by Means::list.
-    std::optional<double> share;     ///< of the peak
+    std::optional<Peak> peak;
     std::optional<double> speed_up;  ///< over the same with `from_ranks`, the fewest
+    /// Speed-up over the growth of the ranks, where the two rates are known and differ.
+    std::optional<double> efficiency;
+    std::string no_efficiency;  ///< else: why
     int from_ranks = 0;
 
-    /// Speed-up over the growth of the ranks.
-    double efficiency() const { return *speed_up * from_ranks / cell->ranks; }
+    /// Of the peak.
+    std::optional<double> share() const {
+        return peak ? std::optional(rates.mean() / peak->rate) : std::nullopt;
+    }
+    /// Of the bytes of all repetitions; nothing where it is not known.
+    std::optional<double> storage_fraction() const;
+    Whereabouts whereabouts() const;
+    /// "on storage".
+    std::string evidence_text() const;
+    /// By more than the last digits of a computation.
+    bool is_above_peak() const {
+        constexpr double digits = 1e-6;
+        return peak && *share() > 1 + digits;
+    }
+    /// Why a rate is above the peak: a cache only where its own evidence says so.
+    std::string above_peak() const;
 
     /// The valid rates in the order in which they were measured.
     std::vector<double> values() const;
@@ -97,7 +127,8 @@ struct Flow {
     const Throughput* what = nullptr;
     Json where = Json::object();
     std::string where_text;
-    std::optional<double> value;  ///< none if one of the passes was not measured
+    std::vector<double> values = {};      ///< of the repetitions that did all of the passes
+    std::optional<double> value() const;  ///< their mean
 };
 
 class Means {
@@ -108,11 +139,14 @@ class Means {
     std::vector<Mean> list() const;
     /// Of the study's throughputs, from the means that list() gave.
     std::vector<Flow> flows(const std::vector<Mean>& means) const;
-    /// The highest rate of a write, else of a read; null if nothing was measured.
-    static const Mean* best(const std::vector<Mean>& means);
+    /// For each kind of access (writing, reading, modifying) the highest rate, of those whose bytes
+    /// were on storage if there are any; without those that were not measured.
+    static std::vector<const Mean*> best(const std::vector<Mean>& means);
+    /// The lowest rate of the same access as `best`, of the same choice.
+    static const Mean* weakest(const std::vector<Mean>& means, const Mean& best);
 
   private:
-    std::optional<double> peak_of(const Mean& mean) const;
+    std::optional<Peak> peak_of(const Mean& mean) const;
     void compare_with_fewest(std::vector<Mean>& all) const;
 
     const Definition& definition_;

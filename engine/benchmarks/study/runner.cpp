@@ -62,7 +62,9 @@ class Runner {
             for (const auto turn : order(static_cast<std::size_t>(repetition))) {
                 const Group& group = groups_[turn];
                 const Cell& cell = group.cells.front();
-                if (cell.past_cache && stage_.direct == nullptr && !cell.or_own_way) continue;
+                if (cell.past_cache && stage_.past_cache(cell) == nullptr && !cell.or_own_way) {
+                    continue;
+                }
                 if (!wanted(turn)) {
                     done_ += group.cells.size();
                     continue;
@@ -160,7 +162,8 @@ class Runner {
                               cell.writes() && generation == 0,
                               generation,
                               data_run,
-                              overwritten_unread(group.cells, cell)};
+                              overwritten_unread(group.cells, cell),
+                              !group.writes};
             if (cell.settle > 0) wait_as_asked(session_, cell.settle);
             if (!go_on()) return false;
             measure(visit);
@@ -375,6 +378,37 @@ std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& st
     return takes != 0 ? make_storage(job.session, direct, job.room) : nullptr;
 }
 
+/// Collective. The same with several calls under way: io_uring, tried with a file of theirs.
+std::unique_ptr<Storage> make_queued(Job& job, const Target& target, const Storage* direct,
+                                     const std::vector<Group>& groups) {
+    const auto wants = std::find_if(groups.begin(), groups.end(), [](const Group& group) {
+        return group.cells.front().in_flight > 1;
+    });
+    if (wants == groups.end() || direct == nullptr || !check_present(Serves::bytes, "uring")) {
+        return nullptr;
+    }
+    BackendChoice choice;
+    choice.name = "uring";
+    choice.uring.direct = true;
+    auto queued = make_storage(job.session, choice, job.room);
+    const Comm& comm = job.session.comm;
+    const Comm alone = *comm.split(comm.rank());
+    std::int64_t takes = 1;
+    if (comm.is_root()) {
+        const std::string path = target.path(wants->sets.front().files, 0);
+        const OpenMode mode = wants->writes ? OpenMode::creating() : OpenMode::reading();
+        auto opened = queued->open(alone, {path, mode, Element::byte, {}});
+        takes =
+            opened && (*opened)->queue({static_cast<std::size_t>(wants->cells.front().in_flight)})
+                ? 1
+                : 0;
+        if (opened) (void)(*opened)->close();
+        if (wants->writes) (void)queued->remove(path);
+    }
+    comm.broadcast(takes);
+    return takes != 0 ? std::move(queued) : nullptr;
+}
+
 }  // namespace
 
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
@@ -421,7 +455,8 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const std::vector<Observer*> observers{records.get(), console.get(), more, rank_view.get()};
     const auto direct = make_direct(job, target, storage, groups);
     const bool each_rank = options.save_ranks || (more != nullptr && more->wants_ranks());
-    const Stage stage{job, options, target, ways, direct.get(), *hints, each_rank};
+    const auto queued = make_queued(job, target, direct.get(), groups);
+    const Stage stage{job, options, target, ways, direct.get(), queued.get(), *hints, each_rank};
     Ending ending = Runner(stage, definition, groups, observers).run();
     const bool stopped = ending.status != ExitCode::done && ending.status != ExitCode::data_errors;
     if (beside != nullptr && session.comm.max(stopped ? 1 : 0) == 0) beside->work(target);

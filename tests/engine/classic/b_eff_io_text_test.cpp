@@ -70,6 +70,7 @@ PartitionResult partition_of(std::int64_t ranks, const std::array<Block, 3>& blo
             RowResult r;
             r.row = row;
             r.times.total = 1;
+            r.span.seconds = 1;
             if (row.position >= 1 && row.position <= 7) {
                 const auto position = static_cast<std::size_t>(row.position - 1);
                 r.bytes = bytes_of(block[position][index(row.type)]);
@@ -296,6 +297,7 @@ struct ClassicProt : testing::Test {
         r.bytes = 2 * r.row.memory * repetitions;
         r.times = times;
         r.times.total = static_cast<double>(r.bytes) / (rate_mb * 1e6);
+        r.span.seconds = r.times.total;
         return r;
     }
     static b_eff_io::TypeResult type(Type type, Access access, double mb, double weighted_mb,

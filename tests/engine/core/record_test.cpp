@@ -157,6 +157,16 @@ TEST(Record, a_measurement_has_all_its_parts) {
     EXPECT_EQ(j["cache"]["reason"], "why");
     EXPECT_EQ(CacheEvidence().to_json()["client"], nullptr);
     EXPECT_EQ(j["cache"]["verdict"], "unknown");
+    EXPECT_EQ(j["cache"]["storage_fraction"], nullptr);
+    EXPECT_FALSE(j["cache"].contains("hole_fraction"));
+    EXPECT_FALSE(j.contains("response_times"));
+    m.cache->holes = 0.25;
+    m.cache->storage_fraction = 0.5;
+    m.response_times.emplace();
+    m.response_times->add_nanoseconds(70);
+    EXPECT_EQ(m.to_json()["cache"]["hole_fraction"], 0.25);
+    EXPECT_EQ(m.to_json()["cache"]["storage_fraction"], 0.5);
+    EXPECT_EQ(m.to_json()["response_times"]["count"], 1);
     EXPECT_FALSE(Measurement().to_json().contains("invalid_reason"));
     EXPECT_EQ(Measurement().to_json()["cache"], nullptr);
     EXPECT_EQ(Measurement().to_json()["call_times"], nullptr);

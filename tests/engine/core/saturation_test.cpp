@@ -54,6 +54,26 @@ TEST(Saturation, shapes) {
     EXPECT_EQ(name(Shape::falling), "falling");
 }
 
+TEST(Saturation, how_many_are_enough_is_known_by_intervals_alone) {
+    const auto known = [](const Rounds& rounds) {
+        return find_saturation({1, 2, 4}, rounds).known;
+    };
+    // A single round never says.
+    EXPECT_EQ(known({{100, 200, 205}}), Enough::once);
+    EXPECT_EQ(known({{100, 200, 205}, {100, 200, 205}}), Enough::known);
+    // The last number is above all others: more may be needed.
+    EXPECT_EQ(known({{100, 200, 400}, {100, 200, 400}}), Enough::growing);
+    // 22.5 ± 1.7 against 21.3 ± 1.3, as found: neither is known to be enough.
+    const Rounds overlap{{21.8, 20.8, 20.8}, {22.5, 21.3, 21.3}, {23.2, 21.8, 21.8}};
+    EXPECT_EQ(known(overlap), Enough::unclear);
+    EXPECT_NE(find_saturation({1, 2, 4}, overlap).shape, Shape::falling);
+    // Two are the fewest within a twentieth of the best, but one may be as fast.
+    EXPECT_EQ(known({{50, 230, 250}, {150, 150, 150}}), Enough::unclear);
+    // One is enough if it is surely within a twentieth of the others.
+    EXPECT_EQ(known({{100, 101, 101}, {100, 101, 101}}), Enough::known);
+    EXPECT_EQ(name(Enough::growing), "growing");
+}
+
 TEST(Saturation, the_mean_over_the_rounds_decides) {
     // Means: 100, 190, 200. The second round alone would say 1 rank.
     const auto s = find_saturation({1, 2, 4}, Rounds{{50, 230, 250}, {150, 150, 150}});

@@ -81,7 +81,7 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     const auto written = watch.end(all, false);
     // Where others write meanwhile, nobody knows which bytes were ours.
     const bool others = written.others.value_or(0) > (std::int64_t{1} << 20);
-    EXPECT_EQ(written.verdict, others ? "unknown" : "device");
+    EXPECT_EQ(written.verdict, others ? Whereabouts::unknown : Whereabouts::device);
     ASSERT_TRUE(written.unwritten);
     EXPECT_LT(*written.unwritten, all / 20);
     ASSERT_TRUE(written.process_written);
@@ -93,7 +93,7 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     read();
     at.comm.barrier();
     const auto fetched = watch.end(all, true);
-    EXPECT_EQ(fetched.verdict, "device");
+    EXPECT_EQ(fetched.verdict, Whereabouts::device);
     ASSERT_TRUE(fetched.process_read);
     EXPECT_GE(*fetched.process_read, all);
     EXPECT_FALSE(fetched.unwritten);
@@ -102,18 +102,19 @@ TEST_F(Cache, synced_writes_and_reads_after_a_drop_come_from_the_device) {
     read();
     const auto again = watch.end(all, true);
     EXPECT_LT(*again.process_read, all / 20);
-    EXPECT_EQ(again.verdict, "cache");
+    EXPECT_EQ(again.verdict, Whereabouts::cache);
 }
 
 TEST_F(Cache, nothing_moved_is_no_evidence) {
     CacheWatch watch(at.comm, topology, file_system);
     watch.begin();
-    EXPECT_EQ(watch.end(0, true).verdict, "unknown");
+    EXPECT_EQ(watch.end(0, true).verdict, Whereabouts::unknown);
     CacheWatch blind(at.comm, topology, std::nullopt);
     blind.begin();
     const auto seen = blind.end(1 << 20, true);
     EXPECT_FALSE(seen.device_read);
-    EXPECT_EQ(seen.verdict, "unknown");  // counters that stand still may not count at all
+    EXPECT_EQ(seen.verdict,
+              Whereabouts::unknown);  // counters that stand still may not count at all
 }
 
 }  // namespace

@@ -162,12 +162,20 @@ def time_figure(splits: Sequence[TimeSplit], identity: str = "time") -> Figure:
 def call_time_table(measurements: Iterable[Measurement]) -> Table:
     timed = [m for m in measurements if m.call_times and m.call_times.count]
     keys = keys_of(timed)
-    rows: list[list[Cell]] = [
-        [*(k.of(m) for k in keys), c.count, c.min, c.p50, c.p90, c.p99, c.p999, c.max]
-        for m in timed
-        if (c := m.call_times) is not None
-    ]
-    names = ("min", "p50", "p90", "p99", "p99.9", "max")
+    held = any(m.response_times for m in timed)
+    rows: list[list[Cell]] = []
+    for m in timed:
+        if (c := m.call_times) is None:
+            continue
+        row: list[Cell] = [*(k.of(m) for k in keys)]
+        row += [c.count, c.min, c.p50, c.p90, c.p99, c.p999, c.max]
+        if held:
+            r = m.response_times
+            row += [r.p50, r.p90, r.p99, r.p999] if r else [None] * 4
+        rows.append(row)
+    names = ["min", "p50", "p90", "p99", "p99.9", "max"]
+    if held:
+        names += [f"response {n}" for n in ("p50", "p90", "p99", "p99.9")]
     return Table(
         [
             *(k.column for k in keys),
@@ -177,7 +185,13 @@ def call_time_table(measurements: Iterable[Measurement]) -> Table:
         rows,
         "Call times",
         "p99 = 99 % of the calls took no longer than this. Percentiles carry the histogram's error "
-        "of at most 3 %.",
+        "of at most 3 %."
+        + (
+            " Response: from the moment at which the held rate wanted a call to start, so that what"
+            " waited behind a slow call counts."
+            if held
+            else ""
+        ),
         page_only=len(rows) > 60,
     )
 

@@ -121,6 +121,19 @@ TEST(Buffers, random_data_differ_between_ranks_and_not_between_runs) {
     EXPECT_NE(of_rank(0), of_rank(1));
 }
 
+TEST(Buffers, random_data_compress_as_far_as_requested) {
+    const DataShape quarter{4, 1};
+    Row row = row_of(1, 1);
+    row.memory = 512;
+    const auto words = doubles(Buffers(512, Buffers::Fill::random, 0, quarter).to_write(row));
+    ASSERT_EQ(words.size(), 64U);
+    // 16 random words of each sector of 64, and one that is repeated.
+    for (std::size_t i = 17; i < 64; ++i) {
+        EXPECT_EQ(std::memcmp(&words[i], &words[16], sizeof(double)), 0);
+    }
+    EXPECT_NE(std::memcmp(&words[1], &words[0], sizeof(double)), 0);
+}
+
 TEST(Buffers, what_stood_in_the_buffer_before_a_row_is_known_afterwards) {
     // Rows leave the marks of their last call behind; a full verification needs them all.
     Buffers buffers(64, Buffers::Fill::definition, 0);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace effio::b_eff_io {
 namespace {
 
@@ -19,6 +21,7 @@ PartitionResult partition(std::int64_t ranks, double rate) {
             r.access = access;
             r.bytes = static_cast<std::int64_t>(rate);
             r.times.total = 1;
+            r.span.seconds = 1;
             p.rows[index(access)][static_cast<std::size_t>(row.number)] = r;
         }
         for (const Type type : all_types) {
@@ -39,17 +42,50 @@ TEST(RowResult, what_a_dropped_file_had_in_memory_was_read_ahead) {
     RowResult r;
     r.access = Access::read;
     EXPECT_FALSE(r.read_ahead());
-    r.cache.emplace().verdict = "cache";
+    r.cache.emplace().verdict = Whereabouts::cache;
     EXPECT_FALSE(r.read_ahead()) << "it may be what was written";
     r.cache->ways = {"memory hog", "dropped"};
     EXPECT_TRUE(r.read_ahead());
-    r.cache->verdict = "mixed";
+    r.cache->verdict = Whereabouts::mixed;
     EXPECT_TRUE(r.read_ahead());
-    r.cache->verdict = "device";
+    r.cache->verdict = Whereabouts::device;
     EXPECT_FALSE(r.read_ahead());
-    r.cache->verdict = "cache";
+    r.cache->verdict = Whereabouts::cache;
     r.access = Access::write;
     EXPECT_FALSE(r.read_ahead());
+}
+
+TEST(RowSpan, rank_0s_clock_counts_unless_the_ranks_took_longer) {
+    EXPECT_DOUBLE_EQ(row_span(1, 1.04).seconds, 1);
+    EXPECT_FALSE(row_span(1, 1.04).by_common_clock);
+    EXPECT_DOUBLE_EQ(row_span(1, 1.06).seconds, 1.06);
+    EXPECT_TRUE(row_span(1, 1.06).by_common_clock);
+    // Found in a run: rank 0 left the barrier when the others were done.
+    EXPECT_DOUBLE_EQ(row_span(0.001, 0.567).seconds, 0.567);
+    // Clocks differ by so much.
+    EXPECT_DOUBLE_EQ(row_span(1e-5, 1e-4).seconds, 1e-5);
+    EXPECT_FALSE(row_span(1e-5, 1e-4).by_common_clock);
+}
+
+TEST(RowSpan, a_row_by_the_common_clock_makes_the_run_not_comparable) {
+    PartitionResult p = partition(4, 100);
+    auto& row = *p.rows[index(Access::read)][3];
+    row.span = {2, true};
+    EXPECT_DOUBLE_EQ(row.rate(), 50);
+    EXPECT_EQ(p.rows_by_common_clock(), 1);
+    RowResult both = row;
+    both.join(*p.rows[index(Access::read)][4]);
+    EXPECT_DOUBLE_EQ(both.span.seconds, 3);
+    EXPECT_TRUE(both.span.by_common_clock);
+    RunResult run;
+    run.partitions = {p};
+    const auto list = run.criteria(0);
+    const auto told = std::find_if(list.begin(), list.end(), [](const Criterion& c) {
+        return c.text.starts_with("oversubscribed: not comparable");
+    });
+    ASSERT_NE(told, list.end());
+    EXPECT_FALSE(told->reached);
+    EXPECT_FALSE(run.valid(0));
 }
 
 /// Half an hour for a single partition through MPI-IO with shared pointers: VALID.

@@ -111,7 +111,7 @@ TEST(Overlap, polls_stand_evenly_between_the_pieces) {
 Series series(Way way, std::int64_t transfer, const Times& t) {
     Series s;
     s.point = {way, WorkKind::compute, true, transfer};
-    s.times = {t};
+    s.times = {t, t};
     return s;
 }
 
@@ -141,7 +141,7 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
 
 TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
     Series s = series(Way::thread, 4096, times(1, 4, 4.5));  // half a second of one
-    s.times.push_back(times(3, 4, 4.5));                     // 2.5 of three
+    s.times.back() = times(3, 4, 4.5);                       // 2.5 of three
     // Seconds that hide: 0.5 and 2.5, over the mean of 2.
     EXPECT_EQ(s.hidden(), (std::vector{0.25, 1.25}));
     EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
@@ -152,11 +152,32 @@ TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
     EXPECT_TRUE(series(Way::thread, 4096, times(0, 4, 4.5)).hidden().empty());
 }
 
+TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
+    Series once = series(Way::thread, 4096, times(1, 4, 18.37));  // found: -1337 % "hides"
+    once.times.pop_back();
+    EXPECT_FALSE(once.is_known());
+    EXPECT_TRUE(once.stated().empty());
+    EXPECT_EQ(once.why_not_known(), "one repetition does not say what hides");
+    EXPECT_EQ(best_of({once}), nullptr);
+    const std::vector<const Series*> one{&once};
+    EXPECT_EQ(sentence(one),
+              "thread write beside compute work: the share that hides is not known from one "
+              "repetition");
+    const Series below = series(Way::thread, 4096, times(1, 4, 18.37));
+    EXPECT_EQ(below.why_not_known(), "the share is outside 0 to 1 by more than its interval");
+    EXPECT_TRUE(below.stated().empty());
+    EXPECT_EQ(best_of({below}), nullptr);
+    // What clocks add is no reason to doubt.
+    const Series nothing = series(Way::blocking, 4096, times(1, 4, 5.04));
+    EXPECT_TRUE(nothing.is_known());
+    EXPECT_EQ(nothing.stated().size(), 2U);
+}
+
 TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
     Series unknown = series(Way::thread, 4096, times(1, 4, 3));
-    unknown.times.push_back(times(1, 4, 5));
+    unknown.times.back() = times(1, 4, 5);
     Series known = series(Way::thread, 8192, times(1, 4, 4.5));
-    known.times.push_back(times(1, 4, 4.52));  // 0.49 ± 0.127
+    known.times.back() = times(1, 4, 4.52);  // 0.49 ± 0.127
     ASSERT_TRUE(known.is_known());
     const std::vector<Series> all{unknown, known};
     EXPECT_EQ(best_of(all), &all[1]);

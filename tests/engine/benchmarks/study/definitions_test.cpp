@@ -260,25 +260,37 @@ TEST(Ssca3, contents_of_files_begin_with_a_page) {
     EXPECT_EQ(study::Items::contents(2, 300 * KiB + 1).place(1), 304 * KiB);
 }
 
-TEST(IoBench, the_peak_is_a_stream_in_blocks_of_16_mib) {
+TEST(IoBench, the_peak_is_the_best_of_several_streams_and_calls_under_way) {
     io_bench::Parameters p;
     p.size = {32 * MiB};
     p.blocks = {{1 * MiB}};
     p.peak_text = "measured";
     const auto study = io_bench::define(p, 1);
-    ASSERT_EQ(study->cells.size(), 10U);
-    for (std::size_t i = 0; i < 10; ++i) {
+    ASSERT_EQ(study->cells.size(), 12U);
+    for (std::size_t i = 0; i < 12; ++i) {
         const auto& cell = study->cells[i];
-        EXPECT_EQ(cell.is_peak, i < 4);
-        EXPECT_EQ(cell.past_cache, i == 2 || i == 3);
+        EXPECT_EQ(cell.is_peak, i < 6);
+        EXPECT_EQ(cell.past_cache, i >= 2 && i < 6);
+        EXPECT_EQ(cell.in_flight, i == 4 || i == 5 ? 8 : 1);
         if (!cell.is_peak) continue;
-        EXPECT_EQ(cell.addresses(0).piece(), 16 * MiB);
+        EXPECT_EQ(cell.addresses(0).piece(), i < 4 ? 16 * MiB : 1 * MiB);
+        EXPECT_EQ(cell.addresses(0).bytes(), 32 * MiB);
         EXPECT_EQ(cell.sync, study::Sync::inside);
-        EXPECT_NE(cell.file, study->cells[4].file);
+        EXPECT_NE(cell.file, study->cells[6].file);
     }
     EXPECT_NE(study->cells[0].file, study->cells[2].file);
     p.storage.backend.name = "direct";
-    EXPECT_EQ(io_bench::define(p, 1)->cells.size(), 8U);
+    EXPECT_EQ(io_bench::define(p, 1)->cells.size(), 10U);
+    // Of one copy and six ranks: 1, 2, 4 and 6 streams, which share its bytes.
+    const auto six = io_bench::define(p, 6);
+    std::vector<int> streams;
+    for (const auto& cell : six->cells) {
+        if (!cell.is_peak || cell.past_cache || !cell.writes()) continue;
+        streams.push_back(cell.ranks);
+        EXPECT_EQ(cell.file_bytes, 32 * MiB / cell.ranks / 4096 * 4096);
+        EXPECT_EQ(cell.addresses(0).bytes(), cell.file_bytes);
+    }
+    EXPECT_EQ(streams, (std::vector<int>{1, 2, 4, 6}));
 }
 
 }  // namespace

@@ -117,6 +117,22 @@ TEST(SaturationStudy, a_curve_is_summed_up_in_a_sentence) {
     EXPECT_EQ(f.samples->high95, 4);
 }
 
+TEST(SaturationStudy, all_are_never_enough_while_the_rate_still_grows) {
+    Parameters p = small();
+    p.phases = {"write"};
+    const auto study = define(p, 2);
+    ASSERT_TRUE(study);
+    const auto curves = enough_of(*study, measured(*study, {{100, 190}, {100, 190}}).list());
+    ASSERT_EQ(curves.size(), 1U);
+    EXPECT_EQ(curves[0].sentence(),
+              "own file write, transfer 4KiB, placing spread: highest rate 190 MB/s with 2 of 2 "
+              "processes; 1 gets 100 MB/s; the rate still grows with all 2 processes: more may be "
+              "needed");
+    const Figure f = curves[0].figure("saturation");
+    EXPECT_EQ(f.metric.reason, "the rate still grows with all 2 processes: more may be needed");
+    EXPECT_EQ(f.detail["answer"], "growing");
+}
+
 TEST(SaturationStudy, only_rounds_that_are_complete_count) {
     Parameters p = small();
     p.phases = {"write"};
@@ -129,6 +145,8 @@ TEST(SaturationStudy, only_rounds_that_are_complete_count) {
     EXPECT_EQ(curves[0].of_point(), 2);
     EXPECT_EQ(curves[0].found.shape, Shape::linear);
     EXPECT_FALSE(curves[0].figure("saturation").samples->low95);
+    EXPECT_EQ(curves[0].figure("saturation").metric.reason,
+              "how many are enough takes at least two repetitions");
     // Without a complete one nothing is said, and neither of a single number of processes.
     EXPECT_TRUE(enough_of(*study, measured(*study, {{100, 0}, {0, 200}}).list()).empty());
     const auto one = define(p, 1);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/certainty.hpp"
+
+#include "core/rounds.hpp"
+
+namespace effio {
+
+std::optional<Range95> range95(std::span<const double> values) {
+    const auto interval = interval_of_rounds(values);
+    if (!interval) return {};
+    return Range95{interval->mean - interval->half_width, interval->mean + interval->half_width};
+}
+
+bool are_apart(std::span<const double> a, std::span<const double> b) {
+    const auto first = range95(a);
+    const auto second = range95(b);
+    return first && second && (first->high < second->low || second->high < first->low);
+}
+
+bool is_known_within(std::span<const double> values, double half) {
+    const auto range = range95(values);
+    return range && (range->high - range->low) / 2 <= half;
+}
+
+bool can_be_share(const Range95& range) {
+    return range.high >= -share_tolerance && range.low <= 1 + share_tolerance;
+}
+
+}  // namespace effio

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "core/evidence.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace effio {
+namespace {
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+}  // namespace
+
+std::string_view name(Whereabouts where) {
+    switch (where) {
+        case Whereabouts::cache:
+            return "cache";
+        case Whereabouts::mixed:
+            return "mixed";
+        case Whereabouts::device:
+            return "device";
+        case Whereabouts::unknown:
+            break;
+    }
+    return "unknown";
+}
+
+Whereabouts whereabouts_of(double storage_fraction) {
+    constexpr double nearly = 0.05;
+    if (storage_fraction >= 1 - nearly) return Whereabouts::device;
+    return storage_fraction <= nearly ? Whereabouts::cache : Whereabouts::mixed;
+}
+
+std::string words(Whereabouts where, std::optional<double> storage_fraction, bool reading) {
+    const char* place = reading ? "from storage" : "on storage";
+    switch (where) {
+        case Whereabouts::device:
+            return place;
+        case Whereabouts::cache:
+            return reading ? "from memory" : "into memory";
+        case Whereabouts::mixed:
+            if (!storage_fraction) return fmt::format("partly {}", place);
+            // Never "100 %" or "0 %" of what is partly elsewhere.
+            return fmt::format("{:.0f} % {}", std::clamp(100 * *storage_fraction, 1.0, 99.0),
+                               place);
+        case Whereabouts::unknown:
+            break;
+    }
+    return "memory or storage: not known";
+}
+
+Json CacheEvidence::to_json() const {
+    Json out{{"verdict", name(verdict)},
+             {"storage_fraction", or_null(storage_fraction)},
+             {"reason", reason},
+             {"ways", ways},
+             {"resident_before_fraction", or_null(resident_before)},
+             {"resident_after_fraction", or_null(resident_after)},
+             {"process_read_bytes", or_null(process_read)},
+             {"process_written_bytes", or_null(process_written)},
+             {"device_read_bytes", or_null(device_read)},
+             {"device_written_bytes", or_null(device_written)},
+             {"client", client.empty() ? Json(nullptr) : Json(client)},
+             {"client_read_bytes", or_null(client_read)},
+             {"client_written_bytes", or_null(client_written)},
+             {"unwritten_bytes", or_null(unwritten)},
+             {"others_bytes", or_null(others)}};
+    if (holes) out["hole_fraction"] = *holes;
+    return out;
+}
+
+}  // namespace effio

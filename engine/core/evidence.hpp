@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the bytes of a measurement were: the counters, the verdict on them, and its words. The
+// driver's counterpart is driver/effio/store/evidence.py; docs/reading.md explains it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.hpp"
+
+namespace effio {
+
+/// Where bytes came from, or where they were when the clock stopped.
+enum class Whereabouts : char {
+    unknown,
+    cache,   ///< memory: at most 5 % from or on storage
+    mixed,   ///< a part, whose share is known
+    device,  ///< storage: at least 95 %
+};
+/// As results name it.
+std::string_view name(Whereabouts where);
+/// Of the share of bytes that storage gave or received.
+Whereabouts whereabouts_of(double storage_fraction);
+/// The only words that tables and headlines have for it: "on storage", "43 % from storage".
+std::string words(Whereabouts where, std::optional<double> storage_fraction, bool reading);
+
+/// What is known of where the bytes of a measurement came from or went to. Members without a value
+/// could not be observed here.
+struct CacheEvidence {
+    /// What was active so that what is read comes from storage; empty = nothing.
+    std::vector<std::string> ways;
+    std::optional<double> resident_before;        ///< fraction of the files in the page cache
+    std::optional<double> resident_after;         ///< the same when all was moved
+    std::optional<std::int64_t> process_read;     ///< bytes the processes caused to be fetched
+    std::optional<std::int64_t> process_written;  ///< bytes the processes caused to be sent
+    std::optional<std::int64_t> device_read;      ///< bytes read from the block device, all users
+    std::optional<std::int64_t> device_written;   ///< bytes written to it, all users
+    std::string client;                           ///< whose counters these are: "nfs", "lustre"
+    std::optional<std::int64_t> client_read;      ///< bytes the nodes' clients got from servers
+    std::optional<std::int64_t> client_written;   ///< bytes they sent there, all users of the nodes
+    /// Bytes written less those that the device had got when the sync was over: what the sync need
+    /// not write (holes, compression, a device that says nothing). Not below 0.
+    std::optional<std::int64_t> unwritten;
+    /// Bytes of the device that none of the ranks caused: other users, or the file system itself.
+    std::optional<std::int64_t> others;
+    /// Of the bytes read from files that this run did not write: the share that was never written
+    /// (holes, which storage does not read).
+    std::optional<double> holes;
+    Whereabouts verdict = Whereabouts::unknown;
+    /// Share of the bytes that storage gave or received; unknown if the verdict is.
+    std::optional<double> storage_fraction;
+    std::string reason;  ///< of the verdict, a sentence without its full stop
+    Json to_json() const;
+};
+
+}  // namespace effio
