@@ -42,7 +42,7 @@ void StorageOptions::declare_rules(OptionTable& table) {
     table.flag("keep", keep, "keep the data files");
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
     table.on_off("call-times", call_times,
-                 "time each call into a histogram (costs some 30 ns a call)");
+                 "time each call into a histogram (the result states the cost of timing a call)");
     cache.declare(table);
 }
 

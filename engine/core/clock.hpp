@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Real and virtual time.
 //
-// A real clock reads CLOCK_MONOTONIC. A virtual clock stands still until somebody advances it: the
-// `sim` backend by the cost its model gives an operation, collective calls by joining the clocks of
-// all ranks. Everything that measures takes its Clock by reference, so it cannot tell the two
-// apart.
+// A real clock reads CLOCK_MONOTONIC, or counts the processor's ticks since a reading of it where
+// these are a clock (core/tick_counter.hpp). A virtual clock stands still until somebody advances
+// it: the `sim` backend by the cost its model gives an operation, collective calls by joining the
+// clocks of all ranks. Everything that measures takes its Clock by reference, so it cannot tell the
+// two apart.
 #pragma once
 
 #include <ctime>
+
+#include "core/tick_counter.hpp"
 
 namespace effio {
 
@@ -23,10 +26,17 @@ class Clock {
 
     /// Seconds since an arbitrary start that is fixed for this clock.
     double now() const {
+        if (scale_.seconds_per_tick > 0) [[likely]]
+            return scale_.seconds_at(read_ticks());
         if (is_virtual()) [[unlikely]]
             return virtual_seconds_;
         return monotonic_seconds();
     }
+
+    /// Real clocks only: from now on the processor's ticks are counted.
+    void count_ticks(const TickScale& scale) { scale_ = scale; }
+    bool counts_ticks() const { return scale_.seconds_per_tick > 0; }
+    const TickScale& tick_scale() const { return scale_; }
 
     /// Virtual clocks only: time passes on this rank.
     void advance(double seconds) { virtual_seconds_ += seconds; }
@@ -51,6 +61,7 @@ class Clock {
 
   private:
     Kind kind_;
+    TickScale scale_;
     double virtual_seconds_ = 0;
     double collective_cost_ = 0;
 };

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/node_clocks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <utility>
 
+#include "core/stats.hpp"
 #include "parallel/system.hpp"
 
 namespace effio {
@@ -17,8 +21,11 @@ std::vector<int> compared_nodes(int nodes, int most) {
     return list;
 }
 
-NodeClocks::NodeClocks(const Comm& comm, const Topology& topology) : comm_(comm) {
+NodeClocks::NodeClocks(const Comm& comm, const Topology& topology, const StartReadings& readings,
+                       ClockChoice choice)
+    : comm_(comm) {
     if (comm.clock().is_virtual()) return;
+    ticks_.start(comm, topology, readings, choice);
     sources_ = {kernel_clock_source()};
     if (topology.nodes == 1) return;
     nodes_ = compared_nodes(topology.nodes, most_nodes);
@@ -46,6 +53,11 @@ std::vector<NodeClocks::Seen> NodeClocks::compare() const {
 
 namespace {
 
+std::string_view source_of(const Clock& clock) {
+    if (clock.is_virtual()) return "model";
+    return clock.counts_ticks() ? "TSC" : "CLOCK_MONOTONIC";
+}
+
 /// From the clock that is furthest behind to the one furthest ahead, the root's among them, with
 /// the most that this may be wrong.
 struct Apart {
@@ -65,6 +77,7 @@ struct Apart {
 Json NodeClocks::at_begin() {
     const Clock& clock = comm_.clock();
     const double resolution = clock.is_virtual() ? 0 : comm_.max(clock.resolution());
+    const double timing = clock.is_virtual() ? 0 : comm_.max(call_timing_cost(clock));
     begun_ = clock.now();
     begin_ = compare();
     if (!comm_.is_root()) return nullptr;
@@ -89,9 +102,11 @@ Json NodeClocks::at_begin() {
                     {"nodes", std::move(list)}};
     }
     return Json{{"virtual", clock.is_virtual()},
-                {"source", clock.is_virtual() ? "model" : "CLOCK_MONOTONIC"},
+                {"source", source_of(clock)},
                 {"kernel_sources", std::move(sources)},
                 {"resolution_seconds", resolution},
+                {"call_timing_seconds", timing},
+                {"ticks", ticks_.describe(clock)},
                 {"skew", std::move(skew)}};
 }
 
@@ -120,6 +135,20 @@ Json NodeClocks::at_end() const {
                 {"apart_seconds", apart.seconds()}, {"within_seconds", apart.within},
                 {"changed_seconds", most.seconds},  {"changed_within_seconds", most.within},
                 {"nodes", std::move(list)}};
+}
+
+void NodeClocks::note_end(Json& detail, const std::string& speaker) const {
+    if (Json skew = at_end(); !skew.is_null()) detail["clock_skew"] = std::move(skew);
+    Json ticks = ticks_.at_end(comm_);
+    if (ticks.is_null()) return;
+    if (!ticks["agrees"]) {
+        fmt::print(
+            stderr,
+            "effio-mpi: {}the processor's counter changed its rate during the run by {:.2g}: "
+            "its times are unreliable; repeat it with --clock=monotonic\n",
+            speaker, ticks["off_by"].get<double>());
+    }
+    detail["clock_ticks"] = std::move(ticks);
 }
 
 }  // namespace effio

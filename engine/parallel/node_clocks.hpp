@@ -15,6 +15,7 @@
 #include "core/json.hpp"
 #include "parallel/ask_clock.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/tick_clock.hpp"
 #include "parallel/topology.hpp"
 
 namespace effio {
@@ -27,13 +28,18 @@ class NodeClocks {
     static constexpr int most_nodes = 64;
 
     /// Collective over `comm`. `topology` is its own.
-    NodeClocks(const Comm& comm, const Topology& topology);
+    /// From then on its clock counts ticks where it can (TickClock).
+    NodeClocks(const Comm& comm, const Topology& topology, const StartReadings& readings,
+               ClockChoice choice);
 
     /// Collective; on the root the member `clock` of the run line (docs/results.md).
     Json at_begin();
     /// Collective, after at_begin; on the root what the end line says: how far apart the clocks are
     /// now, and by how much that changed. Null with one node and in virtual time.
     Json at_end() const;
+    /// Collective: the root's `detail` of the end line gets all of it, and stderr a counter that
+    /// did not keep its rate. `speaker`: as Session has it.
+    void note_end(Json& detail, const std::string& speaker) const;
 
   private:
     /// One node's clock, seen from the root's.
@@ -45,6 +51,7 @@ class NodeClocks {
     std::vector<Seen> compare() const;
 
     const Comm& comm_;
+    TickClock ticks_;
     std::vector<int> nodes_;          ///< that are compared, by number
     std::optional<Comm> leaders_;     ///< the first ranks of these, on them; only where several are
     std::vector<std::string> names_;  ///< of these nodes, on the root

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from driver import made
-from effio.report.common.system import clock_rows
+from effio.report.common.system import clock_finding, clock_rows
 from effio.store.reader import Result, read_result
 
 
@@ -19,13 +19,17 @@ def skew(ahead: float, within: float, **more: Any) -> made.Line:
     return {**told, "nodes": nodes, **more}
 
 
-def result(path: Path, clock: made.Line, at_end: object = None, nodes: int = 2) -> Result:
+def result(
+    path: Path, clock: made.Line, at_end: object = None, nodes: int = 2, ticks: object = None
+) -> Result:
     run = made.run_line()
     run["clock"] = {**run["clock"], **clock}
     run["system"] = {**run["system"], "nodes": nodes}
     end = made.end()
     if at_end is not None:
         end["detail"] = {**end["detail"], "clock_skew": at_end}
+    if ticks is not None:
+        end["detail"] = {**end["detail"], "clock_ticks": ticks}
     return read_result(made.write(path / "result.jsonl", made.numbered([run, end])))
 
 
@@ -38,6 +42,20 @@ def test_one_node_has_one_clock(tmp_path: Path) -> None:
 def test_a_result_of_before_names_the_source_with_the_kernel(tmp_path: Path) -> None:
     clock = {"source": "", "kernel_sources": []}
     assert clock_rows(result(tmp_path, clock)) == [("clock", "source tsc, in steps of 20.0 ns")]
+
+
+def test_the_cost_of_timing_and_a_counter_that_changed_are_reported(tmp_path: Path) -> None:
+    run = result(tmp_path, {"source": "TSC", "call_timing_seconds": 22e-9})
+    assert clock_rows(run) == [
+        ("clock", "TSC, source tsc, in steps of 20.0 ns, timing a call costs 22.0 ns")
+    ]
+    assert clock_finding(run) is None
+    end = {"off_by": 0.012, "within": 1e-6, "agrees": False}
+    other = tmp_path / "other"
+    other.mkdir()
+    found = clock_finding(result(other, {"source": "TSC"}, ticks=end))
+    assert found is not None
+    assert "changed its rate by 1.2 %" in found.text
 
 
 def test_virtual_time_is_a_model_s(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def tell(
     found: list[Finding | None] = [
         *common.error_findings(result),
         common.crowding_finding(result),
+        common.clock_finding(result),
         *common.precision_findings(result),
         *common.doubt_findings(result),
         *common.odd_findings(result),

@@ -246,6 +246,7 @@ class Clock(Record):
     source: str = ""
     kernel_sources: list[str] = Field(default_factory=list, max_length=1000)
     resolution_seconds: Number = 0.0
+    call_timing_seconds: Number = 0.0
     skew: ClockSkew | None = None
 
 

@@ -65,7 +65,7 @@ class Rounds {
           results_(results),
           console_(all.is_root() && !whole.options.quiet, false),
           topology_(find_topology(all)),
-          clocks_(all, topology_) {}
+          clocks_(all, topology_, world.readings(), whole.options.clock) {}
 
     /// Collective. The end is written when it returns.
     ExitCode run() {
@@ -79,9 +79,7 @@ class Rounds {
             turns_ = turns_of(static_cast<int>(members.size()), parameters_.beside);
             announce(members);
             measure(end);
-            if (Json skew = clocks_.at_end(); !skew.is_null()) {
-                end.detail["clock_skew"] = std::move(skew);
-            }
+            clocks_.note_end(end.detail, "");
         }
         finish(end);
         return end.status;

@@ -192,7 +192,7 @@ class GroupTurn {
         const Task task = task_of(mine_);
         on_stage(task, results, [&](Session& session) {
             if (works_) {
-                end_ = run_task(task, session, world_.initialised());
+                end_ = run_task(task, session, world_);
             } else {
                 Progress::Step step;
                 step.title = "wait for the groups of this turn";
@@ -282,8 +282,7 @@ class GroupTurn {
             };
         }
         RunEnd end;
-        on_stage(task, **results,
-                 [&](Session& session) { end = run_task(task, session, world_.initialised()); });
+        on_stage(task, **results, [&](Session& session) { end = run_task(task, session, world_); });
         // A signal that came meanwhile was for the whole job.
         if (stop.load() && !enough.load()) world_.stop().store(true);
         ++part_.runs;

@@ -96,7 +96,7 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology, Js
     return header;
 }
 
-RunEnd run_task(const Task& task, Session& session, double initialised) {
+RunEnd run_task(const Task& task, Session& session, const World& world) {
     Topology topology = find_topology(session.comm);
     std::unique_ptr<SimRoom> room;
     if (session.clock.is_virtual()) {
@@ -110,14 +110,14 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
         room = std::move(*made);
     }
     session.progress.wait("compare the clocks of nodes");
-    NodeClocks clocks(session.comm, topology);
+    NodeClocks clocks(session.comm, topology, world.readings(), task.options.clock);
     const Json clock = clocks.at_begin();
     bool announced = false;
     RunMarks marks(session);
     const auto announce = [&](Json extra) {
         if (!announced && extra.contains("manifest")) marks.make(extra["manifest"]);
         Json header = run_header(task, session.comm, topology, clock);
-        header["setup_seconds"] = Clock::monotonic_seconds() - initialised;
+        header["setup_seconds"] = Clock::monotonic_seconds() - world.initialised();
         for (auto& [key, value] : extra.items()) header[key] = std::move(value);
         session.results.recorder().run(std::move(header));
         if (announced) return;
@@ -155,7 +155,7 @@ RunEnd run_task(const Task& task, Session& session, double initialised) {
     end.errors = ending.errors;
     end.detail = ending.detail;
     session.progress.wait("compare the clocks of nodes");
-    if (Json skew = clocks.at_end(); !skew.is_null()) end.detail["clock_skew"] = std::move(skew);
+    clocks.note_end(end.detail, session.speaker());
     end.detail["finished"] = utc_now();
     session.results.recorder().end(end);
     // A further run that is stopped has done what it was for.
@@ -225,7 +225,7 @@ ExitCode run_group(World& world, Comm& comm, const Task& task) {
     }
     Stage stage(world, comm, task, **results);
     Session& session = stage.session();
-    const RunEnd end = run_task(task, session, world.initialised());
+    const RunEnd end = run_task(task, session, world);
     if (session.neighbours != nullptr && comm.is_root()) {
         session.neighbours->end(end.code, end.reason);
     }

@@ -61,8 +61,8 @@ struct RunEnd {
 };
 
 /// Collective over the session's ranks: the whole of one run, with its `run` and `end` lines, and
-/// the common start in between. `initialised`: Clock::monotonic_seconds just after MPI was.
-RunEnd run_task(const Task& task, Session& session, double initialised);
+/// the common start in between.
+RunEnd run_task(const Task& task, Session& session, const World& world);
 
 /// Collective over `comm`, the ranks of the group. Runs the task and ends MPI. Returns the agreed
 /// exit code.

@@ -47,6 +47,12 @@ void JobOptions::declare(OptionTable& table) {
              "how long a rank that saw an error waits for the others before it ends the job")
         .range(0.1, 1e6)
         .expert();
+    table
+        .choice("clock", clock,
+                {{"auto", ClockChoice::automatic}, {"monotonic", ClockChoice::monotonic}},
+                "read time from the processor's counter if it is a clock on all nodes (auto), or "
+                "always from CLOCK_MONOTONIC")
+        .expert();
     table.group("Plan");
     table.flag("plan", plan, "print what would be done, and do nothing");
     table.flag("plan-json", plan_json, "the same as JSON");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/options.hpp"
+#include "parallel/tick_clock.hpp"
 
 namespace effio {
 
@@ -22,6 +23,7 @@ struct JobOptions {
     Live progress = Live::automatic;
     Seconds watchdog{60};
     Seconds agree_deadline{10};
+    ClockChoice clock = ClockChoice::automatic;
     bool plan = false;
     bool plan_json = false;
     std::optional<std::int64_t> plan_ranks;

@@ -43,7 +43,8 @@ SetUpWatch::SetUpWatch(Progress& progress, std::atomic<bool>& stop,
 }
 
 World::World(const Sentinel::Settings& settings)
-    : set_up_(progress_, stop_, settings), initialised_(Clock::monotonic_seconds()) {
+    : set_up_(progress_, stop_, settings), readings_{read_tick_clocks(), {}} {
+    readings_.after_mpi = read_tick_clocks();
     progress_.call("find the other ranks");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);

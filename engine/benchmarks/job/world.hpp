@@ -9,6 +9,7 @@
 #include "benchmarks/job/gathering.hpp"
 #include "parallel/sentinel.hpp"
 #include "parallel/session.hpp"
+#include "parallel/tick_clock.hpp"
 
 namespace effio {
 
@@ -53,7 +54,9 @@ class World {
     int rank() const { return rank_; }
     int size() const { return size_; }
     /// Clock::monotonic_seconds just after MPI was started.
-    double initialised() const { return initialised_; }
+    double initialised() const { return readings_.after_mpi.monotonic_seconds; }
+    /// Clocks just before and after.
+    const StartReadings& readings() const { return readings_; }
     /// Set when a signal asks the job to stop.
     std::atomic<bool>& stop() { return stop_; }
     Progress& progress() { return progress_; }
@@ -71,8 +74,8 @@ class World {
     Progress progress_;
     std::atomic<bool> stop_{false};
     SetUpWatch set_up_;
+    StartReadings readings_;
     MpiRun mpi_;
-    double initialised_;
     int rank_ = 0;
     int size_ = 1;
 };

@@ -39,10 +39,11 @@ class NodeClocksTest : public testing::Test {
   protected:
     Clock clock;
     Comm comm = Comm::world(clock);
+    StartReadings readings{read_tick_clocks(), read_tick_clocks()};
 };
 
 TEST_F(NodeClocksTest, one_node_has_one_clock) {
-    NodeClocks clocks(comm, Topology{});
+    NodeClocks clocks(comm, Topology{}, readings, ClockChoice::monotonic);
     const Json begin = clocks.at_begin();
     EXPECT_TRUE(clocks.at_end().is_null());
     if (!comm.is_root()) {
@@ -52,6 +53,8 @@ TEST_F(NodeClocksTest, one_node_has_one_clock) {
     EXPECT_EQ(begin["source"], "CLOCK_MONOTONIC");
     EXPECT_FALSE(begin["virtual"]);
     EXPECT_GT(begin["resolution_seconds"], 0);
+    EXPECT_GT(begin["call_timing_seconds"], 0);
+    EXPECT_EQ(begin["ticks"]["refused"], "not wanted (--clock=monotonic)");
     EXPECT_TRUE(begin["skew"].is_null());
 }
 
@@ -61,7 +64,7 @@ TEST_F(NodeClocksTest, a_model_has_no_clock_of_the_machine) {
     Topology topology;
     topology.nodes = ranks.size();
     topology.node = ranks.rank();
-    NodeClocks clocks(ranks, topology);
+    NodeClocks clocks(ranks, topology, readings, ClockChoice::automatic);
     const Json begin = clocks.at_begin();
     EXPECT_TRUE(clocks.at_end().is_null());
     EXPECT_EQ(model.now(), 0) << "what a model measures begins at 0";
@@ -69,6 +72,8 @@ TEST_F(NodeClocksTest, a_model_has_no_clock_of_the_machine) {
     EXPECT_EQ(begin["source"], "model");
     EXPECT_EQ(begin["kernel_sources"], Json::array());
     EXPECT_EQ(begin["resolution_seconds"], 0);
+    EXPECT_EQ(begin["call_timing_seconds"], 0);
+    EXPECT_TRUE(begin["ticks"].is_null());
     EXPECT_TRUE(begin["skew"].is_null());
 }
 
@@ -78,7 +83,7 @@ TEST_F(NodeClocksTest, nodes_with_one_clock_are_apart_by_no_more_than_the_compar
     topology.nodes = comm.size();
     topology.node = comm.rank();
     topology.node_name = std::to_string(comm.rank());
-    NodeClocks clocks(comm, topology);
+    NodeClocks clocks(comm, topology, readings, ClockChoice::automatic);
     const Json begin = clocks.at_begin();
     const Json end = clocks.at_end();
     if (!comm.is_root()) {

@@ -27,6 +27,7 @@ from effio.report.common.roofline import roofline
 from effio.report.common.spread import odd_findings
 from effio.report.common.sureness import doubt_findings, sureness_section
 from effio.report.common.system import (
+    clock_finding,
     crowding_finding,
     mpi_name,
     ranks_on_nodes,
@@ -58,6 +59,7 @@ __all__ = [
     "call_time_table",
     "cell_name",
     "claimed",
+    "clock_finding",
     "collective_findings",
     "context_of",
     "course",

@@ -72,6 +72,20 @@ def crowding_finding(result: Result) -> Finding | None:
     )
 
 
+def clock_finding(result: Result) -> Finding | None:
+    """The processor's counter changed its rate, so the times are wrong."""
+    ticks = result.end.detail.get("clock_ticks") if result.end else None
+    if not isinstance(ticks, dict) or ticks.get("agrees") is not False:
+        return None
+    off_by = as_number(ticks.get("off_by")) or 0.0
+    return Finding(
+        "Unreliable times: the processor's counter changed its rate by"
+        f" {fmt.significant(off_by * 100, 2)} % during the run. Repeat it with --clock=monotonic.",
+        "system",
+        "warn",
+    )
+
+
 def clock_rows(result: Result) -> list[tuple[str, str]]:
     """What timed the run, and how far the clocks of its nodes were apart."""
     clock = result.run.clock
@@ -82,6 +96,8 @@ def clock_rows(result: Result) -> list[tuple[str, str]]:
     words = [clock.source, f"source {of_kernel}" if of_kernel else ""]
     if clock.resolution_seconds > 0:
         words.append(f"in steps of {fmt.duration(clock.resolution_seconds)}")
+    if clock.call_timing_seconds > 0:
+        words.append(f"timing a call costs {fmt.duration(clock.call_timing_seconds)}")
     rows = [("clock", ", ".join(word for word in words if word))]
     if (begin := clock.skew) is None:
         return rows

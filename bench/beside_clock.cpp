@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What timing a call costs: a loop of calls that are timed into a histogram as the engine does it,
+// and the same loop without (bench/clock.py).
+//
+//   beside_clock DIRECTORY CALLS TURNS    nanoseconds a call
+#include <mpi.h>
+
+#include <cstdio>
+
+#include "beside.hpp"
+#include "core/stats.hpp"
+#include "parallel/tick_clock.hpp"
+
+namespace {
+
+/// The call: something that the compiler cannot leave out.
+inline void call(long i) {
+    asm volatile("" : : "r"(i) : "memory");
+}
+
+double timed(const effio::Clock& clock, effio::Histogram& histogram, long calls) {
+    const double start = clock.now();
+    for (long i = 0; i < calls; ++i) {
+        const double begin = clock.now();
+        call(i);
+        histogram.add(clock.now() - begin);
+    }
+    return (clock.now() - start) / static_cast<double>(calls) * 1e9;
+}
+
+double bare(const effio::Clock& clock, long calls) {
+    const double start = clock.now();
+    for (long i = 0; i < calls; ++i) call(i);
+    return (clock.now() - start) / static_cast<double>(calls) * 1e9;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const effio::TickReading before = effio::read_tick_clocks();
+    return beside::program(
+        argc, argv, "beside_clock DIRECTORY CALLS TURNS",
+        [&](effio::Session& session, const std::string&, beside::Numbers numbers) {
+            const auto calls = static_cast<long>(numbers[0]);
+            effio::TickClock ticks;
+            ticks.start(session.comm, effio::Topology{}, {before, effio::read_tick_clocks()},
+                        effio::ClockChoice::automatic);
+            effio::Histogram histogram;
+            for (int turn = 0; turn < static_cast<int>(numbers[1]); ++turn) {
+                const auto rates = beside::both(
+                    turn % 2 == 0, [&] { return timed(session.clock, histogram, calls); },
+                    [&] { return bare(session.clock, calls); });
+                if (session.comm.is_root()) {
+                    std::printf("%s %.6g %.6g\n",
+                                session.clock.counts_ticks() ? "TSC" : "CLOCK_MONOTONIC",
+                                rates.ours, rates.theirs);
+                }
+            }
+            return 0;
+        });
+}
