@@ -14,6 +14,9 @@ void NetworkOptions::declare(OptionTable& table) {
              "settings of sim, key=value,…: message-latency, message-rate, link-rate (shared by "
              "all messages under way), collective (cost of a barrier or reduction)")
         .metavar("K=V,…");
+    table.choice("verify", verify, {{"ends", VerifiedBytes::ends}, {"all", VerifiedBytes::all}},
+                 "bytes to check: the first and last one of each message, inside the timed "
+                 "interval, or after each timed series all bytes of the messages in memory, too");
 }
 
 Status NetworkOptions::check() {

@@ -16,8 +16,13 @@ namespace effio {
 /// Makes the exchange of a communicator; tests put themselves in between here.
 using ExchangeMaker = std::function<std::unique_ptr<Exchange>(const Comm&, LinkLoad)>;
 
+/// Which bytes of messages are checked: the first and the last one of each, or the others as well,
+/// after a timed series, of the messages that are still in memory.
+enum class VerifiedBytes : char { ends, all };
+
 struct NetworkOptions {
     std::string backend = "mpi";
+    VerifiedBytes verify = VerifiedBytes::ends;
     std::string settings;  ///< "key=value,key=value"
     SimModel model;
 
@@ -25,6 +30,7 @@ struct NetworkOptions {
     /// Reads the settings; call from Benchmark::check. A model in which messages take no time is
     /// refused.
     Status check();
+    bool verifies_all() const { return verify == VerifiedBytes::all; }
     bool virtual_time() const { return backend == "sim"; }
     Json describe() const;
     ExchangeMaker maker() const;

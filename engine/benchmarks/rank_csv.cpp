@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/rank_csv.hpp"
 
-#include <cerrno>
-
 #include "parallel/from_root.hpp"
 
 namespace effio {
 
-Result<RankCsv> RankCsv::create(std::string path, std::string_view header) {
-    errno = 0;
-    RankCsv file(std::move(path));
-    if (auto put = file.put(std::string(header) + "\n"); !put) return std::move(put.error());
-    return file;
-}
-
-Status RankCsv::add(std::string_view lines) {
-    errno = 0;
-    return put(lines);
-}
-
-Status RankCsv::put(std::string_view text) {
-    out_ << text;
-    out_.flush();
-    if (!out_) return system_error("write the file of the ranks' rates", path_, errno);
-    return {};
+Result<RankCsv> RankCsv::create(const std::string& path, std::string_view header) {
+    auto made = TextFile::replace("write the file of the ranks' rates", path);
+    if (!made) return std::move(made.error());
+    if (auto put = made->write(std::string(header) + "\n"); !put) return std::move(put.error());
+    return RankCsv(std::move(*made));
 }
 
 Result<std::optional<RankCsv>> make_rank_csv(const Comm& comm,

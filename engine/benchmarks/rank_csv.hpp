@@ -2,30 +2,28 @@
 // Times and rates of single ranks as a CSV file that the root writes.
 #pragma once
 
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/error.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 
 class RankCsv {
   public:
     /// Writes `path` anew with `header`, a line without its end. An error names the file.
-    static Result<RankCsv> create(std::string path, std::string_view header);
+    static Result<RankCsv> create(const std::string& path, std::string_view header);
 
     /// Adds whole lines; they are in the file when this returns.
-    Status add(std::string_view lines);
+    Status add(std::string_view lines) { return file_.write(lines); }
 
   private:
-    explicit RankCsv(std::string path) : path_(std::move(path)), out_(path_) {}
-    Status put(std::string_view text);
+    explicit RankCsv(TextFile file) : file_(std::move(file)) {}
 
-    std::string path_;
-    std::ofstream out_;
+    TextFile file_;
 };
 
 /// Collective: a file if there is a path, on the root; a failure is a usage error of all ranks.

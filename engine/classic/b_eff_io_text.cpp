@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "classic/b_eff_io.hpp"
 #include "core/units.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 namespace {
@@ -208,14 +208,10 @@ class ClassicView : public b_eff_io::Observer {
 
     void start(const Setup& setup) override {
         setup_ = setup;
-        prot_.open(header_.prefix + ".prot", std::ios::trunc);
-        sum_.open(header_.prefix + ".sum", std::ios::trunc);
-        if (!prot_ || !sum_) {
-            fmt::print(stderr, "b_eff_io: can't write {}.prot and {}.sum\n", header_.prefix,
-                       header_.prefix);
-        }
+        prot_ = opened(".prot");
+        sum_ = opened(".sum");
         put(header_text(header_, setup));
-        sum_ << header_text(header_, setup) << std::flush;
+        put_sum(header_text(header_, setup));
     }
 
     void access_begins(Access) override { put(table_head); }
@@ -275,13 +271,32 @@ class ClassicView : public b_eff_io::Observer {
         put(fmt::sprintf(" b_eff_io := maximum over all bw_partition = %8.3f MB/s\n", best));
         put(classic_final_line(run));
         const std::string sum = classic_sum(header_, run);
-        sum_ << sum.substr(header_text(header_, setup_).size()) << std::flush;
+        put_sum(sum.substr(header_text(header_, setup_).size()));
         std::fputs(classic_final_line(run).c_str(), stdout);
         std::fflush(stdout);
     }
 
   private:
-    void put(const std::string& text) { prot_ << text << std::flush; }
+    /// A run is not thrown away because of a view of it: our own result file has everything.
+    static void complain_of(const Error& error) {
+        fmt::print(stderr, "b_eff_io: {}\n", error.text());
+    }
+    TextFile opened(const char* suffix) const {
+        auto made = TextFile::replace("can't write", header_.prefix + suffix);
+        if (made) return std::move(*made);
+        complain_of(made.error());
+        return {};
+    }
+    /// The first failure is reported, and the file gets no more text.
+    static void put_into(TextFile& file, const std::string& text) {
+        if (!file) return;
+        if (auto written = file.write(text); !written) {
+            complain_of(written.error());
+            file = {};
+        }
+    }
+    void put(const std::string& text) { put_into(prot_, text); }
+    void put_sum(const std::string& text) { put_into(sum_, text); }
 
     void put_hints(const RowResult& r) {
         const std::string chunk =
@@ -299,8 +314,8 @@ class ClassicView : public b_eff_io::Observer {
 
     ClassicHeader header_;
     Setup setup_;
-    std::ofstream prot_;
-    std::ofstream sum_;
+    TextFile prot_;
+    TextFile sum_;
 };
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 
 #include "classic/b_eff.hpp"
 #include "core/units.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 namespace {
@@ -384,8 +384,12 @@ class ClassicView : public b_eff::Observer {
 
     void start(const Setup&) override {
         for (std::size_t i = 0; i < files_.size(); ++i) {
-            files_.at(i).open(prefix_ + suffixes.at(i), std::ios::trunc);
-            complain_of(i);
+            const std::string path = prefix_ + suffixes.at(i);
+            if (auto made = TextFile::replace("write", path)) {
+                files_.at(i) = std::move(*made);
+            } else {
+                complain_of(i, made.error().cause);
+            }
         }
     }
 
@@ -393,22 +397,21 @@ class ClassicView : public b_eff::Observer {
         if (!run.complete) return;
         const std::array texts{classic_prot(run), classic_short(run), classic_sum(run)};
         for (std::size_t i = 0; i < files_.size(); ++i) {
-            files_.at(i) << texts.at(i) << std::flush;
-            complain_of(i);
+            if (!files_.at(i)) continue;
+            if (auto put = files_.at(i).write(texts.at(i)); !put) complain_of(i, put.error().cause);
         }
         std::fputs(classic_final_line(run).c_str(), stderr);
     }
 
   private:
     /// A run is not thrown away because of a view of it: our own result file has all.
-    void complain_of(std::size_t file) const {
-        if (files_.at(file)) return;
-        fmt::print(stderr, "b_eff: can't write {}{}\n", prefix_, suffixes.at(file));
+    void complain_of(std::size_t file, const std::string& cause) const {
+        fmt::print(stderr, "b_eff: can't write {}{}: {}\n", prefix_, suffixes.at(file), cause);
     }
 
     static constexpr std::array<const char*, 3> suffixes{".prot", ".short", ".sum"};
     std::string prefix_;
-    std::array<std::ofstream, 3> files_;
+    std::array<TextFile, 3> files_;
 };
 
 }  // namespace

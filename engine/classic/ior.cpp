@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 
 #include "benchmarks/ior/plan.hpp"
 #include "parallel/system.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 namespace {
@@ -27,15 +27,15 @@ Output output_to(const std::string& file) {
                 },
                 [] { return Status(); }};
     }
-    auto stream = std::make_shared<std::ofstream>();
-    return {[file, stream](const std::string& text) {
-                *stream << text << std::flush;
-                if (!*stream) fmt::print(stderr, "ior: cannot write {}\n", file);
+    auto summary = std::make_shared<TextFile>();
+    return {[file, summary](const std::string& text) {
+                if (!summary->write(text)) fmt::print(stderr, "ior: cannot write {}\n", file);
             },
-            [file, stream]() -> Status {
-                if (stream->is_open()) return {};
-                stream->open(file, std::ios::trunc);
-                if (!*stream) return system_error("open the summaryFile", file, errno);
+            [file, summary]() -> Status {
+                if (*summary) return {};
+                auto made = TextFile::replace("open the summaryFile", file);
+                if (!made) return std::move(made.error());
+                *summary = std::move(*made);
                 return {};
             }};
 }

@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "classic/classic.hpp"
+#include "storage/posix_calls.hpp"
 
 namespace effio {
 namespace {
@@ -106,8 +107,12 @@ class Choice {
     void hints() {
         for (char** word = environ; *word != nullptr; ++word) hint_line(*word);
         if (o_.hints_file.empty()) return;
-        std::ifstream in(o_.hints_file);
-        if (!in) fault("-U {}: cannot be read", o_.hints_file);
+        const auto file = read_text("read the hints file", o_.hints_file);
+        if (!file) {
+            fault("-U {}: cannot be read: {}", o_.hints_file, file.error().cause);
+            return;
+        }
+        std::istringstream in(*file);
         for (std::string line; std::getline(in, line);) hint_line(line);
     }
 

@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <span>
+#include <sstream>
 #include <variant>
 
 #include "classic/classic.hpp"
 #include "core/units.hpp"
 #include "core/whole.hpp"
+#include "storage/posix_calls.hpp"
 
 namespace effio {
 namespace {
@@ -331,11 +332,12 @@ class Reader {
     }
 
     void read_script(const std::string& path) {
-        std::ifstream in(path);
-        if (!in) {
-            fault(fmt::format("-f {}: cannot be read", path));
+        const auto script = read_text("read the script", path);
+        if (!script) {
+            fault(fmt::format("-f {}: cannot be read: {}", path, script.error().cause));
             return;
         }
+        std::istringstream in(*script);
         bool started = false;
         bool stopped = false;
         bool pending = true;  // settings that no RUN has used yet

@@ -13,18 +13,18 @@
 #include <thread>
 
 #include "core/clock.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 
 void Neighbours::write(const Json& line) const {
-    const int fd = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return;  // another node's file system: stderr has the message
-    flock(fd, LOCK_EX);  // network file systems append at an end that they remember
-    const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (::write(fd, text.data(), text.size()) < 0) {
-        fmt::print(stderr, "effio: {}\n", system_error("write", path_, errno).text());
-    }
-    ::close(fd);
+    auto file = TextFile::extend("write", path_);
+    if (!file) return;  // another node's file system: stderr has the message
+    // Network file systems append at an end that they remember.
+    flock(file->descriptor(), LOCK_EX);
+    const auto written =
+        file->write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    if (!written) fmt::print(stderr, "effio: {}\n", written.error().text());
 }
 
 void Neighbours::tell(const char* event, ExitCode status, const std::string& reason) const {
@@ -73,13 +73,12 @@ std::string Neighbours::cause() const {
 
 // The file of the signs of life holds one number a group, each written by its root alone.
 void Neighbours::beat() {
-    const int fd =
-        ::open((path_ + ".alive").c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0) return;
+    const auto file = TextFile::share("write", path_ + ".alive");
+    if (!file) return;
     ++beats_;
     // A sign that is not given is no harm: the next one follows.
-    (void)!pwrite(fd, &beats_, sizeof beats_, static_cast<off_t>(mine_ * sizeof beats_));
-    ::close(fd);
+    (void)!pwrite(file->descriptor(), &beats_, sizeof beats_,
+                  static_cast<off_t>(mine_ * sizeof beats_));
 }
 
 void Neighbours::look_for_the_frozen(double limit) {

@@ -6,6 +6,18 @@
 
 namespace effio {
 
+std::vector<Named> divided(std::vector<Named> numbers, std::string_view whole,
+                           std::span<const Named> parts) {
+    const auto at = std::find_if(numbers.begin(), numbers.end(),
+                                 [&](const Named& number) { return number.first == whole; });
+    if (parts.empty() || at == numbers.end()) return numbers;
+    double sum = 0;
+    for (const auto& [name, value] : parts) sum += value;
+    at->second = remainder_of(at->second, sum);
+    numbers.insert(at + 1, parts.begin(), parts.end());
+    return numbers;
+}
+
 std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,
                                                         std::span<const Named> mine) {
     std::vector<double> low;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,10 @@ using Named = std::pair<std::string, double>;
 inline double remainder_of(double whole, double parts) {
     return std::max(0.0, whole - parts);
 }
+
+/// The numbers of which `whole` is divided into `parts`: these follow it, and it keeps the rest.
+std::vector<Named> divided(std::vector<Named> numbers, std::string_view whole,
+                           std::span<const Named> parts);
 
 /// Minimum, mean and maximum of each number; names and order are the same on all ranks.
 std::vector<std::pair<std::string, Spread>> spread_over(const Comm& comm,

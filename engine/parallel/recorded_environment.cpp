@@ -40,6 +40,56 @@ bool looks_like_a_token(std::string_view word) {
     return word.size() > (hex ? longest_hex : longest_word);
 }
 
+/// `names` are separated by commas.
+bool is_one_of(std::string_view name, std::string_view names) {
+    while (!names.empty()) {
+        const auto comma = std::min(names.find(','), names.size());
+        if (names.substr(0, comma) == name) return true;
+        names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+    return false;
+}
+
+/// Behind the letters, digits, '+', '_' and '-' that begin at `at`.
+std::size_t end_of_word(std::string_view text, std::size_t at) {
+    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 ||
+                                std::string_view("+_-").find(text[at]) != std::string_view::npos)) {
+        ++at;
+    }
+    return at;
+}
+
+/// Capital letters, digits and '_': how variables are written.
+bool is_variable(std::string_view word) {
+    return std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
+    });
+}
+
+/// A word that nobody chose: long, with letters of both cases and digits in a piece of it.
+bool looks_drawn(std::string_view word) {
+    if (!looks_like_a_token(word)) return false;
+    constexpr std::size_t long_piece = 16;
+    const auto holds = [](std::string_view piece, int (*kind)(int)) {
+        return std::any_of(piece.begin(), piece.end(),
+                           [&](unsigned char c) { return kind(c) != 0; });
+    };
+    if (std::all_of(word.begin(), word.end(),
+                    [](unsigned char c) { return std::isxdigit(c) != 0; })) {
+        return true;
+    }
+    while (!word.empty()) {
+        const auto end = std::min(word.find_first_of("_-"), word.size());
+        const std::string_view piece = word.substr(0, end);
+        if (piece.size() >= long_piece && holds(piece, std::isupper) &&
+            holds(piece, std::islower) && holds(piece, std::isdigit)) {
+            return true;
+        }
+        word.remove_prefix(std::min(end + 1, word.size()));
+    }
+    return false;
+}
+
 /// USER:PASSWORD@ after "://".
 std::string without_passwords(std::string_view value) {
     std::string out;
@@ -89,8 +139,39 @@ std::string masked(std::string_view value) {
     return out;
 }
 
-std::optional<std::string> recorded_value(std::string_view name, std::string_view value) {
-    if (!starts_with_any(name, libraries) || starts_with_any(name, of_launcher)) return {};
+std::string masked_argument(std::string_view argument) {
+    const std::string text = without_passwords(argument);
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = end_of_word(text, at);
+        const std::string_view word = std::string_view(text).substr(at, end - at);
+        const bool first = at == 0 || text[at - 1] == ' ';
+        if (first && end < text.size() && text[end] == '=' && is_variable(word) &&
+            names_a_secret(word)) {
+            out += std::string(word) + "=(masked)";
+            at = std::min(text.find(' ', end), text.size());
+        } else if (end == at) {
+            out += text[at++];
+        } else {
+            out += looks_drawn(word) ? "(masked)" : word;
+            at = end;
+        }
+    }
+    return out;
+}
+
+Json masked_arguments(Json value) {
+    if (value.is_string()) return masked_argument(value.get<std::string>());
+    if (value.is_structured()) {
+        for (auto& one : value) one = masked_arguments(std::move(one));
+    }
+    return value;
+}
+
+std::optional<std::string> recorded_value(std::string_view name, std::string_view value,
+                                          std::string_view site_names) {
+    const bool of_library = starts_with_any(name, libraries) && !starts_with_any(name, of_launcher);
+    if (!of_library && !is_one_of(name, site_names)) return {};
     if (names_a_secret(name)) return "(not recorded)";
     return masked(value);
 }

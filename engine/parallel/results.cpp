@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/results.hpp"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -53,16 +52,6 @@ Result<std::unique_ptr<FileSink>> create(const std::string& where, const std::st
     }
 }
 
-bool write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t n = ::write(descriptor, text.data(), text.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        text.remove_prefix(static_cast<std::size_t>(n));
-    }
-    return true;
-}
-
 /// What the file is called in which the results of `path` go on. The folder of a run tells it
 /// apart, the file in it has the same name in all.
 std::string rescue_name(const std::string& path) {
@@ -101,25 +90,23 @@ std::int64_t size_of(int descriptor) {
     return fstat(descriptor, &found) == 0 ? found.st_size : 0;
 }
 
-/// A new file with the whole lines of the old one and one more; -1 if that cannot be had. `path`
-/// becomes the name that is free.
-int continued(int old, std::string& path, std::string_view text) {
+/// A new file with the whole lines of the old one and one more; nothing if that cannot be had.
+/// `path` becomes the name that is free.
+Descriptor continued(int old, std::string& path, std::string_view text) {
     std::string lines;
     const bool known = read_all(old, lines);
     lines.resize(lines.rfind('\n') + 1);  // none: npos + 1 is 0
-    constexpr int flags = O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC;
     const std::filesystem::path whole = path;
-    int to = ::open(path.c_str(), flags, 0666);
-    for (int attempt = 2; to < 0 && errno == EEXIST && attempt < 1000; ++attempt) {
+    auto to = TextFile::create("create", path);
+    for (int attempt = 2; !to && to.error().system_code == EEXIST && attempt < 1000; ++attempt) {
         path = fmt::format("{}/{}-{}{}", whole.parent_path().string(), whole.stem().string(),
                            attempt, whole.extension().string());
-        to = ::open(path.c_str(), flags, 0666);
+        to = TextFile::create("create", path);
     }
-    if (to < 0) return -1;
-    if (known && write_all(to, lines) && write_all(to, text)) return to;
-    ::close(to);
+    if (!to) return {};
+    if (known && to->write(lines) && to->write(text)) return to->take();
     ::unlink(path.c_str());
-    return -1;
+    return {};
 }
 
 /// The `end` line of a rank that is not the writer; the writer may have been stopped in the middle
@@ -133,7 +120,7 @@ void append_end(int fd, const std::string& path, const End& end, bool after_half
     for (const auto& [key, value] : body.items()) line[key] = value;
     const std::string text = (after_half_a_line ? "\n" : "") +
                              line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-    if (::write(fd, text.data(), text.size()) < 0) {
+    if (!write_all(fd, text)) {
         fmt::print(stderr, "effio: {}\n",
                    system_error("write the result file", path, errno).text());
     }
@@ -146,9 +133,9 @@ std::string utc_now() {
 }
 
 Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        Error error = system_error("create the result file", path, errno);
+    auto file = TextFile::create("create the result file", path);
+    if (!file) {
+        Error error = std::move(file.error());
         error.exit_code = ExitCode::results;
         if (error.system_code == EEXIST) {
             error.exit_code = ExitCode::usage;
@@ -156,26 +143,24 @@ Result<std::unique_ptr<FileSink>> FileSink::create(const std::string& path) {
         }
         return error;
     }
-    return std::unique_ptr<FileSink>(new FileSink(fd, path));
+    return std::unique_ptr<FileSink>(new FileSink(file->take(), path));
 }
 
-FileSink::~FileSink() {
-    ::close(descriptor_);
-}
+FileSink::~FileSink() = default;
 
 /// Another rank gave up the run and wrote its `end`, and this one was only frozen: lines that come
 /// after that end belong to no run.
 bool FileSink::others_ended_it() const {
-    return !moved_ && size_of(descriptor_) > size_;
+    return !moved_ && size_of(descriptor_.get()) > size_;
 }
 
 void FileSink::line(std::string_view text) {
     over_ = over_ || others_ended_it();
     if (failed_ || over_) return;  // behind a gap nothing can be read
-    const bool written = write_all(descriptor_, text);
-    size_ = size_of(descriptor_);
+    const bool written = write_all(descriptor_.get(), text);
+    size_ = size_of(descriptor_.get());
     // What is written to a file without a name is lost when the run ends.
-    if (written && is_at(descriptor_, path_)) return;
+    if (written && is_at(descriptor_.get(), path_)) return;
     const Error error = written ? io_error("write the result file", path_, "it is no longer there")
                                 : system_error("write the result file", path_, errno);
     if (!moved_ && rescue(written ? std::string_view() : text)) {
@@ -194,10 +179,9 @@ bool FileSink::rescue(std::string_view text) {
     for (const std::string& place : places) {
         if (place.empty()) continue;
         std::string path = fmt::format("{}/{}", place, rescue_name(path_));
-        const int other = continued(descriptor_, path, text);
-        if (other < 0) continue;
-        ::close(descriptor_);
-        descriptor_ = other;
+        Descriptor other = continued(descriptor_.get(), path, text);
+        if (!other) continue;
+        descriptor_ = std::move(other);
         path_ = std::move(path);
         moved_ = true;
         return true;
@@ -260,8 +244,9 @@ std::unique_ptr<Results> Results::open_somewhere(const Comm& comm,
 
 void Results::end_from_any_rank(const End& end) {
     if (path_.empty()) return;
-    const int fd = ::open(path_.c_str(), O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return;  // another node's file system: stderr has the message
+    const auto file = TextFile::extend("write the result file", path_);
+    if (!file) return;  // another node's file system: stderr has the message
+    const int fd = file->descriptor();
     flock(fd, LOCK_EX);  // several ranks may want the last word
     std::string tail(65536, '\0');
     const off_t size = lseek(fd, 0, SEEK_END);
@@ -276,7 +261,6 @@ void Results::end_from_any_rank(const End& end) {
             append_end(fd, path_, end, !tail.empty() && tail.back() != '\n');
         }
     }
-    ::close(fd);
 }
 
 }  // namespace effio

@@ -10,6 +10,7 @@
 
 #include "core/record.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 
@@ -32,11 +33,12 @@ class FileSink : public LineSink {
     bool moved() const { return moved_; }
 
   private:
-    FileSink(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+    FileSink(Descriptor descriptor, std::string path)
+        : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
     bool rescue(std::string_view text);
     bool others_ended_it() const;
 
-    int descriptor_;
+    Descriptor descriptor_;
     std::string path_;
     std::string last_resort_;
     std::int64_t size_ = 0;  ///< bytes, after the last line of this sink

@@ -110,13 +110,15 @@ Json describe_mpi() {
     int minor = 0;
     MPI_Get_version(&major, &minor);
     // What steers the I/O layer from outside belongs to the result.
+    const char* const more = std::getenv(site_names_variable);
+    const std::string_view site_names = more == nullptr ? "" : more;
     Json tuning = Json::object();
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const auto equals = text.find('=');
         if (equals == std::string_view::npos) continue;
         const auto name = text.substr(0, equals);
-        if (auto value = recorded_value(name, text.substr(equals + 1)); value) {
+        if (auto value = recorded_value(name, text.substr(equals + 1), site_names); value) {
             tuning[std::string(name)] = std::move(*value);
         }
     }

@@ -14,6 +14,9 @@
 
 namespace effio {
 
+/// Longest text of an attribute that is read: the lengths of damaged files are not believed.
+inline constexpr std::int64_t longest_attribute = 64 * KiB;
+
 struct Hdf5Settings {
     Bytes alignment{0};  ///< objects from the threshold on begin at its multiples; 0 = off
     Bytes alignment_threshold{1};  ///< smaller objects are packed

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "storage/removal.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
 
@@ -23,10 +23,27 @@ Status GuardedPath::make() {
             made = std::move(file.error());
         }
     }
-    int good = made ? 1 : 0;
+    return on_all(std::move(made), "the first rank could not create it");
+}
+
+Status GuardedPath::on_all(Status of_root, const char* cause) const {
+    int good = of_root ? 1 : 0;
     comm_.broadcast(good);
-    if (good == 0 && made) return io_error("open", path_, "the first rank could not create it");
-    return made;
+    if (good == 0 && of_root) return io_error("open", path_, cause);
+    return of_root;
+}
+
+Status GuardedPath::confirm() const {
+    Status ours;
+    struct stat now{};
+    // A file without a name here is none that somebody else could have put there.
+    if (comm_.is_root() && ::lstat(path_.c_str(), &now) == 0 &&
+        (!S_ISREG(now.st_mode) || now.st_nlink > 1)) {
+        ours = io_error("open", path_,
+                        fmt::format("it is {}{}: not written to", kind_of(now.st_mode),
+                                    now.st_nlink > 1 ? " with a second name (hard link)" : ""));
+    }
+    return on_all(std::move(ours), "the first rank found another file in its place");
 }
 
 Status GuardedPath::check() const {

@@ -5,7 +5,8 @@
 // Libraries open a path themselves and follow a symbolic link in its place. So the file is made
 // first, by a descriptor that follows none, and after the library's open the path must still lead
 // to a regular file of this user with no second name. What remains is the time between the two: a
-// link that is put there and taken away again in that time is followed (docs/safety.md).
+// link that is put there and taken away again in that time is followed (docs/safety.md). MPI-IO
+// empties no file when it opens it, so there the look after the open is enough.
 #pragma once
 
 #include <string>
@@ -25,8 +26,13 @@ class GuardedPath {
     Status make();
     /// On the root, after the library's open: the path leads to a file of ours. Local.
     Status check() const;
+    /// Collective, after an open for writing that neither creates nor empties what is there: an
+    /// error on all ranks if the path leads to no regular file, or to one with a second name.
+    Status confirm() const;
 
   private:
+    Status on_all(Status of_root, const char* cause) const;
+
     const Comm& comm_;
     std::string path_;
     /// Open until the library has opened the file: its inode is not used again as long.

@@ -204,9 +204,19 @@ class Hdf5File : public ArrayFile {
         if (id.get() < 0) return failed("H5Aopen");
         const Local type(H5Aget_type(id.get()), H5Tclose);
         const auto class_of = H5Tget_class(type.get());
+        // The library writes as many values as the file says, wherever they fit or not.
+        const Local space(H5Aget_space(id.get()), H5Sclose);
+        if (H5Sget_simple_extent_npoints(space.get()) != 1) {
+            return failure("H5Aread", like.name + ": it is not one value");
+        }
         if (auto* text = std::get_if<std::string>(&found.value); text != nullptr) {
             if (class_of != H5T_STRING) return failure("H5Aread", like.name + ": it is no text");
-            text->assign(H5Tget_size(type.get()), '\0');
+            const std::size_t length = H5Tget_size(type.get());
+            if (H5Tis_variable_str(type.get()) != 0 ||
+                std::cmp_greater(length, longest_attribute)) {
+                return failure("H5Aread", like.name + ": its length is not one of this program's");
+            }
+            text->assign(length, '\0');
             if (H5Aread(id.get(), type.get(), text->data()) < 0) return failed("H5Aread");
         } else if (auto* whole = std::get_if<std::int32_t>(&found.value); whole != nullptr) {
             if (class_of != H5T_INTEGER || H5Aread(id.get(), H5T_NATIVE_INT32, whole) < 0) {

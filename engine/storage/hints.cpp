@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "parallel/recorded_environment.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -56,7 +57,7 @@ std::optional<std::string> Hints::get(const std::string& key) const {
 
 Json Hints::to_json() const {
     Json out = Json::object();
-    for (const auto& [key, value] : pairs_) out[key] = value;
+    for (const auto& [key, value] : pairs_) out[key] = masked_argument(value);
     return out;
 }
 

@@ -22,6 +22,7 @@ class Hints {
     std::optional<std::string> get(const std::string& key) const;
     auto begin() const { return pairs_.begin(); }
     auto end() const { return pairs_.end(); }
+    /// For records: what looks like a secret is masked.
     Json to_json() const;
     friend bool operator==(const Hints&, const Hints&) = default;
 

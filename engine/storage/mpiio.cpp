@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/guarded_path.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/mpi_queue.hpp"
 #include "storage/removal.hpp"
@@ -304,18 +305,28 @@ class MpiStorage : public Storage {
         if (code != MPI_SUCCESS) {
             return session().signed_error(mpi_error("MPI_File_open", request.path, code));
         }
+        if (request.mode.write) {
+            const auto ours = GuardedPath(comm, plain_path(request.path)).confirm();
+            // Collective, so the file is left open.
+            if (!ours) return session().signed_error(ours.error());
+        }
         return std::unique_ptr<ByteFile>(std::make_unique<MpiFile>(session(), request, file));
     }
 
     Status remove(const std::string& path) override {
-        // ROMIO takes "ufs:" and the like before a path.
+        if (auto done = remove_file(plain_path(path)); !done) {
+            return session().signed_error(done.error());
+        }
+        return {};
+    }
+
+  private:
+    /// ROMIO takes "ufs:" and the like before a path.
+    static std::string plain_path(const std::string& path) {
         const auto colon = path.find(':');
         const auto slash = path.find('/');
-        const std::string plain = colon != std::string::npos && colon > 1 && colon < slash
-                                      ? path.substr(colon + 1)
-                                      : path;
-        if (auto done = remove_file(plain); !done) return session().signed_error(done.error());
-        return {};
+        const bool prefixed = colon != std::string::npos && colon > 1 && colon < slash;
+        return prefixed ? path.substr(colon + 1) : path;
     }
 };
 

@@ -116,7 +116,9 @@ class Netcdf4File : public ArrayFile {
         std::size_t length = 0;
         int code = nc_inq_att(id_, NC_GLOBAL, name, &type, &length);
         const bool is_text = std::holds_alternative<std::string>(like.value);
-        if (code == NC_NOERR && ((type == NC_CHAR) != is_text || (!is_text && length != 1))) {
+        const auto most = is_text ? longest_attribute : 1;
+        if (code == NC_NOERR && ((type == NC_CHAR) != is_text || std::cmp_greater(length, most) ||
+                                 (!is_text && length != 1))) {
             code = NC_EBADTYPE;
         }
         if (code != NC_NOERR) return failure("nc_inq_att", like.name + ": " + nc_strerror(code));

@@ -125,7 +125,9 @@ class PnetcdfFile : public ArrayFile {
         MPI_Offset length = 0;
         code = ncmpi_inq_att(id_, NC_GLOBAL, name, &type, &length);
         const bool is_text = std::holds_alternative<std::string>(like.value);
-        if (code == NC_NOERR && ((type == NC_CHAR) != is_text || (!is_text && length != 1))) {
+        const auto most = is_text ? longest_attribute : 1;
+        if (code == NC_NOERR && ((type == NC_CHAR) != is_text || std::cmp_greater(length, most) ||
+                                 (!is_text && length != 1))) {
             code = NC_EBADTYPE;
         }
         if (code != NC_NOERR)

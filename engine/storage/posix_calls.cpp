@@ -47,16 +47,20 @@ Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) 
         if (code == ELOOP) error.cause = "it is a symbolic link, which is not followed";
         return error;
     }
-    const bool may_be_foreign = (flags & O_CREAT) != 0 && (flags & O_EXCL) == 0;
-    if (!may_be_foreign && !truncates) return file;
-    struct stat info{};
-    if (::fstat(file.get(), &info) != 0) return system_error("stat", path, errno);
-    if (may_be_foreign && S_ISREG(info.st_mode) && info.st_nlink > 1) {
+    if ((flags & O_EXCL) != 0) return file;
+    // Of what the client knows: neither is the size, for which servers would be asked.
+    struct statx info{};
+    if (::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_NLINK,
+                &info) != 0) {
+        return system_error("stat", path, errno);
+    }
+    if (S_ISREG(info.stx_mode) && info.stx_nlink > 1) {
         return io_error("open", path, "the file has a second name (hard link): it is not changed");
     }
-    if (truncates && info.st_size > 0 && ::ftruncate(file.get(), 0) != 0) {
-        return system_error("truncate", path, errno);
-    }
+    if (!truncates) return file;
+    const auto size = size_of(file.get(), path);
+    if (!size) return Error(size.error());
+    if (*size > 0 && ::ftruncate(file.get(), 0) != 0) return system_error("truncate", path, errno);
     return file;
 }
 
@@ -108,12 +112,6 @@ Result<std::int64_t> size_of(const std::string& path) {
     struct stat info{};
     if (stat(path.c_str(), &info) != 0) return system_error("stat", path, errno);
     return static_cast<std::int64_t>(info.st_size);
-}
-
-std::string parent_of(const std::string& path) {
-    const auto slash = path.rfind('/');
-    if (slash == std::string::npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 Status make_directories(const std::string& path) {

@@ -15,38 +15,10 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "parallel/descriptor.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio {
-
-/// An open file descriptor.
-class Descriptor {
-  public:
-    Descriptor() = default;
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        if (this != &other) {
-            close();
-            fd_ = std::exchange(other.fd_, -1);
-        }
-        return *this;
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() { close(); }
-
-    int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-    /// 0 or errno; the destructor then has nothing left to do.
-    int close() {
-        if (fd_ < 0) return 0;
-        // Linux releases the descriptor even when close fails, so it is never repeated.
-        return ::close(std::exchange(fd_, -1)) == 0 ? 0 : errno;
-    }
-
-  private:
-    int fd_ = -1;
-};
 
 /// Of what benchmarks make, before the umask: nobody but owner and group may write, as with the
 /// originals.
@@ -54,8 +26,8 @@ inline constexpr unsigned new_file_mode = 0664;
 inline constexpr unsigned new_directory_mode = 0775;
 
 /// The only way to files of benchmarks. One that is opened for writing is never reached through a
-/// symbolic link in its place, and one that may be created here or be there already has no second
-/// name: whatever somebody puts in its place during a run, nothing of theirs is changed.
+/// symbolic link in its place and has no second name: whatever somebody puts in its place during a
+/// run, nothing of theirs is changed.
 Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode = new_file_mode);
 
 /// The rest of a transfer of which the first call moved `moved` bytes, or failed (-1, errno).
@@ -100,7 +72,5 @@ Status make_directories(const std::string& path);
 /// A file that a user wrote, 1 MiB at most; `operation` is what a failure, a usage error, says was
 /// tried.
 Result<std::string> read_text(const std::string& operation, const std::string& path);
-/// The part of `path` before its last slash; "." if there is none.
-std::string parent_of(const std::string& path);
 
 }  // namespace effio

@@ -159,15 +159,6 @@ Json NameSet::to_json() const {
     return Json{{"kind", word}, {"name", pattern}, {"counts", counts}};
 }
 
-const char* kind_of(mode_t mode) {
-    if (S_ISREG(mode)) return "a regular file";
-    if (S_ISDIR(mode)) return "a directory";
-    if (S_ISLNK(mode)) return "a symbolic link";
-    if (S_ISFIFO(mode)) return "a FIFO";
-    if (S_ISCHR(mode)) return "a character device";
-    return S_ISBLK(mode) ? "a block device" : "a socket";
-}
-
 Status remove_file(const std::string& path) {
     const std::string parent = parent_of(path);
     const std::string name = path.substr(path.rfind('/') + 1);  // npos + 1 is 0

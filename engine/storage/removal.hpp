@@ -34,9 +34,6 @@ struct NameSet {
     Json to_json() const;  ///< {"kind", "name": pattern, "counts"}
 };
 
-/// "a FIFO", "a block device", ...: what stat says that it is.
-const char* kind_of(mode_t mode);
-
 /// Removes a regular file. One that is not there is no error; whatever is no regular file is one
 /// and stays.
 Status remove_file(const std::string& path);

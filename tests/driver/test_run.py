@@ -33,9 +33,13 @@ def test_a_run_is_kept_whole(
 ) -> None:
     if flavour not in engines:
         pytest.skip(f"no engine of flavour {flavour} is built here")
+    (effio.cwd / "effio-site.toml").write_text('[results]\nenvironment = ["A", "SITE_RELEASE"]\n')
     done = with_flavour(effio, engines[flavour]).run(
         "run", "b-eff-io", *SHORT, "--dir", data, "--label", "first",
-        env={"MY_TOKEN": "secret", "ROMIO_HINTS": "/none", "UCX_API_KEY": "secret"},
+        env={
+            "MY_TOKEN": "secret", "ROMIO_HINTS": "/none", "UCX_API_KEY": "secret",
+            "SITE_RELEASE": "2026b",
+        },
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     folder = folder_of(effio)
@@ -63,7 +67,12 @@ def test_a_run_is_kept_whole(
     environment = json.loads((folder / "environment.json").read_text())
     assert environment["ROMIO_HINTS"] == "/none"
     assert environment["UCX_API_KEY"] == "(not recorded)"
+    assert environment["SITE_RELEASE"] == "2026b"
     assert "MY_TOKEN" not in environment
+    of_engine = result.run["system"]["mpi"]["environment"]
+    assert of_engine["SITE_RELEASE"] == "2026b"
+    assert of_engine["UCX_API_KEY"] == "(not recorded)"
+    assert "MY_TOKEN" not in of_engine
     record = record_of(effio)
     program = record["engine"]
     assert isinstance(program, dict)

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links that somebody plants during a run in the place of a file that the run makes later: the run
-ends with an error that names the file, and what the link leads to keeps its bytes."""
+"""Links that somebody plants in the place of a file that a run makes later: the run ends with an
+error that names the file, and what the link leads to keeps its bytes. And nothing in the engine
+opens files for writing by other means than those that are tested here."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,41 @@ import pytest
 
 from array_tools import need
 from engines import Engine
+
+from .conftest import with_fault
+
+ENGINE = Path(__file__).resolve().parents[2] / "engine"
+# Calls that create, empty or write files, each place with its reason. Data files go through
+# open_file (storage/posix_calls.cpp), all other files through TextFile (parallel/text_file.cpp).
+ELSEWHERE = {
+    "parallel/text_file.cpp": "TextFile itself",
+    "storage/posix_calls.cpp": "open_file itself",
+    "storage/mpiio.cpp": "MPI-IO opens paths itself; GuardedPath::confirm after it",
+    "storage/hdf5.cpp": "HDF5 opens paths itself; GuardedPath around it",
+    "storage/netcdf4.cpp": "NetCDF opens paths itself; GuardedPath around it",
+    "storage/pnetcdf.cpp": "PnetCDF opens paths itself; GuardedPath around it",
+    "storage/own_tree.cpp": "directories, read-only",
+    "storage/sim.cpp": "a directory of its own, by mkdtemp",
+}
+WRITES = re.compile(
+    r"\b(ofstream|std::fstream|freopen|mkstemp|mkdtemp|tmpfile|shm_open|MPI_File_open|H5Fcreate|"
+    r"nc_create_par|ncmpi_create)\b|\bfopen\(|(?<![\w>])::(?:creat|open(?:at)?)\([^;]*;"
+)
+READS = re.compile(r"O_RDONLY|O_PATH")
+CREATES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND")
+
+
+def test_the_engine_opens_files_for_writing_in_known_places() -> None:
+    found = set()
+    for file in [*ENGINE.rglob("*.cpp"), *ENGINE.rglob("*.hpp")]:
+        text = re.sub(r"//.*|\"(?:[^\"\\\n]|\\.)*\"", "", file.read_text())
+        for call in WRITES.finditer(text):
+            reads = READS.search(call[0]) and not CREATES.search(call[0])
+            if not (call[0].startswith("::open") and reads):
+                found.add(file.relative_to(ENGINE).as_posix())
+    assert found - set(ELSEWHERE) == set()
+    assert found == set(ELSEWHERE), "a place that no longer opens files is still listed"
+
 
 PRECIOUS = b"precious" * 1000
 # Two dumps; the links are planted while the ranks compute between them.
@@ -52,4 +89,90 @@ def test_a_link_in_the_place_of_the_next_dump(
     else:
         assert run.code == 3, run
         assert later.name in run.stderr, run
+    assert victim.read_bytes() == PRECIOUS
+
+
+SSCA3 = (
+    *("ssca3", "--quiet", "--grid", "2", "--depth", "2", "--sequences", "4", "--detections", "2"),
+    *("--templates", "2", "--raw-size", "4KiB", "--image-size", "4KiB", "--template-size", "4KiB"),
+)
+OVERLAP = (
+    "overlap",
+    "--quiet",
+    "--ways",
+    "blocking",
+    "--transfer",
+    "16KiB",
+    "--work-time",
+    "1ms",
+    "-r",
+    "2",
+)
+
+
+@pytest.mark.parametrize("plant", [symbolic, hard])
+@pytest.mark.parametrize("backend", ["posix", "mpiio"])
+@pytest.mark.parametrize("benchmark", ["ssca3", "overlap"])
+def test_a_link_in_the_place_of_a_detection_or_of_the_file_of_overlap(
+    any_engine: Engine,
+    benchmark: str,
+    backend: str,
+    plant: Callable[[Path, Path], None],
+    tmp_path: Path,
+    data: Path,
+) -> None:
+    """Rank 1 leaves each barrier late, so that there is time to plant the link: when the images are
+    written, before any detection is, and when overlap has made its file, which it opens again for
+    each measurement."""
+    victim = tmp_path / "victim"
+    victim.write_bytes(PRECIOUS)
+    words = SSCA3 if benchmark == "ssca3" else OVERLAP
+    more = ("--backend", backend, "--dir", data, "--agree-deadline", "5s")
+    late = with_fault(any_engine, "barrier,late=0.2,rank=1,from=1")
+    job = any_engine.start([*words, *more], tmp_path, prefix=late)
+    first = "ssca3*images*" if benchmark == "ssca3" else "overlap*"
+    job.wait_until("the first file", lambda: any(data.glob(first)))
+    (made, *_) = sorted(data.glob(first))
+    later = made if benchmark == "overlap" else data / "ssca3_4096_detections.000007"
+    assert benchmark == "overlap" or not list(data.glob("*detections*"))
+    plant(victim, tmp_path / "planted")
+    (tmp_path / "planted").replace(later)
+    run = job.finish()
+    assert run.code == 3, run
+    assert later.name in run.stderr, run
+    assert victim.read_bytes() == PRECIOUS
+
+
+TILE = "tile-io --quiet --backend posix --sz-tile-x 16 --sz-tile-y 16 --dir data"
+IOR = "ior --quiet --backend posix --block 64KiB --transfer 16KiB --dir data"
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "code"),
+    [
+        (f"{TILE} --save-ranks ranks.csv", "ranks.csv", 2),
+        (f"{TILE} --save-calls calls", "calls-*", 3),
+        (f"{IOR} --phases write --keep --count-file count", "count", 3),
+        (f"{IOR} -o result.jsonl", "result.jsonl", 2),
+        ("classic ior -o data/f -b 64k -t 64k -O summaryFile=summary", "summary", 2),
+        # A run is not thrown away because of a view of it.
+        ("classic b_eff_io -MB 256 -MT 512 -noshared -N 2 -T 1 -p data -f texts", "texts.prot", 0),
+    ],
+)
+def test_a_link_in_the_place_of_a_text(
+    any_engine: Engine, words: str, name: str, code: int, tmp_path: Path, data: Path
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(PRECIOUS)
+    if "*" in name:  # a name that a first run tells
+        assert any_engine.run(words.split(), tmp_path).code == 0
+        place = sorted(tmp_path.glob(name))[0]
+        place.unlink()
+    else:
+        place = tmp_path / name
+    place.symlink_to(victim)
+    run = any_engine.run(words.split(), tmp_path)
+    assert run.code == code, run
+    assert place.name in run.stderr, run
+    assert place.is_symlink()
     assert victim.read_bytes() == PRECIOUS

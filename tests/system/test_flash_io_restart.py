@@ -210,6 +210,26 @@ def test_what_stands_beside_the_blocks_is_checked(
     assert row["error_count"] == 2  # each rank reads it
 
 
+@pytest.mark.parametrize("value", ["many", "endless"])
+def test_attributes_are_not_believed(
+    any_engine: Engine, value: str, tmp_path: Path, data: Path
+) -> None:
+    """HDF5 writes as many values as the file says into the memory that it is given."""
+    words = ("--structure", "netcdf")
+    checkpoint = leave(any_engine, "hdf5", tmp_path, data, *words)
+    with h5py.File(checkpoint, "r+", libver="latest") as file:
+        name = "nxb" if value == "many" else "file_creation_time"
+        assert name in file.attrs
+        del file.attrs[name]
+        if value == "many":
+            file.attrs[name] = [7] * 1000
+        else:
+            file.attrs[name] = "a text of any length"  # kept elsewhere: what is read is a pointer
+    causes = {"many": "it is not one value"}
+    run = restart(any_engine, "hdf5", tmp_path, data, *words)
+    refused(run, checkpoint, causes.get(value, "its length is not one of this program's"))
+
+
 def end_of_last_variable(checkpoint: Path, backend: str) -> int:
     """Where the last variable ends in its file, in bytes."""
     if backend in ("hdf5", "netcdf4"):

@@ -94,6 +94,42 @@ def test_a_byte_that_changed_is_found_while_it_mixes(any_engine: Engine, tmp_pat
     assert file.exists()
 
 
+@pytest.mark.parametrize(
+    ("fault", "percent", "verify", "where"),
+    [
+        # The third of four writes of the phase, after four of the write phase and four others that
+        # are not timed; the file has its bytes already.
+        ("write,stale,nth=11", "0", "inside", "read"),
+        ("write,stale,nth=11", "0", "mixed", "mixed"),
+        ("read,stale,nth=3", "100", "mixed", "mixed"),
+    ],
+)
+def test_a_lost_write_or_a_stale_read_of_the_phase_is_found(
+    engine: Engine, tmp_path: Path, fault: str, percent: str, verify: str, where: str
+) -> None:
+    shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
+    data = tmp_path / "data"
+    words = ["--block=64KiB", "--transfer=16KiB", f"--mix-read={percent}", f"--verify={verify}"]
+    prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},in={data}/"]
+    run = ior(engine, tmp_path, *words, ranks=1, prefix=prefix, code=1)
+    errors = {m["access"]: m["error_count"] for m in run.result.measurements}
+    assert errors.pop(where) == 1
+    assert set(errors.values()) == {0}
+
+
+def test_what_a_stonewall_cuts_off_has_its_data_again(engine: Engine, tmp_path: Path) -> None:
+    """The places of the phase hold other bytes until it has written them, or is over."""
+    words = ["--block=4MiB", "--transfer=4KiB", "--seed=7"]
+    ior(engine, tmp_path, *words, "--phases=write", "--keep")
+    more = ["--phases=mixed,read", "--use-existing", "--mix-read=30", "--verify=mixed,inside"]
+    run = ior(engine, tmp_path, *words, *more, "--think-time=2ms", "--stonewall=0.2s")
+    mixed, read = run.result.measurements
+    assert mixed["stopped_by"] == "time"
+    assert mixed["bytes"] < 8 * MIB
+    assert mixed["error_count"] == read["error_count"] == 0
+    ior(engine, tmp_path, *words, "--phases=read", "--use-existing", "--verify=read")
+
+
 # Two ranks move 10 MB each in calls of 1 MB.
 DISK = ("--backend=sim", "--phases=write,read", "--transfer=1MB", "--block=10MB")
 

@@ -27,7 +27,7 @@ from effio.launch.machine import Machine
 from effio.launch.places import ranks_stay_here
 from effio.store import folder as store
 from effio.store import proof, safe_files, traffic
-from effio.store.environment import kept_environment, of_secret
+from effio.store.environment import SITE_NAMES, kept_environment, of_secret
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
@@ -113,10 +113,13 @@ def plain_command(request: Request) -> str:
 def launch_of(
     request: Request, launcher: Launcher, program: Sequence[str], machine: Machine
 ) -> Launch:
-    """With the variables that the request sets."""
-    passing = launcher.passing(tuple(request.environment))
+    """With the variables that the request sets, and the names that the site has recorded."""
+    added = dict(request.environment)
+    if names := load_site().results.environment:
+        added[SITE_NAMES] = ",".join(names)
+    passing = launcher.passing(tuple(added))
     launch = passing.launch(request.ranks, program, machine)
-    return replace(launch, environment={**launch.environment, **request.environment})
+    return replace(launch, environment={**launch.environment, **added})
 
 
 def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: Launch) -> RunRecord:

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/b_eff/messages.hpp"
 
+#include <algorithm>
+
+#include "benchmarks/ring_patterns/message_stamps.hpp"
+
 namespace effio::b_eff {
 namespace {
 
@@ -18,6 +22,10 @@ struct Marks {
     unsigned char last;
 };
 
+std::size_t rounded(std::size_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
 }  // namespace
 
 Messages::Messages(std::int64_t lmax)
@@ -28,7 +36,7 @@ Messages::Messages(std::int64_t lmax)
 std::size_t Messages::advance(std::size_t bytes) {
     if (position_ + bytes > send_.size()) position_ = 0;
     const std::size_t place = position_;
-    position_ += (bytes + alignment - 1) / alignment * alignment;
+    position_ += rounded(bytes);
     return place;
 }
 
@@ -61,8 +69,44 @@ int Messages::check(int length_number) {
         ++wrong;
         if (first_wrong_) continue;
         const bool at_end = first == marks.first;
-        first_wrong_ = {*s.from, static_cast<std::int64_t>(s.receive.size()), at_end,
-                        at_end ? marks.last : marks.first, at_end ? last : first};
+        const auto bytes = static_cast<std::int64_t>(s.receive.size());
+        first_wrong_ = {*s.from, bytes, at_end ? bytes - 1 : 0, at_end ? marks.last : marks.first,
+                        at_end ? last : first};
+    }
+    return wrong;
+}
+
+std::size_t Messages::places(std::size_t bytes) const {
+    return (send_.size() - bytes) / rounded(bytes) + 1;
+}
+
+/// From the beginning of the memory, so that each round through it has the same places: the ends
+/// of messages are set, and lie between the ends of no other.
+void Messages::prepare_all(const Series& series) {
+    const auto bytes = static_cast<std::size_t>(series.bytes);
+    const auto messages = static_cast<std::size_t>(series.loops) * series.partners.size();
+    const std::size_t used =
+        std::min(send_.size(), std::min(messages, places(bytes)) * rounded(bytes));
+    stamp_messages(send_.bytes().first(used), series.rank);
+    std::fill_n(receive_.bytes().begin(), used, std::byte{0});
+    position_ = 0;
+}
+
+int Messages::check_all(const Series& series) {
+    const auto bytes = static_cast<std::size_t>(series.bytes);
+    const std::size_t messages = static_cast<std::size_t>(series.loops) * series.partners.size();
+    const std::size_t in_memory = std::min(messages, places(bytes));
+    int wrong = 0;
+    for (std::size_t number = messages - in_memory; number < messages; ++number) {
+        const auto& from = series.partners[number % series.partners.size()].from;
+        if (!from) continue;
+        const std::size_t place = number % places(bytes) * rounded(bytes);
+        const auto bad = first_wrong_byte(receive_.bytes().subspan(place, bytes));
+        if (!bad) continue;
+        ++wrong;
+        if (!first_wrong_) {
+            first_wrong_ = {*from, series.bytes, bad->place, bad->expected, bad->found};
+        }
     }
     return wrong;
 }

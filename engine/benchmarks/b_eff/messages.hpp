@@ -14,11 +14,11 @@
 
 namespace effio::b_eff {
 
-/// A message whose first or last byte is not what its sender set.
+/// A message with a byte that is not what its sender set.
 struct WrongMessage {
     int from = 0;  ///< position in the pattern's communicator
     std::int64_t bytes = 0;
-    bool last_byte = false;  ///< else the first one
+    std::int64_t place = 0;  ///< of the byte in the message
     unsigned expected = 0;
     unsigned found = 0;
 };
@@ -36,6 +36,17 @@ class Messages {
                                std::int64_t bytes);
     /// How many messages received into the places of the latest `next` are wrong.
     int check(int length_number);
+
+    /// Around the loops of an experiment whose messages are verified whole, untimed.
+    struct Series {
+        std::span<const Partners> partners;
+        std::int64_t bytes = 0;  ///< of a message
+        std::int64_t loops = 0;
+        int rank = 0;  ///< this one
+    };
+    void prepare_all(const Series& series);
+    /// How many of the messages that are still in memory are wrong between their ends.
+    int check_all(const Series& series);
     /// The first wrong message so far.
     const std::optional<WrongMessage>& first_wrong() const { return first_wrong_; }
 
@@ -43,6 +54,8 @@ class Messages {
 
   private:
     std::size_t advance(std::size_t bytes);
+    /// Places for messages of this length, from the beginning of the memory.
+    std::size_t places(std::size_t bytes) const;
 
     Buffer send_;
     Buffer receive_;

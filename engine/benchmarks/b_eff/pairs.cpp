@@ -144,6 +144,7 @@ PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parame
     Buffer receive(send.size());
     const auto exchange = exchanges(comm, LinkLoad{1, 1});
     PingPong ping(*exchange, session.clock, send.bytes(), receive.bytes());
+    if (parameters.network.verifies_all()) ping.verify_all(comm.rank());
     const Permutation order(tournament.rounds(), seed);
     for (int i = 0; i < result.rounds; ++i) {
         if (!Checkpoint(comm, session.interrupted).go_on()) {

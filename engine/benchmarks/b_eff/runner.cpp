@@ -182,7 +182,12 @@ void Runner::measure_pattern(std::size_t pattern, int length, std::span<const st
 /// The timed interval of one experiment: `loops` loops with setting and checking the marks.
 double Runner::time_loops(Stage& stage, Method method, int length, std::int64_t loops,
                           double& errors) {
-    if (length < first_cold_length) loop(stage, method, length, errors);
+    const bool warms_up = length < first_cold_length;
+    const bool verifies_all = setup_.parameters.network.verifies_all();
+    const Messages::Series series{stage.partners(), setup_.lengths[length],
+                                  loops + (warms_up ? 1 : 0), session_.comm.rank()};
+    if (verifies_all) messages_.prepare_all(series);
+    if (warms_up) loop(stage, method, length, errors);
     double seconds = 0;
     {
         const Lap lap(session_.clock, seconds);
@@ -191,6 +196,7 @@ double Runner::time_loops(Stage& stage, Method method, int length, std::int64_t 
             loop(stage, method, length, errors);
         } while (count.go_on());
     }
+    if (verifies_all) note_wrong(messages_.check_all(series), method, stage.pattern(), errors);
     return seconds;
 }
 
@@ -198,22 +204,25 @@ void Runner::loop(Stage& stage, Method method, int length, double& errors) {
     const auto steps = messages_.next(stage.partners(), length, setup_.lengths[length]);
     stage.exchange().run(method, steps);
     if (const int wrong = messages_.check(length); wrong > 0) [[unlikely]] {
-        errors += wrong;
-        outcome_.error_count += wrong - 1;
-        note_wrong_message(method, stage.pattern());
+        note_wrong(wrong, method, stage.pattern(), errors);
     }
 }
 
-void Runner::note_wrong_message(Method method, const Pattern& pattern) {
+void Runner::note_wrong(int count, Method method, const Pattern& pattern, double& errors) {
+    if (count == 0) return;
+    errors += count;
+    outcome_.error_count += count - 1;
     const WrongMessage& w = *messages_.first_wrong();
+    const std::string byte = w.place == 0             ? "first byte"
+                             : w.place + 1 == w.bytes ? "last byte"
+                                                      : fmt::format("byte {}", w.place);
     Error error;
     error.exit_code = ExitCode::data_errors;
     error.operation = call_name(method);
     error.cause = fmt::format(
-        "wrong data in a message of {} B from position {} of pattern {} ({}): {} byte expected "
+        "wrong data in a message of {} B from position {} of pattern {} ({}): {} expected "
         "{:#04x}, found {:#04x}",
-        w.bytes, w.from, pattern.number, pattern.name, w.last_byte ? "last" : "first", w.expected,
-        w.found);
+        w.bytes, w.from, pattern.number, pattern.name, byte, w.expected, w.found);
     outcome_.fail(session_.signed_error(std::move(error)));
 }
 

@@ -62,7 +62,7 @@ class Runner {
     void copy_to_other_methods(int repetition, int length);
     void copy_last_length(int repetition);
     void begin_step(int repetition, int length);
-    void note_wrong_message(Method method, const Pattern& pattern);
+    void note_wrong(int count, Method method, const Pattern& pattern, double& errors);
 
     Session& session_;
     int node_;  ///< number of this rank's node

@@ -20,6 +20,7 @@
 #include "benchmarks/job/whole_job.hpp"
 #include "benchmarks/together/members.hpp"
 #include "parallel/node_clocks.hpp"
+#include "parallel/recorded_environment.hpp"
 #include "parallel/system.hpp"
 
 namespace effio::interference {
@@ -102,7 +103,7 @@ class Rounds {
                                   {"benchmark", m.benchmark->name()},
                                   {"ranks", m.ranks},
                                   {"first_rank", m.first_rank},
-                                  {"command", m.invocation.arguments}});
+                                  {"command", masked_arguments(m.invocation.arguments)}});
             group_ranks_.push_back(m.ranks);
         }
         header["interference"] = Json{{"groups", std::move(groups)},

@@ -18,6 +18,7 @@
 #include "benchmarks/job/gathering.hpp"
 #include "benchmarks/job/group.hpp"
 #include "benchmarks/job/results.hpp"
+#include "parallel/text_file.hpp"
 
 namespace effio::interference {
 namespace {
@@ -349,9 +350,8 @@ TurnOutcome run_turn(World& world, const Comm& all, const TurnTask& task) {
     if (all.is_root()) {
         std::error_code code;
         std::filesystem::create_directories(task.place, code);
-        std::ofstream log(task.place + "/together.log");
-        log.flush();
-        failed = code || !log ? 1 : 0;
+        const bool made = !code && TextFile::replace("create", task.place + "/together.log");
+        failed = made ? 0 : 1;
     }
     all.broadcast(failed);
     if (failed != 0) {

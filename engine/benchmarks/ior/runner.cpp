@@ -80,7 +80,8 @@ void Runner::repeat(std::int64_t repetition, std::size_t size) {
     }
     if (wanted(Access::mixed) && !stopping_ && go_on()) {
         task.access = Access::mixed;
-        task.compare = p.verifies_inside();
+        // A second read cannot show what the first one returned.
+        task.compare = p.verifies_inside() || p.verifies_after(Access::mixed);
         read_phase(task);
     }
     if (wanted(Access::read) && !stopping_ && go_on()) {
@@ -218,6 +219,7 @@ void Runner::read_phase(Task task) {
     }
     task.owner = partners.owner;
     task.transfers = transfers_of(partners, task.transfer);
+    if (mixes && !prepare_mixed(task)) return;
     Outcome mine;
     Cold cold = cold_of(task);
     if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
@@ -239,6 +241,7 @@ void Runner::read_phase(Task task) {
                                            count_of(result.ranks_on_own_node, "rank")));
     }
     finish(task, m, result);
+    if (mixes) complete_mixed(task, m.pass);
     if (mixes && result.valid && !stopping_ && p.verifies_after(Access::mixed)) {
         verify(verification_of(task, static_cast<int>(p.distance) + 1), result);
     } else if (!mixes && result.valid && !stopping_ && p.verifies_after(Access::read)) {

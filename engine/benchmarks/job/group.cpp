@@ -17,6 +17,7 @@
 #include "benchmarks/job/results.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/node_clocks.hpp"
+#include "parallel/recorded_environment.hpp"
 #include "parallel/system.hpp"
 #include "storage/run_marks.hpp"
 
@@ -81,10 +82,10 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology, Js
     header["benchmark"] = task.benchmark.name();
     header["started"] = utc_now();
     header["engine"] = describe_build();
-    header["command"] = task.invocation.arguments;
+    header["command"] = masked_arguments(task.invocation.arguments);
     header["classic_command"] =
-        task.invocation.classic.empty() ? Json(nullptr) : Json(task.invocation.classic);
-    header["options"] = task.table.values();
+        task.invocation.classic.empty() ? Json(nullptr) : masked_arguments(task.invocation.classic);
+    header["options"] = masked_arguments(task.table.values());
     header["clock"] = std::move(clock);
     header["system"] = describe_system(comm, topology);
     header["watchdog_seconds"] = task.options.watchdog.count;

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "benchmarks/ring_patterns/message_stamps.hpp"
 #include "parallel/pace.hpp"
 
 namespace effio {
@@ -30,6 +33,10 @@ Error WrongEcho::to_error() const {
 double PingPong::round_trips(int partner, bool client, std::int64_t bytes, std::int64_t loops) {
     const auto length = static_cast<std::size_t>(bytes);
     trips_ = 0;
+    if (rank_) {
+        stamp_messages(send_.first(length), *rank_);
+        std::fill_n(receive_.begin(), length, std::byte{0});
+    }
     one(partner, client, length);
     double seconds = 0;
     {
@@ -39,7 +46,16 @@ double PingPong::round_trips(int partner, bool client, std::int64_t bytes, std::
             one(partner, client, length);
         } while (count.go_on());
     }
+    if (rank_) check_all(partner, length);
     return seconds;
+}
+
+void PingPong::check_all(int partner, std::size_t bytes) {
+    const auto wrong = first_wrong_byte(receive_.first(bytes));
+    if (!wrong) return;
+    ++errors_;
+    if (first_wrong_) return;
+    first_wrong_ = {partner, static_cast<std::int64_t>(bytes), wrong->expected, wrong->found};
 }
 
 void PingPong::one(int partner, bool client, std::size_t bytes) {

@@ -32,6 +32,10 @@ class PingPong {
     /// back 13 higher (docs/definitions/rings.md). Seconds of this rank for all timed round trips.
     double round_trips(int partner, bool client, std::int64_t bytes, std::int64_t loops);
 
+    /// From now on all bytes of the last message of each series are checked, untimed; `rank` is
+    /// this one's.
+    void verify_all(int rank) { rank_ = rank; }
+
     std::int64_t errors() const { return errors_; }
     const std::optional<WrongEcho>& first_wrong() const { return first_wrong_; }
 
@@ -40,11 +44,13 @@ class PingPong {
     void send(int partner, std::size_t bytes, std::byte first, std::byte last);
     void receive(int partner, std::size_t bytes);
     void check(int partner, std::size_t bytes, std::byte first, std::byte last);
+    void check_all(int partner, std::size_t bytes);
 
     Exchange& exchange_;
     const Clock& clock_;
     std::span<std::byte> send_;
     std::span<std::byte> receive_;
+    std::optional<int> rank_;
     unsigned trips_ = 0;
     std::int64_t errors_ = 0;
     std::optional<WrongEcho> first_wrong_;

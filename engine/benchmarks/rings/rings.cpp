@@ -104,7 +104,7 @@ Ending Rings::run(Job& job) {
     job.announce(std::move(extra));
 
     const ExchangeMaker exchanges = parameters_.network.maker();
-    Runner runner(job, exchanges, static_cast<std::uint32_t>(seed));
+    Runner runner(job, exchanges, static_cast<std::uint32_t>(seed), parameters_.network.verify);
     UntilCi until_ci(parameters_.until_ci, parameters_.rounds, session.clock.now());
     RoundFigures rounds;
     std::array<LengthResult, 2> last;

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "benchmarks/ring_patterns/message_stamps.hpp"
 #include "benchmarks/ring_patterns/ping_pong.hpp"
 #include "benchmarks/ring_patterns/ring_order.hpp"
 #include "core/units.hpp"
@@ -42,11 +43,12 @@ struct OwnPairs {
 
 }  // namespace
 
-Runner::Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed)
+Runner::Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed, VerifiedBytes verify)
     : session_(job.session),
       node_(job.topology.node),
       exchanges_(exchanges),
       seed_(seed),
+      verifies_all_(verify == VerifiedBytes::all),
       tick_(clamped_tick(session_.comm.max(session_.clock.resolution()))),
       send_(2 * largest),
       receive_(2 * largest) {}
@@ -91,6 +93,7 @@ PairResult Runner::measure_pairs(const Schedule& schedule) {
     const Comm& comm = session_.comm;
     const auto exchange = exchanges_(comm, LinkLoad{1, 1});
     PingPong ping(*exchange, session_.clock, send_.bytes(), receive_.bytes());
+    if (verifies_all_) ping.verify_all(comm.rank());
     std::int64_t loops = schedule.pair_loops;
     // Seconds of one message; 0 on ranks that are not the client.
     const auto measure_pair = [&](Pair pair) {
@@ -207,6 +210,7 @@ Runner::RingTimes Runner::time_ring(const Comm& ring, Exchange& exchange, const 
 /// timed; setting and checking the marks is inside.
 double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, std::int64_t bytes,
                           std::int64_t loops) {
+    if (verifies_all_) prepare_all(static_cast<std::size_t>(bytes));
     ring.barrier();
     trips_ = 0;
     loop(ring, exchange, method, static_cast<std::size_t>(bytes));
@@ -218,7 +222,38 @@ double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, s
             loop(ring, exchange, method, static_cast<std::size_t>(bytes));
         } while (count.go_on());
     }
+    if (verifies_all_) check_all(ring, method, static_cast<std::size_t>(bytes));
     return seconds;
+}
+
+void Runner::prepare_all(std::size_t bytes) {
+    for (std::size_t i = 0; i < 2; ++i) {
+        stamp_messages(send_.bytes().subspan(i * largest, bytes), session_.comm.rank());
+        const auto received = receive_.bytes().subspan(i * largest, bytes);
+        std::fill(received.begin(), received.end(), std::byte{0});
+    }
+}
+
+void Runner::check_all(const Comm& ring, Method method, std::size_t bytes) {
+    const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
+    const std::array<int, 2> from{previous, next};
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const auto wrong = first_wrong_byte(receive_.bytes().subspan(i * largest, bytes));
+        if (!wrong) continue;
+        note_wrong(method, bytes, from.at(i),
+                   fmt::format(": byte {} is {:#04x}, expected {:#04x}", wrong->place, wrong->found,
+                               wrong->expected));
+    }
+}
+
+void Runner::note_wrong(Method method, std::size_t bytes, int from, const std::string& what) {
+    ++ring_errors_;
+    Error error;
+    error.exit_code = ExitCode::data_errors;
+    error.operation = call_name(method);
+    error.cause = fmt::format("wrong data in a message of {} B from position {} of the ring{}",
+                              bytes, from, what);
+    outcome_.fail(session_.signed_error(std::move(error)));
 }
 
 void Runner::loop(const Comm& ring, Exchange& exchange, Method method, std::size_t bytes) {
@@ -243,13 +278,7 @@ void Runner::loop(const Comm& ring, Exchange& exchange, Method method, std::size
         const std::byte last = mark(trips_, from.at(i), which + 1);
         if (got.front() == first && got.back() == last) [[likely]]
             continue;
-        ++ring_errors_;
-        Error error;
-        error.exit_code = ExitCode::data_errors;
-        error.operation = call_name(method);
-        error.cause = fmt::format("wrong data in a message of {} B from position {} of the ring",
-                                  bytes, from.at(i));
-        outcome_.fail(session_.signed_error(std::move(error)));
+        note_wrong(method, bytes, from.at(i), "");
     }
     ++trips_;
 }

@@ -15,7 +15,8 @@ namespace effio::rings {
 
 class Runner {
   public:
-    Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed);
+    Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed,
+           VerifiedBytes verify = VerifiedBytes::ends);
 
     /// All pairs, the natural ring and the random rings with messages of one length. Stops between
     /// two of them when a signal asks to; `interrupted` then says so.
@@ -40,6 +41,10 @@ class Runner {
     double time_loops(const Comm& ring, Exchange& exchange, Method method, std::int64_t bytes,
                       std::int64_t loops);
     void loop(const Comm& ring, Exchange& exchange, Method method, std::size_t bytes);
+    /// Around a timed series, untimed.
+    void prepare_all(std::size_t bytes);
+    void check_all(const Comm& ring, Method method, std::size_t bytes);
+    void note_wrong(Method method, std::size_t bytes, int from, const std::string& what);
     void begin_step(std::string title);
     bool goes_on();
     void count_nodes(const Comm& ring, Exchange& exchange, RingResult& result);
@@ -48,6 +53,7 @@ class Runner {
     int node_;
     const ExchangeMaker& exchanges_;
     std::uint32_t seed_;
+    bool verifies_all_;
     double tick_;
     /// Two messages to send and two to receive: to and from both neighbours.
     Buffer send_;

@@ -42,16 +42,6 @@ int owner_of(const Stage& stage, const Crew& crew, const Cell& cell) {
     return crew.order.partner(Partner::shifted, 1, 0);
 }
 
-/// What of the transfer was another part, of each file on its own.
-std::vector<Named> with_parts(std::vector<Named> seconds, const std::vector<Named>& parts) {
-    const auto transfer = std::find_if(seconds.begin(), seconds.end(),
-                                       [](const Named& s) { return s.first == "transfer"; });
-    if (parts.empty() || transfer == seconds.end()) return seconds;
-    for (const auto& [name, value] : parts) transfer->second -= value;
-    seconds.insert(transfer + 1, parts.begin(), parts.end());
-    return seconds;
-}
-
 }  // namespace
 
 Measure::Measure(const Stage& stage, Crew& crew, const Visit& visit)
@@ -243,7 +233,8 @@ bool Measure::pass(Done& done, bool first, bool last) {
         if (done.seen.cache) done.seen.cache->holes = holes;
     }
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
-    done.seen.seconds = with_parts(std::move(done.seen.seconds), done.moved.parts);
+    // What of the transfer was another part, of each file on its own.
+    done.seen.seconds = divided(std::move(done.seen.seconds), "transfer", done.moved.parts);
     const bool fine = done.seen.fine;
 
     Outcome mine;
@@ -339,7 +330,7 @@ Status Measure::move_in_turn(Done& done) {
         }
         crew_.comm.barrier();
     }
-    done.moved.parts.emplace_back("turn", clock.now() - begin - own);
+    done.moved.parts.emplace_back("turn", remainder_of(clock.now() - begin, own));
     return status;
 }
 

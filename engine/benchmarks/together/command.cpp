@@ -14,6 +14,7 @@
 #include "benchmarks/job/group.hpp"
 #include "benchmarks/job/world.hpp"
 #include "benchmarks/together/members.hpp"
+#include "parallel/recorded_environment.hpp"
 #include "parallel/results.hpp"
 #include "parallel/system.hpp"
 
@@ -104,7 +105,7 @@ Result<std::string> make_place(const std::string& asked, const Members& members)
                           {"benchmark", member.benchmark->name()},
                           {"ranks", member.ranks},
                           {"first_rank", member.first_rank},
-                          {"command", member.invocation.arguments},
+                          {"command", masked_arguments(member.invocation.arguments)},
                           {"result", fmt::format("group-{}/result.jsonl", member.number)}});
     }
     return place;

@@ -74,6 +74,8 @@ class Decoder {
                                      source_.size()));
         }
         offset_ += length;
+        // A read that leaves the memory as it was leaves what no number and no text may be.
+        std::fill(data.begin(), data.end(), std::byte{0xff});
         return source_.read(place_, data);
     }
     Result<std::int64_t> int32() {

@@ -37,6 +37,33 @@ TEST_F(CountFile, anything_but_one_number_from_1_on_is_refused) {
     EXPECT_EQ(refused(" 4\n\n"), "(accepted)");
 }
 
+TEST_F(CountFile, a_file_that_is_no_count_costs_no_memory) {
+    // A hole of 1 TiB, and a number with as many zeros as fit.
+    std::ofstream(path) << "4";
+    ASSERT_EQ(truncate(path.c_str(), off_t{1} << 40), 0);
+    EXPECT_EQ(read_count(path, "calls").error().text(), path + ": holds no number of calls");
+    std::string far(301, ' ');
+    far.back() = '4';
+    EXPECT_EQ(refused(far), path + ": holds no number of calls");
+}
+
+TEST_F(CountFile, a_link_in_its_place_is_not_written_through) {
+    const std::string victim = path + "-victim";
+    std::ofstream(victim) << "precious";
+    std::filesystem::create_symlink(victim, path);
+    const auto written = write_count(path, 7);
+    ASSERT_FALSE(written);
+    EXPECT_NE(written.error().cause.find("it is a symbolic link"), std::string::npos);
+    std::filesystem::remove(path);
+    std::filesystem::create_hard_link(victim, path);
+    ASSERT_TRUE(write_count(path, 7));
+    EXPECT_EQ(*read_count(path, "calls"), 7);
+    std::string kept;
+    std::ifstream(victim) >> kept;
+    EXPECT_EQ(kept, "precious");
+    std::filesystem::remove(victim);
+}
+
 TEST_F(CountFile, a_failure_names_the_file_and_the_cause) {
     EXPECT_EQ(read_count("/nowhere/n", "calls").error().text(),
               "read the count /nowhere/n: No such file or directory");

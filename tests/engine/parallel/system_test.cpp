@@ -106,6 +106,31 @@ TEST(System, no_secret_of_the_environment_is_recorded) {
               "/scratch/some/long/path/of/many/short/parts/with/words");
 }
 
+TEST(System, variables_that_a_site_names_are_recorded_and_masked_alike) {
+    EXPECT_EQ(recorded_value("SITE_RELEASE", "2026b", "A,SITE_RELEASE,B"), "2026b");
+    EXPECT_EQ(recorded_value("B", "x", "A,SITE_RELEASE,B"), "x");
+    EXPECT_FALSE(recorded_value("SITE", "x", "A,SITE_RELEASE,B"));
+    EXPECT_EQ(recorded_value("SITE_TOKEN", "x", "SITE_TOKEN"), "(not recorded)");
+    EXPECT_EQ(recorded_value("S", "https://me:pw@host", "S"), "https://(masked)@host");
+}
+
+TEST(System, secrets_in_command_lines_are_masked_and_paths_are_not) {
+    for (const char* plain :
+         {"--dir=/scratch/some/long/path/of/many/short/parts/with/Words/and/2026",
+          "test_that_a_directory_with_a_long_name_stays_readable_2026_11_27",
+          "--group=2: ior --block 64KiB --transfer 16KiB", "striping_unit=1048576",
+          "the_driver_reads_what_openmpi_0_Experiment2026_wrote_0"}) {
+        EXPECT_EQ(masked_argument(plain), plain);
+    }
+    EXPECT_EQ(masked_argument("--dir=https://me:hunter2@host/a"), "--dir=https://(masked)@host/a");
+    EXPECT_EQ(masked_argument("-H ghp_16C7e42F292c6912E7710c838347Ae178B4aXyzQ end"),
+              "-H (masked) end");
+    EXPECT_EQ(masked_argument("x=0123456789abcdef0123456789abcdef"), "x=(masked)");
+    EXPECT_EQ(masked_argument("API_TOKEN=abc run; MODE=x"), "API_TOKEN=(masked) run; MODE=x");
+    const Json command = masked_arguments(Json{{"a", {"PASSWD=x", 3}}, {"b", nullptr}});
+    EXPECT_EQ(command, (Json{{"a", {"PASSWD=(masked)", 3}}, {"b", nullptr}}));
+}
+
 TEST(System, the_build_says_what_it_was_made_with) {
     const Json d = describe_build();
     EXPECT_EQ(d["program"], "effio-mpi");

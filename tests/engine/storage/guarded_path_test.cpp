@@ -56,6 +56,8 @@ TEST_F(GuardedPathTest, a_second_name_of_a_file_is_not_emptied) {
     fs::create_hard_link(victim(), in("second"));
     EXPECT_FALSE(open_file(in("second"), O_RDWR | O_CREAT));
     EXPECT_FALSE(open_file(in("second"), O_RDWR | O_CREAT | O_TRUNC));
+    EXPECT_FALSE(open_file(in("second"), O_WRONLY));
+    EXPECT_TRUE(open_file(in("second"), O_RDONLY));
     EXPECT_EQ(of_victim(), "precious");
 }
 
@@ -73,6 +75,18 @@ TEST_F(GuardedPathTest, a_library_is_not_given_a_link) {
     fs::create_hard_link(victim(), in("second"));
     EXPECT_FALSE(GuardedPath(alone_, in("second")).make());
     EXPECT_EQ(of_victim(), "precious");
+}
+
+TEST_F(GuardedPathTest, what_a_library_opened_by_a_link_is_not_written_to) {
+    fs::create_symlink(victim(), in("link"));
+    const auto linked = GuardedPath(alone_, in("link")).confirm();
+    ASSERT_FALSE(linked);
+    EXPECT_EQ(linked.error().cause, "it is a symbolic link: not written to");
+    EXPECT_TRUE(GuardedPath(alone_, victim()).confirm());
+    fs::create_hard_link(victim(), in("second"));
+    EXPECT_FALSE(GuardedPath(alone_, in("second")).confirm());
+    // Removed when it is closed, as MPI-IO does.
+    EXPECT_TRUE(GuardedPath(alone_, in("nothing")).confirm());
 }
 
 TEST_F(GuardedPathTest, what_takes_the_place_while_the_library_opens_is_found) {

@@ -209,6 +209,52 @@ TEST(Beff, a_corrupted_byte_is_found_on_whichever_rank) {
     EXPECT_TRUE(v.run->cell(0, last_doubling, 0, 1).has_rate());
 }
 
+/// Flips a bit in the middle of every message of 4096 bytes that arrives.
+class CorruptingMiddles : public Exchange {
+  public:
+    explicit CorruptingMiddles(std::unique_ptr<Exchange> inner) : inner_(std::move(inner)) {}
+
+  protected:
+    void do_prepare(Method method) override { inner_->prepare(method); }
+    void sendrecv(std::span<const Step> steps) override { pass(Method::sendrecv, steps); }
+    void alltoallv(std::span<const Step> steps) override { pass(Method::alltoallv, steps); }
+    void nonblocking(std::span<const Step> steps) override { pass(Method::nonblocking, steps); }
+
+  private:
+    void pass(Method method, std::span<const Step> steps) {
+        inner_->run(method, steps);
+        for (const Step& s : steps) {
+            if (s.from && s.receive.size() == 4096) s.receive[2047] ^= std::byte{0x40};
+        }
+    }
+    std::unique_ptr<Exchange> inner_;
+};
+
+TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
+    for (const bool all : {false, true}) {
+        for (const bool corrupts : {false, true}) {
+            if (!all && !corrupts) continue;  // as in all other tests
+            VirtualRun v(slow_messages());
+            if (v.session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
+            if (all) v.run->setup.parameters.network.verify = VerifiedBytes::all;
+            const ExchangeMaker honest = v.exchanges;
+            v.exchanges = [&](const Comm& comm, LinkLoad load) {
+                std::unique_ptr<Exchange> inner = honest(comm, load);
+                if (corrupts) inner = std::make_unique<CorruptingMiddles>(std::move(inner));
+                return inner;
+            };
+            const Ending ending = v.measure();
+            const bool found = all && corrupts;
+            EXPECT_EQ(ending.status, found ? ExitCode::data_errors : ExitCode::done)
+                << ending.reason;
+            EXPECT_EQ(v.run->errors > 0, found);
+            if (!found) continue;
+            EXPECT_NE(ending.reason.find("message of 4096 B"), std::string::npos) << ending.reason;
+            EXPECT_NE(ending.reason.find("byte 2047 expected"), std::string::npos) << ending.reason;
+        }
+    }
+}
+
 TEST(Beff, messages_within_and_between_nodes_are_counted) {
     VirtualRun v(slow_messages());
     if (v.session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";

@@ -16,10 +16,10 @@ SimModel model() {
 }
 
 LengthResult measure(TestSession& session, const ExchangeMaker& exchanges, const Schedule& schedule,
-                     Outcome* outcome = nullptr) {
+                     Outcome* outcome = nullptr, VerifiedBytes verify = VerifiedBytes::ends) {
     const Topology topology = find_topology(session.comm);
     Job job{session.session, topology, nullptr, {}};
-    Runner runner(job, exchanges, 11);
+    Runner runner(job, exchanges, 11, verify);
     LengthResult result = runner.measure(schedule);
     if (outcome != nullptr) *outcome = runner.outcome();
     return result;
@@ -120,6 +120,59 @@ TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
             ASSERT_TRUE(outcome.error);
             EXPECT_EQ(outcome.error->exit_code, ExitCode::data_errors);
         }
+    }
+}
+
+/// Flips a bit in the middle of every message of 2 MB that arrives on the rank.
+class CorruptingMiddles : public Exchange {
+  public:
+    CorruptingMiddles(std::unique_ptr<Exchange> inner, bool corrupts)
+        : inner_(std::move(inner)), corrupts_(corrupts) {}
+
+  protected:
+    void sendrecv(std::span<const Step> steps) override { pass(Method::sendrecv, steps); }
+    void alltoallv(std::span<const Step> steps) override { pass(Method::alltoallv, steps); }
+    void nonblocking(std::span<const Step> steps) override { pass(Method::nonblocking, steps); }
+
+  private:
+    void pass(Method method, std::span<const Step> steps) {
+        inner_->run(method, steps);
+        for (const Step& s : steps) {
+            if (corrupts_ && s.from && s.receive.size() == 2000000) {
+                s.receive[1000001] ^= std::byte{0x08};
+            }
+        }
+    }
+    std::unique_ptr<Exchange> inner_;
+    bool corrupts_;
+};
+
+TEST(Rings, whole_messages_are_verified_where_that_is_requested) {
+    TestSession session(Clock::Kind::virtual_time);
+    if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
+    NetworkOptions network;
+    network.backend = "sim";
+    network.model = model();
+    const ExchangeMaker honest = network.maker();
+    Schedule schedule = bandwidth_schedule;
+    schedule.random_rings = 1;
+    for (const bool corrupts : {false, true}) {
+        const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
+            std::unique_ptr<Exchange> wrapped = std::make_unique<CorruptingMiddles>(
+                honest(comm, load), corrupts && session.comm.rank() == 1);
+            return wrapped;
+        };
+        EXPECT_EQ(measure(session, exchanges, schedule).errors(), 0);
+        Outcome outcome;
+        const LengthResult r = measure(session, exchanges, schedule, &outcome, VerifiedBytes::all);
+        EXPECT_EQ(r.pairs.errors > 0, corrupts);
+        // Both neighbors' last messages of each series, by both methods.
+        EXPECT_EQ(r.natural.errors, corrupts ? 4 * schedule.ring_measurements : 0);
+        if (!corrupts || session.comm.rank() != 1) continue;
+        ASSERT_TRUE(outcome.error);
+        EXPECT_EQ(outcome.error->exit_code, ExitCode::data_errors);
+        EXPECT_NE(outcome.error->cause.find("ping-pong message of 2000000 B"), std::string::npos)
+            << outcome.error->cause;
     }
 }
 

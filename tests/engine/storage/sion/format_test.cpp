@@ -370,6 +370,50 @@ TEST(SionFormat, a_file_cut_anywhere_in_its_metadata_is_refused) {
     }
 }
 
+/// A source of which one read leaves the memory as it is, and is called a success.
+class Stale final : public Source {
+  public:
+    Stale(Source& whole, int number) : whole_(whole), left_(number) {}
+    const std::string& path() const override { return whole_.path(); }
+    std::int64_t size() const override { return whole_.size(); }
+    Status read(std::int64_t offset, std::span<std::byte> data) override {
+        if (--left_ == 0) return {};
+        return whole_.read(offset, data);
+    }
+    bool happened() const { return left_ <= 0; }
+
+  private:
+    Source& whole_;
+    int left_;
+};
+
+TEST(SionFormat, a_stale_read_of_metadata_is_found_or_changes_nothing) {
+    for (const bool big : {false, true}) {
+        Image image = second_of_two(big);
+        put_tail(image, 53248);
+        Memory memory(image.bytes);
+        const auto right = read_file(memory);
+        ASSERT_TRUE(right);
+        int found = 0;
+        int number = 1;
+        for (;; ++number) {
+            Stale stale(memory, number);
+            const auto file = read_file(stale);
+            if (!stale.happened()) break;
+            if (!file) {
+                ++found;
+                continue;
+            }
+            EXPECT_EQ(encode(file->head), encode(right->head)) << number;
+            EXPECT_EQ(file->tail.used, right->tail.used) << number;
+            EXPECT_EQ(file->tail.bytes, right->tail.bytes) << number;
+        }
+        // All reads but that of the flags, which nothing uses.
+        EXPECT_EQ(found, number - 2);
+        EXPECT_GE(found, 15);
+    }
+}
+
 /// Mutations of a good file: refused or read, without reading outside of it (Memory sees to that)
 /// and without more memory than it and a constant. EFFIO_MUTATIONS says how many.
 TEST(SionFormat, mutated_files_do_no_harm) {

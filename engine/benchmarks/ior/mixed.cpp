@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A mixed phase writes what its files hold already, so a write that storage loses would not show.
+// With verification on, other bytes stand in those places when the phase begins. Untimed.
+#include <algorithm>
+
+#include "benchmarks/ior/runner.hpp"
+
+namespace effio::ior {
+namespace {
+
+/// Writes the places of the lane's transfers from number `first` on that a mixed phase writes.
+Status write_places(Lane& lane, const Calls& calls, std::int64_t first, bool inverted,
+                    Progress& progress) {
+    const std::int64_t bytes = calls.bytes();
+    Buffer other(inverted ? static_cast<std::size_t>(bytes) : 0);
+    for (std::int64_t number = first; number < lane.transfers; ++number) {
+        if (calls.mix.reads(calls.collective ? 0 : lane.worker, number)) continue;
+        const std::int64_t offset = lane.walk->offset(number);
+        std::span<const std::byte> data = lane.data->at(offset, static_cast<std::size_t>(bytes));
+        if (inverted) {
+            std::transform(data.begin(), data.end(), other.bytes().begin(),
+                           [](std::byte byte) { return ~byte; });
+            data = other.bytes();
+        }
+        const std::int64_t place = calls.placement == Placement::offset ? offset : number * bytes;
+        if (auto written = lane.file->write({Pointer::at, calls.collective}, data, place);
+            !written) {
+            return written;
+        }
+        progress.beat();
+    }
+    return {};
+}
+
+}  // namespace
+
+bool Runner::shows_lost_writes() const {
+    const auto& p = setup_.parameters;
+    // At random places a transfer may read what another one writes.
+    return !p.verify.empty() && p.order != Order::random && storage_.capabilities().stores_data;
+}
+
+Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& first,
+                            bool inverted) {
+    Task task = phase;
+    task.timed = false;
+    task.compare = false;
+    Calls calls = calls_of(task);
+    calls.queue_depth = 1;
+    Measured m;
+    m.lanes = lanes_of(task, calls);
+    m.pass.lanes.resize(m.lanes.size());
+    begin_step(task, "prepare");
+    session_.progress.wait("barrier");
+    VisitSteps all = steps(task, calls, m);
+    const bool alone = all.moving.alone;
+    all.moving_meets = false;
+    all.moving = {"transfer",
+                  [&] {
+                      std::size_t i = 0;
+                      for (Lane& lane : m.lanes) {
+                          const std::int64_t from = first[i++];
+                          if (!lane.file || m.outcome.error) continue;
+                          auto written =
+                              write_places(lane, calls, from, inverted, session_.progress);
+                          if (!written) return written;
+                      }
+                      return Status();
+                  },
+                  alone};
+    m.seen =
+        carry_out({session_, comm_, topology_, common_, target_.file_system()}, all, m.outcome);
+    m.outcome.interrupted = session_.interrupted.load();
+    return agree(session_, comm_, m.outcome);
+}
+
+bool Runner::prepare_mixed(const Task& task) {
+    if (!shows_lost_writes()) return true;
+    const std::vector<std::int64_t> all(task.transfers.size(), 0);
+    return !note(write_around(task, all, true));
+}
+
+void Runner::complete_mixed(const Task& task, const PassDone& pass) {
+    if (!shows_lost_writes() || stopping_) return;
+    std::vector<std::int64_t> first;
+    bool missing = false;
+    for (std::size_t i = 0; i < task.transfers.size(); ++i) {
+        first.push_back(std::min(pass.lanes[i].transfers, task.transfers[i]));
+        missing = missing || first.back() < task.transfers[i];
+    }
+    if (comm_.max(missing ? 1 : 0) != 0) note(write_around(task, first, false));
+}
+
+}  // namespace effio::ior

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "benchmarks/ring_patterns/message_stamps.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace effio {
+namespace {
+
+using Word = std::uint64_t;
+constexpr std::size_t word_bytes = sizeof(Word);
+constexpr unsigned rank_shift = 40;  // places are below
+
+/// Odd, so that the product with it can be undone; its bits look drawn.
+constexpr Word factor = 0x9e3779b97f4a7c15;
+
+constexpr Word inverse_of(Word odd) {
+    // Newton's iteration: each step doubles the number of right bits, of which x = odd has three.
+    constexpr int steps = 5;
+    Word x = odd;
+    for (int i = 0; i < steps; ++i) x *= 2 - odd * x;
+    return x;
+}
+constexpr Word inverse = inverse_of(factor);
+static_assert(factor * inverse == 1);
+
+unsigned byte_of(Word word, std::size_t at) {
+    std::byte bytes[word_bytes];
+    std::memcpy(bytes, &word, word_bytes);
+    return std::to_integer<unsigned>(bytes[at]);
+}
+
+}  // namespace
+
+void stamp_messages(std::span<std::byte> memory, int rank) {
+    const Word first = (static_cast<Word>(rank) + 1) << rank_shift;
+    for (std::size_t at = 0; at < memory.size(); at += word_bytes) {
+        const Word word = (first + at / word_bytes) * factor;
+        std::memcpy(memory.data() + at, &word, std::min(word_bytes, memory.size() - at));
+    }
+}
+
+std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message) {
+    // The second word is the first one without a byte that was set.
+    if (message.size() <= 2 * word_bytes) return {};
+    Word second = 0;
+    std::memcpy(&second, message.data() + word_bytes, word_bytes);
+    const Word first = second * inverse - 1;
+    for (std::size_t at = 0; at < message.size(); at += word_bytes) {
+        const Word right = (first + at / word_bytes) * factor;
+        const std::size_t bytes = std::min(word_bytes, message.size() - at);
+        if (std::memcmp(&right, message.data() + at, bytes) == 0) continue;
+        for (std::size_t i = 0; i < bytes; ++i) {
+            const std::size_t place = at + i;
+            if (place == 0 || place + 1 == message.size()) continue;
+            const auto found = std::to_integer<unsigned>(message[place]);
+            const unsigned expected = byte_of(right, i);
+            if (found != expected)
+                return WrongByte{static_cast<std::int64_t>(place), expected, found};
+        }
+    }
+    return {};
+}
+
+}  // namespace effio
