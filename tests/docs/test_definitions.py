@@ -317,7 +317,7 @@ def test_the_ways_of_overlap(any_engine: Engine, tmp_path: Path) -> None:
 
 def test_the_known_answers_of_overlap(any_engine: Engine, tmp_path: Path) -> None:
     model = ["--backend", "sim", "--backend-options", "latency=10ms,rank-rate=0"]
-    small = ["--transfer", "4KiB", "--repetitions", "1", "--phases", "write"]
+    small = ["--transfer", "4KiB", "--repetitions", "2", "--phases", "write"]
     for row in table("overlap.md", "way", "computation", "both").dicts():
         length = row["computation"].replace(" ", "")
         words = ["overlap", *model, *small, "--work-time", length, "--ways", row["way"]]
