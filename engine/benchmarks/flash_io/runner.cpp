@@ -420,8 +420,10 @@ std::pair<FileRun, Agreed> Runner::visit(Task& t) {
     const Visited seen = effio::carry_out(
         {session_, comm_, job_.topology, common_, target_.file_system()}, all, of_parts);
     run.add(comm_, seen, p.storage.times_calls() ? &t.times : nullptr);
-    if (seen.fine && can.real_files) {
-        // What a library says that it read is no proof that the file holds it.
+    // What a library says that it read is no proof that the file holds it. Own files of each
+    // writer, which other numbers of ranks read, are compared with their layout when they are
+    // opened.
+    if (seen.fine && can.real_files && (t.write || can.shared_file)) {
         auto size = size_of_files(t);
         if (!size) mine.fail(session_.signed_error(std::move(size.error())));
         if (t.write) run.on_disk = (size ? *size : Footprint{}).over(comm_);
