@@ -202,7 +202,7 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     told = counters(net, tmp_path / "ib")
     assert (told.received_bytes, told.sent_bytes) == (700 + 4 * 1000, 50 + 4 * 10)
     lines = [
-        made.run_line(benchmark="ior"),
+        made.run_line(benchmark="ior", file_system={"type": "fuse", "source": "server:/vol"}),
         _measured("read", "unknown", None),
         _measured("write", "unknown", None),
         made.end(),
@@ -213,6 +213,9 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     assert words == "not known; at most 30 % of the bytes crossed this node's network"
     words = source_of(reads, result.run, Traffic(101 * MB, 0, 100 * MB, 100 * MB))
     assert words == "not known; as many bytes crossed this node's network"
+    lines[0] |= {"file_system": {"type": "ext4", "source": "/dev/vda"}}
+    local = read_result(made.write(tmp_path / "l.jsonl", made.numbered(lines)))
+    assert source_of(reads, local.run, Traffic(0, 0, 100 * MB, 100 * MB)) == "not known"
 
 
 def test_what_was_never_written_is_no_read_of_storage(tmp_path: Path) -> None:

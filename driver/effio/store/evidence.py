@@ -315,10 +315,15 @@ def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = 
         if one.place is Place.UNKNOWN and not one.simulated:
             if not one.reading and run.options.get("sync") in ("end", "each"):
                 words = "flushed within its time; server and device caches unknown"
-            if traffic is not None:
+            if traffic is not None and not _is_on_local_device(run):
                 words += _over_network(one, traffic)
         told.append(words)
     return "; ".join(told)
+
+
+def _is_on_local_device(run: Run) -> bool:
+    """Its bytes never need the network that is counted."""
+    return run.file_system is not None and run.file_system.source.startswith("/dev/")
 
 
 def _over_network(one: Evidence, traffic: Traffic) -> str:
