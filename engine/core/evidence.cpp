@@ -6,16 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/or_null.hpp"
+
 namespace effio {
-namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
-
-}  // namespace
-
 std::string_view name(Whereabouts where) {
     switch (where) {
         case Whereabouts::cache:

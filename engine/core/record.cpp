@@ -6,13 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "core/or_null.hpp"
+
 namespace effio {
 namespace {
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-    return value ? Json(*value) : Json(nullptr);
-}
 
 Json json_list(const std::vector<Error>& errors) {
     Json list = Json::array();
