@@ -20,6 +20,7 @@ NOT_RUN = {
     "effio clean interference.jsonl": "needs a result of a job that was killed",
     "effio engine build --mpicc /opt/openmpi/bin/mpicc": "compiles an engine",
     "effio engine use NAME": "there is no engine of that name",
+    "effio run CAMPAIGN --interleave NAME=A,B": "no shipped campaign has such an axis",
     "effio profile LOG --save FILE": "needs a log of Darshan; docs/profile.md runs it in a block",
     "effio verify-bundle DIR": "needs a bundle; docs/bundle.md runs it in a block",
 }
@@ -34,6 +35,7 @@ STAND_INS = {
     "FILE": "hints.txt",
     "interference.jsonl": "result.jsonl",
     "BENCHMARK": "ior",
+    "CAMPAIGN": "quick",
     "NAME": "quick",
     "DIR": "made",
     "PREFIX": "x",

@@ -36,7 +36,7 @@ def test_spans_are_found() -> None:
     assert stood_in("step=ior-1:RUN") == "step=ior-1:last"
 
 
-def fault_of(words: list[str], engine: Engine) -> str:
+def fault_of(words: list[str]) -> str:
     """What click's parser says of a command of the driver; values are not looked at."""
     command: click.Command = cli
     context = click.Context(cli, info_name="effio")
@@ -94,7 +94,7 @@ def test_a_command_within_a_sentence_is_one(any_engine: Engine, tmp_path: Path) 
             if text in NOT_RUN:
                 with pytest.MonkeyPatch.context() as patch:
                     patch.setenv("EFFIO_ENGINE", str(any_engine.program))
-                    fault = fault_of(list(mention.words[1:]), any_engine)
+                    fault = fault_of([stood_in(word) for word in mention.words[1:]])
                 faults += [f"{text}: {fault}"] if fault else []
                 continue
             done = effio.call(*driver_words(mention))
