@@ -11,7 +11,9 @@
  *            short         half of the bytes are moved, as the count says
  *            lost          half of the bytes are moved, the count claims all
  *            stale         none are moved, the count claims all: a file, or a buffer, keeps what it
- * had swap          two writes, this one and the process's next, each land in the other's place
+ *                          had
+ *            swap          two writes, this one and the process's next, each land in the other's
+ *                          place
  *            flip=OFFSET   the byte there in the file is inverted on its way
  *            bit=N         of the N-th byte of the call, modulo its length, one bit is inverted
  *            count         nothing goes wrong; the calls are logged
@@ -22,7 +24,8 @@
  *     in     only files below this directory
  *     rank   only this rank of MPI_COMM_WORLD
  *     nth    only the N-th such call of a process (from 1), or all from the N-th on
- *   EFFIO_FAULT_LOG=FILE gets a line for each call that went wrong.
+ *   EFFIO_FAULT_LOG=FILE gets a line for each call that went wrong: what it moved, where, and of
+ *   which file.
  */
 #define _GNU_SOURCE
 #include <aio.h>
@@ -113,11 +116,12 @@ __attribute__((constructor)) static void read_fault(void) {
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-static void note(const char* what, off_t begin, size_t bytes) {
+static void note(const char* what, off_t begin, size_t bytes, const char* path) {
     const char* log = getenv("EFFIO_FAULT_LOG");
     if (!log) return;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    dprintf(fd, "%s rank %d: %zu bytes at %lld\n", what, my_rank(), bytes, (long long)begin);
+    dprintf(fd, "%s rank %d: %zu bytes at %lld of %s\n", what, my_rank(), bytes, (long long)begin,
+            path);
     close(fd);
 }
 
@@ -131,16 +135,17 @@ static int is_such_a_file(const char* path, size_t length) {
 static size_t path_of(int fd, char* path, size_t size) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    const ssize_t n = readlink(link, path, size);
+    const ssize_t n = readlink(link, path, size - 1);
+    path[n < 0 ? 0 : n] = 0;
     return n < 0 ? 0 : (size_t)n;
 }
 
 /* Whether this call, one of those that are meant, is the one that goes wrong. */
-static int is_its_turn(const char* call, off_t begin, size_t bytes) {
+static int is_its_turn(const char* call, off_t begin, size_t bytes, const char* path) {
     long n = __sync_add_and_fetch(&calls, 1);
     if (fault.nth && n != fault.nth) return 0;
     if (n < fault.from) return 0;
-    note(call, begin, bytes);
+    note(call, begin, bytes, path);
     if (fault.kind == COUNT) return 0;
     while (fault.kind == HANG) sleep(1);
     return 1;
@@ -151,16 +156,27 @@ static int is_meant(const char* call) {
            (fault.rank < 0 || fault.rank == my_rank());
 }
 
+/* Data cannot go wrong where none go: an empty call, or a read behind the end of the file. */
+static int moves_nothing(const char* call, int fd, off_t begin, size_t bytes) {
+    struct stat info;
+    if (!strcmp(call, "write")) return bytes == 0;
+    if (strcmp(call, "read") != 0) return 0;
+    return bytes == 0 ||
+           (syscall(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= begin);
+}
+
 /* Whether this call goes wrong. `begin` and `bytes` say what it moves; only a flip asks for it. */
 static int strikes(const char* call, int fd, off_t begin, size_t bytes) {
     if (!is_meant(call)) return 0;
-    if ((fault.file[0] || fault.in[0]) && fd >= 0) {
-        char path[4096];
-        if (!is_such_a_file(path, path_of(fd, path, sizeof path))) return 0;
+    char path[4096] = "";
+    if (fd >= 0) {
+        const size_t length = path_of(fd, path, sizeof path);
+        if ((fault.file[0] || fault.in[0]) && !is_such_a_file(path, length)) return 0;
+        if (moves_nothing(call, fd, begin, bytes)) return 0;
     }
     if (fault.kind == FLIP && (fault.offset < begin || fault.offset >= begin + (off_t)bytes))
         return 0;
-    return is_its_turn(call, begin, bytes);
+    return is_its_turn(call, begin, bytes, path);
 }
 
 /* The same of a call with a path, which begins at `directory` if it is not absolute. */
@@ -170,7 +186,7 @@ static int strikes_name(const char* call, int directory, const char* path) {
     size_t length = 0;
     if (path[0] != '/' && directory != AT_FDCWD) length = path_of(directory, whole, sizeof whole);
     snprintf(whole + length, sizeof whole - length, "%s%s", length ? "/" : "", path);
-    return is_such_a_file(whole, strlen(whole)) && is_its_turn(call, 0, 0);
+    return is_such_a_file(whole, strlen(whole)) && is_its_turn(call, 0, 0, whole);
 }
 
 static off_t here(int fd) {
@@ -187,6 +203,9 @@ static struct {
 /* What the next write of the same length would put at `begin` goes to the other one's place. */
 static ssize_t change_places(int fd, const void* data, size_t bytes, off_t begin) {
     REAL(pwrite);
+    char path[4096];
+    path_of(fd, path, sizeof path);
+    note("write", begin, bytes, path);
     const ssize_t first = real(fd, waiting.data, bytes, begin);
     const ssize_t second = real(fd, data, bytes, waiting.begin);
     free(waiting.data);
@@ -237,7 +256,8 @@ static ssize_t bad_transfer(int writing, int fd, void* data, size_t bytes, off_t
     } else {
         REAL(pread);
         n = real(fd, data, part, begin);
-        if (whole && n > 0 && spot < (size_t)n) ((unsigned char*)data)[spot] ^= mask;
+        const size_t hit = fault.kind == BIT && n > 0 ? spot % (size_t)n : spot;
+        if (whole && n > 0 && hit < (size_t)n) ((unsigned char*)data)[hit] ^= mask;
     }
     free(copy);
     if (n >= 0 && fault.kind == LOST) n = (ssize_t)bytes;

@@ -4,6 +4,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import os
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +53,73 @@ def test_no_memory_is_left(any_engine: Engine, tmp_path: Path, data: Path) -> No
     assert "not enough memory" in run.stderr
     assert result.measurements == []
     assert list(data.iterdir()) == []
+
+
+@pytest.fixture
+def small_memory() -> Iterator[Path]:
+    """A control group whose processes have 96 MiB of memory together."""
+    group = Path(f"/sys/fs/cgroup/memory/effio-{os.getpid()}")
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text("96M")
+    except OSError as error:
+        pytest.skip(f"no control group of memory here: {error}")
+    yield group
+    for _ in range(100):
+        try:
+            group.rmdir()
+            break
+        except OSError:
+            time.sleep(0.05)  # processes that were killed leave it in a moment
+
+
+def test_a_rank_that_the_kernel_kills_for_memory(
+    any_engine: Engine, tmp_path: Path, data: Path, small_memory: Path
+) -> None:
+    """Its buffers were granted, and are more than the group has when they are filled."""
+    words = [*SMALL[:4], "--block", "256MiB", "--transfer", "256MiB", "--dir", data]
+    enter = ["sh", "-c", f'echo $$ > {small_memory}/cgroup.procs; exec "$@"', "sh"]
+    run = any_engine.run(words, tmp_path, prefix=enter)
+    assert run.code in (9, 137), run
+    assert run.result.end is None
+    assert run.result.measurements == []
+    # What `effio clean` needs.
+    assert [path.name[:11] for path in data.iterdir() if path.name != "ior"] == [".effio-run-"]
+
+
+FIBMAP = 1  # the ioctl that names the device's block of a block of a file
+
+
+def test_a_device_that_cannot_be_read(
+    any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
+) -> None:
+    """A real file system says EIO: its device ends where the data begin."""
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(32 << 20)
+    made = subprocess.run(
+        ["mkfs.ext4", "-q", "-b", "4096", "-O", "^has_journal", str(image)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if made.returncode != 0:
+        pytest.skip(f"mkfs.ext4 does not work here: {made.stderr.strip()}")
+    place = mount("-o", "loop", str(image))
+    words = [*SMALL, "--dir", place, "--name", "data"]
+    run = any_engine.run([*words, "--phases", "write", "--keep"], tmp_path)
+    assert run.code == 0, run
+    with (place / "data").open("rb") as file:
+        os.fsync(file.fileno())
+        (block,) = struct.unpack("i", fcntl.ioctl(file, FIBMAP, struct.pack("i", 0)))
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    assert block > 0
+    os.truncate(image, block * 4096)
+    run = any_engine.run([*words, "--phases", "read"], tmp_path)
+    assert run.code == 3, run
+    result = run.results[-1]
+    assert result.status == "io_error"
+    (m,) = result.measurements
+    assert (m["valid"], m["rate"]["value"]) == (False, None)
+    assert {(e["errno"], e["path"]) for e in m["errors"]} == {(errno.EIO, str(place / "data"))}
 
 
 @pytest.mark.parametrize("jump", [HOUR, -HOUR])

@@ -292,3 +292,28 @@ def test_names_that_are_too_long(any_engine: Engine, tmp_path: Path, data: Path)
     assert create["errors"][0]["errno"] == 36
     assert not create["valid"]
     assert left_in(data) == []
+
+
+def test_a_tree_that_somebody_swaps_for_a_link(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """To a directory with files of the same names: none of them is changed or removed."""
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    names = [f"file.mdtest.{rank}.{item}" for rank in (0, 1) for item in range(4)]
+    for name in names:
+        (precious / name).write_text("precious")
+    tree = data / "test-dir.0-0/mdtest_tree.0"
+    swap = f"mv {tree} {tmp_path}/away; ln -s {precious} {tree}"
+    hook = f"test $EFFIO_RANK-$EFFIO_PHASE != 0-file-stat || {{ {swap}; }}"
+    words = [*QUICK, "--items", "4", "--things", "files", f"--run-before-phase={hook}"]
+    run = any_engine.run([*words, "-d", data], tmp_path)
+    assert run.code == 3, run
+    assert f"{tree}: this is not the directory that the run made" in run.stderr
+    phases = [m["where"]["phase"] for m in run.result.measurements]
+    assert phases == ["Tree creation", "File creation"]
+    assert {path.name: path.read_text() for path in precious.iterdir()} == dict.fromkeys(
+        names, "precious"
+    )
+    # The run's own files are where they were moved to.
+    assert sorted(path.name for path in (tmp_path / "away").iterdir()) == names

@@ -170,7 +170,10 @@ void Runner::iteration(Group& group, std::int64_t number) {
     const Paths paths(p.bases(), setup_.workload, number, p.name_length);
     if (together(group.comm, make_test_directories(group, paths))) return;
     Running running{
-        {session_, group.comm, p, paths, names_, group.order.get(), number, setup_.files}, {}, {}};
+        {session_, group.comm, p, paths, names_, group.order.get(), number, setup_.files},
+        {},
+        {},
+        {}};
     for (int t = 0; t < group.crew.size(); ++t) {
         running.workers.push_back(std::make_unique<Worker>(running.iteration, t));
     }
@@ -213,6 +216,19 @@ bool Runner::hook_before(const Group& group, const Running& running, const Phase
     return together(group.comm, run_hook(running.iteration, phase, *command));
 }
 
+bool Runner::guard(const Group& group, Running& running, const Phase& phase) {
+    const bool makes_trees = phase.thing == Thing::tree && phase.action == Action::create;
+    // Without barriers no rank waits for the others between phases.
+    if (!names_.capabilities().real_files || makes_trees || setup_.parameters.no_barriers) {
+        return false;
+    }
+    Status ours;
+    if (setup_.workload.unique || group.comm.is_root()) {
+        ours = running.guard.look(running.iteration.paths, group.comm.rank());
+    }
+    return together(group.comm, ours);
+}
+
 void Runner::begin_step(const Group& group, const Running& running, const Phase& phase) {
     Progress::Step step;
     step.title = std::string(phase.title);
@@ -252,6 +268,7 @@ void Runner::phase(Group& group, Running& running, const Phase& phase) {
         if (together(group.comm, prepare_move(group, running, true))) return;
     }
     if (hook_before(group, running, phase)) return;
+    if (guard(group, running, phase)) return;
     begin_step(group, running, phase);
     ColdRead cold(iteration, phase, running.workers, group.topology, target_.file_system());
     if (cold.applies() && together(group.comm, cold.before())) return;

@@ -10,6 +10,7 @@
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/mdtest/measure.hpp"
 #include "benchmarks/mdtest/result.hpp"
+#include "benchmarks/mdtest/tree_guard.hpp"
 #include "benchmarks/observers.hpp"
 #include "benchmarks/rank_csv.hpp"
 #include "storage/target.hpp"
@@ -39,6 +40,7 @@ class Runner {
     struct Running {
         Iteration iteration;
         Workers workers;
+        TreeGuard guard;
         std::vector<LocalResult> unpublished;      ///< without barriers
         std::int64_t created[3] = {0, 0, 0};       ///< by thing, all ranks
         bool count_holds[3] = {true, true, true};  ///< nothing failed that would upset the count
@@ -51,6 +53,8 @@ class Runner {
     void tell(Group& group, Running& running, const LocalResult& local);
     void count(Group& group, Running& running, Thing thing, bool after_removal);
     void pause() const;
+    /// True if all must stop: directories of the trees are not those that the run made.
+    bool guard(const Group& group, Running& running, const Phase& phase);
     /// True if all must stop.
     bool hook_before(const Group& group, const Running& running, const Phase& phase);
     void begin_step(const Group& group, const Running& running, const Phase& phase);

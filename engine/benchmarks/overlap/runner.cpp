@@ -45,8 +45,10 @@ Ending Runner::run() {
     }
     notify([&](Observer& o) { o.end(series_); });
     until_ci_.tell(session_, "overlap");
-    return ending_of(fatal_.error, fatal_.interrupted, "cells", data_errors_,
-                     fmt::format("{} wrong bytes", data_errors_));
+    Ending ending = ending_of(fatal_.error, fatal_.interrupted, "cells", data_errors_,
+                              fmt::format("{} wrong bytes", data_errors_));
+    if (wrong_in_warm_up_) ending.errors.push_back(*wrong_in_warm_up_);
+    return ending;
 }
 
 /// Each way writes its whole file, and each operation is timed once: a computation that nobody gave
@@ -357,6 +359,7 @@ bool Runner::go_on(Outcome mine, Cell* cell) {
     }
     if (agreed.failed() && agreed.error->exit_code == ExitCode::data_errors) {
         data_errors_ += agreed.error_count;
+        if (cell == nullptr && !wrong_in_warm_up_) wrong_in_warm_up_ = agreed.error;
     } else if (agreed.failed()) {
         fatal_.error = agreed.error;
         stopping_ = true;
