@@ -72,7 +72,7 @@ TEST_P(StudyItems, what_is_written_is_read_and_told_by_file) {
     }
     ASSERT_EQ(notes.flows.size(), 1U);
     const double seconds = notes.results[0].counted_seconds + notes.results[1].counted_seconds;
-    EXPECT_DOUBLE_EQ(*notes.flows[0].value, 2.0 * files() / seconds);
+    EXPECT_DOUBLE_EQ(*notes.flows[0].value(), 2.0 * files() / seconds);
 }
 
 TEST_P(StudyItems, whatever_is_wrong_in_an_item_is_found) {
