@@ -18,7 +18,10 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
     input.ranks = static_cast<int>(options.plan_ranks.value_or(launcher_size().value_or(1)));
     input.ranks_per_node = static_cast<int>(options.plan_ranks_per_node.value_or(input.ranks));
     input.rate = options.plan_rate.count;
-    const auto plan = benchmark.plan(input);
+    auto plan = benchmark.plan(input);
+    if (plan) {
+        if (auto fits = benchmark.fits(input.ranks); !fits) plan = fits.error();
+    }
     if (launcher_rank().value_or(0) != 0) return plan ? ExitCode::done : plan.error().exit_code;
     if (!plan) {
         fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(), plan.error().text());
@@ -46,6 +49,13 @@ ExitCode run_job(Benchmark& benchmark, const JobOptions& options, const OptionTa
     if (const auto whole = world.check(); !whole) {
         fmt::print(stderr, "effio-mpi: {}\n", whole.error().text());
         return whole.error().exit_code;
+    }
+    if (const auto fits = benchmark.fits(world.size()); !fits) {
+        if (comm.is_root()) {
+            fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(),
+                       invocation.worded(fits.error().text()));
+        }
+        return fits.error().exit_code;
     }
     return run_group(world, comm, task);
 }

@@ -17,13 +17,13 @@ Status check_cap(const Session& session, const Target& target, const std::string
                  const StorageNeeds& needs) {
     const ByteCap& cap = target.cap();
     if (needs.bytes <= static_cast<double>(cap.bytes)) return {};
+    if (target.cap_given()) return check_given_cap(Bytes{cap.bytes}, true, needs);
     const std::string bytes = format_size(needs.bytes);
     const std::string room = format_size(static_cast<double>(cap.bytes));
-    std::string what = fmt::format("{} {}, but the cap is {} ({}); {}", needs.what, bytes, room,
-                                   cap.why, needs.advice);
-    Error error = target.cap_given() ? usage_error(std::move(what))
-                                     : io_error("plan the run", directory, std::move(what));
-    if (!session.classic || target.cap_given() || cap.bytes <= 0) return error;
+    Error error = io_error("plan the run", directory,
+                           fmt::format("{} {}, but the cap is {} ({}); {}, or another directory",
+                                       needs.what, bytes, room, cap.why, needs.advice));
+    if (!session.classic || cap.bytes <= 0) return error;
     if (session.comm.is_root()) {
         fmt::print(stderr, "WARNING: {} {}, and there are {} ({})\n", needs.what, bytes, room,
                    cap.why);
@@ -32,6 +32,13 @@ Status check_cap(const Session& session, const Target& target, const std::string
 }
 
 }  // namespace
+
+Status check_given_cap(const std::optional<Bytes>& given, bool real, const StorageNeeds& needs) {
+    if (!given || !real || needs.bytes <= static_cast<double>(given->count)) return {};
+    return usage_error(fmt::format("--max-bytes: {} is too small: {} {}; raise it, or {}",
+                                   format_exact(*given), needs.what, format_size(needs.bytes),
+                                   needs.advice));
+}
 
 Result<StorageRun> StorageRun::begin(Job& job, Target::Request request, bool real_files,
                                      const CacheOptions& cache, const StorageNeeds& needs) {

@@ -180,6 +180,7 @@ class BEffIoReader {
         }
         HintVocabulary words = b_eff_io::hint_vocabulary(
             sizes_.empty() ? b_eff_io::default_partitions(launcher_size().value_or(1)) : sizes_);
+        words.original_words = true;
         const auto rules = HintRules::parse(*read, header_.info_file, words);
         if (!rules) complain(rules.error().cause);
     }

@@ -171,7 +171,16 @@ std::string format_exact(Bytes size) {
     if (rest == 0) return "0B";
     constexpr std::array<std::pair<std::string_view, std::int64_t>, 4> steps{
         {{"GiB", GiB}, {"MiB", MiB}, {"KiB", KiB}, {"B", 1}}};
-    // At most two terms read well ("1MiB+8B"); anything longer is clearer as plain bytes.
+    if (rest % KiB != 0 && rest % 1000 == 0) {
+        constexpr std::array<std::pair<std::string_view, std::int64_t>, 3> decimals{
+            {{"GB", 1'000'000'000}, {"MB", 1'000'000}, {"kB", 1000}}};
+        for (const auto& [suffix, factor] : decimals) {
+            if (rest % factor == 0) return fmt::format("{}{}", rest / factor, suffix);
+        }
+    }
+    // A few bytes beyond a whole size read well ("1MiB+8B"); the rest is clearer as plain bytes.
+    constexpr std::int64_t few = 64;
+    if (rest > KiB && rest % KiB >= few) return fmt::format("{}B", rest);
     std::string out;
     int terms = 0;
     for (const auto& [suffix, factor] : steps) {
@@ -224,7 +233,14 @@ std::string format_share(double share) {
 }
 
 std::string count_of(std::int64_t number, std::string_view noun) {
-    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+    if (number == 1) return fmt::format("1 {}", noun);
+    const auto ends = [noun](std::string_view end) { return noun.ends_with(end); };
+    const bool vowel = ends("ay") || ends("ey") || ends("oy") || ends("uy");
+    if (ends("y") && !vowel) {
+        return fmt::format("{} {}ies", number, noun.substr(0, noun.size() - 1));
+    }
+    const bool hisses = ends("s") || ends("x") || ends("ch") || ends("sh");
+    return fmt::format("{} {}{}", number, noun, hisses ? "es" : "s");
 }
 
 }  // namespace effio

@@ -2,10 +2,12 @@
 #include "storage/hints.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "core/units.hpp"
 #include "parallel/recorded_environment.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -13,6 +15,7 @@ namespace effio {
 namespace {
 
 constexpr std::size_t max_line = 2000;
+constexpr std::size_t most_shown = 40;  // characters of a wrong word
 
 template <class T>
 bool contains(const std::vector<T>& list, const T& value) {
@@ -35,6 +38,56 @@ std::string next_word(const std::string& line, std::size_t& at) {
     at = end;
     return word;
 }
+
+std::string shortened(const std::string& word) {
+    return word.size() <= most_shown ? word : word.substr(0, most_shown) + "…";
+}
+
+/// "3 is not a number of processes of this run: 1, 2, 4 or all".
+template <class T>
+std::string no_word_of(const std::string& word, std::string_view what,
+                       const std::vector<T>& words) {
+    return fmt::format(
+        "{} is not {}: {}", shortened(word), what,
+        words.empty() ? "only all applies" : fmt::format("{} or all", fmt::join(words, ", ")));
+}
+
+/// What is wrong with the lines of a file, one text a line of it: in plain words, or in those of
+/// the original b_eff_io.
+class FaultyLines {
+  public:
+    FaultyLines(const std::string& file, bool original) : file_(file), original_(original) {}
+    void next_line() { ++line_; }
+    void too_long() {
+        add(original_ ? fmt::format("line too long, more than {} characters", max_line)
+                      : fmt::format("the line has more than {} characters", max_line));
+    }
+    void note(const std::string& original, const std::string& plain) {
+        if (!reasons_.empty()) reasons_ += original_ ? " - " : "; ";
+        reasons_ += original_ ? original : plain;
+    }
+    bool in_this_line() const { return !reasons_.empty(); }
+    /// True if the line had a fault.
+    bool end_line() {
+        if (reasons_.empty()) return false;
+        add((original_ ? "line ignored - " : "") + reasons_);
+        reasons_.clear();
+        return true;
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    void add(const std::string& what) {
+        text_ += fmt::format("{}{}{}, line {}: {}", text_.empty() ? "" : "\n",
+                             original_ ? "error in info-file " : "", file_, line_, what);
+    }
+
+    const std::string& file_;
+    bool original_;
+    int line_ = 0;
+    std::string reasons_;
+    std::string text_;
+};
 
 }  // namespace
 
@@ -68,17 +121,12 @@ Result<std::string> HintRules::read_file(const std::string& path) {
 Result<HintRules> HintRules::parse(const std::string& text, const std::string& file_name,
                                    const HintVocabulary& vocabulary) {
     HintRules rules;
-    std::string faults;
-    const auto fault = [&](int line, const std::string& what) {
-        faults += fmt::format("{}error in info-file {}, line {}: {}", faults.empty() ? "" : "\n",
-                              file_name, line, what);
-    };
+    FaultyLines faults(file_name, vocabulary.original_words);
     std::istringstream lines(text);
-    int line_number = 0;
     for (std::string line; std::getline(lines, line);) {
-        ++line_number;
+        faults.next_line();
         if (line.size() > max_line) {
-            fault(line_number, fmt::format("line too long, more than {} characters", max_line));
+            faults.too_long();
             line.resize(max_line);
         }
         // Trailing blanks go; a carriage return stays part of the value, as in the original.
@@ -96,28 +144,40 @@ Result<HintRules> HintRules::parse(const std::string& text, const std::string& f
         rule.value = line.substr(at);
 
         if (rule.key.empty() || rule.key.size() > vocabulary.max_key_length) {
-            fault(line_number,
-                  fmt::format("line ignored - empty info key has more than {} (MPI_MAX_INFO_KEY) "
-                              "characters",
-                              vocabulary.max_key_length));
+            faults.note(fmt::format("empty info key has more than {} (MPI_MAX_INFO_KEY) characters",
+                                    vocabulary.max_key_length),
+                        rule.key.empty()
+                            ? "the key is missing; a line is PROCESSES ACCESS PATTERN CHUNK KEY "
+                              "VALUE"
+                            : fmt::format("the key {} has {}; MPI allows {}", shortened(rule.key),
+                                          count_of(std::ssize(rule.key), "character"),
+                                          vocabulary.max_key_length));
+            faults.end_line();
             continue;
         }
-        std::string reasons;
         if (processes != "all") {
             rule.processes = number(processes);
             if (!rule.processes || !contains(vocabulary.processes, *rule.processes)) {
-                reasons += " - invalid number of processes";
+                faults.note("invalid number of processes",
+                            no_word_of(processes, "a number of processes of this run",
+                                       vocabulary.processes));
             }
         }
         if (access != "all") {
             rule.access = access;
-            if (!contains(vocabulary.accesses, access)) reasons += " - invalid access value";
+            if (!contains(vocabulary.accesses, access)) {
+                faults.note("invalid access value",
+                            no_word_of(access, "an access of this benchmark", vocabulary.accesses));
+            }
         }
         if (pattern != "all") {
             rule.pattern = pattern;
-            if (!contains(vocabulary.patterns, pattern)) reasons += " - invalid pattern";
+            if (!contains(vocabulary.patterns, pattern)) {
+                faults.note("invalid pattern", no_word_of(pattern, "a pattern of this benchmark",
+                                                          vocabulary.patterns));
+            }
         }
-        if (reasons.empty()) {
+        if (!faults.in_this_line()) {
             const auto size = number(chunk);
             if (chunk == "all") {
                 rule.scope = Scope::all;
@@ -129,20 +189,27 @@ Result<HintRules> HintRules::parse(const std::string& text, const std::string& f
                 rule.scope = Scope::chunk;
                 rule.chunk = *size;
             } else {
-                reasons += " - invalid chunk size";
+                std::vector<std::string> words;
+                for (const std::int64_t bytes : vocabulary.chunks) {
+                    words.push_back(std::to_string(bytes));
+                }
+                words.emplace_back("Lmax");
+                words.emplace_back("on_open");
+                faults.note("invalid chunk size",
+                            no_word_of(chunk, "a chunk size of this benchmark", words));
             }
         }
         if (rule.value.size() > vocabulary.max_value_length) {
-            reasons += fmt::format(" - info value has more than {} (MPI_MAX_INFO_VAL) characters",
-                                   vocabulary.max_value_length);
+            faults.note(fmt::format("info value has more than {} (MPI_MAX_INFO_VAL) characters",
+                                    vocabulary.max_value_length),
+                        fmt::format("the value of {} has {}; MPI allows {}", rule.key,
+                                    count_of(std::ssize(rule.value), "character"),
+                                    vocabulary.max_value_length));
         }
-        if (!reasons.empty()) {
-            fault(line_number, "line ignored" + reasons);
-            continue;
-        }
+        if (faults.end_line()) continue;
         rules.rules_.push_back(std::move(rule));
     }
-    if (!faults.empty()) return usage_error(faults);
+    if (!faults.text().empty()) return usage_error(faults.text());
     return rules;
 }
 

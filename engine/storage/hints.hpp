@@ -45,13 +45,14 @@ struct HintVocabulary {
     std::vector<std::int64_t> chunks;  ///< bytes
     std::size_t max_key_length = 255;
     std::size_t max_value_length = 1023;
+    bool original_words = false;  ///< faults are worded as the original b_eff_io words them
 };
 
 class HintRules {
   public:
     /// Lines `<processes> <access> <pattern> <chunk> <key> <value…>`; `chunk` is a size of the
     /// vocabulary in bytes, `on_open`, `Lmax` or `all`. Reports every faulty line in one error
-    /// whose cause holds one message a line, worded as b_eff_io words them.
+    /// whose cause holds one message a line.
     static Result<HintRules> parse(const std::string& text, const std::string& file_name,
                                    const HintVocabulary& vocabulary);
     static Result<std::string> read_file(const std::string& path);

@@ -190,9 +190,9 @@ def test_a_setting_that_the_engine_cannot_run_is_out_and_says_why(with_engine: E
     record = _record(folder)
     assert record["job"]["options"] == {"backend.rank-rate": "200MB/s"}
     faults = {t["changes"]["options"].get("max-bytes"): t["fault"] for t in record["tried"]}
-    assert "the files need 1 MiB, but the cap is 4 KiB" in faults["4KiB"]
+    assert "--max-bytes: 4KiB is too small: the files need 1 MiB; raise it" in faults["4KiB"]
     assert faults[None] == ""
-    assert "the cap is 4 KiB" in done.stderr
+    assert "4KiB is too small" in done.stderr
 
 
 # Stopped in the middle ----------------------------------------------------------------------------

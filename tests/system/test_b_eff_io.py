@@ -276,11 +276,17 @@ def test_more_ranks_in_a_partition_than_in_the_run(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("all all all all", "empty info key"),
-        ("5 all all all cb_nodes 1", "invalid number of processes"),
-        ("all append all all cb_nodes 1", "invalid access value"),
-        ("all all diagonal all cb_nodes 1", "invalid pattern"),
-        ("all all all 4711 cb_nodes 1", "invalid chunk size"),
+        ("all all all all", "line 1: the key is missing"),
+        (
+            "5 all all all cb_nodes 1",
+            "line 1: 5 is not a number of processes of this run: 1 or all",
+        ),
+        ("all append all all cb_nodes 1", "append is not an access of this benchmark: write, "),
+        (
+            "all all diagonal all cb_nodes 1",
+            "diagonal is not a pattern of this benchmark: scatter, ",
+        ),
+        ("all all all 4711 cb_nodes 1", "4711 is not a chunk size of this benchmark: 0, 1024, "),
     ],
 )
 def test_bad_hints(any_engine: Engine, tmp_path: Path, data: Path, text: str, told: str) -> None:

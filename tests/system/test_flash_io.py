@@ -212,7 +212,7 @@ def test_missing_space_and_faulty_options_are_refused_at_once(
 ) -> None:
     run = any_engine.run([*SMALL, "--max-bytes", "512KiB", "--dir", data], tmp_path)
     assert run.code == 2
-    assert "the dumps need" in run.stderr
+    assert "--max-bytes: 512KiB is too small: the dumps need" in run.stderr
     for words, text in (
         (["--cells", "0"], "--cells"),
         (["--dimensions", "4"], "--dimensions"),

@@ -186,7 +186,8 @@ def test_too_much_and_faulty_options_are_refused(
     words = [*SMALL, "--dir", data]
     run = any_engine.run([*words, "--max-bytes", "10KiB"], tmp_path)
     assert run.code == 2
-    assert "the files need" in run.stderr
+    assert "--max-bytes: 10KiB is too small: the files need" in run.stderr
+    assert list(tmp_path.glob("*.jsonl")) == []
     out = tmp_path / "processes"
     out.mkdir()
     run = any_engine.run([*words, "--processes", "3"], out)

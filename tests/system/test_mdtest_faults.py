@@ -251,7 +251,7 @@ def test_a_plan_that_does_not_fit_leaves_no_directory(
     words = ["--make-dir", "-d", data / "new", "-n", "100", "--write-bytes", "1MiB"]
     run = any_engine.run(["mdtest", "--quiet", *words, "--max-bytes", "1MiB"], tmp_path)
     assert run.code == 2, run
-    assert "the files would take" in run.stderr
+    assert "--max-bytes: 1MiB is too small: the files would take 200 MiB" in run.stderr
     assert list(data.iterdir()) == []
 
 

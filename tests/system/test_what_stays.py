@@ -146,7 +146,8 @@ def test_options_of_ours_on_a_classic_command_line(
     ):
         run = any_engine.run([*words, *more], tmp_path, env=env)
         assert run.code == 2, run
-        assert "use a smaller -b, -D, another directory or EFFIO_MAX_BYTES" in run.stderr
+        assert "EFFIO_MAX_BYTES: 1KiB is too small: the files need " in run.stderr
+        assert "raise it, or use a smaller -b or -D" in run.stderr
     run = any_engine.run([*words, "-O", "effio.watchdog=77s"], tmp_path)
     assert run.code == 0, run
     assert run.result.run["watchdog_seconds"] == 77

@@ -27,12 +27,13 @@ class ConsoleView : public Observer {
 
     void start(const Setup& s) override {
         console_.print(
-            fmt::format("b_eff: {} on {}, {} patterns, {} repetitions, messages of 1 B to {}\n"
+            fmt::format("b_eff: {} on {}, {}, {}, messages of 1 B to {}\n"
                         "random rings from seed {} (--seed)\n"
                         "results in {}\n\n",
-                        count_of(s.ranks, "rank"), count_of(s.nodes, "node"), s.patterns.size(),
-                        s.parameters.repetitions(), format_size(static_cast<double>(s.lmax)),
-                        s.seed, result_path_));
+                        count_of(s.ranks, "rank"), count_of(s.nodes, "node"),
+                        count_of(std::ssize(s.patterns), "pattern"),
+                        count_of(s.parameters.repetitions(), "repetition"),
+                        format_size(static_cast<double>(s.lmax)), s.seed, result_path_));
         console_.print(fmt::format(live_format, "rep.", "length B", "loops", "loops", "loops",
                                    "time", "rings", "random"));
         console_.print(
@@ -142,10 +143,10 @@ class ConsoleView : public Observer {
             format_rate(s.at_lmax.both / ranks), format_rate(s.at_lmax.rings),
             s.ping_pong_bandwidth > 0 ? format_rate(s.ping_pong_bandwidth) : "not measured");
         if (run.errors > 0) {
-            text += fmt::format("{} MESSAGES ARRIVED WRONG\n", run.errors);
+            text += fmt::format("{} ARRIVED WRONG\n", count_of(run.errors, "message"));
         }
-        text += fmt::format("\nb_eff = {} = {} * {} ranks: {}\n", format_rate(s.b_eff.both),
-                            format_rate(s.b_eff.both / ranks), run.setup.ranks,
+        text += fmt::format("\nb_eff = {} = {} * {}: {}\n", format_rate(s.b_eff.both),
+                            format_rate(s.b_eff.both / ranks), count_of(run.setup.ranks, "rank"),
                             valid(run) ? "VALID" : "NOT VALID as an official value");
         for (const auto& c : criteria(run)) {
             if (!c.reached) text += fmt::format("  NOT reached: {}\n", c.text);

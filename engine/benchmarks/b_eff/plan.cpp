@@ -78,15 +78,16 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
 
     Plan plan;
     plan.text = fmt::format(
-        "Plan of b_eff with {} ranks, {} memory per rank, at an assumed {} in all\n"
-        "messages of 1 B to {} ({} lengths), {} patterns, {} methods, {} repetitions: {} "
-        "experiments\n"
+        "Plan of b_eff with {}, {} memory per rank, at an assumed {} in all\n"
+        "messages of 1 B to {} ({} lengths), {}, {}, {}: {}\n"
         "memory per rank: {} of message buffers, and about {} for the order and the counts of a "
         "pattern\n"
         "{}expected duration: {}{}\n{}",
-        input.ranks, format_size(static_cast<double>(memory_mib * MiB)), format_rate(input.rate),
-        format_exact(Bytes{lengths[length_count - 1]}), length_count, patterns.size(),
-        parameters.methods.size(), parameters.repetitions(), experiments,
+        count_of(input.ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
+        format_rate(input.rate), format_exact(Bytes{lengths[length_count - 1]}), length_count,
+        count_of(std::ssize(patterns), "pattern"),
+        count_of(std::ssize(parameters.methods), "method"),
+        count_of(parameters.repetitions(), "repetition"), count_of(experiments, "experiment"),
         format_size(static_cast<double>(memory)), format_size(64.0 * input.ranks),
         parameters.rounds > 1 ? span.repetitions + "\n" : std::string(), span.duration,
         parameters.shorten_after.count > 0 ? ", less if the longest sizes are shortened" : "",

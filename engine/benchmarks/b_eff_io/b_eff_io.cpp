@@ -21,6 +21,15 @@ namespace {
 
 constexpr const char* probe_file = "b_eff_io_data_probe";
 
+StorageNeeds needs_of(const std::vector<std::int64_t>& partitions, std::int64_t lmax) {
+    StorageNeeds needs{0, "one call of every row needs",
+                       "use fewer ranks or less --memory-per-rank"};
+    for (const auto n : partitions) {
+        needs.bytes += static_cast<double>(cap_shares(row_table(lmax), n, 0).least);
+    }
+    return needs;
+}
+
 class BeffIo : public BenchmarkWith<Parameters> {
   public:
     explicit BeffIo(FrontEnd front_end) : front_end_(std::move(front_end)) {}
@@ -48,6 +57,7 @@ class BeffIo : public BenchmarkWith<Parameters> {
     std::vector<std::string> needed_directories() const override {
         return parameters_.storage.needed_directories();
     }
+    Status fits(int ranks) const override;
     Ending run(Job& job) override;
 
   private:
@@ -83,6 +93,17 @@ Result<Setup> BeffIo::set_up(Job& job) const {
     return s;
 }
 
+Status BeffIo::fits(int ranks) const {
+    const auto partitions =
+        parameters_.partitions.empty() ? default_partitions(ranks) : parameters_.partitions;
+    // Without --memory-per-rank only the run knows the largest chunk; this is the least there is.
+    const std::int64_t memory =
+        parameters_.memory_per_rank ? parameters_.memory_per_rank->count : 0;
+    return check_given_cap(parameters_.storage.max_bytes,
+                           !is_model(parameters_.storage.backend.name),
+                           needs_of(partitions, lmax_bytes(memory / MiB)));
+}
+
 Ending BeffIo::run(Job& job) {
     Session& session = job.session;
     auto setup = set_up(job);
@@ -107,13 +128,8 @@ Ending BeffIo::run(Job& job) {
         for (auto& set : files_of(i, setup->partitions[i])) request.files.push_back(std::move(set));
     }
     request.files.push_back({probe_file, 1, false});
-    StorageNeeds needs{0, "one call of every row needs",
-                       "use fewer ranks, less --memory-per-rank or another directory"};
-    for (const auto n : setup->partitions) {
-        needs.bytes += static_cast<double>(cap_shares(row_table(setup->lmax), n, 0).least);
-    }
     auto run = StorageRun::begin(job, std::move(request), can.real_files, parameters_.storage.cache,
-                                 needs);
+                                 needs_of(setup->partitions, setup->lmax));
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();
     setup->cap_bytes = target.cap().bytes;

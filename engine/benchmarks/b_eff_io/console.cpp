@@ -46,11 +46,12 @@ class ConsoleView : public Observer {
                     : ""));
         }
         console_.print(fmt::format(
-            "b_eff_io: partitions of {} ranks, {} scheduled for each{}, largest chunk {}\n"
+            "b_eff_io: partitions of {} {}, {} scheduled for each{}, largest chunk {}\n"
             "data in {} (at most {}: {})\n"
             "shared file pointer: {}{}\n"
             "results in {}\n\n",
-            sizes, format_duration(s.scheduled_seconds()),
+            sizes, s.partitions.back() == 1 ? "rank" : "ranks",
+            format_duration(s.scheduled_seconds()),
             s.parameters.rounds > 1 ? " in " + count_of(s.parameters.rounds, "round") : "",
             format_exact(Bytes{s.lmax}), s.parameters.storage.directory,
             format_size(static_cast<double>(s.cap_bytes)), s.cap_reason,

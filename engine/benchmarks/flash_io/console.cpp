@@ -45,13 +45,14 @@ class ConsoleView : public Observer {
                     : fmt::format("reads what an earlier run of {} left in {}",
                                   count_of(s.writers, "rank"), p.storage.directory);
         console_.print(fmt::format(
-            "FLASH I/O: {}, {} blocks of {} cells along each of {} edges, {} a dump\n"
+            "FLASH I/O: {}, {} of {} along each of {}, {} a dump\n"
             "through {}, {} calls, {} access\n"
             "{}\n"
             "results in {}\n\n",
-            count_of(s.ranks, "rank"), s.total_blocks, p.cells, p.dimensions,
-            format_size(static_cast<double>(s.dump_bytes)), s.library,
-            s.nonblocking ? "nonblocking" : "blocking", name(p.access), data, s.result_path));
+            count_of(s.ranks, "rank"), count_of(s.total_blocks, "block"), count_of(p.cells, "cell"),
+            count_of(p.dimensions, "edge"), format_size(static_cast<double>(s.dump_bytes)),
+            s.library, s.nonblocking ? "nonblocking" : "blocking", name(p.access), data,
+            s.result_path));
         console_.print(fmt::format(format, "access", "file", "rep", "dump", "size", "time",
                                    "on storage", "rate", ""));
     }

@@ -62,9 +62,12 @@ class FlashIo : public BenchmarkWith<Parameters> {
     std::vector<std::string> needed_directories() const override {
         return parameters_.storage.needed_directories();
     }
+    Status fits(int ranks) const override;
     Ending run(Job& job) override;
 
   private:
+    std::int64_t dump_bytes(int writers) const;
+    StorageNeeds needs(int writers) const;
     Status check_library(const ArrayLibrary& library) const;
     Setup set_up(const Job& job, const ArrayLibrary& library) const;
     std::vector<FileSet> files(const ArrayLibrary& library, int writers) const;
@@ -83,6 +86,33 @@ Status FlashIo::check_library(const ArrayLibrary& library) const {
          {can.stores_data || parameters_.read == ReadBack::none, "reading back (--read)"}});
 }
 
+std::int64_t FlashIo::dump_bytes(int writers) const {
+    std::int64_t bytes = 0;
+    for (const File file : parameters_.files_in_order()) {
+        bytes += define(parameters_.geometry(), file, parameters_.structure_in_force(), writers)
+                     .schema.bytes();
+    }
+    return bytes;
+}
+
+StorageNeeds FlashIo::needs(int writers) const {
+    StorageNeeds needs{0, "the dumps need", "use fewer --dumps, --blocks or --cells"};
+    if (parameters_.write) {
+        needs.bytes = static_cast<double>(dump_bytes(writers) * parameters_.dumps);
+    }
+    return needs;
+}
+
+Status FlashIo::fits(int ranks) const {
+    const int writers = parameters_.writers_of(ranks);
+    if (auto size = check_size(parameters_.geometry(), std::max(ranks, writers), parameters_.dumps);
+        !size) {
+        return size;
+    }
+    return check_given_cap(parameters_.storage.max_bytes,
+                           !is_model(parameters_.storage.backend.name), needs(writers));
+}
+
 Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
     Setup s;
     s.parameters = parameters_;
@@ -94,11 +124,7 @@ Setup FlashIo::set_up(const Job& job, const ArrayLibrary& library) const {
     const std::string& directory = parameters_.storage.directory;
     s.base_name = (directory == "." ? "" : directory + "/") + parameters_.prefix;
     s.total_blocks = parameters_.geometry().first_block(s.writers);
-    for (const File file : parameters_.files_in_order()) {
-        s.dump_bytes +=
-            define(parameters_.geometry(), file, parameters_.structure_in_force(), s.writers)
-                .schema.bytes();
-    }
+    s.dump_bytes = dump_bytes(s.writers);
     s.result_path = job.session.results.path();
     return s;
 }
@@ -148,11 +174,8 @@ Ending FlashIo::run(Job& job) {
             return Ending::from(all.error());
         }
     }
-    StorageNeeds needs{0, "the dumps need",
-                       "use fewer --dumps, --blocks or --cells, or another directory"};
-    if (parameters_.write) needs.bytes = static_cast<double>(setup.dump_bytes * parameters_.dumps);
     auto run = StorageRun::begin(job, std::move(request), library->capabilities().real_files,
-                                 parameters_.storage.cache, needs);
+                                 parameters_.storage.cache, needs(setup.writers));
     if (!run) return Ending::from(run.error());
     setup.cap_bytes = run->target().cap().bytes;
     setup.cap_reason = run->target().cap().why;

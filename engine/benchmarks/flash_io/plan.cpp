@@ -57,12 +57,12 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         most_blocks * 8 * variable_count * (g.cells_with_guards() + g.cells_of_block());
     Plan plan;
     plan.text = fmt::format(
-        "Plan of FLASH I/O with {}, {} blocks of {} x {} x {} cells, at an assumed {} in "
+        "Plan of FLASH I/O with {}, {} of {} x {} x {} cells, at an assumed {} in "
         "all\n"
         "dumps: {}; repetitions: {}; on storage at a time: {}; memory of a rank: about {}\n"
         "expected duration: {}\n\n{}",
-        count_of(input.ranks, "rank"), g.first_block(writers), g.extent(0), g.extent(1),
-        g.extent(2), format_rate(input.rate), parameters.dumps, parameters.repetitions,
+        count_of(input.ranks, "rank"), count_of(g.first_block(writers), "block"), g.extent(0),
+        g.extent(1), g.extent(2), format_rate(input.rate), parameters.dumps, parameters.repetitions,
         format_size(static_cast<double>(on_storage)), format_size(static_cast<double>(memory)),
         format_duration(seconds), table.text(2));
     plan.data = Json{{"benchmark", "flash-io"},

@@ -13,10 +13,6 @@
 namespace effio::interference {
 namespace {
 
-std::string counted(std::int64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
-
 /// "2.00"; the end of a very wide interval as "4.2e+04".
 std::string times_text(double factor) {
     return factor < 1000 ? fmt::format("{:.2f}", factor) : fmt::format("{:.2g}", factor);
@@ -59,11 +55,11 @@ std::string title_of(const Turn& turn, const std::vector<std::string>& benchmark
 std::string heading(const std::vector<std::string>& benchmarks, const std::vector<int>& ranks,
                     const std::vector<Turn>& turns, std::int64_t rounds) {
     std::string text = fmt::format("Interference of {} groups: {} of {}\n\n", benchmarks.size(),
-                                   counted(rounds, "round"),
-                                   counted(static_cast<std::int64_t>(turns.size()), "turn"));
+                                   count_of(rounds, "round"),
+                                   count_of(static_cast<std::int64_t>(turns.size()), "turn"));
     for (std::size_t i = 0; i < benchmarks.size(); ++i) {
         text += fmt::format("  group {}: {}\n", group_name(static_cast<int>(i) + 1, benchmarks),
-                            counted(ranks[i], "rank"));
+                            count_of(ranks[i], "rank"));
     }
     text += '\n';
     for (const auto& turn : turns) text += "  " + title_of(turn, benchmarks) + "\n";

@@ -109,6 +109,7 @@ class Ior : public BenchmarkWith<Parameters> {
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
+    Status fits(int ranks) const override;
     std::vector<std::string> needed_directories() const override;
     Ending run(Job& job) override;
 
@@ -127,6 +128,34 @@ class Ior : public BenchmarkWith<Parameters> {
 
 std::string full_pattern(const FileSet& set, const Parameters& p) {
     return (set.directory.empty() ? p.storage.directory : set.directory) + "/" + set.pattern();
+}
+
+StorageNeeds needs_of(const Parameters& p, std::int64_t total) {
+    StorageNeeds needs{0, "the files need", "use a smaller --block or --stonewall", p.hold_memory};
+    // What a stonewall cuts off cannot be foreseen; what is written anyway must fit.
+    if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
+        needs.bytes =
+            static_cast<double>(total) *
+            (p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1.0);
+    }
+    return needs;
+}
+
+Status Ior::fits(int ranks) const {
+    const auto check = [ranks](const Parameters& p) -> Status {
+        // How much memory the nodes have only the run knows.
+        if (p.times_memory) return {};
+        const auto total =
+            product_of({p.ranks.value_or(ranks), p.threads, p.segments, p.block.count});
+        if (!total) return {};  // the plan and the run refuse it
+        return check_given_cap(p.storage.max_bytes, !is_model(p.storage.backend.name),
+                               needs_of(p, *total));
+    };
+    if (tests_.empty()) return check(parameters_);
+    for (const Test& test : tests_) {
+        if (auto fits = check(test.parameters); !fits) return fits;
+    }
+    return {};
 }
 
 std::vector<std::string> Ior::needed_directories() const {
@@ -196,8 +225,8 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     if (auto agreed = agree_on_input(session, p); !agreed) return Ending::from(agreed.error());
     const auto ranks = static_cast<int>(p.ranks.value_or(world));
     if (ranks > world) {
-        return Ending::from(
-            usage_error(fmt::format("--ranks {} are more than the {} of this run", ranks, world)));
+        return Ending::from(usage_error(fmt::format("--ranks: {} is more than the {} of this run",
+                                                    ranks, count_of(world, "rank"))));
     }
     const bool member = session.comm.rank() < ranks;
     const auto comm = session.comm.split(member ? std::optional<int>(0) : std::nullopt);
@@ -231,15 +260,7 @@ Ending Ior::run_test(Job& job, Parameters p, Observer* view, bool announces) {
     request.overwrite = p.storage.overwrite || ours;
     request.use_existing = p.use_existing && !ours;
     request.only_read = !p.writes() && !ours;
-    StorageNeeds needs{0, "the files need",
-                       "use a smaller --block, --stonewall, another directory or --max-bytes",
-                       p.hold_memory};
-    // What a stonewall cuts off cannot be foreseen; what is written anyway must fit.
-    if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
-        needs.bytes =
-            static_cast<double>(*total) *
-            (p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1.0);
-    }
+    const StorageNeeds needs = needs_of(p, *total);
     auto run = StorageRun::begin(job, std::move(request), storage->capabilities().real_files,
                                  p.storage.cache, needs);
     if (!run) return Ending::from(run.error());

@@ -23,8 +23,8 @@ std::string places(const Workload& w) {
     std::string where = "one directory";
     if (w.holders() > 1) where = fmt::format("each of {} directories", w.holders());
     if (w.leaf_only) {
-        where = fmt::format("each of the {} lowest of {} directories", w.holders(),
-                            w.tree.directories());
+        where = fmt::format("each of the {} lowest of {}", w.holders(),
+                            count_of(w.tree.directories(), "directory"));
     }
     if (w.loops > 1) where += fmt::format(" of each of {} trees", w.loops);
     return fmt::format("{} in {}", w.per_directory, where);
@@ -63,9 +63,9 @@ class ConsoleView : public Observer {
         }
         if (r.wall && r.wall->timed_out > 0) {
             if (!remark.empty()) remark += "; ";
-            remark += fmt::format("stonewall after {}: {} to {} items, then all to {}",
+            remark += fmt::format("stonewall after {}: {} to {}, then all to {}",
                                   format_duration(r.wall->last_seconds), r.wall->min_done,
-                                  r.wall->max_done, r.wall->max_done);
+                                  count_of(r.wall->max_done, "item"), r.wall->max_done);
         }
         console_.print(
             fmt::format(live_format, title(*r.phase, r.unique), number_of(r.iteration),

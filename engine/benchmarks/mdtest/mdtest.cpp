@@ -38,6 +38,11 @@ class Mdtest : public BenchmarkWith<Parameters> {
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }
+    Status fits(int ranks) const override {
+        return check_given_cap(parameters_.storage.max_bytes,
+                               !is_model(parameters_.storage.backend.name),
+                               needs(parameters_.workload().items, ranks));
+    }
     std::vector<std::string> needed_directories() const override;
     Ending run(Job& job) override;
 
@@ -45,7 +50,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
     Result<Setup> set_up(const Job& job) const;
     Result<std::int64_t> files(const Session& session, const Workload& workload) const;
     Target::Request request(const Workload& workload, int ranks) const;
-    StorageNeeds needs(const Setup& setup) const;
+    StorageNeeds needs(std::int64_t files, int ranks) const;
     Status can(const Session& session, const Names& names) const;
 
     std::unique_ptr<Observer> view_;
@@ -58,8 +63,9 @@ Result<std::int64_t> Mdtest::files(const Session& session, const Workload& workl
     auto count =
         from_root(session.comm, [&] { return read_count(*parameters_.stonewall_file, "items"); });
     if (count && *count > workload.items) {
-        return usage_error(fmt::format("{}: says {} files of each rank, but the options say {}",
-                                       *parameters_.stonewall_file, *count, workload.items));
+        return usage_error(fmt::format("{}: says {} of each rank, but the options say {}",
+                                       *parameters_.stonewall_file, count_of(*count, "file"),
+                                       workload.items));
     }
     return count;
 }
@@ -82,10 +88,9 @@ Result<Setup> Mdtest::set_up(const Job& job) const {
     if (!count) return std::move(count.error());
     s.files = *count;
     if (parameters_.items && s.workload.loops == 1 && *parameters_.items != s.workload.items) {
-        s.notes.push_back(
-            fmt::format("{} items for each rank, not {}: the same number in each of "
-                        "{} directories",
-                        s.workload.items, *parameters_.items, s.workload.holders()));
+        s.notes.push_back(fmt::format("{} for each rank, not {}: the same number in each of {}",
+                                      count_of(s.workload.items, "item"), *parameters_.items,
+                                      count_of(s.workload.holders(), "directory")));
     }
     if (parameters_.rank_shift > 0 && comm.size() == 1) {
         s.notes.emplace_back("one rank alone cannot take over the items of another");
@@ -131,16 +136,16 @@ Status Mdtest::can(const Session& session, const Names& names) const {
          {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"}});
 }
 
-StorageNeeds Mdtest::needs(const Setup& setup) const {
+StorageNeeds Mdtest::needs(std::int64_t files, int ranks) const {
     constexpr std::int64_t block = 4096;  // of nearly all file systems
     StorageNeeds needs;
     // What a stonewall cuts off cannot be foreseen.
     if (parameters_.adopts() || parameters_.stonewall.count > 0) return needs;
     const std::int64_t each = (parameters_.write_bytes.count + block - 1) / block * block;
-    needs.bytes = static_cast<double>(each) * static_cast<double>(setup.files) *
-                  (parameters_.shared_files ? 1 : setup.ranks);
+    needs.bytes = static_cast<double>(each) * static_cast<double>(files) *
+                  (parameters_.shared_files ? 1 : ranks);
     needs.what = "the files would take";
-    needs.advice = "use fewer --items, a smaller --write-bytes or another directory";
+    needs.advice = "use fewer --items or a smaller --write-bytes";
     return needs;
 }
 
@@ -152,7 +157,7 @@ Ending Mdtest::run(Job& job) {
     if (auto met = can(session, *names); !met) return Ending::from(met.error());
     const bool real = names->capabilities().real_files;
     auto run = StorageRun::begin(job, request(setup->workload, setup->ranks), real,
-                                 parameters_.storage.cache, needs(*setup));
+                                 parameters_.storage.cache, needs(setup->files, setup->ranks));
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();
     setup->file_system = target.file_system();

@@ -288,10 +288,9 @@ Status Parameters::check() {
     auto work = Workload::of(wish());
     if (!work) return std::move(work.error());
     if (threads > std::max<std::int64_t>(work->per_directory, 1)) {
-        return usage_error(
-            fmt::format("--threads: {} threads have not enough in {} items in each "
-                        "directory",
-                        threads, work->per_directory));
+        return usage_error(fmt::format("--threads: {} have not enough in {} in each directory",
+                                       count_of(threads, "thread"),
+                                       count_of(work->per_directory, "item")));
     }
     const auto all = bases();
     if (std::set<std::string>(all.begin(), all.end()).size() != all.size()) {

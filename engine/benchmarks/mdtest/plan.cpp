@@ -73,12 +73,15 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     const auto span = p.until_ci.foretell(p.iterations, "iteration", total / assumed);
     total *= static_cast<double>(p.iterations);
     plan.text = fmt::format(
-        "Plan of mdtest with {}: {} items for each, {} in each of {} directories of a tree "
+        "Plan of mdtest with {}: {} for each, {} in each of {} of a tree "
         "of {}, {} {}\n{}; each is\n{}on storage at a time: {}\n{}\n"
         "expected duration at {} operations per second in all: {}\n",
-        count_of(input.ranks, "rank"), w.items, w.per_directory, w.holders(), w.tree.directories(),
-        w.loops, w.unique ? "tree for each rank" : "trees for all ranks", span.repetitions,
-        table.text(2), format_size(most_bytes), against.text(), assumed, span.duration);
+        count_of(input.ranks, "rank"), count_of(w.items, "item"), w.per_directory,
+        count_of(w.holders(), "directory"), w.tree.directories(), w.loops,
+        w.unique || w.loops == 1 ? (w.unique ? "tree for each rank" : "tree for all ranks")
+                                 : "trees for all ranks",
+        span.repetitions, table.text(2), format_size(most_bytes), against.text(), assumed,
+        span.duration);
     plan.data = Json{{"benchmark", "mdtest"},
                      {"ranks", input.ranks},
                      {"iterations", p.iterations},

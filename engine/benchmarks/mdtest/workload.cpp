@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/units.hpp"
+
 namespace effio::mdtest {
 namespace {
 
@@ -68,17 +70,17 @@ Result<Workload> Workload::of(const Wish& wish) {
         if (wish.items) {
             if (*wish.items % w.per_directory != 0) {
                 return usage_error(
-                    fmt::format("{} items for each rank are not a multiple of {} in each directory",
-                                *wish.items, w.per_directory));
+                    fmt::format("{} for each rank are not a multiple of {} in each directory",
+                                count_of(*wish.items, "item"), w.per_directory));
             }
             w.loops = *wish.items / w.per_directory;
         }
     } else {
         w.per_directory = *wish.items / holders;
         if (w.per_directory == 0 && *wish.items > 0) {
-            return usage_error(fmt::format(
-                "{} items for each rank leave nothing for {} directories: give at least as many",
-                *wish.items, holders));
+            return usage_error(
+                fmt::format("{} for each rank leave nothing for {}: give at least as many",
+                            count_of(*wish.items, "item"), count_of(holders, "directory")));
         }
     }
     if (w.per_directory > most_items / holders / w.loops) {

@@ -38,6 +38,7 @@ class Overlap : public BenchmarkWith<Parameters> {
                "      a known answer: the thread hides all of it, the blocking call nothing";
     }
     Result<Plan> plan(const PlanInput& input) const override;
+    Status fits(int ranks) const override;
     std::vector<std::string> needed_directories() const override {
         if (is_model(parameters_.backend.name)) return {};
         return {parameters_.directory};
@@ -48,6 +49,11 @@ class Overlap : public BenchmarkWith<Parameters> {
     Result<std::int64_t> bytes_of_a_file(int ranks) const;
     Ending run_on(Job& job, std::vector<Contender> contenders, StorageRun& run);
 };
+
+StorageNeeds needs_of(std::int64_t file_bytes, std::size_t ways) {
+    return {static_cast<double>(file_bytes) * static_cast<double>(ways), "all ways need",
+            "use a smaller --transfer or fewer --ways"};
+}
 
 Result<std::int64_t> Overlap::bytes_of_a_file(int ranks) const {
     std::int64_t sum = 0;
@@ -120,6 +126,15 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
     return plan;
 }
 
+Status Overlap::fits(int ranks) const {
+    const auto file = bytes_of_a_file(ranks);
+    if (!file) return file.error();
+    // Only the run finds out which of several ways are missing.
+    return check_given_cap(parameters_.max_bytes, !is_model(parameters_.backend.name),
+                           needs_of(*file, parameters_.ways_asked ? parameters_.ways_in_force.size()
+                                                                  : std::size_t{1}));
+}
+
 Ending Overlap::run(Job& job) {
     Session& session = job.session;
     const int ranks = session.comm.size();
@@ -147,10 +162,7 @@ Ending Overlap::run(Job& job) {
     parameters_.ways_in_force = able;
     Target::Request request = request_of(parameters_);
     for (const auto& one : contenders) request.files.push_back(one.files);
-    StorageNeeds needs;
-    needs.bytes = static_cast<double>(*file) * static_cast<double>(contenders.size());
-    needs.what = "all ways need";
-    needs.advice = "use a smaller --transfer, fewer --ways or another directory";
+    const StorageNeeds needs = needs_of(*file, contenders.size());
     auto run = StorageRun::begin(job, std::move(request), !is_model(parameters_.backend.name),
                                  parameters_.cache, needs);
     if (!run) return Ending::from(run.error());

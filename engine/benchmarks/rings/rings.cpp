@@ -57,7 +57,7 @@ class Rings : public BenchmarkWith<Parameters> {
 Result<Plan> Rings::plan(const PlanInput& input) const {
     if (input.ranks < 2) return usage_error("rings needs at least 2 ranks: --plan-ranks");
     Plan plan;
-    plan.text = fmt::format("Plan of rings with {} ranks\n", input.ranks);
+    plan.text = fmt::format("Plan of rings with {}\n", count_of(input.ranks, "rank"));
     plan.data = Json{{"benchmark", "rings"}, {"ranks", input.ranks}};
     double seconds = 0;
     Json lengths = Json::array();

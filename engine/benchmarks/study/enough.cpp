@@ -124,8 +124,9 @@ std::string EnoughRanks::why_not_known() const {
 std::string EnoughRanks::sentence() const {
     if (found.known != Enough::known) {
         std::string text =
-            fmt::format("{}: highest rate {} with {} of {} processes", where_text,
-                        format_rate(found.rates[found.best]), ranks[found.best], ranks.back());
+            fmt::format("{}: highest rate {} with {} of {}", where_text,
+                        format_rate(found.rates[found.best]), ranks[found.best],
+                        count_of(ranks.back(), "process"));
         if (found.known == Enough::growing) {
             text += fmt::format("; {} {} {}", ranks.front(), ranks.front() == 1 ? "gets" : "get",
                                 format_rate(found.rates.front()));
@@ -133,15 +134,15 @@ std::string EnoughRanks::sentence() const {
         if (found.shape == Shape::falling) text += fmt::format("; {}", words(found.shape));
         return text + "; " + why_not_known();
     }
-    std::string text =
-        fmt::format("{}: use {} of {} processes for I/O", where_text, of_point(), ranks.back());
+    std::string text = fmt::format("{}: use {} of {} for I/O", where_text, of_point(),
+                                   count_of(ranks.back(), "process"));
     if (found.low != found.high) {
         text += fmt::format(" (95 % interval: {} to {})", ranks[found.low], ranks[found.high]);
     }
     text += fmt::format(": {}", format_rate(found.rates[found.point]));
     if (found.best != found.point) {
-        text += fmt::format(" of at most {} ({} processes)", format_rate(found.rates[found.best]),
-                            ranks[found.best]);
+        text += fmt::format(" of at most {} ({})", format_rate(found.rates[found.best]),
+                            count_of(ranks[found.best], "process"));
     }
     if (found.point != 0) {
         text += fmt::format("; {} {} {}", ranks.front(), ranks.front() == 1 ? "gets" : "get",

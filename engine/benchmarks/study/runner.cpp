@@ -409,7 +409,16 @@ std::unique_ptr<Storage> make_queued(Job& job, const Target& target, const Stora
     return takes != 0 ? std::move(queued) : nullptr;
 }
 
+StorageNeeds needs_of(const Definition& definition, const Options& options) {
+    return {bytes_lying(definition, options.storage.keep), "the files need", "use smaller sizes"};
+}
+
 }  // namespace
+
+Status check_cap(const Definition& definition, const Options& options) {
+    return check_given_cap(options.storage.max_bytes, !is_model(options.storage.backend.name),
+                           needs_of(definition, options));
+}
 
 Ending run(Job& job, const Definition& definition, const Options& options, Observer* more,
            const Beside* beside) {
@@ -429,13 +438,11 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     request.files = files_of(groups);
     request.only_read =
         std::none_of(groups.begin(), groups.end(), [](const Group& group) { return group.writes; });
-    const double lying = bytes_lying(definition, options.storage.keep);
     if (beside != nullptr) {
         request.files.insert(request.files.end(), beside->files.begin(), beside->files.end());
     }
-    auto run = StorageRun::begin(
-        job, std::move(request), ways.real_files(), options.storage.cache,
-        {lying, "the files need", "use smaller sizes, another directory or --max-bytes"});
+    auto run = StorageRun::begin(job, std::move(request), ways.real_files(), options.storage.cache,
+                                 needs_of(definition, options));
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();
 

@@ -19,6 +19,9 @@ namespace effio::study {
 /// What all cells would do, by arithmetic.
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input);
 
+/// Whether a --max-bytes that was given is large enough.
+Status check_cap(const Definition& definition, const Options& options);
+
 /// What is done after the cells and is none. Its files are declared and removed with theirs.
 struct Beside {
     std::vector<FileSet> files;
@@ -37,6 +40,11 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
         auto definition = define(input.ranks);
         if (!definition) return std::move(definition.error());
         return make_plan(*definition, this->parameters_, input);
+    }
+    Status fits(int ranks) const override {
+        if (!this->parameters_.storage.max_bytes) return {};
+        const auto definition = define(ranks);
+        return definition ? check_cap(*definition, this->parameters_) : Status(definition.error());
     }
     std::vector<std::string> needed_directories() const override {
         return this->parameters_.storage.needed_directories();

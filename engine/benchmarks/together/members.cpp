@@ -165,7 +165,8 @@ Status make_members(const Options& options, Members& members) {
         if (auto made = parse_member(options, text, ++number, members); !made) note(made.error());
     }
     if (options.show > number) {
-        note(usage_error(fmt::format("--show {}: there are {} groups", options.show, number)));
+        note(usage_error(
+            fmt::format("--show {}: there are only {}", options.show, count_of(number, "group"))));
     }
     if (!faults.cause.empty()) return faults;
     std::int64_t first = 0;
@@ -202,11 +203,18 @@ int ranks_beside(const Members& members, const Member& mine) {
 
 Status check_ranks(const Members& members, std::int64_t ranks) {
     const int needed = ranks_of(members);
-    if (needed == ranks) return {};
+    if (needed == ranks) {
+        for (const auto& member : members) {
+            if (auto fits = member.benchmark->fits(member.ranks); !fits) {
+                return usage_error(member.name() + ": " + fits.error().text());
+            }
+        }
+        return {};
+    }
     return usage_error(
-        fmt::format("the groups need {} ranks in all, and the job has {}: launch it "
+        fmt::format("the groups need {} in all, and the job has {}: launch it "
                     "with mpiexec -n {}, or change the groups",
-                    needed, ranks, needed));
+                    count_of(needed, "rank"), ranks, needed));
 }
 
 }  // namespace effio::together

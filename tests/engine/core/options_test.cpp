@@ -233,7 +233,7 @@ TEST(Options, large_bounds_are_exact_and_a_boundless_size_has_none) {
 
 TEST(Options, values_out_of_range_name_the_range) {
     EXPECT_EQ(Every().fault({"--count", "0"}), "--count: 0 is out of range (1 to 100)");
-    EXPECT_EQ(Every().fault({"--chunk", "4B"}), "--chunk: 4B is out of range (8B to 1000000000B)");
+    EXPECT_EQ(Every().fault({"--chunk", "4B"}), "--chunk: 4B is out of range (8B to 1GB)");
     EXPECT_EQ(Every().fault({"--time", "2h"}), "--time: 2h is out of range (0s to 3600s)");
     EXPECT_EQ(Every().fault({"--sizes", "8,65"}), "--sizes: 65 is out of range (1 to 64)");
     EXPECT_EQ(Every().fault({"--limit", "11"}), "--limit: 11 is out of range (0 to 10)");
@@ -288,7 +288,7 @@ TEST(Options, help_text_is_made_from_the_table) {
               "  -v, --verbose             say more\n"
               "  -n, --count N             how many (1 to 100) [default: 3]\n"
               "      --factor X            by how much (0.5 to 8) [default: 1.5]\n"
-              "      --chunk SIZE          size of a chunk (8B to 1000000000B) [default: 1MiB+8B]\n"
+              "      --chunk SIZE          size of a chunk (8B to 1GB) [default: 1MiB+8B]\n"
               "      --time TIME           how long (0s to 3600s) [default: 30s]\n"
               "      --rate RATE           how fast [default: 1e+09B/s]\n"
               "      --mode fast|slow      which way [default: fast]\n"

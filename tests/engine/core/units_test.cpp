@@ -65,6 +65,13 @@ TEST(Units, exact_sizes_are_read_back_as_they_were) {
     }
     EXPECT_EQ(format_exact(Bytes{1048584}), "1MiB+8B");
     EXPECT_EQ(format_exact(Bytes{2097152}), "2MiB");
+    // As people type them: decimal sizes, and plain bytes where no unit is whole.
+    EXPECT_EQ(format_exact(Bytes{1'000'000}), "1MB");
+    EXPECT_EQ(format_exact(Bytes{47'008}), "47008B");
+    EXPECT_EQ(format_exact(Bytes{999'999}), "999999B");
+    EXPECT_EQ(format_exact(Bytes{5000}), "5kB");
+    EXPECT_EQ(format_exact(Bytes{1024'000}), "1000KiB");
+    EXPECT_EQ(format_exact(Bytes{1032}), "1KiB+8B");
 }
 
 TEST(Units, printed_for_people) {
@@ -83,6 +90,10 @@ TEST(Units, one_is_no_plural) {
     EXPECT_EQ(count_of(1, "rank"), "1 rank");
     EXPECT_EQ(count_of(0, "rank"), "0 ranks");
     EXPECT_EQ(count_of(2, "node"), "2 nodes");
+    EXPECT_EQ(count_of(2, "directory"), "2 directories");
+    EXPECT_EQ(count_of(3, "process"), "3 processes");
+    EXPECT_EQ(count_of(2, "array"), "2 arrays");
+    EXPECT_EQ(count_of(0, "batch"), "0 batches");
 }
 
 }  // namespace

@@ -27,9 +27,16 @@ HintRules rules(const std::string& text) {
     return parsed ? *parsed : HintRules{};
 }
 
-/// What is said about a faulty file.
-std::string faults(const std::string& text) {
+/// What is said about a faulty file, in plain words and in those of the original.
+std::string plain_faults(const std::string& text) {
     const auto parsed = HintRules::parse(text, "F", words());
+    return parsed ? "no fault" : parsed.error().cause;
+}
+
+std::string faults(const std::string& text) {
+    HintVocabulary original = words();
+    original.original_words = true;
+    const auto parsed = HintRules::parse(text, "F", original);
     if (parsed) return "no fault";
     EXPECT_EQ(parsed.error().exit_code, ExitCode::usage);
     return parsed.error().cause;
@@ -178,11 +185,32 @@ TEST(HintRules, missing_fields_and_long_keys_are_named_alone) {
 TEST(HintRules, values_longer_than_MPI_takes_are_refused) {
     auto vocabulary = words();
     vocabulary.max_value_length = 10;
+    vocabulary.original_words = true;
     const auto parsed = HintRules::parse("all all all all k 12345678901\n", "F", vocabulary);
     ASSERT_FALSE(parsed);
     EXPECT_EQ(parsed.error().cause,
               "error in info-file F, line 1: line ignored - info value has more than 10 "
               "(MPI_MAX_INFO_VAL) characters");
+}
+
+TEST(HintRules, plain_words_say_exactly_what_is_wrong) {
+    EXPECT_EQ(plain_faults("all all all all"),
+              "F, line 1: the key is missing; a line is PROCESSES ACCESS PATTERN CHUNK KEY VALUE");
+    EXPECT_EQ(plain_faults("all all all all " + std::string(50, 'k') + " v"),
+              "F, line 1: the key " + std::string(40, 'k') + "… has 50 characters; MPI allows 36");
+    EXPECT_EQ(plain_faults("3 Write separate all k v"),
+              "F, line 1: 3 is not a number of processes of this run: 2, 4 or all; Write is not an "
+              "access of this benchmark: write, rewrite, read or all; separate is not a pattern of "
+              "this benchmark: scatter, shared, separated, segmented, seg_coll or all");
+    EXPECT_EQ(plain_faults("# first\nall all all 77 k v\n" + std::string(2001, ' ')),
+              "F, line 2: 77 is not a chunk size of this benchmark: 0, 1024, 1032, 32768, 32776, "
+              "1048576, 1048584, Lmax, on_open or all\n"
+              "F, line 3: the line has more than 2000 characters");
+    HintVocabulary none;
+    none.max_value_length = 1;
+    EXPECT_EQ(HintRules::parse("2 all all all k 12", "F", none).error().cause,
+              "F, line 1: 2 is not a number of processes of this run: only all applies; the value "
+              "of k has 2 characters; MPI allows 1");
 }
 
 TEST(HintRules, every_faulty_line_is_reported_with_its_number) {
