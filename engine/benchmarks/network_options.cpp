@@ -57,8 +57,12 @@ ExchangeMaker NetworkOptions::maker() const {
     if (!virtual_time()) {
         return [](const Comm& comm, LinkLoad) { return make_mpi_exchange(comm); };
     }
-    return [model = model](const Comm& comm, LinkLoad load) {
-        return make_sim_exchange(comm, model, load);
+    // Each exchange has noise of its own, or every pattern would meet the same.
+    constexpr std::int64_t apart = 100'003;
+    return [model = model, made = std::int64_t{0}](const Comm& comm, LinkLoad load) mutable {
+        SimModel own = model;
+        own.noise_seed += apart * made++;
+        return make_sim_exchange(comm, own, load);
     };
 }
 

@@ -23,6 +23,16 @@ class Gaussian {
     std::mt19937_64 random_;
 };
 
+/// Independent numbers between 0 and 1.
+class UniformNoise {
+  public:
+    explicit UniformNoise(std::uint64_t seed) : random_(seed) {}
+    double next() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
+
+  private:
+    std::mt19937_64 random_;
+};
+
 /// Gaussian numbers of mean 0 and deviation 1 with correlation `rho` of neighbours, -1 < rho < 1:
 /// what is left of the last one, and something new.
 class CorrelatedNoise {

@@ -144,6 +144,26 @@ class OptionTable {
              },
              [&target] { target.clear(); }});
     }
+    /// A text of a grammar of its own: `parse` reads it, `show` gives it back.
+    template <class T>
+    Option& parsed(std::string name, T& target,
+                   std::type_identity_t<std::function<Result<T>(std::string_view)>> parse,
+                   std::type_identity_t<std::function<std::string(const T&)>> show,
+                   std::string metavar, std::string help) {
+        Option& option = insert(std::move(name), std::move(help));
+        option.type_ = "text";
+        option.metavar_ = std::move(metavar);
+        option.default_text_ = show(target);
+        option.assign_ = [&target, parse = std::move(parse)](const Option&,
+                                                             std::string_view text) -> Status {
+            auto value = parse(text);
+            if (!value) return value.error();
+            target = std::move(*value);
+            return {};
+        };
+        option.value_ = [&target, show = std::move(show)] { return Json(show(target)); };
+        return option;
+    }
     /// "on" or "off"; without a value it is "on".
     Option& on_off(std::string name, bool& target, std::string help) {
         Option& option =

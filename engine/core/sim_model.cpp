@@ -18,28 +18,62 @@ void SimModel::declare(OptionTable& table) {
         .range(0, 1e18);
     table.add("metadata", metadata, "cost of a namespace operation").range(0, 1e6);
     table.flag("no-content", no_content, "keep no data; verification is then impossible");
-    table.add("noise", noise, "deviation of the seconds of a transfer, a share of them")
-        .range(0, 0.5);
-    table.add("noise-correlation", noise_correlation, "of the noise of neighbouring transfers")
-        .range(0, 0.99);
-    table.add("noise-drift", noise_drift, "by which each transfer takes longer than the one before")
-        .range(0, 1);
-    table.add("noise-seed", noise_seed, "of the noise; rank i has this and i").range(0, 1e9);
+    declare_noise(table);
     table.choice("noise-of", noise_of,
-                 {{"all", NoiseOf::all}, {"writes", NoiseOf::writes}, {"reads", NoiseOf::reads}},
-                 "which transfers have it");
-    declare_messages(table);
+                 {{"all", NoiseOf::all},
+                  {"writes", NoiseOf::writes},
+                  {"reads", NoiseOf::reads},
+                  {"messages", NoiseOf::messages}},
+                 "which operations have it");
+    declare_network(table);
 }
 
-double SimNoise::next(bool write) {
-    using Of = SimModel::NoiseOf;
-    if (!model_.is_noisy() || model_.noise_of == (write ? Of::reads : Of::writes)) return 1;
-    constexpr double least = 0.1;
-    const double factor = 1 + model_.noise * noise_.next() + model_.noise_drift * done_++;
-    return std::max(factor, least);
+namespace {
+
+/// With what the older settings say beside `noise`.
+NoiseTerms all_terms(const SimModel& model) {
+    NoiseTerms all = model.noise;
+    if (model.noise_correlation > 0) {
+        for (NoiseTerm& term : all.terms) {
+            if (term.kind != NoiseTerm::Kind::gauss) continue;
+            term.kind = NoiseTerm::Kind::correlated;
+            term.second = model.noise_correlation;
+        }
+    }
+    if (model.noise_drift > 0) {
+        all.terms.push_back({NoiseTerm::Kind::drift, model.noise_drift, 0});
+    }
+    return all;
+}
+
+}  // namespace
+
+SimNoise::SimNoise(const SimModel& model, int rank)
+    : noisy_(model.is_noisy()),
+      of_(model.noise_of),
+      factors_(all_terms(model), static_cast<std::uint64_t>(model.noise_seed), rank) {}
+
+void SimModel::declare_noise(OptionTable& table) {
+    table.parsed(
+        "noise", noise, NoiseTerms::parse, [](const NoiseTerms& terms) { return terms.text; },
+        "TERM+TERM",
+        "of the seconds of an operation: 0.05 (Gaussian, of this deviation), ar:DEVIATION:RHO, "
+        "bimodal:SHARE:FACTOR, rare:SHARE:FACTOR, regime:OPERATIONS:FACTOR, "
+        "sine:OPERATIONS:DEVIATION, drift:SHARE, night:DEVIATION; several joined by +");
+    table.add("noise-correlation", noise_correlation, "of Gaussian noise of neighbours")
+        .range(0, 0.99);
+    table
+        .add("noise-drift", noise_drift, "by which each operation takes longer than the one before")
+        .range(0, 1);
+    table.add("noise-seed", noise_seed, "of the noise; rank i has this and i").range(0, 1e9);
 }
 
 void SimModel::declare_messages(OptionTable& table) {
+    declare_network(table);
+    declare_noise(table);
+}
+
+void SimModel::declare_network(OptionTable& table) {
     table.add("message-latency", message_latency, "of a message").range(0, 1e6);
     table.add("message-rate", message_rate, "rate of a message; 0 = no limit").range(0, 1e18);
     table

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/json.hpp"
-#include "core/noise.hpp"
+#include "core/noise_terms.hpp"
 #include "core/options.hpp"
 #include "core/units.hpp"
 
@@ -26,12 +26,10 @@ struct SimModel {
     BytesPerSecond cache_rate{0};  ///< of transfers that the cache takes
     Seconds metadata{0};           ///< each namespace operation
     bool no_content = false;       ///< keep no data: larger runs, but nothing to verify
-    // Of a rank's transfers, and of its operations on names: the seconds of number i are (1 + noise
-    // x_i + drift i) of the model's, a tenth of it at least; x is Gaussian, of deviation 1
-    // (core/noise.hpp).
-    enum class NoiseOf { all, writes, reads };
-    double noise = 0;
-    double noise_correlation = 0;  ///< of neighbours
+    // Of a rank's transfers, operations on names, and messages (core/noise_terms.hpp).
+    enum class NoiseOf { all, writes, reads, messages };
+    NoiseTerms noise;
+    double noise_correlation = 0;  ///< of neighbours, in the independent terms of `noise`
     double noise_drift = 0;        ///< by transfer
     std::int64_t noise_seed = 1;
     NoiseOf noise_of = NoiseOf::all;
@@ -45,11 +43,13 @@ struct SimModel {
     /// of messages alone for benchmarks that know no storage.
     void declare(OptionTable& table);
     void declare_messages(OptionTable& table);
+    void declare_noise(OptionTable& table);
+    void declare_network(OptionTable& table);
 
     static double time_at(BytesPerSecond rate, std::int64_t bytes) {
         return rate.count > 0 ? static_cast<double>(bytes) / rate.count : 0.0;
     }
-    bool is_noisy() const { return noise > 0 || noise_drift > 0; }
+    bool is_noisy() const { return noise.any() || noise_drift > 0; }
     /// Seconds for `bytes` through the storage with `active` ranks at work.
     double storage_seconds(std::int64_t bytes, int active) const {
         const BytesPerSecond share{shared_rate.count / std::max(active, 1)};
@@ -65,19 +65,24 @@ struct SimModel {
     }
 };
 
-/// The noise of one rank's transfers, one after another.
+/// The noise of one rank's operations, one after another.
 class SimNoise {
   public:
-    SimNoise(const SimModel& model, int rank)
-        : model_(model),
-          noise_(static_cast<std::uint64_t>(model.noise_seed + rank), model.noise_correlation) {}
+    SimNoise(const SimModel& model, int rank);
     /// By how much the seconds of the next transfer are to be multiplied.
-    double next(bool write);
+    double next(bool write) {
+        return next(write ? SimModel::NoiseOf::writes : SimModel::NoiseOf::reads);
+    }
+    double next_message() { return next(SimModel::NoiseOf::messages); }
 
   private:
-    const SimModel& model_;
-    CorrelatedNoise noise_;
-    double done_ = 0;
+    double next(SimModel::NoiseOf what) {
+        if (!noisy_ || (of_ != SimModel::NoiseOf::all && of_ != what)) return 1;
+        return factors_.next();
+    }
+    bool noisy_;
+    SimModel::NoiseOf of_;
+    NoiseFactors factors_;
 };
 
 }  // namespace effio

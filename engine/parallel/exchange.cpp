@@ -107,7 +107,7 @@ class MpiExchange : public Exchange {
 class SimExchange : public Exchange {
   public:
     SimExchange(const Comm& comm, const SimModel& model, LinkLoad load)
-        : comm_(comm), model_(model), load_(load) {}
+        : comm_(comm), model_(model), load_(load), noise_(model, comm.rank()) {}
 
   protected:
     void sendrecv(std::span<const Step> steps) override {
@@ -146,13 +146,15 @@ class SimExchange : public Exchange {
         for (std::size_t i = 0; i < steps.size(); ++i) {
             if (!steps[i].from) continue;
             const auto bytes = static_cast<std::int64_t>(steps[i].receive.size());
-            comm_.clock().wait_until(sent[i] + model_.message_seconds(bytes, under_way));
+            comm_.clock().wait_until(sent[i] + model_.message_seconds(bytes, under_way) *
+                                                   noise_.next_message());
         }
     }
 
     const Comm& comm_;
     SimModel model_;
     LinkLoad load_;
+    SimNoise noise_;
 };
 
 }  // namespace

@@ -69,7 +69,15 @@ TEST(SimModel, every_setting_is_an_option) {
     EXPECT_TRUE(table.set("noise-seed", "7"));
     EXPECT_TRUE(table.set("noise-of", "reads"));
     EXPECT_FALSE(table.set("noise-of", "renames"));
-    EXPECT_EQ(m.noise + m.noise_correlation + m.noise_drift, 0.75);
+    EXPECT_EQ(m.noise.text, "0.25");
+    EXPECT_EQ(m.noise_correlation + m.noise_drift, 0.5);
+    // Messages alone have the same noise.
+    SimModel network;
+    OptionTable of_messages("sim", "");
+    network.declare_messages(of_messages);
+    EXPECT_TRUE(of_messages.set("noise", "bimodal:0.2:2"));
+    EXPECT_EQ(of_messages.values()["noise"], "bimodal:0.2:2");
+    EXPECT_FALSE(of_messages.set("noise-of", "messages"));
     EXPECT_EQ(m.noise_seed, 7);
     EXPECT_EQ(m.noise_of, SimModel::NoiseOf::reads);
 }
@@ -86,6 +94,11 @@ TEST(SimModel, noise_is_known) {
     EXPECT_EQ(of_reads.next(false), 1);
     EXPECT_EQ(of_reads.next(true), 1);
     EXPECT_EQ(of_reads.next(false), 1.5);
+    m.noise_of = SimModel::NoiseOf::messages;
+    SimNoise of_messages(m, 0);
+    EXPECT_EQ(of_messages.next(false), 1);
+    EXPECT_EQ(of_messages.next_message(), 1);
+    EXPECT_EQ(of_messages.next_message(), 1.5);
     // Mean and deviation of many; rank 1 with seed 1 is rank 0 with seed 2.
     m = SimModel();
     m.noise = 0.1;

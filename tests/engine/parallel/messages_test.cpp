@@ -101,6 +101,23 @@ TEST(SimExchange, messages_take_alpha_and_n_over_beta) {
     ring.expect_all();
 }
 
+TEST(SimExchange, messages_have_the_noise_of_the_model) {
+    Clock clock(Clock::Kind::virtual_time);
+    const Comm comm = Comm::world(clock);
+    if (comm.size() < 3) GTEST_SKIP() << "needs a ring of three";
+    SimModel model;
+    model.message_latency = {1.0};
+    model.noise = *NoiseTerms::parse("regime:1:3");
+    const auto exchange = make_sim_exchange(comm, model, {});
+    RingOfBytes ring(comm);
+    // Of each rank's two messages the second takes three times as long.
+    exchange->run(Method::sendrecv, ring.steps);
+    EXPECT_DOUBLE_EQ(clock.now(), 1 + 3);
+    exchange->run(Method::nonblocking, ring.steps);
+    EXPECT_DOUBLE_EQ(clock.now(), 4 + 3);  // both at a time
+    ring.expect_all();
+}
+
 TEST(SimExchange, messages_under_way_share_the_link) {
     Clock clock(Clock::Kind::virtual_time);
     const Comm comm = Comm::world(clock);
