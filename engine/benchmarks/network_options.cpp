@@ -12,7 +12,8 @@ void NetworkOptions::declare(OptionTable& table) {
     table
         .add("backend-options", settings,
              "settings of sim, key=value,…: message-latency, message-rate, link-rate (shared by "
-             "all messages under way), collective (cost of a barrier or reduction)")
+             "all messages under way), collective (cost of a barrier or reduction), noise (kinds: "
+             "see Known noise in docs/reading.md), noise-seed")
         .metavar("K=V,…");
     table.choice("verify", verify, {{"ends", VerifiedBytes::ends}, {"all", VerifiedBytes::all}},
                  "bytes to check: the first and last one of each message, inside the timed "

@@ -42,6 +42,13 @@ std::string clinging_of(const UntilCi::Series& series) {
                        count_of(interval->count, "value"), interval->worth);
 }
 
+std::string oddities_text(const UntilCi::Series& series) {
+    const Oddities odd = oddities_of(series.values);
+    const auto of = count_of(static_cast<std::int64_t>(series.values.size()), "value");
+    if (odd.two_modes) return fmt::format("{}: {} in two modes", series.subject.text, of);
+    return fmt::format("{}: {} of {} are outliers", series.subject.text, odd.outliers, of);
+}
+
 std::string lines(const std::vector<const UntilCi::Series*>& some,
                   std::string (*text)(const UntilCi::Series&)) {
     std::string out;
@@ -74,9 +81,14 @@ void UntilCiOptions::declare(OptionTable& table) {
     table
         .add("until-ci", share,
              "repeat until the 95 % interval of each mean rate is at most this share of it on "
-             "either side, as 5%; the number of repetitions is then the most there may be (100 "
-             "unless given), 3 the least")
+             "either side, as 5%, and nothing speaks against it; the number of repetitions is then "
+             "the most there may be (100 unless given), 10 the least")
         .automatic("the number of repetitions is fixed");
+    table
+        .add("until-ci-least", at_least,
+             "with --until-ci: repeat for at least this long, so that slow changes show")
+        .range(0, 1e9)
+        .automatic("10s");
     table
         .add("until-ci-limit", limit,
              "with --until-ci: no repetition begins after this time; 0 = no limit")
@@ -93,6 +105,7 @@ void UntilCiOptions::declare_rounds(OptionTable& table, std::int64_t& rounds,
 Status UntilCiOptions::check(std::int64_t& most, std::string_view name, std::int64_t unasked) {
     if (!on()) {
         if (limit) return usage_error("--until-ci-limit needs --until-ci");
+        if (at_least) return usage_error("--until-ci-least needs --until-ci");
         return {};
     }
     if (!most_given) most = unasked;
@@ -102,8 +115,8 @@ Status UntilCiOptions::check(std::int64_t& most, std::string_view name, std::int
 Status UntilCiOptions::check_most(std::int64_t most, std::string_view name) const {
     if (!on() || most >= least) return {};
     return usage_error(
-        fmt::format("{} {}: with --until-ci it is the most there may be, and an interval needs at "
-                    "least {}",
+        fmt::format("{} {}: with --until-ci it is the most there may be, and at least {} are "
+                    "needed",
                     name, most, least));
 }
 
@@ -121,7 +134,9 @@ UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_vie
             std::min(within_limit, std::max(1.0, std::ceil(limit_seconds() / one_seconds)));
     }
     span.most_seconds = within_limit * one_seconds;
-    span.least_seconds = std::min(within_limit, static_cast<double>(least)) * one_seconds;
+    double needed = static_cast<double>(least);
+    if (one_seconds > 0) needed = std::max(needed, std::ceil(least_seconds() / one_seconds));
+    span.least_seconds = std::min(within_limit, needed) * one_seconds;
     span.duration = fmt::format("{} to {}", format_duration(span.least_seconds),
                                 format_duration(span.most_seconds));
     span.repetitions = fmt::format(
@@ -139,7 +154,7 @@ UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_vie
 }
 
 std::optional<double> UntilCi::Series::half_width() const {
-    const auto found = interval();
+    const auto found = sequential_interval(values);
     if (!found || found->mean == 0) return {};
     return found->half_width / std::abs(found->mean);
 }
@@ -214,15 +229,29 @@ double UntilCi::width_of(const Series& series) {
     return series.half_width().value_or(std::numeric_limits<double>::infinity());
 }
 
-bool UntilCi::narrow(const Series& series) const {
+bool UntilCi::within(const Series& series) const {
     return series.samples().count() >= UntilCiOptions::least &&
            width_of(series) <= options_.share->count;
+}
+
+bool UntilCi::drifts(const Series& series) const {
+    constexpr double by_chance = 0.05;
+    // Of many figures without a drift, one of twenty would be told; so the twentieth is theirs
+    // together (Bonferroni).
+    return series.chance() * static_cast<double>(series_.size()) < by_chance;
+}
+
+bool UntilCi::narrow(const Series& series) const {
+    if (!within(series) || drifts(series) || oddities_of(series.values).any()) return false;
+    return sequential_interval(series.values)->worth >= RoundsInterval::least_worth;
 }
 
 UntilCi::Stop UntilCi::decide(std::int64_t done, double seconds) const {
     if (done >= UntilCiOptions::least) {
         if (series_.empty()) return Stop::nothing;
-        if (wide().empty()) return Stop::precise;
+        const bool all = std::all_of(series_.begin(), series_.end(),
+                                     [this](const Series& one) { return narrow(one); });
+        if (all && seconds >= options_.least_seconds()) return Stop::precise;
     }
     if (done >= most_) return Stop::repetitions;
     if (options_.limit_seconds() > 0 && seconds >= options_.limit_seconds()) return Stop::time;
@@ -242,7 +271,7 @@ bool UntilCi::another(const Comm& comm, double now) {
 std::vector<const UntilCi::Series*> UntilCi::wide() const {
     std::vector<const Series*> some;
     for (const Series& series : series_) {
-        if (!narrow(series)) some.push_back(&series);
+        if (!within(series)) some.push_back(&series);
     }
     // The widest first; equally wide ones in the order of the series.
     std::sort(some.begin(), some.end(), [](const Series* a, const Series* b) {
@@ -252,14 +281,17 @@ std::vector<const UntilCi::Series*> UntilCi::wide() const {
 }
 
 std::vector<const UntilCi::Series*> UntilCi::drifting() const {
-    constexpr double by_chance = 0.05;
     std::vector<const Series*> some;
     for (const Series& series : series_) {
-        // Of many figures without a drift, one of twenty would be told; so the twentieth is theirs
-        // together (Bonferroni).
-        if (series.chance() * static_cast<double>(series_.size()) < by_chance) {
-            some.push_back(&series);
-        }
+        if (drifts(series)) some.push_back(&series);
+    }
+    return some;
+}
+
+std::vector<const UntilCi::Series*> UntilCi::odd() const {
+    std::vector<const Series*> some;
+    for (const Series& series : series_) {
+        if (oddities_of(series.values).any()) some.push_back(&series);
     }
     return some;
 }
@@ -291,6 +323,7 @@ Figure UntilCi::figure(std::string_view benchmark) const {
     const auto too_wide = wide();
     const auto moving = drifting();
     const auto hanging = clinging();
+    const auto strange = odd();
     Figure f;
     f.benchmark = benchmark;
     f.name = "until_ci";
@@ -298,9 +331,9 @@ Figure UntilCi::figure(std::string_view benchmark) const {
     for (const Series& series : series_) widest = std::max(widest, width_of(series));
     f.metric = std::isfinite(widest) ? Metric{widest, "1", false, {}}
                                      : Metric::none("1", "an interval needs two values", false);
-    f.valid = stop_ == Stop::precise && moving.empty() && hanging.empty();
+    f.valid = stop_ == Stop::precise && moving.empty() && hanging.empty() && strange.empty();
     if (stop_ != Stop::precise) {
-        f.reasons.push_back(fmt::format("{} before all intervals were within {}", why(),
+        f.reasons.push_back(fmt::format("{} before all intervals were reliably within {}", why(),
                                         format_share(options_.share->count)));
     }
     for (const Series* series : moving) {
@@ -309,6 +342,9 @@ Figure UntilCi::figure(std::string_view benchmark) const {
     for (const Series* series : hanging) {
         f.reasons.push_back("the interval may be untrue, the rates hang together: " +
                             clinging_of(*series));
+    }
+    for (const Series* series : strange) {
+        f.reasons.push_back("the mean says little: " + oddities_text(*series));
     }
     Json figures = Json::array();
     for (const Series& series : series_) {
@@ -319,6 +355,8 @@ Figure UntilCi::figure(std::string_view benchmark) const {
         };
         const auto width = series.half_width();
         const auto interval = series.interval();
+        const auto sequence = sequential_interval(series.values);
+        const Oddities odd = oddities_of(series.values);
         figures.push_back(
             Json{{"figure", series.subject.figure},
                  {"where", series.subject.where},
@@ -326,12 +364,14 @@ Figure UntilCi::figure(std::string_view benchmark) const {
                  {"unit", series.subject.unit},
                  {"count", samples.count()},
                  {"mean", samples.mean()},
-                 {"half_width", interval ? Json(interval->half_width) : Json(nullptr)},
+                 {"half_width", sequence ? Json(sequence->half_width) : Json(nullptr)},
                  {"half_width_share", width ? Json(*width) : Json(nullptr)},
                  {"correlation", interval ? Json(interval->correlation) : Json(nullptr)},
                  {"worth", interval ? Json(interval->worth) : Json(nullptr)},
                  {"within", !is(too_wide)},
                  {"drift", is(moving)},
+                 {"outliers", odd.outliers},
+                 {"two_modes", odd.two_modes},
                  {"first_half_mean", first.count() > 0 ? Json(first.mean()) : Json(nullptr)},
                  {"second_half_mean", second.count() > 0 ? Json(second.mean()) : Json(nullptr)}});
     }
@@ -340,6 +380,7 @@ Figure UntilCi::figure(std::string_view benchmark) const {
                     {"repetitions", done_},
                     {"most_repetitions", most_},
                     {"seconds", seconds_},
+                    {"least_seconds", options_.least_seconds()},
                     {"limit_seconds", options_.limit_seconds()},
                     {"figures", std::move(figures)}};
     return f;
@@ -365,6 +406,9 @@ std::string UntilCi::text() const {
     }
     if (!moving.empty()) {
         out += "DRIFT, so that intervals may be untrue:\n" + lines(moving, drift_of);
+    }
+    if (const auto strange = odd(); !strange.empty()) {
+        out += "NOT ONE LEVEL, so that means say little:\n" + lines(strange, oddities_text);
     }
     if (const auto hanging = clinging(); !hanging.empty()) {
         out += "NEIGHBOURS HANG TOGETHER, so that intervals may be untrue:\n" +

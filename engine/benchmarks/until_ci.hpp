@@ -15,6 +15,7 @@
 #include "core/options.hpp"
 #include "core/record.hpp"
 #include "core/rounds.hpp"
+#include "core/sequential.hpp"
 #include "core/stats.hpp"
 #include "parallel/session.hpp"
 
@@ -23,13 +24,15 @@ namespace effio {
 /// --until-ci and --until-ci-limit. The number of repetitions that a benchmark has anyway is the
 /// most there may be: whatever is computed from it (files, cap, plan) counts the most.
 struct UntilCiOptions {
-    static constexpr std::int64_t least = 3;           ///< repetitions
+    static constexpr std::int64_t least = 10;  ///< repetitions
+    static constexpr double least_seconds_unasked = 10;
     static constexpr std::int64_t most_unasked = 100;  ///< where their number is not given
     static constexpr double seconds_unasked = 600;     ///< where no limit is given
 
     std::optional<Share> share;
     std::optional<Seconds> limit;
-    bool most_given = false;  ///< the option of the repetitions was; let its Option note it
+    std::optional<Seconds> at_least;  ///< no interval is narrow enough before
+    bool most_given = false;          ///< the option of the repetitions was; let its Option note it
 
     void declare(OptionTable& table);
     /// For a benchmark that repeats itself as a whole: the same, and --rounds.
@@ -39,6 +42,7 @@ struct UntilCiOptions {
     Status check_most(std::int64_t most, std::string_view name) const;
 
     bool on() const { return share.has_value(); }
+    double least_seconds() const { return at_least ? at_least->count : least_seconds_unasked; }
     double limit_seconds() const { return limit ? limit->count : seconds_unasked; }
 
     /// What a plan foretells from the seconds of one repetition.
@@ -77,9 +81,9 @@ class UntilCi {
         std::vector<double> values;
 
         Samples samples() const { return samples_of(values); }
-        /// Nothing below two values; wider where values hang together.
+        /// Of a fixed number of values, for what it says of them; nothing below two.
         std::optional<RoundsInterval> interval() const { return interval_of_rounds(values); }
-        /// Half width of the interval over the mean; nothing below two values.
+        /// Half width of the sequential interval over the mean; nothing below two values.
         std::optional<double> half_width() const;
         /// The first and the second half of the values; without the one in the middle.
         std::pair<Samples, Samples> halves() const;
@@ -118,6 +122,8 @@ class UntilCi {
     std::vector<const Series*> wide() const;
     /// Whose halves differ by more than chance: a twentieth is shared by all figures.
     std::vector<const Series*> drifting() const;
+    /// Whose values have outliers or two modes.
+    std::vector<const Series*> odd() const;
     /// Whose values hang together so far that they are too few to say how precise their mean is.
     std::vector<const Series*> clinging() const;
     /// The figure `until_ci` (docs/results.md).
@@ -132,6 +138,10 @@ class UntilCi {
   private:
     static double width_of(const Series& series);
     bool wants(const Subject& subject) const;
+    bool drifts(const Series& series) const;
+    /// As narrow as asked, whatever else is odd about it.
+    bool within(const Series& series) const;
+    /// The same, and nothing speaks against it: it needs no further value.
     bool narrow(const Series& series) const;
     Series& series_of(const Subject& subject);
     std::string why() const;

@@ -30,7 +30,7 @@ def found(tmp_path: Path, *figures: Any, **detail: Any) -> list[tuple[str, str]]
     run = made.run_line(benchmark="ior", ior={})
     lines = made.numbered([run, record, made.end()])
     report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
-    about = ("--until-ci", "first half")
+    about = ("--until-ci", "first half", "Not one level")
     return [(f.text, f.level) for f in report.findings if any(word in f.text for word in about)]
 
 
@@ -72,6 +72,16 @@ def test_a_drift_makes_the_interval_doubtful(tmp_path: Path) -> None:
     moving = mean("write", 0.03, drift=True, first_half_mean=120.0 * MB, second_half_mean=80.0 * MB)
     (_, (text, level)) = found(tmp_path, moving)
     assert "write from 120.0 MB/s to 80.00 MB/s. Intervals of such means may be untrue." in text
+    assert level == "warn"
+
+
+def test_two_modes_and_outliers_are_named(tmp_path: Path) -> None:
+    modes = mean("write", 0.03, two_modes=True, outliers=2, count=10)
+    outlier = mean("read", 0.03, outliers=1, count=10)
+    (_, (text, level)) = found(tmp_path, modes, outlier)
+    assert text.startswith(
+        "Not one level: write in two modes, read with 1 outlier of 10 values. A mean says little"
+    )
     assert level == "warn"
 
 

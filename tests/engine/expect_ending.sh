@@ -1,7 +1,8 @@
 #!/bin/sh
 # expect_ending.sh CODE STATUS TEXT RANK COMMAND…: runs COMMAND with the path of a result file behind it
 # and passes if it leaves with CODE, if the file ends in an `end` line of that STATUS and of CODE whose
-# reason holds TEXT, and if RANK, which ended the job, removed its data file. MPICH's launcher reports the
+# reason holds TEXT, and if RANK, which ended the job, removed its data file. EFFIO_REPORTS, if set, holds
+# what the ranks have to report on stderr before that, separated by '|'. MPICH's launcher reports the
 # rank whose end it saw first, which may be one that it killed itself: 9; a rank that is gone before it can
 # be asked for its code counts as 1 (docs/exit-codes.md). 4.0.2 does so about once in 30 times, later
 # versions more often.
@@ -10,8 +11,9 @@ code=$1 status=$2 text=$3 rank=$4
 shift 4
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-"$@" "$directory/r"
+"$@" "$directory/r" 2> "$directory/stderr"
 left=$?
+cat "$directory/stderr" >&2
 fail() {
     echo "$1" >&2
     cat "$directory/r" >&2
@@ -28,4 +30,8 @@ case $end in
     *) fail "no such end line" ;;
 esac
 [ "$(grep -c '"kind":"end"' "$directory/r")" = 1 ] || fail "more than one end line"
+IFS='|'
+for report in ${EFFIO_REPORTS-}; do
+    grep -qF "$report" "$directory/stderr" || fail "no rank reports '$report'"
+done
 [ ! -e "$directory/r.data$rank" ] || fail "the data file was not removed"

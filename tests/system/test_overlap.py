@@ -192,9 +192,10 @@ def test_files_that_are_kept_hold_each_size_at_its_place(
 
 def test_until_the_times_are_known(any_engine: Engine, tmp_path: Path) -> None:
     words = ["overlap", "--backend=sim", "--backend-options=rank-rate=1GB/s", "--until-ci=5%"]
+    words += ["--until-ci-least=0s"]
     run = any_engine.run([*words, "--transfer=1MiB"], tmp_path, ranks=2)
     assert run.code == 0, run
-    assert len(run.result.measurements) == 3 * 2 * 2
+    assert len(run.result.measurements) == 10 * 2 * 2
     figure = run.result.figure("until_ci")
     assert figure["valid"] is True
     rows = figure["detail"]["figures"]
@@ -203,7 +204,7 @@ def test_until_the_times_are_known(any_engine: Engine, tmp_path: Path) -> None:
         ("both_seconds", "s"),
     }
     assert len(rows) == 2 * 2 * 2
-    assert "--until-ci 5 %: kept after 3 repetitions" in run.stdout
+    assert "--until-ci 5 %: kept after 10 repetitions" in run.stdout
 
 
 def test_a_full_disk_is_told_with_the_way_and_the_place(
@@ -268,13 +269,13 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
         (["--ways", "thread,thread"], "nothing is measured twice"),
         (["--transfer", "0"], "--transfer"),
         (["--transfer", "1MiB,1048576"], "nothing is measured twice"),
-        (["--direct", "--transfer", "5000B"], "4KiB+904B is no multiple of 4KiB"),
+        (["--direct", "--transfer", "5000B"], "5kB is no multiple of 4KiB"),
         (["--direct", "--backend", "null"], "backend null knows no page cache"),
         (["--backend", "sim", "--ways", "uring"], "--ways uring: backend sim stands for all ways"),
         (["--work-time", "0s"], "--work-time"),
         (["--poll", "-1"], "--poll"),
         (["--repetitions", "0"], "--repetitions"),
-        (["--until-ci", "5%", "--repetitions", "2"], "an interval needs at least 3"),
+        (["--until-ci", "5%", "--repetitions", "2"], "and at least 10 are needed"),
         (["--backend-options", "speed=1"], "takes no settings"),
         (["--transfer", "1TiB", "--repetitions", "1000000"], "larger than 8 EiB"),
     ],

@@ -27,6 +27,9 @@ class _Mean(Detail):
     half_width_share: Number | None = None
     within: bool | None = None
     drift: bool = False
+    outliers: int = 0
+    two_modes: bool = False
+    count: int = 0
     first_half_mean: Number | None = None
     second_half_mean: Number | None = None
 
@@ -64,6 +67,15 @@ def _halves(one: _Mean) -> str:
     return (
         f"{fmt.plain(one.text, 120)} from {fmt.quantity(one.first_half_mean, one.unit)} to"
         f" {fmt.quantity(one.second_half_mean, one.unit)}"
+    )
+
+
+def _oddity(one: _Mean) -> str:
+    name = fmt.plain(one.text, 120)
+    if one.two_modes:
+        return f"{name} in two modes"
+    return (
+        f"{name} with {fmt.count_of(one.outliers, 'outlier')} of {fmt.count_of(one.count, 'value')}"
     )
 
 
@@ -143,6 +155,13 @@ def precision_findings(result: Result) -> list[Finding]:
             text = (
                 "From the first half of the repetitions to the second rates drift by more than"
                 f" chance: {_named(drifting, _halves)}. Intervals of such means may be untrue."
+            )
+            findings.append(Finding(text, level="warn"))
+        odd = [one for one in told.figures if one.two_modes or one.outliers > 0]
+        if odd:
+            text = (
+                f"Not one level: {_named(odd, _oddity)}. A mean says little of such rates;"
+                " look at the single repetitions."
             )
             findings.append(Finding(text, level="warn"))
     return findings

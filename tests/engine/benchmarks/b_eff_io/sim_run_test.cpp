@@ -123,11 +123,12 @@ TEST_F(SimRun, rounds_share_the_time_and_add_up) {
 }
 
 TEST_F(SimRun, until_the_interval_is_narrow) {
-    // 30 rounds unless told otherwise; equal ones are enough after three.
-    expect_done(run({"--backend=sim", model, "--time=4500s", "--partitions=1", "--until-ci=5%"}));
+    // 30 rounds unless told otherwise; equal ones are enough after ten.
+    expect_done(run({"--backend=sim", model, "--time=4500s", "--partitions=1", "--until-ci=5%",
+                     "--until-ci-limit=0"}));
     if (!is_root()) return;
     EXPECT_EQ(result.setup.parameters.rounds, 30);
-    EXPECT_EQ(result.rounds[0].size(), 3U);
+    EXPECT_EQ(result.rounds[0].size(), 10U);
     EXPECT_DOUBLE_EQ(result.partitions[0].effective_bandwidth(), Derived(1, 150, false).b_eff_io());
 }
 
@@ -174,8 +175,8 @@ TEST_F(SimRun, bad_hints_end_the_run_before_it_begins) {
     at_.comm.barrier();
     const auto refused = run({"--backend=sim", "--partitions=1", "--hints=" + file});
     EXPECT_EQ(refused.status, ExitCode::usage);
-    EXPECT_EQ(refused.reason, "error in info-file " + file +
-                                  ", line 1: line ignored - invalid number of processes");
+    EXPECT_EQ(refused.reason,
+              file + ", line 1: 7 is not a number of processes of this run: 1 or all");
     const auto missing = run({"--backend=sim", "--partitions=1", "--hints=" + file + ".not"});
     EXPECT_EQ(missing.status, ExitCode::usage);
     EXPECT_NE(missing.reason.find("No such file or directory"), std::string::npos);
