@@ -209,7 +209,8 @@ double call_timing_cost(const Clock& clock) {
         }
         best = std::min(best, (clock.now() - start) / calls);
     }
-    return best;
+    // What nobody reads the compiler leaves out.
+    return histogram.count() > 0 ? best : 0;
 }
 
 }  // namespace effio
