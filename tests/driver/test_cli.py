@@ -14,6 +14,7 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio.report import html
 from engines import Engine
 
 FIRST = "20260101T000000Z-b-eff-io"
@@ -399,6 +400,7 @@ def test_doctor(with_engine: Effio) -> None:
     checks = {check["what"]: check for check in json.loads(done.stdout)}
     assert checks["trial launch"]["state"] == "ok", checks
     assert checks["this directory"]["state"] == "ok"
+    assert ("size of reports" in checks) is not html.has_part()
     assert done.returncode == 0
     assert "two ranks started and found each other" in with_engine.call("doctor").stdout
 

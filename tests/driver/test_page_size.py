@@ -7,7 +7,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from playwright.sync_api import Browser
+
 from driver import made
+from driver.corpus import CORPUS
 from effio.report import html
 from effio.report.bounds import Limits, bounded_block
 from effio.report.build import write_report
@@ -23,19 +27,55 @@ from effio.report.model import (
     Table,
 )
 
+# A page of any benchmark, with the part of plotly.js that scripts/plotly fetched, or with the whole
+# of it where npm was out of reach.
+MOST, MOST_OF_WHOLE = 850_000, 2_600_000
 
-def test_a_page_is_small(tmp_path: Path) -> None:
-    result = made.write(tmp_path / "result.jsonl", made.two_partitions())
+
+@pytest.mark.parametrize("benchmark", CORPUS)
+def test_a_page_is_small(benchmark: str, tmp_path: Path) -> None:
+    result = made.write(tmp_path / "result.jsonl", list(CORPUS[benchmark]()))
     page = write_report([result], tmp_path / "report.html")
-    # With the part of plotly.js that scripts/plotly fetched, or the whole of it where it could not.
     whole = html.plotly_script().name == "plotly.min.js"
-    assert page.stat().st_size < (2_600_000 if whole else 1_000_000)
+    assert page.stat().st_size < (MOST_OF_WHOLE if whole else MOST)
     assert "MIT license" in html.plotly_script().read_text()[:300]
-    # A run that could not begin has nothing to draw.
+
+
+def test_without_npm_the_whole_library_is_in_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html, "_PARTS", ())
+    html._plotly.cache_clear()
+    assert not html.has_part()
+    result = made.write(tmp_path / "result.jsonl", made.b_eff_io())
+    page = write_report([result], tmp_path / "report.html")
+    html._plotly.cache_clear()
+    assert MOST < page.stat().st_size < MOST_OF_WHOLE
+
+
+def test_a_run_that_could_not_begin_has_nothing_to_draw(tmp_path: Path) -> None:
     failed = made.write(tmp_path / "failed.jsonl", [made.run_line(), made.end("io_error", 3, "no")])
     page = write_report([failed], tmp_path / "failed.html")
     assert page.stat().st_size < 60_000
     assert 'id="plotly"' not in page.read_text()
+
+
+def test_a_browser_without_decompression_shows_the_same(browser: Browser, tmp_path: Path) -> None:
+    result = made.write(tmp_path / "result.jsonl", made.b_eff_io())
+    page_file = write_report([result], tmp_path / "report.html")
+    found = []
+    for script in ("", "delete globalThis.DecompressionStream"):
+        page = browser.new_page()
+        page.add_init_script(script)
+        page.goto(page_file.as_uri())
+        page.wait_for_selector("html[data-drawn]", state="attached", timeout=120_000)
+        page.locator("#r1-classic button.view").click()
+        drawn = "document.querySelector('#r1-roofline .plot').data.map(t => [t.name, t.x, t.y])"
+        numbers = page.locator("#r1-classic .as-table tbody tr")
+        found.append((page.evaluate(drawn), numbers.count(), numbers.first.inner_text()))
+        page.close()
+    assert found[0] == found[1]
+    assert found[0][1] > 50
 
 
 def _curve(count: int, style: int = 0) -> Series:

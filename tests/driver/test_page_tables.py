@@ -13,6 +13,10 @@ from playwright.sync_api import Browser, Page
 
 from driver import made
 from driver.corpus import CORPUS
+from driver.test_accept import mdtest
+from effio.judge.accept import accept
+from effio.judge.rules import load_rules
+from effio.report.acceptance import acceptance_section
 from effio.report.build import tell
 from effio.report.html import render
 from effio.report.model import Cell, Column, Figure, Headline, Report, Section, Table
@@ -40,7 +44,8 @@ whole => [...document.querySelectorAll('.table-block table')].map(table => {
             cut: cell.scrollWidth > cell.clientWidth + 1};
   });
   const box = table.closest('.scroll').getBoundingClientRect();
-  return {title: table.caption ? table.caption.textContent : '', rows: [...table.rows].map(cells),
+  const title = table.closest('.table-block').querySelector('.table-title');
+  return {title: title.textContent, rows: [...table.rows].map(cells),
           left: box.left, right: box.right};
 })
 """
@@ -103,7 +108,8 @@ def test_tables_can_be_read(benchmark: str, browser: Browser, tmp_path: Path) ->
 
 
 def _wide() -> Table:
-    columns = [Column("library"), *(Column(f"rate {i}", "B/s") for i in range(14)), Column("why")]
+    rates = [Column(f"rate {i}", "B/s", extra=i == 0) for i in range(14)]
+    columns = [Column("library"), *rates, Column("why")]
     reason = "the cap on bytes cut it short; /scratch/" + "a" * 80
     rows: list[list[Cell]] = [
         [f"hdf5 + cb-{i}", *(1.25e9 * (i + 1) for _ in range(14)), reason] for i in range(3)
@@ -136,15 +142,61 @@ def test_a_table_that_is_too_wide_keeps_its_first_column_in_sight(
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("title", ["Wide", ""])
+@pytest.mark.parametrize("title", ["Wide", "", "Acceptance of the input and output of a system"])
 def test_the_button_of_a_table_covers_no_title(
     title: str, width: int, browser: Browser, tmp_path: Path
 ) -> None:
     page = _open(browser, [replace(_wide(), title=title)], tmp_path / "page.html")
     page.set_viewport_size({"width": width, "height": 900})
-    button = page.locator(".table-block button.csv").bounding_box()
-    head = page.locator(".table-block thead").bounding_box()
-    assert button is not None
-    assert head is not None
+    boxes = [
+        page.locator(f".table-block {part}").bounding_box()
+        for part in (".table-title", "button.all", "button.csv", "thead")
+    ]
+    heading, more, button, head = [box for box in boxes if box is not None]
     assert button["y"] + button["height"] <= head["y"]
+    # A title of any length ends before the first button, or above it.
+    end = heading["x"] + heading["width"]
+    assert end <= more["x"] or heading["y"] + heading["height"] <= more["y"]
     page.close()
+
+
+# Of each row of a matrix of rules: its height, and of each cell that has a text its name, text, box
+# and colors.
+RULES = """() => [...document.querySelectorAll('.narrow-cards tbody tr')].map(row => ({
+  tall: row.getBoundingClientRect().height,
+  cells: [...row.cells].filter(c => c.textContent && c.offsetParent).map(c => {
+    const r = c.getBoundingClientRect(), style = getComputedStyle(c);
+    return {name: c.dataset.label, text: c.textContent, left: r.left, right: r.right,
+            colors: style.color + ' ' + style.backgroundColor};
+  })}))"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_all_of_a_rule_is_in_sight(width: int, browser: Browser, tmp_path: Path) -> None:
+    rates = {"create": [3e4] * 20, "stat": [1e3] * 20, "remove": [5e4] * 20}
+    runs = [mdtest(tmp_path, rates, True, 0)]
+    found = accept(load_rules("blue-waters"), runs)
+    assert len(found.outcomes) == 13
+    target = tmp_path / "accept.html"
+    target.write_text(render([], ["made"], head=acceptance_section(found, [])))
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(target.as_uri())
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    rows = page.evaluate(RULES)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+    assert len(rows) == 13
+    colors = {}
+    for outcome, row in zip(found.outcomes, rows, strict=True):
+        cells = {cell["name"]: cell for cell in row["cells"]}
+        for name in ("rule", "ruling", "asked", "measured", "reason"):
+            assert 0 <= cells[name]["left"] < cells[name]["right"] <= width, (outcome.rule.id, name)
+        assert cells["rule"]["text"] == outcome.rule.id
+        assert cells["reason"]["text"].startswith(outcome.reason or ("20 values", "1 run"))
+        if sum(len(cell["text"]) for cell in row["cells"]) < 85:
+            assert row["tall"] <= 62, (outcome.rule.id, row)
+        colors[outcome.ruling] = cells["ruling"]["text"][0] + cells["ruling"]["colors"]
+    # Told apart by a sign and by color, not by the word alone.
+    assert {mark[0] for mark in colors.values()} == {"✓", "✗", "?"}
+    assert len(set(colors.values())) == 3
+    assert len({mark[1:] for mark in colors.values()}) == 3

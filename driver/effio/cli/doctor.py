@@ -53,6 +53,14 @@ def _python() -> Iterator[Check]:
             yield Check(module, "ok", f"for {purpose}")
         else:
             yield Check(module, grade, f"not installed; needed for {purpose}", advice)
+    from effio.report.html import has_part
+
+    if not has_part():
+        yield Check(
+            "size of reports", "note",
+            "2.2 MB each: the part of plotly.js that they need could not be fetched at set-up",
+            "run scripts/plotly in a checkout where npm reaches its registry: 0.9 MB each",
+        )  # fmt: skip
 
 
 def _engine() -> Iterator[Check]:

@@ -51,6 +51,18 @@ def _runs(outcome: Outcome) -> RunNames:
     return RunNames([run.name for run in outcome.runs], 3)
 
 
+def _basis(outcome: Outcome) -> str:
+    """What a ruling rests on that needs no other reason."""
+    parts = []
+    if outcome.sample is not None:
+        parts.append(fmt.count_of(outcome.sample.count, "value"))
+        if outcome.sample.cov is not None:
+            parts.append(f"COV {fmt.significant(outcome.sample.cov, 2)}")
+    elif outcome.runs:
+        parts.append(fmt.count_of(len(outcome.runs), "run"))
+    return ", ".join(parts)
+
+
 def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
     rows: list[list[Cell]] = [
         [
@@ -58,7 +70,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
             ruling_text(o, acceptance.rehearsal),
             o.limit,
             value_of(o),
-            o.reason,
+            o.reason or _basis(o),
             o.wrong,
             o.rule.title,
             o.sample.count if o.sample else None,
@@ -87,6 +99,7 @@ def matrix(acceptance: Acceptance, systems: Sequence[MeasuredSystem]) -> Table:
         acceptance.rules.title + (f" ({REHEARSAL.lower()})" if acceptance.rehearsal else ""),
         "COV is the deviation over the mean. Of a rule over steps the step that comes nearest to"
         " failing is shown. A projected value was not measured; the reason names its base.",
+        narrow_cards=True,
     )
 
 

@@ -83,6 +83,11 @@ _PART = "plotly-cartesian.min.js"
 _PARTS = (_PAGE / _PART, Path(effio.__file__).resolve().parents[2] / ".deps" / "plotly" / _PART)
 
 
+def has_part() -> bool:
+    """Whether pages carry the part; with the whole of plotly.js a page has 2.2 MB."""
+    return any(part.is_file() for part in _PARTS)
+
+
 def plotly_script() -> Path:
     """The part of plotly.js that draws all kinds of figures; where it is missing, the whole that
     Python's plotly carries; found without importing it, which takes a second."""
@@ -147,7 +152,9 @@ def _render(
     def show(block: Block, prefix: str) -> Markup:
         if isinstance(block, Figure):
             identity = f"{prefix}-{block.id}"
-            figures[identity] = figure_data(block, identity)
+            # Its numbers, shown on demand: packed with the figures they take a tenth of the room.
+            numbers = str(blocks.table(block.as_table()))  # type: ignore[attr-defined]
+            figures[identity] = {**figure_data(block, identity), "table": numbers}
             return Markup(blocks.figure(block, identity))  # type: ignore[attr-defined]
         if isinstance(block, Table):
             if not block.rows:

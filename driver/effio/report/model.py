@@ -132,6 +132,8 @@ class Table:
     caption: str = ""
     # Too long for a terminal: in the page and in CSV only.
     page_only: bool = False
+    # Rows are read one by one: in a narrow window each is a card, no column out of sight.
+    narrow_cards: bool = False
 
 
 @dataclass(frozen=True)

@@ -471,6 +471,13 @@
 
   // Switches -------------------------------------------------------------------------------------
 
+  /** The place of a figure's numbers, with the table in it: markup that effio made and escaped. */
+  function filled(element) {
+    const place = element.querySelector(".as-table");
+    if (!place.firstChild) place.innerHTML = figures[element.id]?.table ?? "";
+    return place;
+  }
+
   const states = [];
   for (const element of document.querySelectorAll("figure.figure")) {
     const state = {
@@ -493,7 +500,7 @@
       });
     }
     element.querySelector(".view").addEventListener("click", (event) => {
-      const table = element.querySelector(".as-table");
+      const table = filled(element);
       const asTable = table.hidden;
       table.hidden = !asTable;
       state.plot.hidden = asTable;
@@ -507,6 +514,7 @@
   for (const button of document.querySelectorAll("button.csv")) {
     button.addEventListener("click", () => {
       const block = button.closest("figure, .table-block");
+      if (block.matches("figure")) filled(block);
       download(button.dataset.name, csvOf(block.querySelector("table")));
     });
   }
@@ -558,7 +566,83 @@
   // page's policy, so that nothing else could take its place.
   function unpacked(id) {
     const bytes = Uint8Array.from(atob(document.getElementById(id).textContent.trim()), (c) => c.charCodeAt(0));
+    if (typeof DecompressionStream === "undefined") return Promise.resolve(new TextDecoder().decode(inflated(bytes)));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+
+  /** What gzip packed (RFC 1951 and 1952), for browsers that cannot do it by themselves (before 2023). */
+  function inflated(bytes) {
+    const out = new Uint8Array(new DataView(bytes.buffer).getUint32(bytes.length - 4, true));
+    let to = 0, at = 10, hold = 0, held = 0, last = 0;  // ten bytes of heading, which has no further fields
+    const bits = (count) => {
+      for (; held < count; held += 8) hold |= bytes[at++] << held;
+      const value = hold & ((1 << count) - 1);
+      hold >>>= count;
+      held -= count;
+      return value;
+    };
+    const codeOf = (lengths) => {
+      const counts = new Array(16).fill(0), symbols = [], next = [0, 0];
+      for (const length of lengths) if (length) counts[length] += 1;
+      for (let i = 1; i < 15; i += 1) next[i + 1] = next[i] + counts[i];
+      lengths.forEach((length, symbol) => { if (length) symbols[next[length]++] = symbol; });
+      return { counts, symbols };
+    };
+    const symbolOf = ({ counts, symbols }) => {
+      for (let length = 1, code = 0, first = 0, index = 0; length < 16; length += 1) {
+        code |= bits(1);
+        if (code - first < counts[length]) return symbols[index + code - first];
+        index += counts[length];
+        first = (first + counts[length]) << 1;
+        code <<= 1;
+      }
+      throw new Error("not gzip");
+    };
+    const steps = (start, group, count) => {  // base and further bits of lengths and distances
+      const found = [];
+      for (let i = 0, base = start; i < count; i += 1) {
+        const more = Math.max(0, Math.floor(i / group) - 1);
+        found.push([base, more]);
+        base += 1 << more;
+      }
+      return found;
+    };
+    const lengthSteps = [...steps(3, 4, 28), [258, 0]], distanceSteps = steps(1, 2, 30);
+    const fixed = () => [...new Array(144).fill(8), ...new Array(112).fill(9), ...new Array(24).fill(7), ...new Array(8).fill(8)];
+    const dynamic = () => {
+      const sizes = [bits(5) + 257, bits(5) + 1], some = new Array(19).fill(0), lengths = [];
+      const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+      for (let i = 0, count = bits(4) + 4; i < count; i += 1) some[order[i]] = bits(3);
+      const code = codeOf(some);
+      while (lengths.length < sizes[0] + sizes[1]) {
+        const symbol = symbolOf(code);
+        if (symbol < 16) { lengths.push(symbol); continue; }
+        const value = symbol === 16 ? lengths.at(-1) : 0;
+        for (let i = symbol === 16 ? bits(2) + 3 : symbol === 17 ? bits(3) + 3 : bits(7) + 11; i > 0; i -= 1) lengths.push(value);
+      }
+      return [lengths.slice(0, sizes[0]), lengths.slice(sizes[0])];
+    };
+    while (!last) {
+      last = bits(1);
+      const kind = bits(2);
+      if (kind === 0) {
+        hold = held = 0;
+        const count = bytes[at] | (bytes[at + 1] << 8);
+        out.set(bytes.subarray(at + 4, at + 4 + count), to);
+        at += 4 + count;
+        to += count;
+        continue;
+      }
+      const [literals, distances] = (kind === 1 ? [fixed(), new Array(30).fill(5)] : dynamic()).map(codeOf);
+      for (let symbol = symbolOf(literals); symbol !== 256; symbol = symbolOf(literals)) {
+        if (symbol < 256) { out[to++] = symbol; continue; }
+        const [base, more] = lengthSteps[symbol - 257];
+        const length = base + bits(more), [far, further] = distanceSteps[symbolOf(distances)];
+        const from = to - far - bits(further);
+        for (let i = 0; i < length; i += 1) out[to++] = out[from + i];
+      }
+    }
+    return out;
   }
 
   async function loadPlotly() {
@@ -570,11 +654,11 @@
     script.remove();
   }
 
-  /** An old browser shows the figures' numbers. */
+  /** A browser that cannot draw shows the figures' numbers. */
   function showTables() {
     for (const state of states) {
       state.plot.hidden = true;
-      state.element.querySelector(".as-table").hidden = false;
+      filled(state.element).hidden = false;
       state.element.querySelector(".view").hidden = true;
     }
   }
