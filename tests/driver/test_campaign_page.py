@@ -12,16 +12,20 @@ from playwright.sync_api import Browser
 
 from driver import made
 from driver.conftest import Effio
-from effio.report.campaign import campaign_report, runs_of
+from effio.judge.accept import accept
+from effio.judge.rules import load_rules
+from effio.report.campaign import campaign_report, evidence_text, runs_of
 from effio.report.model import Figure, Table
+from effio.report.registry import teller_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
 from effio.store.folder import Store
+from effio.store.reader import read_result
 
 MB = 1_000_000
 
 
 def _run(
-    store: Path, day: int, value: float, block: str = "1MiB", ranks: int = 2, rep: int = 0,
+    store: Path, day: int, value: float | None, block: str = "1MiB", ranks: int = 2, rep: int = 0,
     mpi: str = "Open MPI v4.1.4",
 ) -> None:  # fmt: skip
     name = f"202601{day:02d}T0{rep}0000Z-io-bench-nightly-a-{block}-{ranks}-r{rep}"
@@ -70,6 +74,52 @@ def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
     assert report.findings[0].text.startswith("18 runs of 6 points")
 
 
+RULES = """schema = "effio-rules/1"
+title = "Promised"
+[[rule]]
+id = "runs"
+kind = "valid"
+select = { benchmark = "io-bench" }
+"""
+
+
+def test_verdicts_of_a_campaign(effio: Effio) -> None:
+    store = effio.cwd / "effio-runs"
+    _sweep(store)
+    _run(store, 2, None)
+    # Of b_eff_io, which says by its own rules whether it counts, and where its bytes were.
+    (last,) = store.glob("202601*02T*")
+    made.write(last / "result.jsonl", made.b_eff_io())
+    runs = runs_of(Store(store).folders(), "nightly")
+    (effio.cwd / "rules.toml").write_text(RULES)
+    rules = load_rules(str(effio.cwd / "rules.toml"))
+    judged = accept(rules, runs)
+    report = campaign_report("nightly", runs, rules=rules)
+    (verdict,) = [f for f in report.findings if f.anchor == "acceptance"]
+    assert verdict.text.startswith(f"By the rules of Promised: {judged.verdict}")
+    assert report.sections[0].id == "acceptance"
+    table = next(b for s in report.sections if s.id == "runs" for b in s.blocks)
+    assert isinstance(table, Table)
+    names = [c.name for c in table.columns]
+    (row,) = [row for row in table.rows if row[names.index("run")] == last.name]
+    headline = teller_of("b-eff-io").headline(read_result(last / "result.jsonl"))
+    assert headline.valid is not None
+    assert row[names.index("verdict")] == ("✓ valid" if headline.valid else "✗ not valid")
+    assert row[names.index("evidence")] == evidence_text(headline)
+    assert any(f.text.startswith("Where the bytes of the numbers were: ") for f in report.findings)
+    # Without rules of its own nothing is ruled; blue-waters has those that come with effio.
+    assert all(f.anchor != "acceptance" for f in campaign_report("nightly", runs).findings)
+    assert campaign_report("blue-waters", runs).sections[0].id == "acceptance"
+    (store / "campaigns" / "nightly").mkdir(parents=True)
+    (store / "campaigns" / "nightly" / "campaign.json").write_text("{}")
+    done = effio.call("report", "nightly", "--rules", "rules.toml", "-o", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "By the rules of Promised" in (effio.cwd / "page.html").read_text()
+    done = effio.call("report", runs[0].path, "--rules", "rules.toml")
+    assert done.returncode == 2
+    assert "--rules is for a campaign" in done.stderr
+
+
 def test_the_page_of_a_campaign_links_to_its_runs(effio: Effio, browser: Browser) -> None:
     store = effio.cwd / "effio-runs"
     _sweep(store)
@@ -107,7 +157,9 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     for i, n in enumerate(noise):
         mpi = "Open MPI v4.1.4" if i < 7 else "Open MPI v5.0.0"
         _run(tmp_path, i + 1, (100 + n if i < 7 else 80 + n) * MB, mpi=mpi)
+    _run(tmp_path, 20, None, mpi="Open MPI v5.0.0")
     trend = trend_of("nightly", runs_of(Store(tmp_path).folders(), "nightly", every=True))
+    assert trend.left_out == 1
     (course,) = trend.courses
     assert [night.day for night in course.nights][:2] == ["2026-01-01", "2026-01-02"]
     (change,) = course.changes

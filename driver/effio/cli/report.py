@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from effio import text as fmt
-from effio.cli.complete import complete_sides
+from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.main import runs_directory
 from effio.errors import EffioError
 from effio.store.folder import REPORT, RunFolder, Store
@@ -64,16 +64,20 @@ def _single_figures(
             click.echo(write_figure(paths[0], choice, kind, target, limits))
 
 
-def _campaign(name: str, store: Store, target: Path | None) -> tuple[Report, Path]:
+def _campaign(
+    name: str, store: Store, target: Path | None, rules: str | None
+) -> tuple[Report, Path]:
     """The report of a campaign, and where its page is."""
     from effio.campaign.state import FOLDER
+    from effio.judge.rules import load_rules
     from effio.report.campaign import campaign_report, runs_of
 
     runs = runs_of(store.folders(), name)
     if not runs:
         raise EffioError(f"campaign {name} has no run with a result yet")
     target = target or store.root / FOLDER / name / REPORT
-    return campaign_report(name, runs, target), target
+    judged_by = load_rules(rules) if rules is not None else None
+    return campaign_report(name, runs, target, judged_by), target
 
 
 @click.command("report")
@@ -98,6 +102,10 @@ def _campaign(name: str, store: Store, target: Path | None) -> tuple[Report, Pat
     metavar="RUN",
     help="rates also in per cent of the limits that this run of probe found",
 )
+@click.option(
+    "--rules", metavar="RULES", shell_complete=complete_rules,
+    help="rules that a campaign is judged by, as in accept  [default: those of its name, if any]",
+)  # fmt: skip
 @click.option("--png", metavar="FIGURE", help="write one figure as FIGURE.png instead")
 @click.option("--svg", metavar="FIGURE", help="write one figure as FIGURE.svg instead")
 @click.option("--pdf", metavar="FIGURE", help="write one figure as FIGURE.pdf instead")
@@ -114,6 +122,7 @@ def command(
     output: str | None,
     ceilings: tuple[str, ...],
     probe: str | None,
+    rules: str | None,
     png: str | None,
     svg: str | None,
     pdf: str | None,
@@ -123,10 +132,10 @@ def command(
     """Draw one HTML file about one or more runs, or about a campaign.
 
     The page is self-contained: it opens from a mail, without a network. The name of a campaign
-    gives a page of its own: a figure for each value over the axes that were swept, a table of
-    points, and links to the runs. --png, --svg and --pdf draw a
-    single figure for a paper (they need matplotlib), --variant and --linear are its switches; an
-    unknown FIGURE or variant lists what there is.
+    gives a page of its own: verdicts, a figure for each value over the axes that were swept, a
+    table of points, and links to the runs. --png, --svg and --pdf draw a single figure for a paper
+    (they need matplotlib), --variant and --linear are its switches; an unknown FIGURE or variant
+    lists what there is.
     """
     from effio.judge.gather import campaign_names
     from effio.report.build import load_probe, write_report
@@ -138,12 +147,15 @@ def command(
     if len(names) == 1 and not Path(runs[0]).exists() and names[0] in campaign_names(store):
         if ceilings or probe:
             raise EffioError("--ceiling and --probe are for runs, not for a campaign")
-        report, target = _campaign(names[0], store, Path(output) if output and not wanted else None)
+        page = Path(output) if output and not wanted else None
+        report, target = _campaign(names[0], store, page, rules)
         if wanted:
             _single_figures([], wanted, variant, linear, output, {}, report)
         else:
             click.echo(f"report: {write_page(target, render([report], [str(store.root)]))}")
         return
+    if rules is not None:
+        raise EffioError("--rules is for a campaign; effio accept RULES RUN... judges runs")
     found = [store.find(name) for name in runs]
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
     limits = _ceilings(ceilings)

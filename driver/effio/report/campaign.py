@@ -13,10 +13,14 @@ from urllib.parse import quote
 from effio import text as fmt
 from effio.campaign.expression import as_number
 from effio.campaign.state import state_of
+from effio.judge.accept import accept
 from effio.judge.detection import FEWEST
 from effio.judge.repetitions import Statement, statement
+from effio.judge.rules import RuleFile, load_rules, shipped
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
+from effio.judge.systems import systems_of
+from effio.report.acceptance import acceptance_section, summary_text
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -26,6 +30,7 @@ from effio.report.model import (
     Figure,
     Finding,
     Headline,
+    Level,
     Link,
     Panel,
     Quantity,
@@ -35,6 +40,7 @@ from effio.report.model import (
     Table,
 )
 from effio.report.registry import teller_of
+from effio.store.evidence import mark_of
 from effio.store.folder import REPORT, RunFolder
 from effio.store.reader import ResultError
 
@@ -271,7 +277,7 @@ def points_table(points: Sequence[Measured]) -> Table:
         Column("runs", "1"), Column("counted", "1"),
         Column("what is odd, and what to do", below=True),
     ]  # fmt: skip
-    return Table(columns, rows, "Points")
+    return Table(columns, rows, "Points", narrow_cards=True)
 
 
 def _link(run: Judged, target: Path) -> Link:
@@ -286,7 +292,7 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
         headline = teller_of(run.result.benchmark).headline(run.result)
-        verdict = {True: "valid", False: "not valid", None: ""}[headline.valid]
+        verdict = {True: "✓ valid", False: "✗ not valid", None: ""}[headline.valid]
         part = run.result.record.campaign if run.result.record is not None else None
         rows.append(
             [
@@ -296,15 +302,45 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
                 headline.name,
                 None if headline.value is None else Quantity(headline.value, headline.unit),
                 verdict,
+                evidence_text(headline),
                 run.result.status,
                 run.result.run.started,
             ]
         )
     columns = [
         Column("run"), Column("step"), Column("point"), Column("value"), Column("measured", "1"),
-        Column("verdict"), Column("outcome"), Column("started"),
+        Column("verdict"), Column("evidence"), Column("outcome"), Column("started"),
     ]  # fmt: skip
-    return Table(columns, rows, "Runs")
+    return Table(columns, rows, "Runs", narrow_cards=True)
+
+
+def evidence_text(headline: Headline) -> str:
+    """Where the bytes of a number were; empty where it is no number of bytes."""
+    return "; ".join(unique(one.short() for one in headline.evidence))
+
+
+def _evidence_findings(headlines: Sequence[Headline]) -> list[Finding]:
+    places = [place for h in headlines if (place := evidence_text(h))]
+    if not places:
+        return []
+    counts = {place: places.count(place) for place in unique(places)}
+    text = "; ".join(f"{place}: {fmt.count_of(n, 'run')}" for place, n in counts.items())
+    stored = not any(mark_of(h.evidence) for h in headlines)
+    known = not any(one.simulated for h in headlines for one in h.evidence)
+    level: Level = ("good" if known else "info") if stored else "warn"
+    return [Finding(f"Where the bytes of the numbers were: {text}.", "runs", level)]
+
+
+def rules_of(campaign: str) -> RuleFile | None:
+    """The rules that come with effio for a campaign have its name."""
+    return load_rules(campaign) if campaign in shipped() else None
+
+
+def _acceptance(rules: RuleFile, runs: Sequence[Judged]) -> tuple[Finding, Section]:
+    found = accept(rules, runs)
+    level: Level = "bad" if found.failed else "good" if found.verdict == "ACCEPTED" else "warn"
+    text = f"By the rules of {rules.title}: {summary_text(found)}."
+    return Finding(text, "acceptance", level), acceptance_section(found, systems_of(runs, []))
 
 
 def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:
@@ -323,6 +359,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     if invalid:
         text = f"The number of {fmt.count_of(invalid, 'run')} is not valid and counts nowhere."
         found.append(Finding(text, level="warn"))
+    found += _evidence_findings(headlines)
     alone = sum(p.interval is None for p in points)
     if alone:
         text = (
@@ -343,13 +380,25 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     return found
 
 
-def campaign_report(name: str, runs: Sequence[Judged], target: Path | None = None) -> Report:
-    """`target` is where the page will be: links are relative to it; without it there are none."""
+def campaign_report(
+    name: str,
+    runs: Sequence[Judged],
+    target: Path | None = None,
+    rules: RuleFile | None = None,
+) -> Report:
+    """`target` is where the page will be: links are relative to it; without it there are none.
+    `rules`: that the runs are judged by; without them those that come with effio, if any."""
     points = measured_points(runs)
     groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
     figures = [value_figure(i + 1, some) for i, some in enumerate(groups.values())]
     blocks: list[Block] = [f for f in figures if f is not None]
     sections = [Section("values", "Values over the axes", blocks)] if blocks else []
+    findings = summary_findings(runs, points)
+    rules = rules or rules_of(name)
+    if rules is not None:
+        verdict, section = _acceptance(rules, runs)
+        findings.insert(1, verdict)
+        sections.insert(0, section)
     sections.append(Section("points", "Points", [points_table(points)]))
     sections.append(Section("runs", "Runs", [runs_table(runs, target)]))
     counted = sum(bool(p.values) for p in points)
@@ -362,6 +411,6 @@ def campaign_report(name: str, runs: Sequence[Judged], target: Path | None = Non
     )
     steps = unique(axes_of(run)["step"] for run in runs)
     return Report(
-        name, "campaign", headline, summary_findings(runs, points), sections,
+        name, "campaign", headline, findings, sections,
         "steps: " + ", ".join(steps),
     )  # fmt: skip

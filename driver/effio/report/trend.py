@@ -15,7 +15,7 @@ from effio import text as fmt
 from effio.errors import pip_install
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
-from effio.report.campaign import axes_of, interval_over, own_interval
+from effio.report.campaign import axes_of, evidence_text, interval_over, own_interval
 from effio.report.common.names import grouped, unique
 from effio.report.common.system import mpi_name
 from effio.report.model import (
@@ -50,6 +50,7 @@ class Night:
     day: str
     values: list[float] = field(default_factory=list)
     own: Interval | None = None
+    evidence: list[str] = field(default_factory=list)
 
     @property
     def mean(self) -> float:
@@ -100,6 +101,7 @@ class Trend:
     software: Sequence[Software]
     days: Sequence[str]
     missing: str = ""  # why no change point was looked for
+    left_out: int = 0  # runs whose numbers do not count
 
     @property
     def worse(self) -> list[tuple[Course, Change]]:
@@ -170,9 +172,11 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
     """`runs` by their start. Numbers that do not count are left out."""
     courses: dict[object, Course] = {}
     apart = _apart(runs)
+    left_out = 0
     for run in runs:
         headline = teller_of(run.result.benchmark).headline(run.result)
         if headline.value is None or headline.valid is False or not _day(run):
+            left_out += 1
             continue
         axes = axes_of(run)
         what = ", ".join(f"{n} {axes[n]}" for n in apart if axes.get(n)) or run.result.benchmark
@@ -184,6 +188,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
             course.nights.append(Night(_day(run)))
         course.nights[-1].values.append(headline.value)
         course.nights[-1].own = own_interval(run)
+        course.nights[-1].evidence.append(evidence_text(headline))
     missing = ""
     for course in courses.values():
         try:
@@ -194,7 +199,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
             )
             break
     days = sorted({night.day for c in courses.values() for night in c.nights})
-    return Trend(name, list(courses.values()), software_changes(runs), days, missing)
+    return Trend(name, list(courses.values()), software_changes(runs), days, missing, left_out)
 
 
 def _apart(runs: Sequence[Judged]) -> list[str]:
@@ -231,6 +236,11 @@ def findings(trend: Trend) -> list[Finding]:
                 f" {2 * SHORTEST} nights on."
             )
         found = [Finding(text)]
+    if trend.left_out:
+        text = (
+            f"{fmt.count_of(trend.left_out, 'run')} left out: the number is not valid or missing."
+        )
+        found.append(Finding(text, "table", "warn"))
     found += [
         Finding(f"{s.day}: {s.what} changed from {s.before} to {s.after}.") for s in trend.software
     ]
@@ -292,14 +302,16 @@ def nights_table(courses: Sequence[Course]) -> Table:
                     Quantity(interval.low, course.unit) if interval else None,
                     Quantity(interval.high, course.unit) if interval else None,
                     len(night.values),
+                    "; ".join(unique(text for text in night.evidence if text)),
                     f"{100 * change.part:+.1f} %" if change else "",
                 ]
             )
     columns = [
         Column("point"), Column("value"), Column("night"), Column("mean", "1"),
-        Column("95 % from", "1"), Column("to", "1"), Column("runs", "1"), Column("change"),
+        Column("95 % from", "1"), Column("to", "1"), Column("runs", "1"), Column("evidence"),
+        Column("change"),
     ]  # fmt: skip
-    return Table(columns, rows, "Nights")
+    return Table(columns, rows, "Nights", narrow_cards=True)
 
 
 def trend_report(trend: Trend) -> Report:
