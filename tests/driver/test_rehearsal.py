@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A shipped campaign under the rules that are shipped for it: results of its own steps, made with
+`sim`, that must be accepted, refused and undecided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from effio.campaign.file import path_of
+from effio.campaign.order import Asked, study_of
+from effio.campaign.points import Point
+from effio.engine.program import Engine as Program
+from effio.judge.accept import Acceptance, accept
+from effio.judge.rules import load_rules, shipped
+from effio.judge.samples import Judged
+from effio.judge.verdicts import Ruling
+from effio.launch.launchers import Ranks
+from effio.store.reader import read_result
+from engines import Engine
+
+# One rank of a hundred: together 1.2 times what the first rule demands.
+SIM = ("--backend=sim", "--backend-options=rank-rate=12GB/s,noise=0.01,noise-seed=3")
+RANKS = 100
+SMALLEST = 4 << 20
+SERVERS = (12, 24, 36)
+# The simulated file system makes names in no time: rates by access, twice what is demanded.
+NAMES = {"create": 5e4, "remove": 6e4, "stat": 8e4}
+Lines = list[dict[str, object]]
+
+
+def _points(engine: Program, scale: float) -> dict[str, Point]:
+    study = study_of(
+        path_of("blue-waters"), Asked(scale=scale), engine, lambda: Ranks(1), lambda _: None
+    )
+    return {point.step.name: point for point in study.points}
+
+
+def _words(point: Point, ranks_write: bool = False) -> list[str]:
+    words = list((point.with_values({"smallest": SMALLEST}) if point.late else point).words())
+    words = [word for word in words if not word.startswith(("--dir=", "--name=", "--keep"))]
+    if ranks_write:  # a simulated file does not outlive its run: it is written just before
+        words = [word for word in words if word not in ("--use-existing", "--phases=read")]
+        words.append("--phases=write,read")
+    return [point.step.benchmark, *words, *SIM]
+
+
+@pytest.fixture(scope="module")
+def steps(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lines]:
+    """Of each step one run on one rank, scaled down; reading and writing of all clients as large as
+    the rules demand."""
+    engine = Program(any_engine.program, "of the test")
+    small, full = _points(engine, 1e-5), _points(engine, 1.0)
+    wanted = {
+        "ior-1": _words(small["ior-1"]),
+        "ior-2-write": _words(small["ior-2-write"]),
+        "ior-2-read": _words(small["ior-2-read"], ranks_write=True),
+        "ior-3-4": _words(full["ior-3-4"]),
+        "mdtest-single": _words(small["mdtest-single"]),
+        "mdtest-separate": _words(small["mdtest-separate"]),
+    }
+    found = {}
+    for name, words in wanted.items():
+        cwd = tmp_path_factory.mktemp(name)
+        run = any_engine.run([*words, "--quiet", "--result", "r.jsonl"], cwd, ranks=1)
+        assert run.code == 0, str(run)
+        found[name] = [json.loads(line) for line in (cwd / "r.jsonl").read_text().splitlines()]
+    return found
+
+
+def _run(folder: Path, name: str, lines: Lines, factor: float, labels: Mapping[str, str]) -> Judged:
+    """The run of a step with its rates times a factor: that of so many servers, ranks or nodes."""
+    changed: Lines = []
+    for line in json.loads(json.dumps(lines)):
+        if line["kind"] == "run" and "populate" in line["options"] and line["options"]["populate"]:
+            line["options"]["populate"] = 1_000_000  # as at scale 1
+        if line["kind"] == "measurement":
+            rate = line["rate"]
+            if rate["value"] is None and line["access"] in NAMES:
+                rate["value"] = NAMES[line["access"]] * (1 + 0.01 * (line["repetition"] % 3))
+                rate.pop("reason", None)
+            if rate["value"] is not None:
+                rate["value"] *= factor * (RANKS if rate["unit"] == "B/s" else 1)
+            if name == "ior-1":  # so short a run has no slices to see it in
+                line["detail"]["steady"] = {"reached": True}
+            line["nodes"] = int(labels.get("nodes", line["nodes"]))
+        changed.append(line)
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in changed))
+    told = {axis: value for axis, value in labels.items() if axis != "nodes"}
+    return Judged(name, path, read_result(path), told)
+
+
+def _judged(
+    folder: Path, steps: dict[str, Lines], slow: str = "", factor: float = 1.0,
+    left_out: str = "", last: float = 1.0,
+) -> Acceptance:  # fmt: skip
+    """All steps at all sizes. The step `slow` has its rates times `factor`, and at the largest size
+    times `last`; `left_out` was not run."""
+    runs: list[Judged] = []
+    for name, lines in steps.items():
+        if name == left_out:
+            continue
+        own = factor if name == slow else 1.0
+        if name.startswith("ior-2") or name == "ior-3-4":
+            for size in SERVERS:
+                share = (
+                    size / SERVERS[-1] * own * (last if size == SERVERS[-1] and name == slow else 1)
+                )
+                axis = "nodes" if name == "ior-3-4" else "servers"
+                count = 1 if name == "ior-3-4" else 3
+                for i in range(count):
+                    labels = {"step": name, axis: str(size)}
+                    wobble = 1 + 0.01 * (i - 1)
+                    # All clients: half of the best rate at every step, so that the rates are alike.
+                    scaled = own if name == "ior-3-4" else share
+                    runs.append(_run(folder, f"{name}-{size}-{i}", lines, scaled * wobble, labels))
+        else:
+            runs.append(_run(folder, name, lines, own, {"step": name}))
+    return accept(load_rules("blue-waters"), runs, rehearse=True)
+
+
+def _rulings(told: Acceptance) -> dict[str, tuple[Ruling, str]]:
+    return {o.rule.id: (o.ruling, o.reason) for o in told.outcomes}
+
+
+def test_every_shipped_rule_file_is_rehearsed_here() -> None:
+    assert shipped() == ["blue-waters"]
+
+
+def test_a_system_that_keeps_everything_is_accepted(
+    tmp_path: Path, steps: dict[str, Lines]
+) -> None:
+    told = _judged(tmp_path, steps)
+    bad = {k: v for k, v in _rulings(told).items() if v[0] is not Ruling.PASS}
+    assert bad == {}
+    assert told.verdict == "REHEARSAL, NOT A RULING: would be ACCEPTED"
+
+
+@pytest.mark.parametrize(
+    ("slow", "rule"),
+    [
+        ("ior-1", "ior-1-write"),
+        ("mdtest-single", "mdtest-1-create-single"),
+        ("mdtest-separate", "mdtest-3-stat-separate"),
+    ],
+)
+def test_one_that_is_too_slow_is_refused(
+    slow: str, rule: str, tmp_path: Path, steps: dict[str, Lines]
+) -> None:
+    told = _judged(tmp_path, steps, slow, 0.4)
+    assert _rulings(told)[rule][0] is Ruling.FAIL
+    assert told.verdict.endswith("would be NOT ACCEPTED")
+
+
+def test_one_that_does_not_scale_is_refused(tmp_path: Path, steps: dict[str, Lines]) -> None:
+    told = _judged(tmp_path, steps, "ior-2-read", last=0.6)
+    assert _rulings(told)["ior-2-read"][0] is Ruling.FAIL
+    assert told.verdict.endswith("would be NOT ACCEPTED")
+
+
+def test_what_is_close_or_missing_is_undecided(tmp_path: Path, steps: dict[str, Lines]) -> None:
+    # Its mean of ten, of calls with 1 % of noise, is put on the limit.
+    mean = [m.rate.value for m in _run(tmp_path, "x", steps["ior-1"], 1.0, {}).result.measurements]
+    on_limit = 1e12 / (sum(v or 0.0 for v in mean) / len(mean))
+    told = _judged(tmp_path, steps, "ior-1", on_limit)
+    assert _rulings(told)["ior-1-write"][0] is Ruling.CLOSE
+    assert told.verdict.endswith("would be NOT DECIDED")
+    told = _judged(tmp_path, steps, left_out="mdtest-single")
+    assert _rulings(told)["mdtest-1-create-single"][0] is Ruling.OPEN
+    assert told.verdict.endswith("would be NOT DECIDED")
