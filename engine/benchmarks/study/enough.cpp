@@ -123,10 +123,9 @@ std::string EnoughRanks::why_not_known() const {
 
 std::string EnoughRanks::sentence() const {
     if (found.known != Enough::known) {
-        std::string text =
-            fmt::format("{}: highest rate {} with {} of {}", where_text,
-                        format_rate(found.rates[found.best]), ranks[found.best],
-                        count_of(ranks.back(), "process"));
+        std::string text = fmt::format("{}: highest rate {} with {} of {}", where_text,
+                                       format_rate(found.rates[found.best]), ranks[found.best],
+                                       count_of(ranks.back(), "process"));
         if (found.known == Enough::growing) {
             text += fmt::format("; {} {} {}", ranks.front(), ranks.front() == 1 ? "gets" : "get",
                                 format_rate(found.rates.front()));
