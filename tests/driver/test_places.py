@@ -125,7 +125,8 @@ def test_within_a_job_the_ranks_themselves_look(with_engine: Effio) -> None:
     assert done.returncode == 3
     assert "there is no directory /gone on this machine" in done.stderr
     assert "use the directory /gone: No such file or directory" in done.stderr
-    assert (with_engine.cwd / "effio-runs").is_dir()
+    # Refused before it ran: nothing is left.
+    assert not list(with_engine.cwd.glob("effio-runs/*/run.json"))
 
 
 @pytest.mark.parametrize("way", [("--print-command",), ("--batch", "slurm"), ("--batch", "pbs")])

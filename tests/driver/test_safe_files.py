@@ -33,6 +33,7 @@ ELSEWHERE = {
     "engine/discover.py": "files of a checkout and of the installation, no store",
     "launch/watch.py": "/proc",
     "launch/machine.py": "/sys",
+    "store/traffic.py": "/sys",
     "launch/template.py": "a template that the site file names",
     "launch/batch.py": "its own job script, as standard input of the submit command",
     "launch/live.py": "a terminal",

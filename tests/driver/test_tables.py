@@ -278,8 +278,12 @@ def test_every_number_and_header_is_whole(name: str, store: Effio, printed: list
 
 @pytest.mark.parametrize("name", WITH_ENGINE)
 def test_of_what_is_here_too(name: str, with_engine: Effio, printed: list[Table]) -> None:
-    assert with_engine.call(*WITH_ENGINE[name]).returncode in (0, 6)
-    _check_everywhere(printed)
+    done = with_engine.call(*WITH_ENGINE[name])
+    assert done.returncode in (0, 6)
+    if "no engine is built here" in done.stdout + done.stderr:
+        assert printed == []
+    else:
+        _check_everywhere(printed)
 
 
 def test_of_campaigns_and_tunings_too() -> None:

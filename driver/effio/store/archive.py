@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
@@ -35,9 +35,6 @@ from effio.store.folder import (
 )
 from effio.store.masking import reading_masked
 from effio.store.safe_files import is_regular, sha256_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 # Where a campaign is kept (campaign/state.py), and what of it.
 CAMPAIGNS = "campaigns"
@@ -69,11 +66,14 @@ class ArchiveError(EffioError):
         super().__init__(f"{path}: {why}; nothing is restored")
 
 
+_Self = TypeVar("_Self", bound="_Member")
+
+
 class _Member(tarfile.TarInfo):
     """A header that asks for little memory: tarfile believes the sizes in it."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+    def frombuf(cls: type[_Self], buf: bytes | bytearray, encoding: str, errors: str) -> _Self:
         found = super().frombuf(buf, encoding, errors)
         if found.type in _LONG_HEADERS and not 0 <= found.size <= _MOST_HEADER_BYTES:
             raise tarfile.ReadError(f"a header of {found.size} bytes")
