@@ -37,8 +37,6 @@ LOST = {
     ("openmpi-ompio", "pnetcdf"): {1},
     # The ranks go on to different calls of MPI, which ends the job, or leaves it to the watchdog.
     ("openmpi-ompio", "netcdf4"): {MPI_ERR_INTERN, 5},
-    # One rank waits inside the library for the other, until the watchdog ends it.
-    ("openmpi-romio", "netcdf4"): {5},
 }
 
 
