@@ -172,7 +172,7 @@ BAD = (
     (["--run-after-phase=true", "--unique", "--no-barriers"], "--no-barriers: not with --run"),
     (["--run-after-phase=true", "--backend=sim"], "real time, which sim does not see"),
     (["--save-rank-details=nowhere/ranks.csv"], "nowhere/ranks.csv: No such file or directory"),
-    (["--save-rank-details=."], "ranks' rates .: Is a directory"),
+    (["--save-rank-details=."], "write the file of the ranks' rates .: it is a directory"),
 )
 
 
