@@ -419,7 +419,7 @@ def test_a_limit_before_the_steady_state_is_told(
         (["--segments=-1"], "--segments"),
         (["--phases=delete"], "'delete' is none of"),
         (["--wear-out"], "--wear-out needs --stonewall"),
-        (["--ranks=3"], "--ranks 3 are more than the 2"),
+        (["--ranks=3"], "--ranks: 3 is more than the 2 ranks"),
         (["--backend=posix", "--threads=2", "--collective"], "--threads"),
         (["--backend=mpiio", "--threads=2"], "backend mpiio lacks"),
         (["--backend=null", "--verify=read"], "backend null lacks"),

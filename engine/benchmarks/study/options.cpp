@@ -113,7 +113,7 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
         cell.in_flight = peak_in_flight;
         // So that there are enough of them to be under way at the same time.
         std::int64_t small = block;
-        while (cell.file_bytes / small < 4 * peak_in_flight &&
+        while (cell.file_bytes / small < std::int64_t{4} * peak_in_flight &&
                small % (2 * StampedPattern::page) == 0) {
             small /= 2;
         }
