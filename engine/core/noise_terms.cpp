@@ -132,7 +132,7 @@ NoiseFactors::NoiseFactors(const NoiseTerms& terms, std::uint64_t seed, int rank
         const double rho = term.kind == Kind::correlated ? term.second : 0;
         Source source{term, CorrelatedNoise(base, rho), UniformNoise(base), 1};
         if (term.kind == Kind::night) source.night = 1 + term.first * Gaussian(of_night).next();
-        sources_.push_back(std::move(source));
+        sources_.push_back(source);
         base += apart;
         of_night += apart;
     }

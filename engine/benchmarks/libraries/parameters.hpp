@@ -18,6 +18,9 @@ inline const char* name(Scaling scaling) {
 }
 
 struct Parameters : study::Options {
+    /// The definition's rates are those without the flush.
+    Parameters() { fsync = study::Sync::beside; }
+
     std::vector<std::int64_t> edges{96};
     Scaling scaling = Scaling::weak;
     std::vector<std::int64_t> processes;

@@ -34,13 +34,17 @@ UntilCi told(double share, const std::vector<double>& rates, std::int64_t most =
 
 /// Mean 10, deviation sqrt(6/9), neighbours not correlated: half width 0.918933
 /// (core/sequential_test.cpp), 9.19 % of the mean.
-const std::vector<double> ten{9, 10, 11, 10, 9, 11, 10, 9, 11, 10};
-const std::vector<double> equal(10, 7.0);
+std::vector<double> ten() {
+    return {9, 10, 11, 10, 9, 11, 10, 9, 11, 10};
+}
+std::vector<double> equal() {
+    return std::vector<double>(10, 7.0);
+}
 
 TEST(UntilCi, ten_values_are_within_their_sequential_interval_and_not_within_less) {
-    EXPECT_EQ(told(0.0918, ten).decide(10, 0), Stop::none);
-    EXPECT_EQ(told(0.092, ten).decide(10, 0), Stop::precise);
-    const auto figure = told(0.0918, ten).figure("test");
+    EXPECT_EQ(told(0.0918, ten()).decide(10, 0), Stop::none);
+    EXPECT_EQ(told(0.092, ten()).decide(10, 0), Stop::precise);
+    const auto figure = told(0.0918, ten()).figure("test");
     EXPECT_NEAR(figure.metric.value, 0.0918933, 1e-6);
     EXPECT_NEAR(figure.detail["figures"][0]["half_width"].get<double>(), 0.918933, 1e-5);
     EXPECT_EQ(figure.detail["figures"][0]["mean"], 10.0);
@@ -49,14 +53,14 @@ TEST(UntilCi, ten_values_are_within_their_sequential_interval_and_not_within_les
 
 TEST(UntilCi, equal_values_are_enough_after_ten_and_not_before) {
     EXPECT_EQ(told(0.05, std::vector<double>(9, 7.0)).decide(9, 0), Stop::none);
-    EXPECT_EQ(told(0.05, equal).decide(10, 0), Stop::precise);
+    EXPECT_EQ(told(0.05, equal()).decide(10, 0), Stop::precise);
 }
 
 TEST(UntilCi, nothing_is_narrow_enough_before_the_least_time) {
     auto options = asked(0.05);
     options.at_least = Seconds{10};
     UntilCi until(options, 100, 0);
-    for (const double rate : equal) until.add(rate_named("write"), rate);
+    for (const double rate : equal()) until.add(rate_named("write"), rate);
     EXPECT_EQ(until.decide(10, 9.9), Stop::none);
     EXPECT_EQ(until.decide(10, 10), Stop::precise);
     EXPECT_EQ(UntilCiOptions().least_seconds(), 10);
@@ -79,8 +83,8 @@ TEST(UntilCi, no_stop_while_anything_speaks_against_the_mean) {
 }
 
 TEST(UntilCi, the_widest_interval_decides) {
-    auto until = told(0.05, equal);
-    for (const double rate : ten) until.add(rate_named("read"), rate);
+    auto until = told(0.05, equal());
+    for (const double rate : ten()) until.add(rate_named("read"), rate);
     EXPECT_EQ(until.decide(10, 0), Stop::none);
     ASSERT_EQ(until.wide().size(), 1U);
     EXPECT_EQ(until.wide().front()->subject.text, "read");
@@ -88,7 +92,7 @@ TEST(UntilCi, the_widest_interval_decides) {
 }
 
 TEST(UntilCi, a_figure_that_misses_a_repetition_needs_ten_of_its_own) {
-    auto until = told(0.05, equal);
+    auto until = told(0.05, equal());
     for (int i = 0; i < 9; ++i) until.add(rate_named("read"), 8);
     EXPECT_EQ(until.decide(10, 0), Stop::none);
     until.add(rate_named("read"), 8);
@@ -96,13 +100,13 @@ TEST(UntilCi, a_figure_that_misses_a_repetition_needs_ten_of_its_own) {
 }
 
 TEST(UntilCi, limits_stop_what_is_too_wide) {
-    EXPECT_EQ(told(0.05, ten, 11).decide(10, 0), Stop::none);
-    EXPECT_EQ(told(0.05, ten, 10).decide(10, 0), Stop::repetitions);
-    EXPECT_EQ(told(0.05, ten).decide(10, 599.9), Stop::none);
-    EXPECT_EQ(told(0.05, ten).decide(10, 600), Stop::time);
+    EXPECT_EQ(told(0.05, ten(), 11).decide(10, 0), Stop::none);
+    EXPECT_EQ(told(0.05, ten(), 10).decide(10, 0), Stop::repetitions);
+    EXPECT_EQ(told(0.05, ten()).decide(10, 599.9), Stop::none);
+    EXPECT_EQ(told(0.05, ten()).decide(10, 600), Stop::time);
     EXPECT_EQ(told(0.05, {9}).decide(1, 600), Stop::time);
     // What is precise was not stopped by a limit that came at the same time.
-    EXPECT_EQ(told(0.05, equal, 10).decide(10, 600), Stop::precise);
+    EXPECT_EQ(told(0.05, equal(), 10).decide(10, 600), Stop::precise);
     EXPECT_EQ(UntilCi(asked(0.05), 100, 0).decide(10, 0), Stop::nothing);
     EXPECT_EQ(UntilCi(asked(0.05, 0), 100, 0).decide(1, 1e9), Stop::none);
 }
@@ -135,7 +139,7 @@ TEST(UntilCi, many_figures_share_the_twentieth_of_false_alarms) {
 }
 
 TEST(UntilCi, what_was_not_kept_is_said_by_figure) {
-    auto until = told(0.05, ten, 10);
+    auto until = told(0.05, ten(), 10);
     const auto text = until.text();
     EXPECT_NE(text.find("NOT KEPT"), std::string::npos);
     EXPECT_NE(text.find("write: 10 B/s ± 9.19 % (of 10 values)"), std::string::npos) << text;
@@ -187,7 +191,7 @@ TEST(UntilCi, a_plan_tells_the_least_and_the_most) {
 
 TEST(UntilCi, a_composed_value_brings_all_its_values_anew) {
     UntilCi until(asked(0.05), 100, 0);
-    until.set(rate_named("whole"), ten);
+    until.set(rate_named("whole"), ten());
     EXPECT_EQ(until.decide(10, 0), Stop::none);
     until.set(rate_named("whole"), {});
     EXPECT_EQ(until.decide(10, 0), Stop::none);  // known, without a value yet
@@ -197,8 +201,8 @@ TEST(UntilCi, a_composed_value_brings_all_its_values_anew) {
 }
 
 TEST(UntilCi, which_figure_is_wide) {
-    auto until = told(0.05, ten);
-    until.set({"other", Json::object(), "B/s", "other"}, equal);
+    auto until = told(0.05, ten());
+    until.set({"other", Json::object(), "B/s", "other"}, equal());
     EXPECT_TRUE(until.is_wide("bandwidth"));
     EXPECT_FALSE(until.is_wide("other"));
     EXPECT_TRUE(until.is_wide("unknown"));
@@ -206,10 +210,10 @@ TEST(UntilCi, which_figure_is_wide) {
 
 TEST(UntilCi, the_expected_number_follows_from_the_width) {
     // Half width 0.0918933 of the mean after ten: 10 (0.0918933 / 0.05)^2 = 33.8.
-    EXPECT_EQ(told(0.05, ten).expected(), 34);
-    EXPECT_EQ(told(0.05, ten, 12).expected(), 12);  // no more than the most
-    EXPECT_EQ(told(0.1, {9}).expected(), 10);       // nothing is known
-    EXPECT_EQ(told(0.1, equal).expected(), 10);
+    EXPECT_EQ(told(0.05, ten()).expected(), 34);
+    EXPECT_EQ(told(0.05, ten(), 12).expected(), 12);  // no more than the most
+    EXPECT_EQ(told(0.1, {9}).expected(), 10);         // nothing is known
+    EXPECT_EQ(told(0.1, equal()).expected(), 10);
     EXPECT_EQ(UntilCi(UntilCiOptions(), 12, 0).expected(), 12);
 }
 

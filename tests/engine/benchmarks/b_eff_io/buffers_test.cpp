@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
 
 namespace effio::b_eff_io {
@@ -125,13 +127,14 @@ TEST(Buffers, random_data_compress_as_far_as_requested) {
     const DataShape quarter{4, 1};
     Row row = row_of(1, 1);
     row.memory = 512;
+    const auto bits = [](double word) { return std::bit_cast<std::uint64_t>(word); };
     const auto words = doubles(Buffers(512, Buffers::Fill::random, 0, quarter).to_write(row));
     ASSERT_EQ(words.size(), 64U);
     // 16 random words of each sector of 64, and one that is repeated.
     for (std::size_t i = 17; i < 64; ++i) {
-        EXPECT_EQ(std::memcmp(&words[i], &words[16], sizeof(double)), 0);
+        EXPECT_EQ(bits(words[i]), bits(words[16]));
     }
-    EXPECT_NE(std::memcmp(&words[1], &words[0], sizeof(double)), 0);
+    EXPECT_NE(bits(words[1]), bits(words[0]));
 }
 
 TEST(Buffers, what_stood_in_the_buffer_before_a_row_is_known_afterwards) {
