@@ -18,9 +18,6 @@ inline const char* name(Scaling scaling) {
 }
 
 struct Parameters : study::Options {
-    /// The definition's rates are those without the flush.
-    Parameters() { fsync = study::Sync::beside; }
-
     std::vector<std::int64_t> edges{96};
     Scaling scaling = Scaling::weak;
     std::vector<std::int64_t> processes;
@@ -32,7 +29,8 @@ struct Parameters : study::Options {
     std::string prefix = "libraries_";
     std::string backend_settings;  ///< of sim or null
 
-    Parameters() : Options("", Serves::arrays) {}
+    /// The definition's rates are those without the flush.
+    Parameters() : Options("", Serves::arrays) { fsync = study::Sync::beside; }
     void declare(OptionTable& table);
     Status check();
 
