@@ -114,7 +114,7 @@ _NEVER_ONE = {
     "report/bounds.py": "the most that are drawn",
     "report/campaign.py": "a constant",
     "report/ior.py": "a share of phases, in which ranks were unequal",
-    "report/study.py": "more than the fewest",
+    "report/study/findings.py": "more than the fewest",
     "report/tuning.py": "three at least",
     "serve/app.py": "the most that are compared",
     "store/folder.py": "several, or it would be the one",

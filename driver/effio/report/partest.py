@@ -20,16 +20,9 @@ from effio.report.model import (
     Series,
     Table,
 )
-from effio.report.study import (
-    Coordinate,
-    StudyTeller,
-    coordinates,
-    enough_findings,
-    peak_findings,
-    rate_figure,
-    rate_table,
-    scaling_findings,
-)
+from effio.report.study import StudyTeller
+from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
+from effio.report.study.rates import Coordinate, coordinates, rate_figure, rate_table
 from effio.store.details import Detail
 from effio.store.reader import Result
 from effio.store.records import Count, Measurement, Number

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from effio import text as fmt
 from effio.report import common
 from effio.report.model import Finding, Headline
-from effio.report.study import StudyTeller, coordinates, enough_findings
+from effio.report.study import StudyTeller
+from effio.report.study.findings import enough_findings
+from effio.report.study.rates import coordinates
 from effio.store.reader import Result
 from effio.store.records import Figure
 

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Report of any benchmark that is a study: its headline, the rates over the axes (rates.py) and
+what they show (findings.py). docs/results.md, "Studies", describes such a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic import Field
+
+from effio import text as fmt
+from effio.report import common
+from effio.report.generic import headline_of
+from effio.report.model import Block, Finding, Headline, Section
+from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
+from effio.report.study.rates import (
+    Rate,
+    access_of,
+    coordinates,
+    operation_of,
+    place_of,
+    rate_figure,
+    rate_table,
+)
+from effio.store.details import Detail, Rows
+from effio.store.reader import Result
+
+
+class _Throughput(Detail):
+    name: str = ""
+    passes: list[tuple[str, str]] = Field(default_factory=list)
+
+
+class _Study(Detail):
+    """What the run line says of the study: the figures that answer its question."""
+
+    headline: str = ""
+    throughputs: Rows[_Throughput] | None = None
+
+    @classmethod
+    def of_run(cls, result: Result) -> _Study:
+        study = result.run.extra.get("study")
+        return cls.model_validate(study) if isinstance(study, dict) else cls()
+
+
+class _Best(Detail):
+    place: dict[str, Any] | None = None
+    others: Rows[dict[str, Any]] | None = None  # of the other kinds of access
+    weakest: dict[str, Any] | None = None
+
+
+def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline:
+    """The rate at a place, as a claim about the measurements there."""
+    figure = next(
+        (f for f in result.figures_named("bandwidth") if f.where == place),
+        result.figure(result.benchmark.replace("-", "_")),
+    )
+    if figure is None:
+        return Headline(name, None, "B/s", missing="the rate is not in the result")
+    there = figure.model_copy(update={"where": place})
+    where = [operation_of(there), place_of(there, coordinates(result)), common.context_of(result)]
+    cells = [
+        m
+        for m in result.measurements
+        if m.valid
+        and (m.pattern, m.access) == (place.get("pattern"), place.get("access"))
+        and common.lies_at(m.where, place)
+    ]
+    alone = Rate.of(figure).transfer_rate_bytes_per_second
+    if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
+        where.append(f"the calls alone {fmt.rate(alone)}")
+    headline = Headline(
+        name,
+        figure.metric.value,
+        figure.metric.unit,
+        ", ".join(part for part in where if part),
+        missing=figure.metric.reason,
+        anchor="study-rates" if figure.metric.value is not None else "",
+    )
+    return common.claimed(headline, result, cells, figure)
+
+
+class StudyTeller:
+    def headline(self, result: Result) -> Headline:
+        declared = _Study.of_run(result).headline
+        if declared == "throughputs" and (told := self._throughputs(result)) is not None:
+            return told
+        figure = result.figure(result.benchmark.replace("-", "_"))
+        if figure is None or (place := _Best.of(figure).place) is None:
+            told = headline_of(figure, result, common.context_of(result))
+            unit = told.unit if figure is not None else "B/s"
+            return Headline("highest rate", told.value, unit, told.context, missing=told.missing)
+        if declared == "strongest and weakest":
+            return self._strongest_and_weakest(result, place)
+        if declared == "by access":
+            return self._by_access(result, place, _Best.of(figure).others or ())
+        return _rate_headline("highest rate", result, place)
+
+    def _by_access(
+        self, result: Result, place: dict[str, Any], others: Sequence[dict[str, Any]]
+    ) -> Headline:
+        """The highest rate of writing, and next to it that of reading."""
+        first = _rate_headline(f"highest {fmt.plain(place.get('access', ''), 40)}", result, place)
+        text, evidence = first.context, [*first.evidence]
+        for other in others:
+            access = fmt.plain(other.get("access", ""), 40)
+            told = _rate_headline("", result, other)
+            if told.value is None:
+                continue
+            text += f"; highest {access}: {told.shown()} {told.context}"
+            text += f" ({told.basis()})" if told.basis() else ""
+        return replace(first, context=text, evidence=evidence)
+
+    def _throughputs(self, result: Result) -> Headline | None:
+        """Things per second: the first in full, the others next to it."""
+        names = [t.name for t in _Study.of_run(result).throughputs or ()]
+        found = [f for name in names for f in result.figures_named(name)[:1] if f.metric.value]
+        if not found:
+            return None
+        first, *others = found
+        told = [f"{fmt.plain(f.name, 40).replace('_', ' ')} {f.metric.value:.4g}" for f in others]
+        told += [place_of(first, coordinates(result)), common.context_of(result)]
+        headline = Headline(
+            fmt.plain(first.name, 40).replace("_", " "),
+            first.metric.value,
+            first.metric.unit,
+            ", ".join(part for part in told if part),
+            anchor="study",
+        )
+        parts = {
+            (p[0], p[1])
+            for t in _Study.of_run(result).throughputs or ()
+            if t.name == first.name
+            for p in t.passes
+        }
+        cells = [
+            m
+            for m in result.measurements
+            if (m.pattern, m.access) in parts and common.lies_at(m.where, first.where)
+        ]
+        return common.claimed(headline, result, cells)
+
+    def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
+        """Of the rates of the access that the strongest has."""
+        access = fmt.plain(place.get("access", ""), 40)
+        headline = _rate_headline(f"strongest pattern, {access}", result, place)
+        rates = [
+            f
+            for f in result.figures_named("bandwidth")
+            if f.metric.value is not None and access_of(f) == str(place.get("access"))
+        ]
+        own = result.figure(result.benchmark.replace("-", "_"))
+        weakest = _Best.of(own).weakest if own is not None else None
+        if weakest is None and rates:
+            weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
+        if weakest is None or weakest == place:
+            return headline
+        low = _rate_headline("", result, weakest)
+        text = f"; weakest: {low.shown()} {low.context}"
+        return replace(
+            headline,
+            context=headline.context + text + (f" ({low.basis()})" if low.basis() else ""),
+            evidence=[*headline.evidence, *low.evidence],
+        )
+
+    def findings(self, result: Result) -> Sequence[Finding]:
+        limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
+        return [
+            *([limit] if limit is not None else []),
+            *peak_findings(result, coordinates(result)),
+            *scaling_findings(result, coordinates(result)),
+            *enough_findings(result, coordinates(result)),
+        ]
+
+    def sections(self, result: Result) -> Sequence[Section]:
+        rates = result.figures_named("bandwidth")
+        if not rates:
+            return []
+        axes = coordinates(result)
+        figure = rate_figure(rates, axes)
+        blocks: list[Block] = [*([figure] if figure else []), rate_table(result, axes)]
+        return [Section("study", "Rates", blocks)]
+
+
+TELLER = StudyTeller()

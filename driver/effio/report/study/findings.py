@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the figures of a study show: which rates exceed the peak, the speed-up with more ranks, and
+how many processes are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from effio import text as fmt
+from effio.report import common
+from effio.report.model import Finding
+from effio.report.study.rates import Coordinate, operation_of, place_of
+from effio.store.details import Detail
+from effio.store.evidence import Place
+from effio.store.reader import Result
+from effio.store.records import Figure as FigureRecord
+from effio.store.records import Number
+
+
+class _SpeedUp(Detail):
+    ranks: Number | None = None
+    from_ranks: Number | None = None
+
+
+class _Enough(Detail):
+    """Of the fewest ranks that get nearly the best rate; bytes a second."""
+
+    of_ranks: Number | None = None
+    rate_bytes_per_second: Number | None = None
+    best_ranks: Number | None = None
+    best_rate_bytes_per_second: Number | None = None
+    fewest_ranks: Number | None = None
+    fewest_rate_bytes_per_second: Number | None = None
+    shape: str = ""
+    answer: str = ""  # "known", "once", "growing", "unclear"; empty in older results
+
+
+def _why_above(result: Result, share: FigureRecord) -> str:
+    """A cache is the reason only where the evidence of that very rate says so."""
+    cells = [
+        m
+        for m in result.measurements
+        if m.valid
+        and (m.pattern, m.access) == (share.where.get("pattern"), share.where.get("access"))
+        and common.lies_at(m.where, share.where)
+    ]
+    evidence = common.evidence_of(cells, result.run.clock.virtual)
+    if any(one.place in (Place.CACHE, Place.MIXED) for one in evidence):
+        return "a cache took part"
+    return "the peak is too low"
+
+
+def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
+    shares = [f for f in result.figures_named("share_of_peak") if f.metric.value is not None]
+    if not shares:
+        return []
+    findings = []
+    above = [f for f in shares if (f.metric.value or 0.0) > 1]
+    if above:
+        most = max(above, key=lambda f: f.metric.value or 0.0)
+        share = fmt.percent(most.metric.value or 0.0)
+        findings.append(
+            Finding(
+                f"{fmt.count_of(len(above), 'rate')} of {len(shares)} exceed the peak, at most"
+                f" {operation_of(most)}, {place_of(most, axes)}, with {share} of it:"
+                f" {_why_above(result, most)}.",
+                "study-rates",
+                "warn",
+            )
+        )
+    honest = [f for f in shares if (f.metric.value or 0.0) <= 1]
+    if honest:
+        low, high = (pick(honest, key=lambda f: f.metric.value or 0.0) for pick in (min, max))
+        findings.append(
+            Finding(
+                f"Of the peak reach {operation_of(high)}, {place_of(high, axes)},"
+                f" {fmt.percent(high.metric.value or 0)}, and {operation_of(low)},"
+                f" {place_of(low, axes)}, {fmt.percent(low.metric.value or 0)}.",
+                "study-rates",
+            )
+        )
+    return findings
+
+
+def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
+    """For each pattern and access the speed-up of the most ranks."""
+    # By pattern and access, and the other axes: ranks, the fewest, and the speed-up.
+    found: dict[tuple[str, str], tuple[float, float, float]] = {}
+    for f in result.figures_named("speed_up"):
+        ranks, fewest = (told := _SpeedUp.of(f)).ranks, told.from_ranks
+        if f.metric.value is None or ranks is None or fewest is None or not 0 < fewest < ranks:
+            continue
+        key = operation_of(f), place_of(f, [a for a in axes if f.where.get(a.name) != ranks])
+        if key not in found or ranks > found[key][0]:
+            found[key] = ranks, fewest, f.metric.value
+    counts = [f.samples.count for f in result.figures_named("bandwidth") if f.samples]
+    once = min(counts, default=2) < 2
+    unknown = {
+        (operation_of(f), ranks): fmt.plain(f.metric.reason, 80)
+        for f in result.figures_named("efficiency")
+        if f.metric.value is None and (ranks := _SpeedUp.of(f).ranks) is not None
+    }
+    findings = []
+    for (operation, others), (ranks, fewest, value) in list(found.items())[:4]:
+        efficiency = f"an efficiency of {fmt.percent(value * fewest / ranks)}"
+        if once:
+            efficiency = "from one repetition, so that the efficiency is not known"
+        elif (operation, ranks) in unknown:
+            efficiency = f"but the efficiency is not known: {unknown[operation, ranks]}"
+        findings.append(
+            Finding(
+                f"{operation}{', ' if others else ''}{others}: {ranks:.0f} ranks get"
+                f" {value:.2f} times the rate of {fewest:.0f}, {efficiency}.",
+                "study-rates",
+            )
+        )
+    return findings
+
+
+_SHAPES = {
+    "linear": "the rate grows with the processes, and more may get more",
+    "growing": "the rate still grows, by less than the processes",
+    "level": "the rate grows, then stays level",
+    "flat": "more are not faster",
+    "falling": "beyond the best number more are slower",
+}
+
+
+def enough_sentence(f: FigureRecord) -> str:
+    """ "use 12 of 64 processes for I/O", and what that stands on; empty if it is not known."""
+    told, ranks = _Enough.of(f), f.metric.value
+    rate, best, one = (
+        told.rate_bytes_per_second,
+        told.best_rate_bytes_per_second,
+        told.fewest_rate_bytes_per_second,
+    )
+    if told.of_ranks is None or rate is None:
+        return ""
+    s = f.samples
+    if ranks is None or s is None or s.count < 2:
+        if best is None or told.best_ranks is None:
+            return ""
+        why = f.metric.reason or "how many are enough takes at least two repetitions"
+        slower = f"; {_SHAPES['falling']}" if told.answer and told.shape == "falling" else ""
+        return (
+            f"highest rate {fmt.rate(best)} with {told.best_ranks:.0f} of {told.of_ranks:.0f}"
+            f" processes{slower}; {fmt.plain(why, 200)}."
+        )
+    text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
+    if s.low95 is not None and s.high95 is not None and s.low95 < s.high95:
+        text += f" (95 % interval: {s.low95:.0f} to {s.high95:.0f})"
+    text += f": {fmt.rate(rate)}"
+    if best is not None and told.best_ranks is not None and told.best_ranks != ranks:
+        most = fmt.count_of(round(told.best_ranks), "process")
+        text += f" of at most {fmt.rate(best)} ({most})"
+    if one is not None and told.fewest_ranks is not None and told.fewest_ranks != ranks:
+        gets = "gets" if told.fewest_ranks == 1 else "get"
+        text += f"; {told.fewest_ranks:.0f} {gets} {fmt.rate(one)}"
+    words = _SHAPES.get(told.shape)
+    return f"{text}; {words}." if words else f"{text}."
+
+
+def enough_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
+    """A sentence for each curve over numbers of ranks."""
+    findings = []
+    for f in result.figures_named("enough_ranks")[:8]:
+        others = place_of(f, [a for a in axes if a.name in f.where])
+        if sentence := enough_sentence(f):
+            where = f"{operation_of(f)}{', ' if others else ''}{others}"
+            findings.append(Finding(f"{where}: {sentence}", "study-rates"))
+    return findings

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rates of a study over its axes: the coordinates of a figure, the curves and the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from effio import text as fmt
+from effio.report import common
+from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+from effio.store.details import Detail
+from effio.store.reader import Result
+from effio.store.records import Figure as FigureRecord
+from effio.store.records import Number, as_number
+
+
+class Rate(Detail):
+    """What a rate, or the peak, adds: the calls alone; bytes a second."""
+
+    transfer_rate_bytes_per_second: Number | None = None
+    cache: str = ""
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One axis of a study as its run line describes it."""
+
+    name: str
+    title: str
+    unit: str
+
+    def text(self, f: FigureRecord) -> str:
+        value = f.where.get(self.name)
+        if self.unit == "B" and isinstance(value, int) and not isinstance(value, bool):
+            return fmt.exact_size(value)
+        return fmt.plain(value if value is not None else "", 40)
+
+
+def coordinates(result: Result) -> list[Coordinate]:
+    study = result.run.extra.get("study")
+    axes = study.get("axes") if isinstance(study, dict) else None
+    if not isinstance(axes, list):
+        return []
+    return [
+        Coordinate(*(fmt.plain(axis.get(member, ""), 40) for member in ("name", "title", "unit")))
+        for axis in axes[:20]
+        if isinstance(axis, dict)
+    ]
+
+
+def operation_of(f: FigureRecord) -> str:
+    return " ".join(fmt.plain(f.where.get(name, ""), 40) for name in ("pattern", "access")).strip()
+
+
+def place_of(f: FigureRecord, axes: Sequence[Coordinate]) -> str:
+    return ", ".join(f"{axis.title} {axis.text(f)}" for axis in axes)
+
+
+def _varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[Coordinate]:
+    return [a for a in axes if len({a.text(f) for f in rates}) > 1]
+
+
+def _series(
+    name: str, some: Sequence[FigureRecord], x: Sequence[float | str], style: int
+) -> Series:
+    return Series(
+        name,
+        x,
+        [f.metric.value for f in some],
+        style,
+        high=[f.samples.high95 if f.samples else None for f in some],
+        low=[f.samples.low95 if f.samples else None for f in some],
+        notes=[fmt.plain(Rate.of(f).cache, 40) for f in some],
+    )
+
+
+def access_of(f: FigureRecord) -> str:
+    return fmt.plain(f.where.get("access", ""), 40)
+
+
+def _placed(rates: Sequence[FigureRecord], axis: Coordinate) -> list[tuple[float, FigureRecord]]:
+    found = [(as_number(f.where.get(axis.name)), f) for f in rates]
+    return sorted(((x, f) for x, f in found if x is not None), key=lambda p: p[0])
+
+
+def _ticks(rates: Sequence[FigureRecord], axis: Coordinate | None) -> dict[float, str]:
+    return {x: axis.text(f) for x, f in _placed(rates, axis)} if axis is not None else {}
+
+
+def _curve(name: str, some: Sequence[FigureRecord], first: Coordinate | None, style: int) -> Series:
+    """Over `first`; without it, bars that have the name."""
+    if first is None:
+        return _series(name, some, [name for _ in some], style)
+    placed = _placed(some, first)
+    return _series(name, [f for _, f in placed], [x for x, _ in placed], style)
+
+
+# With more patterns each has its own panel.
+_MOST_PATTERNS_A_PANEL = 3
+
+
+def _panels(
+    rates: Sequence[FigureRecord], first: Coordinate | None, accesses: Sequence[str]
+) -> list[Panel]:
+    """A panel for each pattern, a series for each access."""
+    panels = []
+    for pattern, some in common.grouped(rates, lambda f: str(f.where.get("pattern", ""))).items():
+        by_access = common.grouped(some, access_of)
+        series = [
+            _curve(access, by_access[access], first, common.access_style(access, accesses))
+            for access in accesses
+            if access in by_access
+        ]
+        panels.append(Panel(fmt.plain(pattern, 40), series))
+    return panels
+
+
+def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figure | None:
+    """Curves over the first axis that has several numbers; bars where none has. Many patterns have
+    a panel each."""
+    if not rates:
+        return None
+    varying = _varying(rates, axes)
+    first = next((a for a in varying if a.unit), None)
+    others = [a for a in varying if a is not first]
+    operations = common.unique(operation_of(f) for f in rates)
+    patterns = {str(f.where.get("pattern", "")) for f in rates}
+    apart = len(patterns) > _MOST_PATTERNS_A_PANEL
+    accesses = common.unique(access_of(f) for f in rates)
+    variants: dict[str, list[Panel]] = {}
+    for case, of_case in common.grouped(rates, lambda f: place_of(f, others)).items():
+        if apart:
+            variants[case] = _panels(of_case, first, accesses)
+            continue
+        by_operation = common.grouped(of_case, operation_of)
+        series = [
+            _curve(operation, by_operation[operation], first, style)
+            for style, operation in enumerate(operations)
+            if operation in by_operation
+        ]
+        variants[case] = [Panel("", series)]
+    ticks = _ticks(rates, first)
+    title = f"Rate over the {first.title}" if first else "Rates"
+    x_axis = Axis("pattern and access")
+    if first is not None:
+        x_axis = Axis(first.title, first.unit, log=True, ticks=sorted(ticks.items()))
+    return Figure(
+        "study-rates",
+        title,
+        "Means over the repetitions; whiskers are 95 % intervals. Hovering shows whether bytes came"
+        " from a device or from a cache.",
+        "curves" if first else "bars",
+        x_axis,
+        Axis("rate", "B/s", log=first is not None, switch=first is not None),
+        variants,
+        columns=3 if apart else 1,
+        variant_title=", ".join(a.title for a in others) or "case",
+        panel_height=260 if apart else 420,
+    )
+
+
+def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
+    def key(f: FigureRecord) -> tuple[str, ...]:
+        return (operation_of(f), *(axis.text(f) for axis in axes))
+
+    def by_place(name: str) -> dict[tuple[str, ...], float | None]:
+        return {key(f): f.metric.value for f in result.figures_named(name)}
+
+    shares = by_place("share_of_peak")
+    speed_ups, efficiencies = by_place("speed_up"), by_place("efficiency")
+    rows: list[list[Cell]] = []
+    for name in ("peak", "bandwidth"):
+        for f in result.figures_named(name):
+            told = Rate.of(f)
+            rows.append(
+                [
+                    *(axis.text(f) for axis in axes),
+                    fmt.plain(f.where.get("pattern", ""), 40),
+                    fmt.plain(f.where.get("access", ""), 40),
+                    f.metric.value,
+                    f.samples.half95 if f.samples else None,
+                    f.samples.count if f.samples else 0,
+                    told.transfer_rate_bytes_per_second,
+                    shares.get(key(f)) if name == "bandwidth" else None,
+                    *((speed_ups.get(key(f)), efficiencies.get(key(f))) if speed_ups else ()),
+                    fmt.plain(told.cache, 40),
+                    "the peak" if name == "peak" else "; ".join(f.reasons),
+                ]
+            )
+    columns = [
+        *(Column(axis.title) for axis in axes),
+        Column("pattern"),
+        Column("access"),
+        Column("rate", "B/s"),
+        Column("± (95 %)", "B/s"),
+        Column("repetitions", "1"),
+        Column("calls alone", "B/s"),
+        Column("of the peak", "1", "%", 3),
+        *((Column("speed-up", "1"), Column("efficiency", "1", "%", 3)) if speed_ups else ()),
+        Column("bytes from or to"),
+        Column("remark"),
+    ]
+    return Table(columns, rows, "Rates", page_only=len(rows) > 80)
