@@ -111,7 +111,7 @@ def percent(fraction: float) -> str:
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    """ "1 rank", "2 ranks", "3 processes"; another plural has to be given."""
+    """ "1 rank", "2 ranks", "3 processes"; `plural` is for irregular plurals."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} {plural or noun + ('es' if noun.endswith('s') else 's')}"

@@ -117,7 +117,7 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     assert "By the rules of Promised" in (effio.cwd / "page.html").read_text()
     done = effio.call("report", runs[0].path, "--rules", "rules.toml")
     assert done.returncode == 2
-    assert "--rules is for a campaign" in done.stderr
+    assert "--rules applies to a campaign only" in done.stderr
 
 
 def test_the_page_of_a_campaign_links_to_its_runs(effio: Effio, browser: Browser) -> None:

@@ -88,9 +88,9 @@ def test_a_quick_check_ends_in_time_and_shows_what_is_known(with_engine: Effio, 
     done = run_campaign(with_engine)
     # 2/3 of 60 s; of 25 s that are left for two runs, all.
     assert runs.shares == [40, 25]
-    assert "c: not run: the time of 60 s is up" in done.stderr
+    assert "c: not run: the time limit of 60 s is reached" in done.stderr
     assert "line c" in done.stdout
-    assert "not run: the time of 60 s is up" in done.stdout
+    assert "not run: the time limit of 60 s is reached" in done.stdout
     assert "left:" not in done.stdout  # nothing goes on
 
 
@@ -99,7 +99,7 @@ def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: R
     # Its own `seconds` are what it is expected to take; --time is a limit.
     assert "not run" not in run_campaign(with_engine).stderr
     done = run_campaign(with_engine, "--time", "60s", code=4)
-    assert "c: not run: the time of 60 s is up" in done.stderr
+    assert "c: not run: the time limit of 60 s is reached" in done.stderr
     assert "left:   1 run; the same command goes on" in done.stdout
     assert runs.shares == [None] * 5
 

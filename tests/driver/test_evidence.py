@@ -144,7 +144,7 @@ def _source(tmp_path: Path, access: str, cache: made.Line | None, **run: Any) ->
             "read",
             {"resident_before_fraction": 0.0},
             {},
-            "nothing in this node's cache before; server cache unknown",
+            "not in this node's cache before; server cache unknown",
         ),
         ("read", {"resident_before_fraction": 0.5}, {}, "not known"),
         ("read", None, {}, "not known"),
@@ -224,5 +224,5 @@ def test_what_was_never_written_is_no_read_of_storage(tmp_path: Path) -> None:
     report = _report(tmp_path, [read], "read")
     tick = next(f for f in report.findings if f.card == "cache")
     assert tick.level == "warn"
-    assert "79 % of them of holes that were never written" in tick.text
-    assert "79 % of them of holes that were never written" in report.headline.basis()
+    assert "79 % of them from holes that were never written" in tick.text
+    assert "79 % of them from holes that were never written" in report.headline.basis()

@@ -30,7 +30,7 @@ def found(tmp_path: Path, *figures: Any, **detail: Any) -> list[tuple[str, str]]
     run = made.run_line(benchmark="ior", ior={})
     lines = made.numbered([run, record, made.end()])
     report = tell("run", read_result(made.write(tmp_path / "r.jsonl", lines)))
-    about = ("--until-ci", "first half", "Not one level")
+    about = ("--until-ci", "first half", "More than one level")
     return [(f.text, f.level) for f in report.findings if any(word in f.text for word in about)]
 
 
@@ -80,7 +80,8 @@ def test_two_modes_and_outliers_are_named(tmp_path: Path) -> None:
     outlier = mean("read", 0.03, outliers=1, count=10)
     (_, (text, level)) = found(tmp_path, modes, outlier)
     assert text.startswith(
-        "Not one level: write in two modes, read with 1 outlier of 10 values. A mean says little"
+        "More than one level: write in two modes, read with 1 outlier of 10 values. The mean of"
+        " such rates is misleading"
     )
     assert level == "warn"
 

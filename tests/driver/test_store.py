@@ -275,7 +275,9 @@ def test_a_run_is_found_by_whatever_names_it(
     assert store.find(str(first.result_path)) == first
     alone = made.write(tmp_path / "alone.jsonl", made.b_eff_io())
     assert store.find(str(alone)) == alone
-    with pytest.raises(EffioError, match="'2026' may mean 3 runs: 20260101T000000Z-b-eff-io"):
+    with pytest.raises(
+        EffioError, match="'2026' is ambiguous, it matches 3 runs: 20260101T000000Z-b-eff-io"
+    ):
         store.find("2026")
     with pytest.raises(EffioError, match="no run 'nothing'"):
         store.find("nothing")

@@ -227,7 +227,7 @@ def _is_whole(text: str, line: str) -> bool:
 def _check(table: Table, width: int) -> None:
     text = _text(table, width)
     shown = text.splitlines()
-    left_out = set(", ".join(re.findall(r"(?s)no room for: (.*?) \(", text)).split(", "))
+    left_out = set(", ".join(re.findall(r"(?s)not shown: (.*?) \(", text)).split(", "))
     left_out = {" ".join(name.split()) for name in left_out}
     words = set(re.split(r"[\s;:]+", text))
     for column, cells in _cells(table):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The time that a campaign may take: no run starts after it, and a quick check stops a run whose
-share of it is used up, so that one slow step does not take the time of all others."""
+"""The time limit of a campaign. No run starts after it. A quick check also stops a run that has
+used its share, so that one slow step does not take the time of all others."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-# Starting the runs of a campaign takes some seconds anywhere. A shorter time makes the steps
-# shorter, but leaves none out.
+# Starting the runs of a campaign takes some seconds on any machine. A shorter limit makes the steps
+# shorter, but skips none.
 LEAST_SECONDS = 30.0
 
 
 @dataclass
 class TimeBudget:
-    """Wall time from its creation on; `seconds` is None where there is no limit. `stops_runs`: a
-    run is stopped as well, after its share."""
+    """Wall time since the creation of this object; `seconds` is None if there is no limit.
+    `stops_runs`: a run that has used its share is stopped, too."""
 
     seconds: float | None = None
     stops_runs: bool = False
@@ -41,8 +41,8 @@ class TimeBudget:
         return left is not None and left <= 0
 
     def share(self, runs: int) -> float | None:
-        """Most that the next of this many runs may take: twice an even part of what is left. The
-        last one may take all."""
+        """Longest time for the next run if this many remain: twice an equal part of the remaining
+        time. The last run may take all of it."""
         left = self.left()
         if left is None or not self.stops_runs:
             return None

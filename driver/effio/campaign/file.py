@@ -61,7 +61,7 @@ class _Table(BaseModel):
 class Line(_Table):
     """One line of the card: which measurements, and what of them.
 
-    `from_storage`: a rate of memory is no answer.
+    `from_storage`: a rate from memory does not count.
     """
 
     title: str
@@ -107,7 +107,7 @@ class Step(_Table):
     nodes: StrictInt | StrictStr | None = None
     ranks_per_node: StrictInt | StrictStr | None = None
     ranks_at_least: StrictInt = 1
-    bytes_at_least: Size | None = None  # left out where the campaign may write less
+    bytes_at_least: Size | None = None  # skipped if the campaign may write less
     engine: str | None = None
     repetitions: StrictInt | None = Field(default=None, ge=1, le=100_000)
     environment: dict[str, str] = Field(default_factory=dict)

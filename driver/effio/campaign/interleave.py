@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`effio run CAMPAIGN --interleave NAME=A,B`: every point once for A and once for B, right after
-each other, in the order A B B A, so that a drift of the machine favors neither."""
+"""`effio run CAMPAIGN --interleave NAME=A,B` runs every point with A and with B, one directly after
+the other, in the order A B B A, so that a drift of the machine favors neither."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from pathlib import Path
 from effio.campaign.file import Campaign, Step
 from effio.errors import EffioError
 
-# Axes whose values are not an option that is compared: compare needs no --across for them.
+# Axes that are not options of the workload: `effio compare` needs no --across for them.
 _NO_WORKLOAD = frozenset({"dir", "engine", "backend"})
 _FORM = re.compile(r"^([A-Za-z][A-Za-z0-9_-]*)=([^,]+),([^,]+)$")
 
 
 @dataclass(frozen=True)
 class Sides:
-    """`name` is an option of the engine, `engine`, `dir` or another axis of the launch."""
+    """The two values to compare. `name` is an option of the benchmark, `engine`, `dir` or another
+    axis of the launch."""
 
     name: str
     first: str
@@ -43,7 +44,7 @@ def sides_of(text: str) -> Sides:
 
 
 def interleaved(campaign: Campaign, sides: Sides) -> Campaign:
-    """With the axis innermost in each step, and an even number of repetitions."""
+    """The campaign with this axis innermost in each step and an even number of repetitions."""
     return campaign.model_copy(
         update={"step": tuple(_step(campaign, step, sides) for step in campaign.step)}
     )

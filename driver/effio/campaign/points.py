@@ -136,7 +136,7 @@ class Point:
         return tuple(word for name, value in merged.items() for word in _word(name, value))
 
     def left_out(self) -> str:
-        """Why the step cannot be run with what the campaign was called with; empty if it can."""
+        """Why the step cannot run with the options of this call; empty if it can."""
         least, given = self.step.bytes_at_least, self.names.settings.bytes
         if self.step.ranks_at_least > self.ranks.total:
             return f"it needs {fmt.count_of(self.step.ranks_at_least, 'rank')}"

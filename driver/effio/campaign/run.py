@@ -31,8 +31,8 @@ from effio.store.run_record import CampaignPart
 
 @dataclass(frozen=True)
 class UnitDone:
-    """What came of a unit. Without a result `reason` says why. `before`: it was done by an earlier
-    call. `cut_short`: its time was up while it ran; `not_run`: that of the campaign before it."""
+    """Outcome of a unit. `reason` explains a missing result. `before`: an earlier call did it.
+    `cut_short`: its own time ran out; `not_run`: the campaign's time ran out before it started."""
 
     unit: Unit
     code: ExitCode
@@ -40,7 +40,7 @@ class UnitDone:
     folder: RunFolder | None = None
     before: bool = False
     cut_short: bool = False
-    said: bool = False  # the engine has given the reason already
+    said: bool = False  # the engine has already printed the reason
     not_run: bool = False
 
     def result(self) -> Result | None:
@@ -142,7 +142,7 @@ class Course:
         return done
 
     def announce(self, already: int, wanted: int) -> None:
-        """What is done, and what is going to be written."""
+        """Reports what is done already and how much will be written."""
         settings = self.order.settings
         if already:
             runs = fmt.count_of(len(self.order.units), "run is", "runs are")
@@ -154,7 +154,7 @@ class Course:
             )
 
     def _not_run(self, units: Sequence[Unit]) -> list[UnitDone]:
-        why = f"not run: the time of {fmt.elapsed(self.budget.limit or 0)} is up"
+        why = f"not run: the time limit of {fmt.elapsed(self.budget.limit or 0)} is reached"
         for unit in units:
             self.say(f"{self._title(unit)}: {why}")
         return [UnitDone(unit, ExitCode.DONE, why, not_run=True) for unit in units]

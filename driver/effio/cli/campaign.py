@@ -394,7 +394,7 @@ def _conclude(
         _print_figures(study.campaign, done)
     kept = [one for one in done if one.folder is not None]
     left = len(study.units) - sum(not one.not_run for one in done)
-    # A campaign that measures anew each time has nothing to go on with.
+    # A campaign that always measures anew cannot be continued.
     cut_short = not study.campaign.afresh and (cut_short or any(one.not_run for one in done))
     tell("")
     tell(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")

@@ -68,7 +68,7 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
         ),
         option(
             "--time", "seconds", type=Duration(), metavar="TIME",
-            help="longest time that it may take" + _default(time),
+            help="time limit of the campaign" + _default(time),
         ),
         option(
             "--scale", type=click.FloatRange(0, min_open=True), metavar="X",
@@ -77,7 +77,7 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
         option(
             "--interleave", metavar="NAME=A,B", default="", group="Points",
             help="measure every point with both values of an option, dir or engine, in the order"
-            " A B B A, to be compared; as backend=posix,mpiio",
+            " A B B A, for effio compare; for example backend=posix,mpiio",
         ),
         option(
             "--only", metavar="EXPR", default="", group="Points",

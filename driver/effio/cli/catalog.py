@@ -41,4 +41,4 @@ def command(engine: str | None, names: bool, form: Form) -> None:
     ]
     write_tables([Table(columns, rows)], form)
     if form is Form.TEXT:
-        click.echo("effio describe NAME shows the options of one; effio run NAME --help too.")
+        click.echo("For the options of one: effio describe NAME or effio run NAME --help.")

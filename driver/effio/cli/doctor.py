@@ -58,7 +58,7 @@ def _python() -> Iterator[Check]:
     if not has_part():
         yield Check(
             "size of reports", "note",
-            "2.2 MB each: the part of plotly.js that they need could not be fetched at set-up",
+            "2.2 MB each: set-up could not fetch the part of plotly.js that they need",
             "run scripts/plotly in a checkout where npm reaches its registry: 0.9 MB each",
         )  # fmt: skip
 

@@ -21,7 +21,7 @@ from effio.store.binary_tables import write_columns, write_workbook
 from effio.store.folder import Store
 from effio.store.table import TABLES, Row, rows_of, write_csv, write_markdown
 
-# The suffixes and the formats that they stand for.
+# The format for each suffix of a file name.
 _BY_NAME = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -37,8 +37,8 @@ _CHOICES = f"use one of {', '.join(_BY_NAME)}"
 
 
 def _chosen(form: str | None, output: str | None) -> str:
-    """The format by the suffix of the file's name; --format chooses where there is no file. A file
-    is never another format than its name says."""
+    """The suffix of the file's name determines the format; --format chooses it for standard output.
+    Raises EffioError if the suffix is unknown or contradicts --format."""
     if output is None:
         return form or "csv"
     suffix = Path(output).suffix
@@ -104,7 +104,7 @@ def _text(rows: Sequence[Row], form: str) -> str:
 def command(
     ctx: click.Context, runs: tuple[str, ...], what: str, form: str | None, output: str | None
 ) -> None:
-    """Write measurements, figures or runs, one a row. The suffix of FILE says the format: .csv,
+    """Write measurements, figures or runs, one per row. The suffix of FILE sets the format: .csv,
     .tsv, .json, .md, .xlsx, .parquet or .feather.
 
     RUN is a run, a campaign, tag:WORD or a folder with runs. Base units throughout: bytes, seconds,

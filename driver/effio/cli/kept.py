@@ -26,8 +26,8 @@ def opened_index(ctx: click.Context, quiet: bool = False) -> Index:
 
 
 def shortener(store: Store) -> Shorten:
-    """The short id of a run that is kept; another name stays as it is. The store is read when the
-    first one is wanted."""
+    """Returns a function that gives the short id of a stored run and leaves other names unchanged.
+    The store is read at the first call."""
     found: list[ShortIds] = []
 
     def shorten(name: str) -> str:

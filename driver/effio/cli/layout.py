@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the cells of a table go on a terminal of any width.
+"""Layout of a table on a terminal of any width.
 
-Numbers and headers are never cut, and no word is folded in its middle. Where the room ends, texts
-wrap, the widest one first; what still does not fit moves into a second line below its row, or is
-left out and named. Without a width, as in a pipe, each record is one line.
+Numbers and headers are never cut, and no word is split. If a table is too wide, texts wrap, the
+widest one first. Columns that still do not fit move to a second line below their row, or are
+omitted and named below the table. Without a width, as in a pipe, each record is one line.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from rich.cells import cell_len
 
 _GAP = 2
 _INDENT = 4
-# Of a text that wraps: at the narrowest, and while there is a column that may be left out.
+# Width of a wrapped text: the minimum, and the minimum while columns can still be omitted.
 _NARROWEST = 16
 _READABLE = 24
-# A sentence that is narrower than this moves below its row.
+# A sentence column narrower than this moves below its row.
 _SENTENCE = 40
 
-# A number and its unit are one word, and so are a date and its time.
+# A number and its unit count as one word, as do a date and its time.
 _GLUE = "\u00a0"
 _UNIT = r"(?:[kMGTPE]?i?B(?:/s)?|[kMGTPE]?op/s|[nµm]?s|min|h|%|1/s)(?![\w/])"
 _ONE_WORD = re.compile(rf"(?<=\d) (?={_UNIT})|(?<=\d\d-\d\d) (?=\d\d:)")
@@ -39,7 +39,7 @@ def _words(text: str) -> list[str]:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of whole words; a word that is wider than `width` is a line of its own."""
+    """Splits a text between words; a word wider than `width` gets its own line."""
     lines: list[str] = []
     line = ""
     for word in _words(text):
@@ -52,7 +52,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def listed(head: str, items: Sequence[str], width: int) -> list[str]:
-    """Lines that end between items, where those fit a line."""
+    """Lines that break between items if each item fits in a line."""
     whole = [i.replace(" ", _GLUE) if width_of(i) + 2 <= width else i for i in items]
     text = f"{_GLUE}· ".join(whole)
     return wrapped(f"{head}{_GLUE}{text}" if head else text, width)
@@ -60,9 +60,8 @@ def listed(head: str, items: Sequence[str], width: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Field:
-    """A column. `kept` ones are shown at any width, `below` ones are sentences that may be in a
-    second line; `measured` numbers are what the table is about. `styles` are rich's, one for each
-    cell."""
+    """A column. `kept`: shown at any width; `below`: sentences that may move to a second line;
+    `measured`: the numbers that the table is about. `styles` are styles of rich, one per cell."""
 
     title: str
     cells: Sequence[str]
@@ -82,7 +81,7 @@ class Field:
 
     @cached_property
     def floor(self) -> int:
-        """No number and no word is narrower."""
+        """The widest number or word: no narrower column can show it."""
         title = max(map(width_of, _words(self.title)))
         if self.number:
             return max(title, self.content)
@@ -93,18 +92,18 @@ class Field:
 
     @property
     def least(self) -> int:
-        """As long as columns can be left out."""
+        """Smallest width while other columns can still be omitted."""
         return self._least(_SENTENCE if self.below else _READABLE if self.kept else _NARROWEST)
 
     @property
     def squeezed(self) -> int:
-        """Narrower it is in a second line."""
+        """Smallest width at all; a narrower column moves to a second line."""
         return self._least(_NARROWEST)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """`columns` with their widths, what is `below` each row, and titles of what is left out."""
+    """`columns` with their widths, the fields `below` each row, and the titles of omitted ones."""
 
     columns: Sequence[tuple[Field, int]]
     below: Sequence[Field] = ()
@@ -116,7 +115,8 @@ def _needed(widths: Sequence[int]) -> int:
 
 
 def _first_to_go(shown: Sequence[Field]) -> Field | None:
-    """Sentences, which are not lost; else what is very wide, else what stands last."""
+    """The column to remove next: sentences first (they move below), then very wide columns, then
+    the last one."""
     loose = [f for f in shown if not f.kept]
     wide = [f for f in loose if f.least > _SENTENCE]
     rest = [f for f in shown if f.below] or wide or loose
@@ -124,7 +124,8 @@ def _first_to_go(shown: Sequence[Field]) -> Field | None:
 
 
 def laid_out(fields: Sequence[Field], width: int | None) -> Layout:
-    """What goes where. Only a single column is wider than `width`, if its longest word is."""
+    """Places the columns. The result exceeds `width` only if a single column's longest word
+    does."""
     if width is None:
         return Layout([(f, f.natural) for f in fields])
     shown, below, left_out = list(fields), list[Field](), list[Field]()
@@ -136,14 +137,15 @@ def laid_out(fields: Sequence[Field], width: int | None) -> Layout:
         (below if out.below else left_out).append(out)
     while len(shown) > 1 and _needed([f.squeezed for f in shown]) > width:
         texts = [f for f in shown[1:] if not f.number]
-        # The one that gains most, of equal ones the last.
+        # The widest one; of equally wide ones the last.
         out = max(reversed(texts), key=lambda f: f.squeezed) if texts else shown[-1]
         shown.remove(out)
         below.append(out)
     fits = _needed([f.least for f in shown]) <= width
     widths = {id(f): f.least if fits else f.squeezed for f in shown}
     room = width - _needed(list(widths.values()))
-    # Cells before titles, and the narrow before the wide: so the widest text wraps.
+    # Cells get their width before titles, and narrow columns before wide ones: the widest text
+    # wraps.
     for name in ("content", "natural"):
         for field in sorted(shown, key=attrgetter(name)):
             more = max(0, min(room, getattr(field, name) - widths[id(field)]))
@@ -156,7 +158,7 @@ def laid_out(fields: Sequence[Field], width: int | None) -> Layout:
 
 Piece = tuple[str, str]  # text and style
 Line = list[Piece]
-Cells = Sequence[Sequence[str]]  # of a row, each with its lines
+Cells = Sequence[Sequence[str]]  # of one row; each cell is a list of lines
 
 
 def _padded(text: str, width: int, number: bool) -> str:
@@ -165,7 +167,7 @@ def _padded(text: str, width: int, number: bool) -> str:
 
 
 def _stripped(line: Line) -> Line:
-    """Without blanks at the end."""
+    """Removes trailing blanks."""
     while line and not line[-1][0].rstrip():
         line.pop()
     return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
@@ -174,7 +176,7 @@ def _stripped(line: Line) -> Line:
 def _joined(
     cells: Sequence[Sequence[str]], layout: Layout, styles: Sequence[str]
 ) -> Iterator[Line]:
-    """The lines of one row, of a header too."""
+    """The lines of one row or of the header."""
     for n in range(max(map(len, cells))):
         line: Line = []
         for (field, width), texts, style in zip(layout.columns, cells, styles, strict=True):
@@ -185,7 +187,7 @@ def _joined(
 
 
 def _header(layout: Layout) -> Iterator[Line]:
-    """Titles that wrap end in the same line."""
+    """Titles are aligned at the bottom line."""
     cells = [wrapped(field.title, width) for field, width in layout.columns]
     height = max(map(len, cells))
     level = [[""] * (height - len(texts)) + texts for texts in cells]

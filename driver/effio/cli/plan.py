@@ -41,7 +41,7 @@ def _run(campaign: str, **values: Any) -> None:
 def print_plan(
     study: Study, rate: str = "", commands: bool = False, form: Form = Form.TEXT
 ) -> None:
-    """Every point that can be run, and the total beside the budget."""
+    """Prints every point that can run, and the total next to the budget."""
     points = [(point, n) for point, n in study.repetitions() if not point.left_out()]
     planned = plan(points, study.engines, rate)
     sums = total(planned)

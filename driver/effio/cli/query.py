@@ -48,7 +48,7 @@ def command(ctx: click.Context, sql: str, as_csv: bool, form: Form) -> None:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """Numbers as SQL gave them."""
+    """Numbers exactly as SQL returned them."""
     numbers = [
         any(isinstance(row[i], (int, float)) for row in rows)
         and all(row[i] is None or isinstance(row[i], (int, float)) for row in rows)

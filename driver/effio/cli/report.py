@@ -132,8 +132,8 @@ def command(
     """Draw one HTML file about one or more runs, or about a campaign.
 
     The page is self-contained: it opens from a mail, without a network. The name of a campaign
-    gives a page of its own: verdicts, a figure for each value over the axes that were swept, a
-    table of points, and links to the runs. --png, --svg and --pdf draw a single figure for a paper
+    gives its own page: verdicts, a figure for each value over the swept axes, a table of points,
+    and links to the runs. --png, --svg and --pdf draw a single figure for a paper
     (they need matplotlib), --variant and --linear are its switches; an unknown FIGURE or variant
     lists what there is.
     """
@@ -155,7 +155,9 @@ def command(
             click.echo(f"report: {write_page(target, render([report], [str(store.root)]))}")
         return
     if rules is not None:
-        raise EffioError("--rules is for a campaign; effio accept RULES RUN... judges runs")
+        raise EffioError(
+            "--rules applies to a campaign only", hint="effio accept RULES RUN... judges runs"
+        )
     found = [store.find(name) for name in runs]
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
     limits = _ceilings(ceilings)

@@ -445,7 +445,7 @@ def _batch(
 
 def _conclude(finished: job.Finished, report: bool) -> None:
     if finished.refused:
-        # Nothing was done: there is nothing to keep, and no run to be the last one.
+        # Nothing was done: no folder is kept, and `last` does not refer to this run.
         if not finished.said:
             say(finished.reason)
         finished.folder.discard()

@@ -33,7 +33,7 @@ def _start(line: Line) -> str:
 
 
 def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
-    """For a terminal: by campaign, each with its axes as columns."""
+    """Tables for a terminal: one per campaign, with its axes as columns."""
     axes = list(dict.fromkeys(name for line in lines for name in axes_of(line)))
 
     def cells(line: Line) -> list[Cell]:
@@ -81,7 +81,7 @@ def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
 
 
 def _records(lines: Sequence[Line], ids: ShortIds) -> Table:
-    """For a pipe and other programs: the same columns whatever the runs are."""
+    """Table for a pipe and other programs: always the same columns."""
     names = (
         "id", "run", "campaign", "step", "repetition", "axes", "benchmark", "state", "start",
         "took", "ranks", "headline", "value", "verdict", "where", "options", "tags", "note",
@@ -111,10 +111,10 @@ def _json(line: Line, ids: ShortIds) -> str:
 def command(
     ctx: click.Context, form: Form, campaign: str | None, tag: str | None, last: int | None
 ) -> None:
-    """List the runs that are kept, by campaign, the newest last.
+    """List the stored runs by campaign, the newest last.
 
-    A run's id or name, or an unambiguous part of it, can be given to every command that takes a
-    run. In a pipe each run is one line, in the order of their start.
+    Every command that takes a run accepts its id or name, or an unambiguous part of it. In a pipe
+    each run is one line, ordered by start.
     """
     index = opened_index(ctx)
     lines = [entry.line for entry in index.entries()]

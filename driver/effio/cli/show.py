@@ -53,7 +53,7 @@ def print_section(
 
 
 def _shown_blocks(section: Section, everything: bool) -> Iterator[Table | str]:
-    """A terminal shows a figure's numbers where no table of its own does."""
+    """On a terminal a figure becomes a table of its numbers, unless the section has a table."""
     has_table = any(isinstance(b, Table) and not b.page_only for b in section.blocks)
     for block in section.blocks:
         if isinstance(block, str):

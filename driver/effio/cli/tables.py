@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one printer of tables. On a terminal a table fits the width (`cli/layout.py`), what is equal
-in all rows is said once, and runs have their short ids; in a pipe nothing is shortened, wrapped or
-left out, and each record is one line. `--format` writes the same table for other programs."""
+"""Prints the tables of all commands. On a terminal a table fits the width (`cli/layout.py`), values
+that are equal in all rows are shown once, and runs have short ids. In a pipe nothing is shortened,
+wrapped or omitted, and each record is one line. `--format` writes the same table for other
+programs."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from effio.report.texts import Form, written
 Shorten = Callable[[str], str]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-# Of longer tables lines have no colors: that takes too long.
+# Longer tables are printed without colors, which would take too long.
 _COLORED = 2000
 
 
@@ -33,8 +34,8 @@ def in_pipe(console: Console) -> bool:
 
 
 def _kept(table: Table) -> set[int]:
-    """Columns that a narrow terminal has too: those that say so, else what identifies a row, the
-    (first) rate or else the first thing measured, and remarks."""
+    """Columns that are shown on a narrow terminal, too: those marked `kept`; if there are none, the
+    columns that identify a row, the first rate or other measured value, and remarks."""
     said = {i for i, c in enumerate(table.columns) if c.kept}
     if said:
         return said
@@ -55,7 +56,7 @@ def _text(column: Column, cell: Cell, shorten: Shorten | None) -> str:
 def _fields(
     table: Table, rows: Sequence[Sequence[Cell]], shorten: Shorten | None
 ) -> Iterator[Field]:
-    """Without columns that say nothing, which are left to the page and to other formats."""
+    """Drops columns without information; the page and other formats still have them."""
     kept = _kept(table)
     for i, column in enumerate(table.columns):
         if column.group or column.name == "unit in CSV" or all(r[i] in (None, "") for r in rows):
@@ -72,8 +73,8 @@ def _fields(
 
 
 def _without_equal(fields: list[Field]) -> tuple[list[Field], list[str]]:
-    """Columns that tell rows apart, and the others as texts. The number that a table is about
-    stays a column."""
+    """Columns whose values differ between rows, and the other columns as texts. The number that the
+    table is about stays a column."""
     rows = len(fields[0].cells) if fields else 0
     equal = {id(f) for f in fields if rows > 1 and len(set(f.cells)) == 1 and not f.measured}
     if len(equal) == len(fields):
@@ -83,7 +84,7 @@ def _without_equal(fields: list[Field]) -> tuple[list[Field], list[str]]:
 
 
 def _groups(table: Table) -> Iterator[tuple[str, Sequence[Sequence[Cell]]]]:
-    """Rows below their heading."""
+    """Rows grouped below their headings."""
     at = next((i for i, column in enumerate(table.columns) if column.group), None)
     if at is None:
         yield "", table.rows
@@ -112,7 +113,7 @@ def _print_rows(console: Console, fields: list[Field], whole: str, width: int | 
         console.print(Text(text, style="dim"), soft_wrap=True)
     if layout.left_out:
         named = ", ".join(layout.left_out)
-        console.print(Text(f"no room for: {named} ({whole} has them)", style="dim"))
+        console.print(Text(f"not shown: {named} ({whole} has them)", style="dim"))
 
 
 def print_table(
@@ -122,8 +123,8 @@ def print_table(
     whole: str = "--format csv",
     shorten: Shorten | None = None,
 ) -> None:
-    """`limit` rows of it at most. `whole` names what has the columns for which a terminal is too
-    narrow; `shorten` gives the short id of a run that a command of effio can find."""
+    """Prints at most `limit` rows. `whole` names the output that has the columns that a narrow
+    terminal omits; `shorten` returns the short id of a run."""
     width = None if in_pipe(console) else console.width
     if table.title:
         console.print(Text(fmt.plain(table.title), style="bold"), soft_wrap=width is None)
@@ -140,11 +141,11 @@ def print_table(
 
 
 def format_parameters(document: bool = True, group: str = "Options") -> list[click.Option]:
-    """`--format`, and `--json` as its short form where the command had one before."""
+    """The option `--format`, and `--json` as its short form for commands that had it before."""
     options: list[click.Option] = [
         GroupedOption(
             ["--format", "form"], type=click.Choice([f.value for f in Form]), metavar="FORMAT",
-            help=f"{', '.join(f.value for f in Form)}: values in base units but for text"
+            help=f"{', '.join(f.value for f in Form)}: all but text use base units"
             "  [default: text]",
             group=group,
         )
@@ -159,16 +160,16 @@ def format_parameters(document: bool = True, group: str = "Options") -> list[cli
 
 
 def form_of(values: Mapping[str, Any]) -> Form:
-    """By the options of `format_parameters`."""
+    """The format that the options of `format_parameters` select."""
     asked = {values.get("form")} - {None}
     asked |= {Form.JSON.value} if values.get("as_json") else set()
     if len(asked) > 1:
-        raise click.UsageError(f"--json and --format {values['form']} exclude each other")
+        raise click.UsageError(f"--json cannot be combined with --format {values['form']}")
     return Form(asked.pop()) if asked else Form.TEXT
 
 
 def table_format(document: bool = True) -> Callable[[_F], _F]:
-    """The options of `format_parameters`; the command gets `form`, a Form."""
+    """Adds the options of `format_parameters`; the command receives `form`, a Form."""
 
     def decorated(function: _F) -> _F:
         @functools.wraps(function)
@@ -190,7 +191,7 @@ def write_tables(
     whole: str = "--format csv",
     shorten: Shorten | None = None,
 ) -> None:
-    """To standard output."""
+    """Writes the tables to standard output."""
     if form is not Form.TEXT:
         click.echo(written(tables, form), nl=False)
         return

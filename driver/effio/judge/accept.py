@@ -68,7 +68,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """`rehearsal`: simulated results were let in, so nothing of it is a ruling."""
+    """`rehearsal`: simulated results were accepted as input, so this is not a ruling."""
 
     rules: RuleFile
     outcomes: Sequence[Outcome]
@@ -87,7 +87,7 @@ class Acceptance:
 
     @property
     def verdict(self) -> str:
-        """With the stamp of a rehearsal, so that no output is without it."""
+        """With the stamp of a rehearsal, which every output must have."""
         told = "NOT ACCEPTED" if self.failed else "ACCEPTED" if self.accepted else "NOT DECIDED"
         return f"{REHEARSAL}: would be {told}" if self.rehearsal else told
 
@@ -111,7 +111,8 @@ def accept(
     rehearse: bool = False,
 ) -> Acceptance:
     """`projections` by rule, each with the runs that it is based on. `rehearse`: judge simulated
-    results, too, to try rules and campaign together; where the bytes were is not simulated."""
+    results, too, to try rules and campaign together; the location of the bytes is not checked then,
+    because it is not simulated."""
     known = {rule.id for rule in rules.rule}
     for name in projections or {}:
         if name not in known:
@@ -149,8 +150,8 @@ def _and(*reasons: str) -> str:
 def _failed_all_the_same(
     blank: Outcome, rule: Rule, picked: Sequence[Picked], rehearse: bool
 ) -> Outcome | None:
-    """A fail is a fail, even if other values cannot tell: what is lacking cannot mend it. Too few
-    repetitions are not a measurement."""
+    """A failed value decides even if others are undecided: missing values cannot change that. Too
+    few repetitions do not count as a measurement."""
     usable = [p for p in picked if p.m.valid and p.m.rate.value is not None]
     if not usable or (not rehearse and any(map(_is_simulated, usable))):
         return None
@@ -371,7 +372,7 @@ def _over_steps(
     told = "" if worst.met else f"at {worst.at:g}: {values[0]}, needed {values[1]}"
     outcome = replace(blank, steps=steps, unit=unit, value=worst.value, sample=worst.sample)
     if odd and rule.risk < 0.5:
-        # The value alone would do if all repetitions say the same.
+        # The value alone would decide if all repetitions agreed.
         if any(s.needed and s.sample.max < s.needed for s in judged):
             return _ruled(outcome, False, _and(told, odd))
         if not all(s.needed is None or s.sample.min >= s.needed for s in judged):
@@ -403,7 +404,7 @@ def _over_steps(
 def _odd_steps(
     found: Sequence[tuple[float, Summary, float]], values: Sequence[Sequence[float]]
 ) -> str:
-    """Steps whose repetitions make their mean misleading, with what to do."""
+    """Steps whose mean is misleading because of their repetitions, with advice."""
     texts = [
         f"at {at:g}: {'; '.join(remark.text for remark in remarks)}"
         for (at, _, _), some in zip(found, values, strict=True)

@@ -32,7 +32,7 @@ def start_of(run: Judged) -> datetime | None:
 
 
 def _job(run: Judged) -> str | None:
-    """The batch job, as far as it is known."""
+    """The batch job, if known."""
     batch = run.result.run.system.batch
     found = next((batch[name] for name in _JOBS if batch.get(name)), None)
     return None if found is None else f"{batch.get('SLURM_CLUSTER_NAME', '')} {found}"
@@ -58,11 +58,11 @@ def _nights(runs: Mapping[str, Judged]) -> dict[str, int]:
 
 
 def blocks_of(*sides: Sequence[Judged]) -> list[list[int]]:
-    """The block number of each run of each side. Runs in virtual time have no night: each is a
-    block of its own. Runs that do not say when they started are one block together.
+    """The block number of each run of each side. Runs in virtual time have no night: each is its
+    own block. Runs without a start time form one block together.
 
-    A batch job is one block however long it is. Several jobs of one night are separate blocks if
-    both sides ran in each of them: the effect of the night cancels then."""
+    A batch job is one block, regardless of its length. Several jobs of one night are separate
+    blocks if both sides ran in each of them, because the effect of the night then cancels."""
     runs = {f"{s} {i}": run for s, side in enumerate(sides) for i, run in enumerate(side)}
     night = _nights(runs)
     jobs = {name: _job(run) for name, run in runs.items()}

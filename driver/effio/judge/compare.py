@@ -27,7 +27,7 @@ _OF_BASELINE = "nights of the baseline"
 # Control limits: two-sided for all measurements together, so that one night in 100 is called worse
 # by chance.
 _CONTROL = 0.02
-# A drift that explains this part of a difference explains too much.
+# If a drift explains this share of a difference, the difference is not reported.
 _EXPLAINED = 0.25
 _PLACES = frozenset({"cache", "device"})
 
@@ -70,7 +70,7 @@ class Line:
     counts: tuple[int, int] = (0, 0)
     note: str = ""
     by_blocks: bool = True  # enough of them for a verdict
-    by_order: str = ""  # why a drift within nights would look the same
+    by_order: str = ""  # why a drift within nights could cause the difference
 
     @property
     def is_loss(self) -> bool:
@@ -108,8 +108,8 @@ class Alone:
 
 @dataclass(frozen=True)
 class Power:
-    """How often a loss of this part in one of the judged measurements would have been found, on
-    average over them."""
+    """The probability that a loss of this size in one of the judged measurements would have been
+    found, averaged over them."""
 
     loss: float
     measurements: int
@@ -147,7 +147,8 @@ class Comparison:
 
 def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison:
     terms = terms or Terms()
-    # An option is called as on the command line, its axis by its unit, too: transfer_bytes.
+    # Options have the name on the command line; their axis may also end in its unit:
+    # transfer_bytes.
     across = {name.replace("-", "_") for name in terms.across} | terms.across
     names = frozenset(across | {f"{name}_bytes" for name in across})
     samples = [samples_of(side.runs, names) for side in (first, second)]
@@ -184,13 +185,13 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
 
 
 def _logs(sample: Sample) -> dict[str, float]:
-    """By run the logarithm of its mean; empty where a value is not above 0."""
+    """The logarithm of the mean of each run; empty if a value is not positive."""
     means = {n: sum(v) / len(v) for n, v in sample.values.items() if v}
     return {n: math.log(m) for n, m in means.items()} if min(means.values(), default=0) > 0 else {}
 
 
 def _in_order(line: Line, samples: Sequence[Sample], places: Sequence[order.Place]) -> Line:
-    """Whether the order of the runs, or a drift together with it, could make the difference."""
+    """Marks a difference that the order of the runs, or a drift, could have caused."""
     if line.ratio is None or not places:
         return line
     if order.one_is_always_first(places):
@@ -216,8 +217,8 @@ def _power(lines: Sequence[Line], loss: float = 0.10) -> Power | None:
 
 
 def interleaved_pairs(first: Sequence[Judged], second: Sequence[Judged]) -> list[tuple[str, str]]:
-    """Names of the runs that belong together, if each run of one side stands next to one of the
-    other in time: A B A B, A B B A; else nothing."""
+    """Pairs of run names, if each run of one side is next to a run of the other side in time, as in
+    A B A B or A B B A; otherwise empty."""
     if len(first) != len(second) or len(first) < statistics.FEWEST:
         return []
     if any(len({run.result.benchmark for run in side}) != 1 for side in (first, second)):
@@ -309,7 +310,7 @@ def _line(
             counts=(len(a.all()), len(b.all())),
         )
     values = [a.all(), b.all()] if few_runs else means
-    # Pairs by the identity of their runs: one without a valid value takes its partner with it.
+    # Pairs are matched by run: if one has no valid value, its partner is dropped, too.
     whole = [(x, y) for x, y in paired if x in logs[0] and y in logs[1]]
     pairs = not few_runs and len(whole) >= statistics.FEWEST
     if pairs:
@@ -398,7 +399,7 @@ def _ruled(line: Line, p: float, judged: int, terms: Terms) -> Line:
         reason = f"within the tolerance of {100 * terms.tolerance:.2g} %"
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
     how = "faster" if value > 1 else "slower"
-    turns = f"{line.by_order}; take turns, A B B A" if line.by_order else ""
+    turns = f"{line.by_order}; alternate them, A B B A" if line.by_order else ""
     if turns and line.basis == _NIGHTS_WITH_BOTH:
         return replace(line, cause=Untold.ORDER, p=p, reason=turns)
     if line.by_control and value < 1:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes the mean of repetitions misleading: one function for each kind, over arrays.
+"""Detects what makes the mean of repetitions misleading: one function per kind, over arrays.
 
 Each function takes values in the order in which they were measured, along the last axis, and works
 on any number of samples at once (tests/statistics tries thousands). Each gives a false alarm in
-about one of a hundred samples of independent Gaussian values.
+about one in a hundred samples of independent Gaussian values.
 
 Splits (outliers, two modes, changes of level) compare the scatter within two groups with that of
 the whole: the best split of the values in their own order is a change of level, that of the sorted
@@ -26,10 +26,10 @@ Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
 Counts: TypeAlias = NDArray[np.int64]
 
-# Fewer values show neither a spread nor a course.
+# With fewer values neither spread nor trend can be estimated.
 FEWEST = 5
 LEVEL = 0.01
-# From here on neighbors can be compared.
+# From this number on neighbors can be compared.
 FEWEST_NEIGHBORS = 10
 
 # 1 % quantiles for independent Gaussian values (200,000 samples each; tests/statistics measures the
@@ -51,10 +51,10 @@ _HAMPEL = np.array(
 # Neighbors count as correlated from this many standard errors on (5 %, one-sided): a missed
 # correlation is worse than an interval that is wider than needed.
 _CORRELATED = 1.645
-# From here on intervals are widened by the correlation of neighbors.
+# From this number on intervals are widened by the correlation of neighbors.
 FEWEST_WIDENED = 20
 _MOST_CORRELATED = 0.95
-# Rounding, and the least change that is worth a word.
+# Differences due to rounding, and the smallest change that is reported.
 _EQUAL = 1e-9
 _WORTH_A_WORD = 0.01
 
@@ -65,8 +65,8 @@ def _limit(table: Floats, count: int) -> float:
 
 @dataclass(frozen=True)
 class Split:
-    """`found`; the first `place` values are one group. `low` and `high` are the means of the
-    groups in their order."""
+    """`found`: whether there are two groups. The first `place` values are one of them; `low` and
+    `high` are the means of the groups in this order."""
 
     found: Flags
     place: Counts
@@ -136,14 +136,14 @@ def trend(values: Floats) -> Floats:
 
 
 def drifts(values: Floats) -> Flags:
-    # Five values in order come in one of 60 cases: as rarely as five can say.
+    # Five values are monotonic by chance in one of 60 cases: no stronger evidence exists for five.
     level = LEVEL if values.shape[-1] > 5 else 0.02
     spread = values.max(-1) - values.min(-1)
     return np.asarray((trend(values) < level) & (spread > _WORTH_A_WORD * np.abs(values.mean(-1))))
 
 
 def autocovariances(values: Floats, most: int) -> Floats:
-    """Of gaps 0 to `most`, along a new last axis."""
+    """Autocorrelation for the lags 0 to `most`, along a new last axis."""
     count = values.shape[-1]
     away = values - values.mean(-1, keepdims=True)
     return np.stack(
@@ -153,7 +153,7 @@ def autocovariances(values: Floats, most: int) -> Floats:
 
 
 def correlated(values: Floats) -> Flags:
-    """Whether neighbors are more alike than chance."""
+    """Whether neighbors are more similar than chance explains."""
     count = values.shape[-1]
     if count < FEWEST_NEIGHBORS:
         return np.zeros(values.shape[:-1], dtype=bool)
@@ -172,7 +172,7 @@ def block_length(values: Floats) -> Floats:
     cov = autocovariances(values, most)
     scale = np.where(cov[..., :1] > 0, cov[..., :1], 1.0)
     small = np.abs(cov[..., 1:] / scale) < 2 * math.sqrt(math.log10(count) / count)
-    # The smallest gap after which `near` correlations in a row are negligible.
+    # The smallest lag after which `near` consecutive correlations are negligible.
     width = np.full(values.shape[:-1], most, dtype=int)
     for gap in range(most - 1, -1, -1):
         quiet = small[..., gap : gap + near].all(-1)
@@ -190,8 +190,8 @@ def block_length(values: Floats) -> Floats:
 
 
 def error_of_mean(values: Floats, lengths: Floats) -> Floats:
-    """Standard error of the mean over circular blocks of these lengths: what the block bootstrap
-    comes to, without drawing. At length 1 it is the deviation over the root of the count."""
+    """Standard error of the mean over circular blocks of these lengths: the result of the block
+    bootstrap, without resampling. At length 1 it is the deviation over the root of the count."""
     count = values.shape[-1]
     away = values - values.mean(-1, keepdims=True)
     twice = np.concatenate([away, away], -1)
@@ -200,7 +200,7 @@ def error_of_mean(values: Floats, lengths: Floats) -> Floats:
     for length in np.unique(lengths):
         b = int(length)
         blocks = sums[..., b : b + count] - sums[..., :count]
-        # The mean of blocks varies around the mean of all: n / (n - b) makes up for it.
+        # Means of blocks vary around the mean of all values: n / (n - b) corrects for that.
         square = (blocks**2).mean(-1) / b / (count - b)
         found = np.where(lengths == length, square, found)
     return np.asarray(np.sqrt(found))
@@ -220,8 +220,8 @@ def worth(values: Floats) -> Floats:
 
 
 def half_width(values: Floats) -> Floats:
-    """Of the 95 % interval of the mean: Student's t with as many values as they are worth; from
-    20 on the larger of that and the error over blocks of automatic length."""
+    """Half width of the 95 % interval of the mean: Student's t with the effective number of values;
+    from 20 values on the larger of that and the error over blocks of automatic length."""
     count = values.shape[-1]
     deviation = values.std(-1, ddof=1)
     independent = worth(values)
@@ -236,8 +236,8 @@ def half_width(values: Floats) -> Floats:
 
 
 def linearized(amounts: Floats, seconds: Floats) -> Floats:
-    """Values whose mean is the rate of all repetitions together, total amount over total time, and
-    whose scatter is its own (delta method). The mean of rates is biased: it gives a short, fast
-    repetition the weight of a long, slow one."""
+    """Values whose mean is the rate of all repetitions together (total amount over total time) and
+    whose scatter is that of this rate (delta method). The mean of rates is biased: it gives a
+    short, fast repetition the same weight as a long, slow one."""
     rate = amounts.sum(-1, keepdims=True) / seconds.sum(-1, keepdims=True)
     return np.asarray(rate + (amounts - rate * seconds) / seconds.mean(-1, keepdims=True))

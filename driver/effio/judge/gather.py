@@ -71,7 +71,7 @@ def _counting(
 
 
 def part_of_campaign(word: str, store: Store) -> tuple[str, str, str] | None:
-    """Campaign, axis and value of "CAMPAIGN:AXIS=VALUE"."""
+    """Splits "CAMPAIGN:AXIS=VALUE" into campaign, axis and value."""
     found = _PART.match(word)
     if found is None or found[1] not in campaign_names(store):
         return None

@@ -29,7 +29,7 @@ _MOST = 10_000
 class Guard:
     """`met` compares the value alone with the limit. `wrong` is the probability that this is the
     wrong side, None where one value has no spread. `needed` is the number of repetitions, in all,
-    that would decide if value and spread stayed as they are. `odd` says what makes the mean
+    that would decide if value and spread stayed as they are. `odd` names what makes the mean
     misleading; then all values have to be on one side of the limit."""
 
     met: bool
@@ -71,8 +71,8 @@ def needed(distance: float, deviation: float, count: int, risk: float) -> int | 
 def of_mean(runs: Sequence[Sequence[float]], limit: float, met: bool, risk: float) -> Guard:
     """Of the mean of all values against a limit; `runs` holds the values by run. Repetitions of one
     run share its luck: from three runs on the error is the larger of that over runs and that over
-    all values. Values of which the mean says little (effio.judge.repetitions) decide only if all of
-    them are on one side of the limit, with the probability of the sign test."""
+    all values. If the mean is misleading (effio.judge.repetitions), the values decide only if all
+    of them are on one side of the limit, with the probability of the sign test."""
     values = [np.asarray(run, dtype=float) for run in runs if len(run)]
     flat = np.concatenate(values)
     distance = float(flat.mean()) - limit

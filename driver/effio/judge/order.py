@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order of the runs within a night, and drift: a rate that falls from run to run looks like a
-difference of the sides unless they take turns, A B B A."""
+difference between the sides unless they alternate, A B B A."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from effio.judge.samples import Judged
 
 @dataclass(frozen=True)
 class Place:
-    """Of a run: its night, its side (0 or 1), which one of the night it is, and its name."""
+    """A run: its night, its side (0 or 1), its position within the night, and its name."""
 
     night: int
     side: int
@@ -26,8 +26,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Slope:
-    """Change of the logarithm from one run to the next, with the probability of such a slope among
-    runs that do not drift."""
+    """Change of the logarithm from one run to the next, and the probability of such a slope without
+    a drift."""
 
     change: float
     p: float
@@ -38,7 +38,7 @@ class Slope:
 
 
 def places(sides: Sequence[Sequence[Judged]], nights: Sequence[Sequence[int]]) -> list[Place]:
-    """Of the runs of nights on which both sides ran, in the order of time."""
+    """The runs of those nights on which both sides ran, ordered by time."""
     found: dict[int, list[tuple[float, int, str]]] = {}
     for side, (runs, numbers) in enumerate(zip(sides, nights, strict=True)):
         for run, night in zip(runs, numbers, strict=True):
@@ -53,7 +53,7 @@ def places(sides: Sequence[Sequence[Judged]], nights: Sequence[Sequence[int]]) -
 
 
 def leads(some: Sequence[Place]) -> list[float]:
-    """By night how much later, in runs, the second side ran on average."""
+    """For each night: by how many runs the second side ran later, on average."""
     found = []
     for night in sorted({p.night for p in some}):
         means = [
@@ -70,8 +70,8 @@ def one_is_always_first(some: Sequence[Place]) -> bool:
 
 
 def slope(values: Sequence[Mapping[str, float]], some: Sequence[Place]) -> Slope | None:
-    """Of logarithms by side and name: the common slope within nights, where each side has its own
-    level on each night. None where there are too few runs."""
+    """The common slope within nights of logarithms by side and name; each side has its own level on
+    each night. None if there are too few runs."""
     known = [p for p in some if p.name in values[p.side]]
     groups: dict[tuple[int, int], list[Place]] = {}
     for place in known:

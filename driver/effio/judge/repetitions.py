@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What repetitions allow to be said: the one place that decides whether there is an interval, what
-makes it misleading, and what to do about it (docs/statistics.md has what was measured).
+"""Statements about repetitions. This module alone decides whether there is an interval, what makes
+it misleading, and what to do about it (measurements: docs/statistics.md).
 
-Fewer than five repetitions have a range, no interval. From five on there is one, which holds if the
-repetitions are independent and met everything that happens. From 60 on that can be checked; a mean
-that then shows nothing odd is called reliable.
+Fewer than five repetitions have a range, no interval. From five on there is an interval, which
+holds if the repetitions are independent and typical. From 60 on this can be checked; a mean without
+anything odd is then called reliable.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from effio.judge.detection import FEWEST, Floats
 from effio.judge.statistics import Interval, Summary
 
 RELIABLE_FROM = 60
-# A first level that is this part of the repetitions or less is a start-up.
+# A first level of at most this share of the repetitions is a start-up.
 _START = 1 / 3
-# Of the values: a smaller group that is as large is a mode, else outliers.
+# Share of the values: a minority group at least this large is a mode, otherwise outliers.
 _MODE = 0.1
 _EQUAL = 1e-9
 
 
 class Oddity(Enum):
-    """What makes a mean misleading, the most telling first, with what to do."""
+    """What makes a mean misleading, the most important first, with advice."""
 
     MODES = (
         "report the median of each mode, and find out what differs (cache or device, one slow"
@@ -51,7 +51,7 @@ class Oddity(Enum):
 
 
 class Grade(Enum):
-    """How far the numbers carry."""
+    """How reliable the numbers are."""
 
     RANGE = "range only"
     UNCHECKED = "if the repetitions are independent"
@@ -71,10 +71,10 @@ class Remark:
 
 @dataclass(frozen=True)
 class Statement:
-    """Of the repetitions of one thing, in their unit. `interval` is that of the mean, `of_median`
-    that of the median between two order statistics; None where there are too few values. `value`
-    is the rate of all repetitions together where amounts and times are known, else the mean.
-    `worth`: how many independent repetitions these count as."""
+    """Statistics of the repetitions of one measurement, in their unit. `interval` is that of the
+    mean, `of_median` that of the median (between two order statistics); None if there are too few
+    values. `value` is the rate of all repetitions together if amounts and times are known, else the
+    mean. `worth` is the effective number of independent repetitions."""
 
     summary: Summary
     value: float
@@ -98,11 +98,11 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """What is odd, with what to do; empty if nothing is."""
+        """What is odd, with advice; empty if nothing is."""
         return "; ".join(remark.text for remark in self.remarks)
 
     def spread(self, unit: str) -> str:
-        """ "± 3 % (95 %)", or the range of fewer than five."""
+        """ "± 3 % (95 %)", or the range if there are fewer than five values."""
         told = self.summary
         if told.count < 2:
             return ""
@@ -114,12 +114,12 @@ class Statement:
 
 
 def statement(values: Sequence[float]) -> Statement | None:
-    """Of values in the order in which they were measured."""
+    """The statement about values in the order of measurement."""
     return _statement(values, np.asarray(values, dtype=float))
 
 
 def rate_statement(amounts: Sequence[float], seconds: Sequence[float]) -> Statement | None:
-    """Of rates: the value is total amount over total time, with its interval."""
+    """The statement about rates: the value is total amount over total time, with its interval."""
     some, times = np.asarray(amounts, dtype=float), np.asarray(seconds, dtype=float)
     if len(some) != len(times) or not len(some) or times.min() <= 0:
         return None
@@ -149,12 +149,12 @@ def _statement(values: Sequence[float], counted: Floats) -> Statement | None:
 
 
 def oddities(values: Sequence[float]) -> tuple[Remark, ...]:
-    """What is found in values in their order, without what merely follows from it; nothing below
-    five."""
+    """Oddities of values in the order of measurement, without those that merely follow from another
+    one. None for fewer than five values."""
     some = np.asarray(values, dtype=float)
     if len(some) < FEWEST or float(np.ptp(some)) <= _EQUAL * abs(float(some.mean())):
         return ()
-    # Rates differ by factors: their logarithms are compared.
+    # Rates differ by factors, so their logarithms are compared.
     scaled = np.log(some) if some.min() > 0 else some
     level = _level_remark(some, scaled)
     drift = bool(detection.drifts(some))
@@ -178,7 +178,7 @@ def _are(count: int) -> str:
 
 
 def _same_groups(scaled: Floats) -> bool:
-    """Whether the two modes are the two levels, one after the other."""
+    """Whether the two modes are two consecutive levels."""
     modes, levels = detection.modes(scaled), detection.level_change(scaled)
     first = int(levels.place)
     low = first if levels.before < levels.after else len(scaled) - first
@@ -260,8 +260,8 @@ def _correlated(some: Floats) -> str:
 
 
 def is_known(interval: Interval | None, count: int) -> bool:
-    """Whether a statement may be based on a mean: it stands on two repetitions or more and has an
-    interval. The one rule for efficiency, scaling and shares."""
+    """Whether a statement may be based on this mean: it has at least two repetitions and an
+    interval. Efficiency, scaling and shares all use this rule."""
     return interval is not None and count >= 2
 
 

@@ -73,8 +73,9 @@ Selection = dict[Coordinate, Scalar | list[Scalar] | Bounds]
 
 
 class _Rule(_Table):
-    """`select`: which measurements; `figure`: figures of this name instead; `across`: in what they
-    may differ. `evidence`: the verdicts on caches that count, `from_storage` is short for "device".
+    """`select`: which measurements; `figure`: figures of this name instead; `across`: axes in which
+    they may differ. `evidence`: the cache verdicts that count; `from_storage` is short for
+    "device".
     `at_largest`: only those at the largest value of this axis; a run without it counts as such.
     `risk`: largest probability of a wrong ruling; 0.5 compares the value alone."""
 

@@ -24,8 +24,8 @@ class Picked:
 
 
 def _of_figure(figure: Figure, result: Result) -> Measurement:
-    """A figure as a measurement of the whole run: its name is the pattern, and there is no evidence
-    of caches for it as a whole."""
+    """A figure as a measurement of the whole run: its name is the pattern, and it has no evidence
+    about caches."""
     system = result.run.system
     known = figure.metric.value is not None
     return Measurement(
@@ -46,7 +46,7 @@ def _of_figure(figure: Figure, result: Result) -> Measurement:
 
 
 def _offered(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
-    """All that a rule can select from; else what there is instead."""
+    """Everything that a rule can select from; if there is nothing, a hint at what exists."""
     if not rule.figure:
         return [Picked(run, m) for run in runs for m in run.result.measurements], ""
     found = [

@@ -62,7 +62,7 @@ class Ratio:
     freedom: float = 1.0
 
     def seen_at(self, level: float) -> float:
-        """`seen` of a test at another level, as one among many measurements has."""
+        """`seen` for a test at another level, for example one of many measurements."""
         away = quantile_t(1 - level / 2, self.freedom) + quantile_t(POWER, self.freedom)
         return math.exp(min(700.0, away * self.error))
 
@@ -72,7 +72,7 @@ class Ratio:
             return 1.0
         most = quantile_t(1 - level / 2, self.freedom)
         away = abs(math.log(factor)) / self.error
-        if away > _FAR:  # where the noncentral distribution is not computed
+        if away > _FAR:  # the noncentral distribution is not computed this far out
             return 1.0
         return float(1 - nctdtr(self.freedom, away, most))
 

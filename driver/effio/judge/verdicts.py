@@ -15,7 +15,7 @@ class Word:
     text: str
     level: Level
     means: str
-    counted: str = ""  # with their number, where that does not stand before the text
+    counted: str = ""  # text with the number of measurements, if the number does not precede it
 
 
 class Verdict(Enum):
@@ -28,14 +28,14 @@ class Verdict(Enum):
         " repeat on another night",
     )  # fmt: skip
     ALARM = Word(
-        "below the baseline", "bad", "a loss beyond the control limits of the baseline's nights;"
-        " one new night: repeat it",
+        "below the baseline", "bad", "a loss beyond the control limits of the baseline's nights,"
+        " in one new night: repeat it",
     )  # fmt: skip
     SAME = Word(
-        "no difference found", "info", "chance explains what there is; what would have been seen"
-        " stands beside it", "no difference found in {}",
+        "no difference found", "info", "chance explains the difference; the loss that would have"
+        " been found is shown next to it", "no difference found in {}",
     )  # fmt: skip
-    UNTOLD = Word("cannot be told", "warn", "no ground for a judgement; the reason stands beside")
+    UNTOLD = Word("cannot be told", "warn", "no basis for a judgment; the reason is next to it")
 
     @property
     def text(self) -> str:
@@ -46,7 +46,7 @@ class Verdict(Enum):
         return self.value.level
 
     def counted(self, number: int) -> str:
-        """Of how many measurements it is the verdict: "2 faster"."""
+        """The verdict with the number of its measurements: "2 faster"."""
         return (self.value.counted or f"{{}} {self.text}").format(number)
 
 
@@ -72,7 +72,7 @@ class Ruling(Enum):
         "too close to call", "warn", "chance could turn the ruling; how many repetitions would"
         " decide is next to it",
     )  # fmt: skip
-    OPEN = Word("not evaluable", "warn", "no ground for a ruling; the reason stands beside")
+    OPEN = Word("not evaluable", "warn", "no basis for a ruling; the reason is next to it")
 
     @property
     def text(self) -> str:

@@ -99,7 +99,7 @@ def _write(request: Request, directory: Path, terms: Terms, launch: Launch) -> P
         )
     )
     path = directory / store.JOB_SCRIPT
-    # Others may read a script without secrets. The job needs them; they are masked when it ended.
+    # A script without secrets may be readable by others. Secrets are masked when the job has ended.
     private = masked_text(script) != script
     safe_files.write_atomically(path, script, mode=0o700 if private else 0o777)
     return path

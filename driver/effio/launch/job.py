@@ -70,7 +70,7 @@ class Finished:
     reason: str
     not_started: bool = False  # the launcher ended without starting the engine
     refused: bool = False  # by the engine, before anything was done
-    said: bool = False  # the engine has given the reason already
+    said: bool = False  # the engine has already printed the reason
     out_of_time: bool = False
 
 
@@ -113,7 +113,8 @@ def plain_command(request: Request) -> str:
 def launch_of(
     request: Request, launcher: Launcher, program: Sequence[str], machine: Machine
 ) -> Launch:
-    """With the variables that the request sets, and the names that the site has recorded."""
+    """The launch with the variables of the request and the names of variables that the site
+    records."""
     added = dict(request.environment)
     if names := load_site().results.environment:
         added[SITE_NAMES] = ",".join(names)
@@ -273,7 +274,7 @@ def ending_of(path: Path) -> End | None:
 
 
 def _is_refusal(result: Result | None) -> bool:
-    """The engine ended before it declared its files: there was nothing to measure or to remove."""
+    """Whether the engine ended before it declared its files: then there is nothing to keep."""
     if result is None:
         return False
     of_storage = "dir" in result.run.options
@@ -309,7 +310,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
             return ended("results", ExitCode.RESULTS, f"a log is not complete: {outcome.log_lost}")
         if outcome.out_of_time and result.status == "interrupted":
             given = fmt.elapsed(outcome.out_of_time)
-            reason = f"stopped when its time of {given} was up; complete measurements are kept"
+            reason = f"stopped at its time limit of {given}; complete measurements are kept"
             return ended("interrupted", ExitCode.INTERRUPTED, reason)
         if outcome.hung and result.status == "interrupted":
             # Being ended woke it up: it could still write its `end` line.

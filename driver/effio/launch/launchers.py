@@ -98,7 +98,7 @@ class OpenMpi(Launcher):
         if machine.allocation is None and ranks.total > machine.cores:
             words.append("--oversubscribe")
             notes.append(
-                f"{_on_cores(ranks, machine)}: telling Open MPI to share them "
+                f"{_on_cores(ranks, machine)}: Open MPI is started so that ranks share them "
                 "(--oversubscribe); times include waiting for a core"
             )
         return Launch((*words, *self.options, *program), environment, tuple(notes))
@@ -117,7 +117,7 @@ class Hydra(Launcher):
         if machine.allocation is None and ranks.total > machine.cores:
             notes.append(
                 f"{_on_cores(ranks, machine)}: MPICH waits by polling, so sharing "
-                "cores slows every collective call; use at most one rank a core"
+                "cores slows every collective call; use at most one rank per core"
             )
         return Launch((*words, *self.options, *program), {}, tuple(notes))
 

@@ -54,7 +54,7 @@ class Outcome:
     code: int = 0
     seconds: float = 0
     interrupted: bool = False
-    out_of_time: float = 0  # the seconds that it was given, where they were not enough
+    out_of_time: float = 0  # its time limit in seconds if that was exceeded
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False
     job_ended: str = ""  # the batch system's word for how the job ended
@@ -281,7 +281,8 @@ class Watch:
         if wishes > 1 or not outcome.engine_spoke:
             self._view.message("ending at once; the cell in work is lost")
             return False
-        up = f"its {outcome.out_of_time:.0f} s are up: " if outcome.out_of_time else ""
+        limit = outcome.out_of_time
+        up = f"time limit of {limit:.0f} s reached: " if limit else ""
         self._view.message(
             f"{up}stopping after the call in work; what was measured is kept (again: stop at once)"
         )

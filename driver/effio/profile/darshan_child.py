@@ -29,7 +29,7 @@ TRACES = ("DXT_MPIIO", "DXT_POSIX")
 MAX_RECORDS = 200_000  # of a module
 MAX_CALLS = 1_000_000  # of a trace
 MAX_NUMBERS = 20_000_000  # of all modules and traces together
-MAX_MEMORY = 4 << 30  # of addresses, besides what libraries have taken before the log is opened
+MAX_MEMORY = 4 << 30  # address space beyond what libraries use before the log is opened
 # Beyond any machine: such a counter was never counted.
 MAX_COUNT = 2**60
 MAX_SECONDS = 1e10
@@ -62,7 +62,7 @@ def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
 
 
 class _Room:
-    """For numbers that are printed: the one who reads them has to hold them all."""
+    """Limits the numbers that are printed, because the reading process holds all of them."""
 
     def __init__(self) -> None:
         self._left = MAX_NUMBERS
@@ -153,7 +153,7 @@ def _limit(kind: int, most: int) -> None:
 
 
 def _addresses() -> int:
-    """Bytes of addresses that this process has."""
+    """Size of this process's address space in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
@@ -162,7 +162,7 @@ def main() -> int:
     try:
         told = read(sys.argv[1])
     except MemoryError:
-        print(f"effio: it takes more than {MAX_MEMORY >> 30} GiB of memory", file=sys.stderr)
+        print(f"effio: the log needs more than {MAX_MEMORY >> 30} GiB of memory", file=sys.stderr)
         return 1
     except (_DamagedError, RuntimeError) as error:  # of cffi: a name that is not there
         print(f"effio: {error}", file=sys.stderr)

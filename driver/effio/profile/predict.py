@@ -118,8 +118,8 @@ def _remarks(profile: Profile, steps: Sequence[Imitation], runs: Sequence[Judged
         some = ", ".join(map(str, others[:4])) + (", …" if len(others) > 4 else "")
         word = "rank" if others == [1] else "ranks"
         yield (
-            f"measured with {some} {word}, the application has {profile.ranks}: the rate of all"
-            " ranks together is taken to be the same"
+            f"measured with {some} {word}, the application has {profile.ranks}: the total rate is"
+            " assumed to be the same"
         )
     owns = {tag: step.bytes_of_a_rank for step in steps for tag in step.tags}
     parts = [

@@ -52,7 +52,7 @@ def _runs(outcome: Outcome) -> RunNames:
 
 
 def _basis(outcome: Outcome) -> str:
-    """What a ruling rests on that needs no other reason."""
+    """The basis of a ruling that has no other reason."""
     parts = []
     if outcome.sample is not None:
         parts.append(fmt.count_of(outcome.sample.count, "value"))

@@ -143,9 +143,9 @@ def x_values(panels: Iterable[Panel]) -> list[float]:
 
 
 def whisker_ends(figure: Figure, series: Series) -> list[tuple[int, float, float]]:
-    """Of each point that has a whisker: its index, the lower and the upper end. A whisker without
-    a lower end begins at its point; no rate, time or size is negative, even where its interval
-    is."""
+    """For each point with a whisker: its index, the lower and the upper end. A whisker without a
+    lower end starts at its point. Rates, times and sizes are not negative, so their whiskers end at
+    0."""
     least = 0.0 if figure.y.unit != "1" else -math.inf
     found = []
     for i, (y, high, low) in enumerate(zip_longest(series.y, series.high, series.low)):
@@ -155,7 +155,7 @@ def whisker_ends(figure: Figure, series: Series) -> list[tuple[int, float, float
 
 
 def color_scale(figure: Figure, panels: Iterable[Panel]) -> Scale:
-    """Of a heat map: one for all panels, so that equal colors are equal values."""
+    """The scale of a heat map: one for all panels, so that equal colors mean equal values."""
     told = [v for p in panels for row in p.values for v in row if v is not None] or [0.0, 1.0]
     low = min(told) if figure.y.low is None else figure.y.low
     high = max(told) if figure.y.high is None else figure.y.high
@@ -166,7 +166,7 @@ def color_scale(figure: Figure, panels: Iterable[Panel]) -> Scale:
 
 
 def single_bars(panel: Panel) -> bool:
-    """Whether no name has bars of two series."""
+    """Whether each name has bars of one series only."""
     drawn = [str(x) for s in panel.series for x, y in zip(s.x, s.y, strict=True) if y is not None]
     return len(set(drawn)) == len(drawn)
 

@@ -182,7 +182,7 @@ def _series(name: str, some: Sequence[Measured], axis: str, style: int) -> Serie
 
 
 def _end(point: Measured, of: Callable[[Iterable[float]], float]) -> float | None:
-    """Of the range, where there are too few runs for an interval."""
+    """One end of the range, for points with too few runs for an interval."""
     return of(point.values) if len(point.values) > 1 else None
 
 
@@ -315,7 +315,7 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
 
 
 def evidence_text(headline: Headline) -> str:
-    """Where the bytes of a number were; empty where it is no number of bytes."""
+    """Where the bytes of a number were; empty if it does not count bytes."""
     return "; ".join(unique(one.short() for one in headline.evidence))
 
 
@@ -332,7 +332,7 @@ def _evidence_findings(headlines: Sequence[Headline]) -> list[Finding]:
 
 
 def rules_of(campaign: str) -> RuleFile | None:
-    """The rules that come with effio for a campaign have its name."""
+    """The rules for a campaign that effio ships under the campaign's name, if any."""
     return load_rules(campaign) if campaign in shipped() else None
 
 
@@ -375,7 +375,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
             for p in odd[:_MOST_NAMED]
         )
         more = f"; and {len(odd) - _MOST_NAMED} more" if len(odd) > _MOST_NAMED else ""
-        text = f"The means of {fmt.count_of(len(odd), 'point')} mislead. {named}{more}."
+        text = f"The means of {fmt.count_of(len(odd), 'point')} are misleading. {named}{more}."
         found.append(Finding(text, "points", "warn"))
     return found
 
@@ -386,8 +386,8 @@ def campaign_report(
     target: Path | None = None,
     rules: RuleFile | None = None,
 ) -> Report:
-    """`target` is where the page will be: links are relative to it; without it there are none.
-    `rules`: that the runs are judged by; without them those that come with effio, if any."""
+    """`target` is the path of the page: links are relative to it, and omitted without it. `rules`
+    judge the runs; the default is the rules that effio ships for this campaign, if any."""
     points = measured_points(runs)
     groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
     figures = [value_figure(i + 1, some) for i, some in enumerate(groups.values())]

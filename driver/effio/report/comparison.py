@@ -136,7 +136,7 @@ def lines_table(comparison: Comparison) -> Table:
 
 
 def all_lines_table(comparisons: Sequence[Comparison]) -> Table:
-    """For other programs: one record for each measurement of each comparison, with its sides."""
+    """Table for other programs: one record per measurement of each comparison, with both sides."""
     tables = [(c, lines_table(c)) for c in comparisons]
     rows = [[c.second.name, c.first.name, *row] for c, table in tables for row in table.rows]
     columns = [Column("side"), Column("against"), *tables[0][1].columns]

@@ -84,7 +84,7 @@ _PARTS = (_PAGE / _PART, Path(effio.__file__).resolve().parents[2] / ".deps" / "
 
 
 def has_part() -> bool:
-    """Whether pages carry the part; with the whole of plotly.js a page has 2.2 MB."""
+    """Whether pages include only the needed part of plotly.js; a page with all of it has 2.2 MB."""
     return any(part.is_file() for part in _PARTS)
 
 
@@ -152,7 +152,8 @@ def _render(
     def show(block: Block, prefix: str) -> Markup:
         if isinstance(block, Figure):
             identity = f"{prefix}-{block.id}"
-            # Its numbers, shown on demand: packed with the figures they take a tenth of the room.
+            # The table of its numbers is shown on demand; compressed with the figures it takes a
+            # tenth of the space.
             numbers = str(blocks.table(block.as_table()))  # type: ignore[attr-defined]
             figures[identity] = {**figure_data(block, identity), "table": numbers}
             return Markup(blocks.figure(block, identity))  # type: ignore[attr-defined]
@@ -193,7 +194,8 @@ def _render(
 
 
 def write_page(target: Path, page: str) -> Path:
-    """The name says that it is a page: under another one it would be opened as what it is not."""
+    """Refuses other suffixes than .html and .htm: programs choose by the suffix how to open a
+    file."""
     if target.suffix.lower() not in PAGE_SUFFIXES:
         raise EffioError(
             f"{target}: a page is a file whose name ends in {' or '.join(PAGE_SUFFIXES)}",
@@ -203,7 +205,7 @@ def write_page(target: Path, page: str) -> Path:
 
 
 def write_text(target: Path, text: str) -> Path:
-    """A whole file or none."""
+    """Writes the whole file or none."""
     try:
         write_atomically(target, text)
     except OSError as error:

@@ -19,7 +19,7 @@ from effio.store.run_record import RunRecord
 
 
 def _place(record: RunRecord | None) -> dict[str, str]:
-    """Which point of which campaign it is; of another run what was asked for."""
+    """The campaign, point and repetition of a run; for other runs the options."""
     part = record.campaign if record is not None else None
     if part is None:
         return {
@@ -39,7 +39,7 @@ def _place(record: RunRecord | None) -> dict[str, str]:
 
 
 def axes_of(line: Mapping[str, str]) -> dict[str, str]:
-    """Of a point of a campaign: the values that tell it from the others."""
+    """The axes of a campaign's point and their values."""
     found = json.loads(line["axes"])
     return found if isinstance(found, dict) else {}
 
@@ -49,13 +49,13 @@ def axes_text(line: Mapping[str, str]) -> str:
 
 
 def verdict_of(line: Mapping[str, str]) -> str:
-    """Of the headline: whether it counts, and where its bytes were if not on storage alone."""
+    """Whether the headline is valid, and where its bytes were if not only on storage."""
     valid = {"yes": "valid", "no": "not valid"}.get(line["valid"], "")
     return ", ".join(part for part in (valid, line["mark"]) if part)
 
 
 def grouped(lines: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """By campaign; the campaign of the newest run is the last, and the newest run is last in it."""
+    """Sorted by campaign; the newest run and its campaign come last."""
     newest = {line["campaign"]: i for i, line in enumerate(lines)}
     return sorted(lines, key=lambda line: newest[line["campaign"]])
 

@@ -41,7 +41,7 @@ class Link(str):
 
 
 class RunNames(str):
-    """Names of runs; a terminal may shorten each. `rest` is how many more there are."""
+    """Names of runs, which a terminal may shorten. `rest` is the number of further runs."""
 
     __slots__ = ("names", "rest")
     names: tuple[str, ...]
@@ -75,17 +75,17 @@ class Column:
     unit: str = ""
     shown: str = ""
     digits: int = 4
-    # The first to be left out where a terminal is narrow.
+    # Omitted first on a narrow terminal.
     extra: bool = False
-    # On a terminal of any width. Where no column says so, `cli/tables.py` chooses.
+    # Shown on a terminal of any width. If no column is marked, `cli/tables.py` chooses.
     kept: bool = False
-    # A sentence: where a terminal is narrow, in a line below its row.
+    # A sentence, which moves to a line below its row on a narrow terminal.
     below: bool = False
-    # On a terminal no column but a heading above the rows of one value: "campaign {}".
+    # On a terminal a heading above the rows with equal values instead of a column: "campaign {}".
     group: str = ""
-    # On a terminal, by the text of a cell: styles of rich.
+    # Styles of rich for a terminal, by the text of the cell.
     colors: Mapping[str, str] = field(default_factory=dict)
-    # Numbers without a unit, as they are; `right` lines them up.
+    # Numbers without a unit, shown unrounded; `right` aligns them.
     exact: bool = False
     right: bool = False
 
@@ -130,9 +130,9 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     title: str = ""
     caption: str = ""
-    # Too long for a terminal: in the page and in CSV only.
+    # Too long for a terminal: shown in the page and in CSV only.
     page_only: bool = False
-    # Rows are read one by one: in a narrow window each is a card, no column out of sight.
+    # In a narrow window each row is a card, so that no column is out of sight.
     narrow_cards: bool = False
 
 

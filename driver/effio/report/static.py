@@ -103,7 +103,7 @@ def _literal(text: str) -> str:
 
 
 def _wrapped(text: str, room: int) -> str:
-    """In lines of at most `room` letters."""
+    """Wraps a text into lines of at most `room` letters."""
     return "\n".join(textwrap.wrap(_literal(text), room)) or " "
 
 
@@ -159,7 +159,7 @@ def _draw_bars(axes: Axes, figure: Figure, panel: Panel, looks: Looks, stacked: 
     names = list(dict.fromkeys(str(x) for s in panel.series for x in s.x))
     at = {name: i for i, name in enumerate(names)}
     begin = [0.0] * len(names)
-    # Where a name has one bar only, that stands above it and is wide.
+    # If each name has only one bar, the bar is wide and centered above it.
     beside = not stacked and not single_bars(panel)
     wide = 0.8 / (max(1, len(panel.series)) if beside else 1)
     for number, series in enumerate(panel.series):
@@ -216,7 +216,7 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
             ExitCode.ENVIRONMENT,
             pip_install("matplotlib"),
         ) from None
-    # Equal input gives equal bytes.
+    # The same input always produces the same bytes.
     equal: dict[str, dict[str, Any]] = {
         "pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": "effio"},
     }  # fmt: skip
@@ -226,7 +226,7 @@ def draw(figure: Figure, target: Path, kind: str, subtitle: str) -> None:
 
 
 def _canvas_of(figure: Figure, subtitle: str) -> Canvas:
-    """With as much room as titles, legends and labels need beside the drawing."""
+    """A canvas with enough space for titles, legends and labels."""
     from matplotlib.figure import Figure as Canvas
 
     panels = list(next(iter(figure.variants.values())))
@@ -267,12 +267,12 @@ def _canvas_of(figure: Figure, subtitle: str) -> Canvas:
 
 
 def _letters(canvas: Canvas, points: float) -> int:
-    """As many letters of this size as have room in a line: wide ones are 0.62 of their height."""
+    """Number of letters of this size that fit in a line: wide letters are 0.62 of their height."""
     return int(72 * (canvas.get_figwidth() - 0.3) / (0.62 * points))
 
 
 def _draw_legend(canvas: Canvas, part: Any, axes: Sequence[Axes], kind: str) -> None:
-    """Of all curves of these panels, in as many columns as the picture has room for."""
+    """Draws the legend of all curves of these panels, in as many columns as fit."""
     found = dict(
         reversed(pair)
         for one in axes
@@ -295,8 +295,8 @@ def _draw_legend(canvas: Canvas, part: Any, axes: Sequence[Axes], kind: str) -> 
 def _make_room(
     figure: Figure, canvas: Canvas, axes: Sequence[Axes], rows: int, columns: int
 ) -> None:
-    """A larger picture where names leave the drawing too little; of labels that would touch, every
-    second or third."""
+    """Enlarges the picture if names leave too little space for the drawing. Labels that would touch
+    are thinned out."""
     tall = 1.5 if figure.kind != "stacked" else 0.6 * figure.panel_height / 90
     broad = 2.6 if columns == 1 else 1.2
     for _ in range(3):
@@ -316,7 +316,8 @@ def _make_room(
 
 
 def _thin_out(axes: Axes) -> None:
-    """Labels below slant where they would touch, and stay away where even that is too close."""
+    """Slants labels of the horizontal axis that would touch, and hides some if that is not
+    enough."""
     labels = [t for t in axes.get_xticklabels() if t.get_text()]
     boxes = [t.get_window_extent() for t in labels]
     line = 9 / 72 * _DPI
@@ -389,8 +390,8 @@ def write_figure(
 
 
 def _measured_by(report: Report) -> str:
-    """What was measured on what; the name of a run says nothing to a reader of a paper, that of a
-    campaign does."""
+    """What was measured on which system. Run names are omitted: they mean nothing to the reader of
+    a paper; campaign names do."""
     name = f"campaign {report.name}" if report.benchmark == "campaign" else report.benchmark
     return " · ".join(part for part in (name, report.subtitle) if part)
 

@@ -46,8 +46,8 @@ def _raw(cell: Cell) -> Raw:
 
 
 def records(table: Table) -> tuple[list[str], list[list[Raw]]]:
-    """Titles and rows in base units and full precision. A column whose cells have units of their
-    own is followed by one that names them, unless the table has such a one."""
+    """Titles and rows in base units and full precision. A column whose cells have different units
+    is followed by a column of units, unless the table already has one."""
     named = any(column.name == "unit in CSV" for column in table.columns)
     titles: list[str] = []
     columns: list[list[Raw]] = []
@@ -72,7 +72,7 @@ def as_csv(table: Table) -> str:
 
 
 def as_tsv(table: Table) -> str:
-    """One record, one line: a tab or line end in a text is a blank."""
+    """One line per record; a tab or newline in a text becomes a blank."""
     titles, rows = records(table)
     lines: list[Sequence[Raw]] = [titles, *rows]
     texts = ([fmt.plain("" if c is None else c, 1_000_000) for c in line] for line in lines)
@@ -80,7 +80,7 @@ def as_tsv(table: Table) -> str:
 
 
 def as_json_lines(table: Table, name: str = "") -> str:
-    """One object a line; `name` says of which table."""
+    """One object per line; `name` is the table's."""
     titles, rows = records(table)
     head = {"table": name} if name else {}
     found = ({**head, **dict(zip(titles, row, strict=True))} for row in rows)
@@ -88,8 +88,8 @@ def as_json_lines(table: Table, name: str = "") -> str:
 
 
 def written(tables: Sequence[Table], form: Form) -> str:
-    """Of one table its records alone. Several are told apart: by their titles, or in JSON by the
-    member `table`."""
+    """The records of the tables. If there are several tables, each has its title above it, or in
+    JSON in the member `table`."""
     if form is Form.MARKDOWN:
         return "\n".join(map(as_markdown, tables))
     several = len(tables) > 1

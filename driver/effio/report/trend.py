@@ -101,7 +101,7 @@ class Trend:
     software: Sequence[Software]
     days: Sequence[str]
     missing: str = ""  # why no change point was looked for
-    left_out: int = 0  # runs whose numbers do not count
+    left_out: int = 0  # runs without a valid number
 
     @property
     def worse(self) -> list[tuple[Course, Change]]:

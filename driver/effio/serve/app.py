@@ -203,7 +203,7 @@ class App:
 
 
 def _grouped(runs: Iterable[Shown]) -> list[tuple[str, list[Shown]]]:
-    """Runs by their heading, as they stand."""
+    """Runs grouped by their heading, in the given order."""
     return [(heading, list(some)) for heading, some in groupby(runs, lambda run: run.heading)]
 
 

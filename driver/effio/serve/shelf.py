@@ -41,7 +41,7 @@ class Shown:
 
     @property
     def what(self) -> list[str]:
-        """What tells it from others of its group."""
+        """What distinguishes it from others of its group."""
         cells = self.cells
         if not cells["campaign"]:
             return [cells["benchmark"], cells["options"]]
@@ -50,7 +50,7 @@ class Shown:
 
     @property
     def when(self) -> list[str]:
-        """Start, duration and where."""
+        """Start, duration, ranks and place."""
         cells = self.cells
         start = cells["start"][:16].replace("T", " ")
         ranks = fmt.count_of(int(cells["ranks"]), "rank") if cells["ranks"] else ""
@@ -106,7 +106,7 @@ class Shelf:
         return runs_of(self._folders().values(), name, every)
 
     def runs(self) -> list[Shown]:
-        """By campaign, that of the newest run first, and the newest first in each."""
+        """Sorted by campaign; the newest run and its campaign come first."""
         shown = [self._shown(folder) for folder in self._folders().values()]
         known = {run.id: run for run in shown}
         return [known[line["run"]] for line in reversed(grouped([run.cells for run in shown]))]

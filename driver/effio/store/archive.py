@@ -48,7 +48,7 @@ _BLOCK = 1 << 20
 _MOST_NAME_BYTES = 255
 # Left free for everybody else.
 _SPARE_BYTES = 64 << 20
-# Of a header that says more of the next member: a name. It is read as a whole.
+# Size of an extended header (for example a long name), which tarfile reads as a whole.
 _MOST_HEADER_BYTES = 1 << 20
 _LONG_HEADERS = frozenset(
     (
@@ -70,7 +70,7 @@ _Self = TypeVar("_Self", bound="_Member")
 
 
 class _Member(tarfile.TarInfo):
-    """A header that asks for little memory: tarfile believes the sizes in it."""
+    """A header that is refused if it needs much memory: tarfile trusts the sizes in it."""
 
     @classmethod
     def frombuf(cls: type[_Self], buf: bytes | bytearray, encoding: str, errors: str) -> _Self:
@@ -99,7 +99,7 @@ class Restored:
 
 
 class _Kept(NamedTuple):
-    """A file that goes into an archive; `masks`: without the secrets that may be in it."""
+    """A file for the archive; `masks`: secrets in it are masked."""
 
     name: str
     path: Path
@@ -128,7 +128,7 @@ def write(target: Path, runs: Sequence[RunFolder], campaigns: Sequence[Path]) ->
     for file in files:
         if not _is_place(file.name):
             what = fmt.plain(file.name)
-            raise EffioError(f"{what}: effio gives no such name; it cannot be archived")
+            raise EffioError(f"{what}: not a name that effio gives; it cannot be archived")
     if os.path.lexists(target):
         raise EffioError(f"{target} exists")
     try:
@@ -186,12 +186,12 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     except FileNotFoundError:
         raise EffioError(f"{path}: no such file") from None
     except (tarfile.TarError, EOFError, ValueError, RecursionError) as error:
-        what = f"no archive of effio, or a damaged one ({fmt.plain(error, 200)})"
+        what = f"not an archive of effio, or damaged ({fmt.plain(error, 200)})"
         raise ArchiveError(path, what) from None
     except OSError as error:
         # gzip complains in this way of what it cannot read.
         if error.errno is None:
-            raise ArchiveError(path, f"no archive of effio, or a damaged one ({error})") from None
+            raise ArchiveError(path, f"not an archive of effio, or damaged ({error})") from None
         raise results_error(error.filename or path, error) from None
 
 
@@ -252,8 +252,8 @@ def _on_disk(size: int) -> int:
 
 
 def _check_space(path: Path, root: Path, members: Iterable[tarfile.TarInfo]) -> None:
-    """Raises at the first member that finds no room: a small archive may hold any number of bytes,
-    and all of them are unpacked to see the next header."""
+    """Raises at the first member that does not fit: a small archive may unpack to any size, and
+    tarfile unpacks each member to reach the next header."""
     there = next(place for place in (root.absolute(), *root.absolute().parents) if place.is_dir())
     free = shutil.disk_usage(there).free
     needed = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows as files that are not text: Parquet and Feather (pyarrow), Excel workbooks (openpyxl)."""
+"""Rows as binary files: Parquet and Feather (pyarrow), Excel workbooks (openpyxl)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 from effio.errors import EffioError, ExitCode, pip_install
 from effio.store.table import Row, columns_of, kind_of, kind_of_value
 
-# What a sheet of a workbook holds at most, and the characters that a cell holds.
+# Limits of a worksheet: rows, columns, and characters in a cell.
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 16_384
 _MOST_TEXT = 32_767
@@ -27,7 +27,7 @@ def _missing(form: str, package: str) -> EffioError:
 
 
 def write_columns(rows: Sequence[Row], form: str, stream: IO[bytes]) -> None:
-    """Parquet or Feather. A column that holds numbers in one run and text in another is text."""
+    """Writes Parquet or Feather. A column with numbers in some rows and text in others is text."""
     try:
         import pyarrow
         from pyarrow import feather, parquet
@@ -56,7 +56,7 @@ def write_columns(rows: Sequence[Row], form: str, stream: IO[bytes]) -> None:
 
 
 def write_workbook(rows: Sequence[Row], title: str, stream: IO[bytes]) -> None:
-    """One sheet with a heading that stays in sight. Texts are texts, never formulas."""
+    """Writes one sheet with a frozen header row. Texts are never interpreted as formulas."""
     try:
         import openpyxl
         from openpyxl.cell import WriteOnlyCell

@@ -32,7 +32,8 @@ _OTHERS = (
 )
 # Of a name with the = after it, whatever the case of its letters.
 SECRET = "^[^=]*(TOKEN|SECRET|PASSW|PASSPH|_PASS=|PWD|KEY|JWT|AUTH|CRED|SESSION|PRIVATE|COOKIE)"
-# Names that a site adds, for the engine (engine/parallel/recorded_environment.hpp).
+# The variable that passes names added by the site to the engine
+# (engine/parallel/recorded_environment.hpp).
 SITE_NAMES = "EFFIO_RECORDED_VARIABLES"
 NOT_KEPT = "(not recorded)"
 MASKED = "(masked)"

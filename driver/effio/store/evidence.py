@@ -34,7 +34,7 @@ class Place(str, Enum):
 
 # Bytes count as being on storage, or in memory, if all but this share of them are.
 NEARLY = 0.05
-# What the ways out of the cache did to the cache of the node that reads (engine, cold.hpp).
+# What each method for cold reads did to the cache of the reading node (engine, cold.hpp).
 _DONE = {
     "dropped": "client cache dropped",
     "direct": "client cache bypassed (O_DIRECT)",
@@ -42,7 +42,7 @@ _DONE = {
     "memory hog": "client cache crowded out",
     "more than memory": "more than the client's memory",
 }
-# No device and no server answers a call within this time; a cache of the kernel does.
+# Only a cache of the kernel answers a call within this time, no device and no server.
 _FASTER_THAN_STORAGE = 5e-6
 _MAKING_NAMES = ("create", "remove", "rename", "link", "symlink", "chmod", "xattr", "truncate")
 MESSAGES = "messages"
@@ -65,14 +65,14 @@ class Evidence:
     ways: Sequence[str] = ()
     reason: str = ""  # of the measurement that moved most
     simulated: bool = False
-    # Reads: none of the bytes were in this node's page cache before, as the kernel lists its pages.
+    # For reads: none of the bytes were in this node's page cache before, according to the kernel.
     absent_before: bool = False
     holes: float = 0.0  # share of the bytes read that was never written
 
     @property
     def place(self) -> Place:
         if self.holes > NEARLY:
-            return Place.CACHE  # the kernel makes zeros of holes; no storage does
+            return Place.CACHE  # the kernel fills holes with zeros, without storage
         if self.on_storage is None:
             # Results that only say "mixed".
             mixed = self.of and self.of.get(Place.UNKNOWN, 0.0) <= NEARLY
@@ -123,7 +123,7 @@ class Evidence:
 
     def _holes(self) -> str:
         share = min(max(self.holes, 0.01), 1.0 if self.holes == 1 else 0.99)
-        return f"{fmt.percent(share)} of them of holes that were never written"
+        return f"{fmt.percent(share)} of them from holes that were never written"
 
     def sentence(self) -> str:
         """Without its full stop: "100 % of the bytes read came from storage"."""
@@ -166,10 +166,10 @@ class Evidence:
         return "came from storage" if self.reading else "were on storage"
 
     def _weaker(self) -> str:
-        """What is known of reads without a verdict, for the cell of a table."""
+        """What is known about reads without a verdict, for a table cell."""
         done = [_DONE[way] for way in self.ways if way in _DONE]
         if not done and self.absent_before:
-            done = ["nothing in this node's cache before"]
+            done = ["not in this node's cache before"]
         return f"{', '.join(done)}; server cache unknown" if done else "not known"
 
     def _done(self) -> str:
@@ -304,8 +304,8 @@ def place_of(evidence: Sequence[Evidence]) -> Place:
 
 
 def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = None) -> str:
-    """Where what these measurements of one run moved was, for the line of a card: bytes, or names
-    where no bytes were moved. `traffic` is that of this node's network during the run."""
+    """Where the bytes of these measurements were (or the names, if no bytes were moved), for the
+    line of a card. All are of one run; `traffic` is that of this node's network during the run."""
     evidence = evidence_of(cells, run.clock.virtual)
     if not evidence:
         return _source_of_names(cells, run)
@@ -322,12 +322,13 @@ def source_of(cells: Sequence[Measurement], run: Run, traffic: Traffic | None = 
 
 
 def _is_on_local_device(run: Run) -> bool:
-    """Its bytes never need the network that is counted."""
+    """Whether the bytes do not cross the network whose traffic is counted."""
     return run.file_system is not None and run.file_system.source.startswith("/dev/")
 
 
 def _over_network(one: Evidence, traffic: Traffic) -> str:
-    """Other traffic is in it, so that it bounds what can have come from a server, or gone there."""
+    """The counters include other traffic, so they are an upper bound for bytes from or to a
+    server."""
     moved, of_run = (
         (traffic.received_bytes, traffic.bytes_read)
         if one.reading

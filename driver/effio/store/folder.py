@@ -56,7 +56,7 @@ PROGRESS = "progress.json"
 JOB_LOG = "job.log"
 _SUMMED = (RESULT, RECORD, ENVIRONMENT, "environment.txt", "stdout.log", "stderr.log")
 
-# What people and programs wrote: there may be secrets in it until the run is sealed.
+# Texts of people and programs, which may hold secrets until the run is sealed.
 _FREE_TEXTS = ("stdout.log", "stderr.log", JOB_SCRIPT, JOB_LOG)
 
 _MAX_SUMMED = 100_000
@@ -87,7 +87,7 @@ def now_utc() -> str:
 @dataclass(frozen=True)
 class RunFolder:
     path: Path
-    in_new_store: bool = field(default=False, compare=False)  # its store was made for it
+    in_new_store: bool = field(default=False, compare=False)  # the store was created for this run
 
     @property
     def id(self) -> str:
@@ -145,7 +145,8 @@ class RunFolder:
         return result
 
     def discard(self) -> None:
-        """Removes a folder in which nothing is worth keeping, and a store that was made for it."""
+        """Removes a folder without anything worth keeping, and its store if that was created for
+        it."""
         shutil.rmtree(self.path, ignore_errors=True)
         if self.in_new_store:
             with contextlib.suppress(OSError):
@@ -164,8 +165,8 @@ class RunFolder:
         write_atomically(self.path / SUMS, "\n".join(lines) + "\n")
 
     def may_hold_secrets(self, name: str) -> bool:
-        """Whether a file that leaves the machine has to be masked on its way. What is summed cannot
-        be; it was masked before."""
+        """Whether a file must be masked when it is copied elsewhere. Files with a checksum were
+        masked before and cannot change any more."""
         return name in _FREE_TEXTS and not (name in _SUMMED and self.is_sealed)
 
     @property
@@ -296,8 +297,8 @@ class Store:
         return [RunFolder(path) for *_, path in sorted(found)]
 
     def find(self, name: str) -> RunFolder | Path:
-        """A run by folder, by result file, by its name or an unambiguous part of it, by its short
-        id, or `last`: the newest that has a result.
+        """Finds a run by its folder, result file, name or an unambiguous part of it, short id, or
+        `last`: the newest run with a result.
 
         A plain result file that belongs to no folder is returned as its path.
         """
@@ -335,7 +336,7 @@ class Store:
             ids = short_ids.ShortIds([f.id for f in folders])
             some = ", ".join(f"{f.id} ({ids.of(f.id)})" for f in matching[:4])
             raise EffioError(
-                f"'{name}' may mean {len(matching)} runs: {some}"
+                f"'{name}' is ambiguous, it matches {len(matching)} runs: {some}"
                 + (", …" if len(matching) > 4 else "")
             )
         raise EffioError(

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Secrets in command lines and in what programs print. Runs are mailed around, so what a run keeps
-of a command, of its output and of a job script has `(masked)` in the place of
+"""Masks secrets in command lines, output and job scripts. Because people pass runs on, effio stores
+`(masked)` instead of
 
 - the value of an option or a variable that is named like a secret (`--password X`, `API_TOKEN=X`),
 - a password in an address, and what follows `Bearer`,
-- a word that looks like a token: long, drawn from hex digits or from the letters of base64.
+- a word that looks like a token: long, and random hex digits or letters of base64.
 
-What names a secret, and what stands for one, is said in store/environment.py. The engine has the
-same rule for the commands that it records (engine/parallel/recorded_environment.cpp). A path is not
-taken for a token, however long it is; a secret that looks like an ordinary word and is not named
+store/environment.py has the names of secrets and the replacement. The engine has the same rule for
+the commands that it records (engine/parallel/recorded_environment.cpp). A path is not taken for a
+token, regardless of its length. A secret that looks like an ordinary word and has no telling name
 is not recognized.
 """
 
@@ -29,7 +29,7 @@ from effio.store import safe_files
 from effio.store.environment import ADDRESS, MASKED, SECRET
 
 _NAMES = SECRET.partition("(")[2].rpartition(")")[0].replace("_PASS=", "_PASS\\b")
-# In texts lower-case names are words of a language as well (key, author, session).
+# In texts, lower-case names may also be ordinary words (key, author, session).
 _SPOKEN = (
     r"(?:\w+[_-])?(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|(?:access|private)[_-]?key|"
     r"credentials?|cookie)"
@@ -38,7 +38,7 @@ _OPTION = rf"--?(?=[\w-]*(?i:{_NAMES}))\w[\w-]*"
 _VARIABLE = rf"(?<![\w-])(?!(?:OLD)?PWD\b)(?=[A-Z0-9_]*(?:{_NAMES}))[A-Z][A-Z0-9_]*"
 _QUOTED = r"'[^'\n]*'|\"[^\"\n]*\""
 _VALUE = rf"(?:{_QUOTED}|[^\s\"',;]+)"
-# Behind a name: = or :, or the comma between two words of a list.
+# Follows a name: = or :, or the comma between two words of a list.
 _IS = r"[\"']?\s*[=:]\s*"
 _NAMED = re.compile(
     rf"(?P<name>{_OPTION}(?:{_IS}|[\"']?\s*,\s*|\s+(?!-))|{_VARIABLE}{_IS}|"
@@ -52,13 +52,13 @@ _USER = re.compile(
     r"(?P<name>(?<![\w-])(?:-u|--user)(?:=|\s+|[\"']?\s*,\s*[\"']?)[^\s:/\"',]+:)(?P<value>[^\s\"',]+)"
 )
 _WORD = re.compile(r"[A-Za-z0-9+_-]{32,}")
-# A whole word of base64: one with '/' in it, which is no path.
+# A whole word of base64, which may contain '/' but is not a path.
 _BASE64 = re.compile(r"(?<![\w+/.~-])[A-Za-z0-9+][A-Za-z0-9+/]{39,}={0,2}(?![\w+/.=-])")
 _HEX = re.compile(r"[0-9A-Fa-f]{32,}")
 _DRAWN_CHARACTERS = 40
 _DRAWN_PIECE = 16
 _KINDS: tuple[Callable[[str], bool], ...] = (str.isupper, str.islower, str.isdigit)
-# Words that go to another program may each stand behind an option of ours.
+# Each word for another program may follow an option of effio.
 _PASSED_ON = r"(?:--[a-z]+-option=)?"
 _IS_SECRET_OPTION = re.compile(rf"{_PASSED_ON}(?:{_OPTION}|{_VARIABLE})")
 _IS_USER_OPTION = re.compile(rf"{_PASSED_ON}(?:-u|--user)")
@@ -72,7 +72,7 @@ def _has_all_kinds(piece: str) -> bool:
 
 
 def _drawn(found: re.Match[str]) -> str:
-    """A word that nobody chose: long, with letters of both cases and digits in a piece of it."""
+    """A random word: long, with letters of both cases and digits in one piece of it."""
     word = found[0]
     if _HEX.fullmatch(word):
         return MASKED
@@ -92,7 +92,7 @@ def _value(found: re.Match[str]) -> str:
 
 
 def masked_text(text: str) -> str:
-    """A line, or several."""
+    """Masks one or more lines."""
     text = re.sub(ADDRESS, f"://{MASKED}@", text)
     for named in (_NAMED, _SPOKEN_VALUE, _USER):
         text = named.sub(_value, text)
@@ -100,7 +100,7 @@ def masked_text(text: str) -> str:
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
-    """A command line, word by word: the value of an option may be the next word."""
+    """Masks a command line word by word: the value of an option may be the next word."""
     kept = []
     before = ""
     for word in words:
@@ -121,7 +121,7 @@ def _masked_behind(before: str, word: str) -> str:
     return masked_text(word)
 
 
-# Of models: masked when it is read as well, because an older effio did not mask.
+# Types for models. They mask on reading, too, because older versions of effio did not mask.
 Words = Annotated[list[str], AfterValidator(masked_words)]
 Told = Annotated[str, AfterValidator(masked_text)]
 
@@ -131,18 +131,18 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def masked_line(line: bytes) -> bytes:
-    """The same bytes if there is no secret in them."""
+    """Returns the same bytes if there is no secret in them."""
     text = line.decode("utf-8", "surrogateescape")
     return masked_text(text).encode("utf-8", "surrogateescape")
 
 
 def _masked_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """A file, line by line: it may be a log of any length."""
+    """Masks a file line by line, because a log may have any length."""
     return map(masked_line, _lines(stream))
 
 
 def mask_file(path: Path) -> None:
-    """Replaces a file in which there are secrets. Raises OSError."""
+    """Replaces a file that contains secrets by a masked one. Raises OSError."""
     with safe_files.reading(path, most=None) as stream:
         if all(masked_line(line) == line for line in _lines(stream)):
             return
@@ -154,7 +154,7 @@ def mask_file(path: Path) -> None:
 
 @contextlib.contextmanager
 def reading_masked(path: Path, masks: bool = True) -> Iterator[IO[bytes]]:
-    """A file as it may leave the machine. `masks`: whether there may be secrets in it."""
+    """Opens a file for copying it elsewhere. `masks`: whether it may contain secrets."""
     with safe_files.reading(path, most=None) as stream:
         if not masks:
             yield stream

@@ -97,7 +97,7 @@ class Cache(Record):
     client_written_bytes: int | None = None
     # Of the bytes: the share that came from storage, or had reached it when the clock stopped.
     storage_fraction: Number | None = None
-    # Of bytes read from files that the run did not write: the share that was never written.
+    # Share of the bytes, read from files that the run did not write, that were never written.
     hole_fraction: Number | None = None
     unwritten_bytes: int | None = None
     others_bytes: int | None = None
@@ -291,7 +291,7 @@ class Measurement(Record):
     invalid_reason: str = ""
     stopped_by: str = ""
     call_times: CallTimes | None = None
-    response_times: CallTimes | None = None  # since a held rate wanted each call to start
+    response_times: CallTimes | None = None  # since the time at which a call was due
     hints_asked: Texts = Field(default_factory=dict)
     hints_granted: Texts = Field(default_factory=dict)
     hints_echoed: bool | None = None

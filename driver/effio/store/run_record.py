@@ -37,8 +37,8 @@ class CampaignPart(BaseModel):
 
 
 class NetworkPart(BaseModel):
-    """What the network interfaces of the driver's machine moved during the run, where all ranks ran
-    on it."""
+    """Bytes that the network interfaces of the driver's machine moved during the run, if all ranks
+    ran on it."""
 
     model_config = ConfigDict(extra="ignore")
     received_bytes: int
@@ -55,7 +55,7 @@ class RunRecord(BaseModel):
     id: str
     created: str
     benchmark: str
-    arguments: Words  # the engine's, as asked for
+    arguments: Words  # for the engine, as requested
     directory: str  # where effio was called; relative paths count from there
     command: Words  # as started
     environment: dict[str, str] = Field(default_factory=dict)  # set for it by effio

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Short ids of runs: a few letters that follow from the name of a run and mean the same one on any
-machine. They have no vowels and no digits, so that they are no words, no dates, and no part of the
-names that people and effio give."""
+"""Short ids of runs: a few letters computed from the name of a run, the same on any machine. They
+have no vowels and no digits, so that they are not mistaken for words, dates or parts of names."""
 
 from __future__ import annotations
 
@@ -11,18 +10,18 @@ from collections.abc import Sequence
 
 _LETTERS = "bcdfghjkmnpqrtwx"
 _FEWEST = 5
-# What a user may type: git takes four too.
+# The shortest prefix that a user may type, as in git.
 _FEWEST_TYPED = 4
 _DIGITS = str.maketrans("0123456789abcdef", _LETTERS)
 
 
 def whole_id(name: str) -> str:
-    """Of which a short id is the first letters."""
+    """The full id, whose first letters are the short id."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest().translate(_DIGITS)
 
 
 class ShortIds:
-    """Of all runs of a store. All are equally long, and no two are equal."""
+    """The short ids of all runs of a store: equally long and distinct."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._whole = {name: whole_id(name) for name in names}
@@ -40,6 +39,6 @@ class ShortIds:
 
 
 def means(word: str, name: str) -> bool:
-    """Whether a word is the short id of a run, or its beginning."""
+    """Whether a word is the short id of a run or a prefix of it."""
     is_id = len(word) >= _FEWEST_TYPED and set(word) <= set(_LETTERS)
     return is_id and whole_id(name).startswith(word)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the network interfaces of this machine moved while a run was under way: weak evidence of
-where bytes came from on file systems that count nothing themselves."""
+"""Bytes that the network interfaces of this machine moved during a run: weak evidence for the
+source of bytes on file systems without their own counters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INFINIBAND = Path("/sys/class/infiniband")
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes that the interfaces moved, and those that the run's measurements did."""
+    """Bytes moved by the interfaces and by the run's measurements."""
 
     received_bytes: int
     sent_bytes: int
@@ -36,11 +36,12 @@ def _sum(files: Iterable[Path], scale: int = 1) -> int:
 
 
 def counters(net: Path = _NET, infiniband: Path = _INFINIBAND) -> NetworkPart:
-    """Of the interfaces that are devices: neither the loopback nor a bridge or bond, which would
-    count bytes twice. InfiniBand counts words of four bytes, and what passes the kernel as well."""
+    """Counters of the interfaces that are devices: not the loopback, and not bridges or bonds,
+    which would count bytes twice. InfiniBand counts words of four bytes, including traffic that
+    bypasses the kernel."""
     cards = [card for card in net.glob("*") if (card / "device").exists()]
     ports = [*infiniband.glob("*/ports/*/counters")]
-    # IP over InfiniBand is in the counters of its port already.
+    # The counters of a port already include IP over InfiniBand.
     plain = (
         [card for card in cards if not (card / "device/infiniband").exists()] if ports else cards
     )
@@ -53,7 +54,7 @@ def counters(net: Path = _NET, infiniband: Path = _INFINIBAND) -> NetworkPart:
 
 
 def since(before: NetworkPart) -> NetworkPart | None:
-    """None where a counter began anew."""
+    """Traffic since then; None if a counter was reset."""
     now = counters()
     received = now.received_bytes - before.received_bytes
     sent = now.sent_bytes - before.sent_bytes
@@ -63,7 +64,7 @@ def since(before: NetworkPart) -> NetworkPart | None:
 
 
 def traffic_of(result: Result) -> Traffic | None:
-    """None where the driver did not count: ranks on other machines, or no driver at all."""
+    """None if the driver did not count: ranks on other machines, or a run without the driver."""
     part = result.record.network if result.record is not None else None
     if part is None:
         return None

@@ -160,8 +160,8 @@ def precision_findings(result: Result) -> list[Finding]:
         odd = [one for one in told.figures if one.two_modes or one.outliers > 0]
         if odd:
             text = (
-                f"Not one level: {_named(odd, _oddity)}. A mean says little of such rates;"
-                " look at the single repetitions."
+                f"More than one level: {_named(odd, _oddity)}. The mean of such rates is"
+                " misleading; look at the individual repetitions."
             )
             findings.append(Finding(text, level="warn"))
     return findings

@@ -51,7 +51,7 @@ def roofline(result: Result, ceilings: Mapping[str, float] | None = None) -> Fig
         )
     smallest = min(operation_bytes(m) for m in cells)
     largest = max(operation_bytes(m) for m in cells)
-    if smallest == largest:  # ceilings are lines, of a single size, too
+    if smallest == largest:  # ceilings need a range, even for a single size
         smallest, largest = smallest / 2, largest * 2
     top = max(m.rate.value or 0 for m in cells)
     # By the rates that are drawn, which may leave parts of the total out: no point is above it.

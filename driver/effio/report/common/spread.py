@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the repetitions within a run say: a row for each thing that was measured more than once, and
-a sentence about those whose mean misleads (docs/statistics.md)."""
+"""Statistics of the repetitions within a run: one row per measurement with several repetitions, and
+a sentence about misleading means (docs/statistics.md)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from effio.judge.repetitions import Statement
 
 _MOST_NAMED = 3
-# Longer tables are for the page, not for the terminal.
+# Longer tables are shown on the page only, not on the terminal.
 _LONG = 40
-# Among independent repetitions as many are called odd by chance (docs/statistics.md).
+# Share of independent samples that are called odd by chance (docs/statistics.md).
 _BY_CHANCE = 0.08
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """One thing that was measured more than once in a run."""
+    """A measurement with several repetitions in a run."""
 
     name: str
     unit: str
@@ -33,13 +33,14 @@ class Repeated:
 
 
 def amount_of(m: Measurement) -> float | None:
-    """What the rate counts, where that is known."""
+    """The amount behind the rate, if known."""
     amounts = {"B/s": m.bytes, "op/s": m.operations}
     return float(amounts[m.rate.unit]) if amounts.get(m.rate.unit) else None
 
 
 def statement_of(some: Sequence[Measurement]) -> Statement | None:
-    """Of the repetitions of one measurement; rates by total amount over total time."""
+    """Statement about the repetitions of one measurement; a rate is total amount over total
+    time."""
     from effio.judge.repetitions import rate_statement, statement  # numpy: not at every start
 
     values = [m.rate.value for m in some if m.rate.value is not None]
@@ -68,7 +69,7 @@ def repeated(result: Result) -> list[Repeated]:
 
 
 def _differing(some: Sequence[Measurement]) -> list[str]:
-    """The coordinates that tell these apart."""
+    """The coordinates in which these differ."""
     names = dict.fromkeys(name for m in some for name in m.where)
     return [n for n in names if len({str(m.where.get(n)) for m in some}) > 1]
 
@@ -123,7 +124,7 @@ def spread_table(found: Sequence[Repeated]) -> Table:
 
 
 def odd_findings(result: Result) -> list[Finding]:
-    """One sentence about all means that mislead, with the medians to report instead."""
+    """One finding about all misleading means, with the medians to report instead."""
     found = repeated(result)
     odd = [one for one in found if one.statement.is_odd]
     if not odd:
@@ -132,11 +133,11 @@ def odd_findings(result: Result) -> list[Finding]:
     more = len(odd) - _MOST_NAMED
     text = (
         f"The repetitions of {len(odd)} of {fmt.count_of(len(found), 'mean')} are odd, and these"
-        f" means mislead. {named}{f'; and {more} more' if more > 0 else ''}."
+        f" means are misleading. {named}{f'; and {more} more' if more > 0 else ''}."
     )
     counted = sum(one.statement.half is not None for one in found)
     if len(odd) <= _BY_CHANCE * counted:
-        text += f" Among {counted} means so many are odd by chance alone."
+        text += f" Among {counted} means this many are odd by chance alone."
     return [Finding(text, "sureness", "warn")]
 
 

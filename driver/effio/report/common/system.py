@@ -73,13 +73,13 @@ def crowding_finding(result: Result) -> Finding | None:
 
 
 def clock_finding(result: Result) -> Finding | None:
-    """The processor's counter changed its rate, so the times are wrong."""
+    """Warns if the time stamp counter changed its rate, so that times are wrong."""
     ticks = result.end.detail.get("clock_ticks") if result.end else None
     if not isinstance(ticks, dict) or ticks.get("agrees") is not False:
         return None
     off_by = as_number(ticks.get("off_by")) or 0.0
     return Finding(
-        "Unreliable times: the processor's counter changed its rate by"
+        "Unreliable times: the processor's time stamp counter changed its rate by"
         f" {fmt.significant(off_by * 100, 2)} % during the run. Repeat it with --clock=monotonic.",
         "system",
         "warn",

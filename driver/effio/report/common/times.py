@@ -187,8 +187,8 @@ def call_time_table(measurements: Iterable[Measurement]) -> Table:
         "p99 = 99 % of the calls took no longer than this. Percentiles carry the histogram's error "
         "of at most 3 %."
         + (
-            " Response: from the moment at which the held rate wanted a call to start, so that what"
-            " waited behind a slow call counts."
+            " Response time starts when a call was due at the limited rate, so it includes waiting"
+            " behind slow calls."
             if held
             else ""
         ),

@@ -471,7 +471,7 @@
 
   // Switches -------------------------------------------------------------------------------------
 
-  /** The place of a figure's numbers, with the table in it: markup that effio made and escaped. */
+  /** The element for a figure's numbers, filled with the table: markup that effio made and escaped. */
   function filled(element) {
     const place = element.querySelector(".as-table");
     if (!place.firstChild) place.innerHTML = figures[element.id]?.table ?? "";
@@ -570,10 +570,10 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   }
 
-  /** What gzip packed (RFC 1951 and 1952), for browsers that cannot do it by themselves (before 2023). */
+  /** Decompresses gzip data (RFC 1951 and 1952) in browsers without DecompressionStream (before 2023). */
   function inflated(bytes) {
     const out = new Uint8Array(new DataView(bytes.buffer).getUint32(bytes.length - 4, true));
-    let to = 0, at = 10, hold = 0, held = 0, last = 0;  // ten bytes of heading, which has no further fields
+    let to = 0, at = 10, hold = 0, held = 0, last = 0;  // the header has ten bytes and no optional fields
     const bits = (count) => {
       for (; held < count; held += 8) hold |= bytes[at++] << held;
       const value = hold & ((1 << count) - 1);
@@ -598,7 +598,7 @@
       }
       throw new Error("not gzip");
     };
-    const steps = (start, group, count) => {  // base and further bits of lengths and distances
+    const steps = (start, group, count) => {  // base and extra bits of lengths and distances
       const found = [];
       for (let i = 0, base = start; i < count; i += 1) {
         const more = Math.max(0, Math.floor(i / group) - 1);
@@ -654,7 +654,7 @@
     script.remove();
   }
 
-  /** A browser that cannot draw shows the figures' numbers. */
+  /** Shows the figures' numbers in a browser that cannot draw. */
   function showTables() {
     for (const state of states) {
       state.plot.hidden = true;

@@ -35,7 +35,7 @@ class _Throughput(Detail):
 
 
 class _Study(Detail):
-    """What the run line says of the study: the figures that answer its question."""
+    """The study as described in the run line: the figures that answer its question."""
 
     headline: str = ""
     throughputs: Rows[_Throughput] | None = None
@@ -48,7 +48,7 @@ class _Study(Detail):
 
 class _Best(Detail):
     place: dict[str, Any] | None = None
-    others: Rows[dict[str, Any]] | None = None  # of the other kinds of access
+    others: Rows[dict[str, Any]] | None = None  # for the other kinds of access
     weakest: dict[str, Any] | None = None
 
 
@@ -102,7 +102,7 @@ class StudyTeller:
     def _by_access(
         self, result: Result, place: dict[str, Any], others: Sequence[dict[str, Any]]
     ) -> Headline:
-        """The highest rate of writing, and next to it that of reading."""
+        """The highest rate of the first kind of access, followed by those of the others."""
         first = _rate_headline(f"highest {fmt.plain(place.get('access', ''), 40)}", result, place)
         text, evidence = first.context, [*first.evidence]
         for other in others:
@@ -144,7 +144,7 @@ class StudyTeller:
         return common.claimed(headline, result, cells)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
-        """Of the rates of the access that the strongest has."""
+        """The strongest and the weakest pattern, both for the access of the strongest."""
         access = fmt.plain(place.get("access", ""), 40)
         headline = _rate_headline(f"strongest pattern, {access}", result, place)
         rates = [

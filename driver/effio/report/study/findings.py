@@ -23,7 +23,7 @@ class _SpeedUp(Detail):
 
 
 class _Enough(Detail):
-    """Of the fewest ranks that get nearly the best rate; bytes a second."""
+    """Details of the fewest ranks with nearly the best rate; rates in bytes per second."""
 
     of_ranks: Number | None = None
     rate_bytes_per_second: Number | None = None
@@ -36,7 +36,7 @@ class _Enough(Detail):
 
 
 def _why_above(result: Result, share: FigureRecord) -> str:
-    """A cache is the reason only where the evidence of that very rate says so."""
+    """A cache is named as the reason only if there is evidence for that rate."""
     cells = [
         m
         for m in result.measurements
@@ -83,8 +83,8 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
 
 
 def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
-    """For each pattern and access the speed-up of the most ranks."""
-    # By pattern and access, and the other axes: ranks, the fewest, and the speed-up.
+    """The speed-up of the largest number of ranks, for each pattern and access."""
+    # For each operation and values of the other axes: ranks, fewest ranks, speed-up.
     found: dict[tuple[str, str], tuple[float, float, float]] = {}
     for f in result.figures_named("speed_up"):
         ranks, fewest = (told := _SpeedUp.of(f)).ranks, told.from_ranks
@@ -127,7 +127,7 @@ _SHAPES = {
 
 
 def enough_sentence(f: FigureRecord) -> str:
-    """ "use 12 of 64 processes for I/O", and what that stands on; empty if it is not known."""
+    """ "use 12 of 64 processes for I/O" and the basis for it; empty if it is not known."""
     told, ranks = _Enough.of(f), f.metric.value
     rate, best, one = (
         told.rate_bytes_per_second,

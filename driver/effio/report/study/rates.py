@@ -16,7 +16,7 @@ from effio.store.records import Number, as_number
 
 
 class Rate(Detail):
-    """What a rate, or the peak, adds: the calls alone; bytes a second."""
+    """Details of a rate or of the peak: the rate of the calls alone, in bytes per second."""
 
     transfer_rate_bytes_per_second: Number | None = None
     cache: str = ""
@@ -89,7 +89,7 @@ def _ticks(rates: Sequence[FigureRecord], axis: Coordinate | None) -> dict[float
 
 
 def _curve(name: str, some: Sequence[FigureRecord], first: Coordinate | None, style: int) -> Series:
-    """Over `first`; without it, bars that have the name."""
+    """A curve over `first`; without it, bars with this name."""
     if first is None:
         return _series(name, some, [name for _ in some], style)
     placed = _placed(some, first)
@@ -117,8 +117,8 @@ def _panels(
 
 
 def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figure | None:
-    """Curves over the first axis that has several numbers; bars where none has. Many patterns have
-    a panel each."""
+    """Curves over the first axis with several numbers, or bars if there is none. If there are many
+    patterns, each has its own panel."""
     if not rates:
         return None
     varying = _varying(rates, axes)
