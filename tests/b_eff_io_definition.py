@@ -122,8 +122,8 @@ def check_numbers(result: Result, partition: int, ranks: int, rewrite: bool = Fa
                 assert m["call_times"]["count"] == m["operations"]
                 counted = m["detail"]["counted_seconds"]
                 assert math.isclose(m["rate"]["value"], m["bytes"] / counted)
-                # Rank 0's clock, unless the ranks together took more than 5 % (and 0.1 ms) longer:
-                # no row is faster than its slowest rank.
+                # The time of rank 0, unless all ranks together took more than 5 % (and 0.1 ms)
+                # longer: no row is faster than its slowest rank.
                 assert m["seconds"]["total"]["max"] <= counted * 1.05 + 1e-4
                 root = m["detail"]["root_seconds"]["total"]
                 by_common_clock += m["detail"]["clock"] == "common"

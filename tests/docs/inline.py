@@ -12,7 +12,7 @@ _FENCED = re.compile(r"^( *)(```+).*?^\1\2\s*$", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _LAUNCHED = re.compile(r"^mpiexec -n (\d+) (?=effio-mpi )")
 
-# Commands that are only parsed, and why they are not run.
+# Commands that are only parsed, with the reason.
 NOT_RUN = {
     "effio --runs DIR serve": "serves until it is interrupted",
     "effio clean FILE": "needs a run that was killed on this machine; tests/driver/test_clean.py",
@@ -25,7 +25,7 @@ NOT_RUN = {
     "effio verify-bundle DIR": "needs a bundle; docs/bundle.md runs it in a block",
 }
 
-# What placeholders stand for when a command is run.
+# Values of placeholders when a command is run.
 STAND_INS = {
     "RULES": "blue-waters",
     "rules.toml": "blue-waters",
@@ -42,7 +42,7 @@ STAND_INS = {
     "RATE": "1GB/s",
 }
 
-# Options of other programs that the pages name, and of which.
+# Options of other programs that the pages name, with the program.
 FOREIGN = {
     "--ioengine": "fio",
     "--mca": "mpiexec of Open MPI",
@@ -55,7 +55,7 @@ FOREIGN = {
 
 @dataclass(frozen=True)
 class Mention:
-    """`words` without the ellipses; `ranks` where the page has it launched by mpiexec."""
+    """`words` without ellipses; `ranks` if the page starts it with mpiexec."""
 
     text: str
     words: tuple[str, ...]
@@ -72,7 +72,7 @@ def _spans(page: str) -> list[str]:
 
 
 def commands_of(page: str) -> list[Mention]:
-    """In the order of the page; a pipe's other commands are left out."""
+    """The commands in the order of the page, of a pipe only the first one."""
     found = []
     for text in _spans(page):
         launched = _LAUNCHED.match(text)
@@ -86,12 +86,12 @@ def commands_of(page: str) -> list[Mention]:
 
 
 def options_of(page: str) -> list[str]:
-    """Names of options with two dashes that stand for themselves, without their values."""
+    """Options with two dashes that are named outside of a command, without their values."""
     found = [re.match(r"--[A-Za-z][A-Za-z0-9-]+", text) for text in _spans(page)]
     return [one[0] for one in found if one is not None]
 
 
 def stood_in(word: str) -> str:
-    """A placeholder's stand-in; one may stand behind a label: servers=12:RUN."""
+    """The value of a placeholder, which may follow a label: servers=12:RUN."""
     head, colon, rest = word.rpartition(":")
     return head + colon + STAND_INS.get(rest, rest)

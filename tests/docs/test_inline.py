@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Commands within a sentence are run, or at least parsed; options that are named exist."""
+"""Commands within a sentence are run or at least parsed; named options exist."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_spans_are_found() -> None:
 
 
 def fault_of(words: list[str]) -> str:
-    """What click's parser says of a command of the driver; values are not looked at."""
+    """The error of click's parser for a command of the driver; values are not checked."""
     command: click.Command = cli
     context = click.Context(cli, info_name="effio")
     while True:
@@ -54,8 +54,8 @@ def fault_of(words: list[str]) -> str:
 
 
 def driver_words(mention: Mention) -> list[str]:
-    """Nothing that a page says in passing is measured: benchmarks and campaigns are planned. Who
-    names no more than a command gets its help."""
+    """Commands within a sentence do not measure: benchmarks and campaigns are only planned. A
+    command without arguments gets --help."""
     words = [stood_in(word) for word in mention.words[1:]]
     options = [word for word in words if word.startswith("-")]
     if len(words) == 1 or (
@@ -99,14 +99,14 @@ def test_a_command_within_a_sentence_is_one(any_engine: Engine, tmp_path: Path) 
                 continue
             done = effio.call(*driver_words(mention))
             code, said = done.returncode, done.stderr
-            # A command without its arguments stands for itself and its options.
+            # A page may name a command without its arguments.
             good = code == 0 or "Missing argument" in said
         else:
             run = any_engine.alone(engine_words(mention), tmp_path)
             code, said = run.code, run.stderr
             good = code == 0
         if "…" in text and code == 2:
-            # What the ellipsis leaves out may be needed.
+            # The omitted words may be required.
             good = not any(word in said.lower() for word in ("unknown option", "no such option"))
         if not good:
             faults.append(f"{text}: {code}: {said[-300:]}")

@@ -26,12 +26,12 @@ from effio.store.folder import Store
 from effio.store.reader import read_result
 
 MIB = 1 << 20
-_STRIDE = 7  # no divisor of the counts that are used
+_STRIDE = 7  # does not divide any of the counts used
 
 
 def around(mean: float, deviation: float, count: int) -> list[float]:
-    """`count` values with exactly this mean and this standard deviation (n-1): normal scores in an
-    order without a trend, in which nothing is odd."""
+    """`count` values with exactly this mean and standard deviation (n-1): normal scores in an order
+    without a trend or anything else that is odd."""
     scores = [NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)]
     scores = [scores[(i * _STRIDE + count // 2) % count] for i in range(count)]
     scale = deviation / stdev(scores) if count > 1 else 0.0
@@ -246,7 +246,7 @@ def test_a_mixture_is_an_error(tmp_path: Path) -> None:
         in one(rule(kind="threshold", at_least="1GB/s"), sizes).reason
     )
     assert one(rule(kind="threshold", at_least="1GB/s", **selected), sizes).ruling is Ruling.PASS
-    # All that differs at once.
+    # All differences are named at once.
     sizes[1] = ior(tmp_path, "n", [2e9] * 3, transfer=2 * MIB, nodes=2)
     reason = one(rule(kind="threshold", at_least="1GB/s"), sizes).reason
     assert reason == (
@@ -455,7 +455,7 @@ def test_simulated_results_are_rehearsed_and_stamped(tmp_path: Path, effio: Effi
     assert refused.outcomes[0].reason.startswith("measured in virtual time")
     rehearsed = accept(limit, [simulated], rehearse=True)
     assert rehearsed.verdict == "REHEARSAL, NOT A RULING: would be ACCEPTED"
-    # A real run keeps its demand for evidence.
+    # Evidence is still required of a real run.
     real = ior(tmp_path, "real", (2.0e9, 2.1e9, 2.05e9), cache={"verdict": "unknown"})
     assert accept(limit, [real], rehearse=True).outcomes[0].ruling is Ruling.OPEN
     # Every output has the stamp.

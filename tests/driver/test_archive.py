@@ -223,7 +223,7 @@ def test_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_free_space_counts_in_what_is_too_much(
     kept: Effio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The place is blamed, not the archive, before anything is written."""
+    """The error names the place, not the archive, and nothing is written."""
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=64 << 20))
     kept.call("archive", "-o", "all.tar.gz")
@@ -231,7 +231,7 @@ def test_free_space_counts_in_what_is_too_much(
     assert done.returncode == 7
     assert f"in {kept.cwd}, where 64 MiB are free; nothing is restored" in done.stderr
     assert not (kept.cwd / "elsewhere").exists()
-    # The rest of a large file is not unpacked to find the next one.
+    # The rest of a large file is not unpacked to find the next member.
     huge = _packed(
         tmp_path / "h.tar.gz", _member(SUMS, b""), _member(GOOD, b"0" * (8 << 20)), _member("/x")
     )
@@ -262,14 +262,14 @@ def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
         with pytest.raises(archive.ArchiveError, match="has a name that is too long"):
             archive.restore(path, Store(tmp_path / "runs"))
     assert not (tmp_path / "runs").exists()
-    # One of 255 bytes is a name; what is wrong with it is something else.
+    # A name of 255 bytes is accepted; this archive has another error.
     path = _packed(tmp_path / "a.tar.gz", _member(SUMS, b""), _member(f"{'r' * 255}/run.json"))
     with pytest.raises(archive.ArchiveError, match="checksums differ"):
         archive.restore(path, Store(tmp_path / "runs"))
 
 
 def _headers(kind: bytes, size: int, count: int) -> bytes:
-    """So many headers that say more of the next member, and how much that is."""
+    """An archive with this many extended headers of this size."""
     info = tarfile.TarInfo("x")
     info.type, info.size = kind, size
     body = b"19 comment=" + b"x" * 7 + b"\n"
@@ -290,8 +290,8 @@ def _headers(kind: bytes, size: int, count: int) -> bytes:
 def test_a_header_is_not_believed_how_long_it_is(
     kind: bytes, size: int, count: int, what: str, tmp_path: Path
 ) -> None:
-    """In an archive of some kilobytes: tarfile would read all of it into memory, or a header of a
-    header without end."""
+    """In an archive of some kilobytes: tarfile would read all of it into memory, or recurse into
+    headers of headers without end."""
     path = tmp_path / "a.tar.gz"
     path.write_bytes(gzip.compress(_headers(kind, size, count) + bytes(1 << 20)))
     tracemalloc.start()

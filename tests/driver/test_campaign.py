@@ -234,8 +234,8 @@ def test_a_campaign_stays_within_its_bytes(any_engine: Engine) -> None:
 def test_a_quick_check_stays_within_its_time_however_slow_the_storage_is(
     any_engine: Engine,
 ) -> None:
-    """A stonewall for each phase of each repetition; messages and b_eff_io have times of their
-    own, which their plans name."""
+    """Each phase of each repetition has a stonewall; messages and b_eff_io have their own times,
+    which their plans name."""
     engine = Program(any_engine.program, "of the test")
     study = study_of(path_of("quick"), Asked(), engine, lambda: Ranks(4))
     options = {p.step.name: p.options for p in study.points}
@@ -330,7 +330,7 @@ def test_quick_is_offered_and_every_option_of_it_is_one(with_engine: Effio, data
 def test_quick_ends_with_a_card(
     with_engine: Effio, data: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "LEAST_SECONDS", 1000.0)  # the machine may be busy
+    monkeypatch.setattr(budget, "LEAST_SECONDS", 1000.0)  # in case the machine is busy
     done = with_engine.call(
         "run", "quick", "--ranks", ranks, "--dir", data, "--time", "5s",
         "--quiet",

@@ -156,7 +156,7 @@ def test_two_sides_are_interleaved_a_b_b_a(study: Studying) -> None:
     there = [(t, b) for t in ("1MiB", "2MiB") for b in ("posix", "mpiio")]
     assert order == [*there, *reversed(there)]
     assert {u.point.options["backend"] for u in found.units} == {"posix", "mpiio"}
-    # Three repetitions become four: as often first as last.
+    # Three repetitions become four, so that each value comes first as often as last.
     assert len(study("repetitions = 3\n" + text, interleave="backend=posix,mpiio").units) == 16
     for bad, said in (
         ("backend=posix", "is not NAME=A,B"),

@@ -87,7 +87,7 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     store = effio.cwd / "effio-runs"
     _sweep(store)
     _run(store, 2, None)
-    # Of b_eff_io, which says by its own rules whether it counts, and where its bytes were.
+    # b_eff_io reports by its own rules whether it is valid, and where its bytes were.
     (last,) = store.glob("202601*02T*")
     made.write(last / "result.jsonl", made.b_eff_io())
     runs = runs_of(Store(store).folders(), "nightly")
@@ -107,7 +107,7 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     assert row[names.index("verdict")] == ("✓ valid" if headline.valid else "✗ not valid")
     assert row[names.index("evidence")] == evidence_text(headline)
     assert any(f.text.startswith("Where the bytes of the numbers were: ") for f in report.findings)
-    # Without rules of its own nothing is ruled; blue-waters has those that come with effio.
+    # Without rules there is no ruling; effio ships rules for blue-waters.
     assert all(f.anchor != "acceptance" for f in campaign_report("nightly", runs).findings)
     assert campaign_report("blue-waters", runs).sections[0].id == "acceptance"
     (store / "campaigns" / "nightly").mkdir(parents=True)

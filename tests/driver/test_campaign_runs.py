@@ -68,7 +68,7 @@ def _directory(path: Path) -> None:
     path.mkdir()
 
 
-# What was done to a result that was finished, and what is said of it.
+# Damage to a finished result, and the message about it.
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (lambda p: p.write_bytes(p.read_bytes()[:-40]), "is not complete (unfinished)"),
     "without end line": (
@@ -84,7 +84,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def test_a_campaign_over_a_damaged_store(with_engine: Effio, write: Callable[[str], None]) -> None:
-    """Each damaged run is named, kept as it is and made again; the whole is done in the end."""
+    """Each damaged run is named, kept as it is and repeated; the campaign is complete in the
+    end."""
     sizes = [f"{2**i}KiB" for i in range(len(DAMAGE) + 1)]
     write(f"{STEP}{NULL}[step.sweep]\ntransfer = {json.dumps(sizes)}\n".replace("null", "sim"))
     run_campaign(with_engine)

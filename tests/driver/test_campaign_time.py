@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A campaign keeps the time that it was given: what is not run, what is stopped, and what is said
-of both. The clock is the tests' own."""
+"""The time limit of a campaign: which runs are skipped or stopped, and the messages about them. The
+clock is simulated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_run_gets_twice_an_even_part_of_what_is_left() -> None:
     clock.now += 20
     assert budget.share(5) == 16
     clock.now += 16
-    # The last two and the last one may take all.
+    # The last two runs, and the last one, may take all of the time.
     assert (budget.share(2), budget.share(1)) == (24, 24)
     clock.now += 24
     assert budget.is_over
@@ -61,7 +61,7 @@ STEPS = "".join(STEP.replace('"a"', f'"{name}"') + LINE.format(name) for name in
 
 @dataclass
 class Runs:
-    """Stands in for the runs: each takes 35 s."""
+    """Replaces the runs: each takes 35 s."""
 
     clock: Clock = field(default_factory=Clock)
     shares: list[float | None] = field(default_factory=list)
@@ -86,17 +86,17 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
 def test_a_quick_check_ends_in_time_and_shows_what_is_known(with_engine: Effio, runs: Runs) -> None:
     write_campaign(with_engine, "seconds = 60\nafresh = true\n" + STEPS)
     done = run_campaign(with_engine)
-    # 2/3 of 60 s; of 25 s that are left for two runs, all.
+    # 2/3 of 60 s; then all of the 25 s that remain for two runs.
     assert runs.shares == [40, 25]
     assert "c: not run: the time limit of 60 s is reached" in done.stderr
     assert "line c" in done.stdout
     assert "not run: the time limit of 60 s is reached" in done.stdout
-    assert "left:" not in done.stdout  # nothing goes on
+    assert "left:" not in done.stdout  # it cannot be continued
 
 
 def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: Runs) -> None:
     write_campaign(with_engine, "seconds = 60\n" + STEPS)
-    # Its own `seconds` are what it is expected to take; --time is a limit.
+    # `seconds` in the file is the expected time; --time is a limit.
     assert "not run" not in run_campaign(with_engine).stderr
     done = run_campaign(with_engine, "--time", "60s", code=4)
     assert "c: not run: the time limit of 60 s is reached" in done.stderr

@@ -211,8 +211,9 @@ def test_batch_jobs_are_blocks() -> None:
 
 def test_one_new_night_is_judged_by_the_control_limits_of_the_baseline() -> None:
     baseline = side("base", (100, 101, 99, 102, 98))
-    # ln rates deviate by 0.0158; one against five, four freedoms: 2.8 standard errors of 0.0173 for
-    # a p of 0.05, 4.6 for one of 0.01 and 3.75 for one of 0.02, which is 6.3 %.
+    # The deviation of ln rates is 0.0158. For one night against five (four degrees of freedom,
+    # standard error 0.0173), p is 0.05 at 2.8 standard errors, 0.02 at 3.75 (6.3 %) and 0.01 at
+    # 4.6.
     control = Terms(control=True)
     for rate, verdict in ((95.0, Verdict.SAME), (92.0, Verdict.ALARM), (108.0, Verdict.TONIGHT)):
         found = compare(baseline, side("new", [rate]), control)
@@ -226,12 +227,12 @@ def test_one_new_night_is_judged_by_the_control_limits_of_the_baseline() -> None
 def test_power_is_stated() -> None:
     found = compare(side("a", (100, 101, 99)), side("b", (100, 101, 99))).power
     assert found is not None
-    # Deviation 0.01, three against three: error 0.00816, four freedoms; 10 % are 12.9 errors, and
-    # the test rejects from 2.78 on.
+    # Deviation 0.01, three against three: error 0.00816, four degrees of freedom; 10 % are 12.9
+    # errors, and the test rejects from 2.78 on.
     assert (found.measurements, round(found.found, 3)) == (1, 1.0)
     noisy = compare(side("a", (100, 110, 90)), side("b", (100, 110, 90))).power
     assert noisy is not None
-    # Error 0.082: 1.28 errors. Noncentral t with four freedoms beyond 2.78: 0.17.
+    # Error 0.082: 1.28 errors. Noncentral t with four degrees of freedom beyond 2.78: 0.17.
     assert noisy.found == pytest.approx(0.17, abs=0.02)
     assert noisy.text == (
         "A loss of 10 % in the one measurement would have been found in"
@@ -257,7 +258,8 @@ def test_pairs_are_not_made_by_number_after_one_is_left_out() -> None:
                      f"2026-01-01T0{i}:{m}:00Z") for i in range(5)])
         for n, lost, m in (("a", 0, "00"), ("b", 4, "30"))
     ]  # fmt: skip
-    # By number each run of one side would be twice as fast as its pair; by identity three are left.
+    # Paired by number, each run of one side would be twice as fast as its partner; paired by
+    # identity, three pairs remain.
     line = compare(sides[0], sides[1]).lines[0]
     assert (line.verdict, line.basis, line.counts) == (Verdict.SAME, "pairs of runs", (3, 3))
     assert line.gain == pytest.approx(1.0)
@@ -306,7 +308,7 @@ def test_pairs_by_axes_and_what_is_left() -> None:
         ("a", f"{why} 2048 / 1024"),
         ("b", f"{why} 4096 / 1024"),
     ]
-    for name in ("chunk_bytes", "chunk"):  # as the axis and as the option is called
+    for name in ("chunk_bytes", "chunk"):  # the name of the axis and the name of the option
         assert compare(one, other, Terms(frozenset({name}))).alone == []
     third = Side("c", [run("c", [cell(1.0) | {"access": "read"}])])
     assert compare(one, third).alone[0].why == "the other side has no shared write"

@@ -21,7 +21,8 @@ from effio.store.folder import Store
 def _kept(
     effio: Effio, folder: str, factor: float, more: Mapping[str, object] | None = None
 ) -> None:
-    """Three runs of b_eff_io, each of a night of its own: this factor and a little noise."""
+    """Three runs of b_eff_io, each in its own night: rates times this factor, with a little
+    noise."""
     for number, noise in enumerate((1.0, 1.01, 0.99)):
         lines = made.b_eff_io()
         lines[0] |= {"started": night(folder, number)} | dict(more or {})
@@ -37,7 +38,7 @@ def test_baseline(effio: Effio) -> None:
     _kept(effio, "bad", 0.8)
     quiet = effio.call("compare", "--baseline", "base", "same")
     assert (quiet.returncode, quiet.stderr) == (0, "")
-    # Error 0.00816, four freedoms: 12.9 errors, and t at 0.05/77 rejects from 9.9 on.
+    # Error 0.00816, four degrees of freedom: 12.9 errors, and t at 0.05/77 rejects from 9.9 on.
     assert quiet.stdout.splitlines()[-1] == (
         "same: no difference found in 77, 1 cannot be told. A loss of 10 % in one of 77"
         " measurements would have been found in 86 of 100 cases."
@@ -49,7 +50,7 @@ def test_baseline(effio: Effio) -> None:
     suite = ET.parse(effio.cwd / "out.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("78", "77", "1")
     assert len(suite.findall("testcase/failure")) == 77
-    # A comparison without a baseline judges nobody.
+    # A comparison without a baseline does not fail.
     assert effio.call("compare", "base", "bad").returncode == 0
 
 
@@ -85,7 +86,7 @@ def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
         assert done.returncode == 1
         assert told["measurements"][0]["gain"] == pytest.approx(0.8)
     assert effio.call("compare", "old", "tag:nothing").returncode == 2
-    # One side of a study that was interleaved: by the value of an axis.
+    # One side of an interleaved study: selected by the value of an axis.
     half = gather.side("old:servers=4", Store(effio.cwd / "effio-runs"))
     assert (half.name, len(half.runs)) == ("old:servers=4", 4)
     both = gather.side("old:servers=4,new:servers=4", Store(effio.cwd / "effio-runs"))
@@ -155,7 +156,7 @@ def test_the_page_in_a_browser(width: int, effio: Effio, browser: Browser) -> No
     page.wait_for_selector("html[data-drawn='2']")
     assert complaints == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    # Whiskers reach down as well as up, and the Kiviat diagram has its three axes.
+    # Whiskers extend in both directions, and the Kiviat diagram has three axes.
     whiskers = page.evaluate(
         "document.querySelector('#r0-gains-2 .plot').data"
         ".flatMap((t) => t.error_y ? [[Math.max(...t.error_y.array), "
@@ -166,7 +167,7 @@ def test_the_page_in_a_browser(width: int, effio: Effio, browser: Browser) -> No
     radar = page.evaluate(
         "document.querySelector('#r0-kiviat .plot').data.map((t) => [t.name, t.x, t.customdata])"
     )
-    # Closed lines: what is 0.8 everywhere, and the reference.
+    # Closed lines: one is 0.8 everywhere, the other is the reference.
     assert [(name, len(at)) for name, at, _ in radar] == [("bad", 4), ("base", 4)]
     assert radar[0][2] == pytest.approx([0.8] * 4)
     assert radar[1][2] == [1.0] * 4

@@ -114,7 +114,7 @@ def test_a_cache_is_blamed_for_what_is_above_the_peak_only_with_evidence(
 
 
 def _source(tmp_path: Path, access: str, cache: made.Line | None, **run: Any) -> str:
-    """Of one cell of 100 MB in a file system without counters."""
+    """The source of one cell of 100 MB in a file system without counters."""
     lines = [
         made.run_line(benchmark="ior", **run),
         made.measurement(access, "", 1, 100.0 * MB, benchmark="ior", bytes=100 * MB, cache=cache),
@@ -176,7 +176,7 @@ def test_names_have_no_bytes_but_words(tmp_path: Path) -> None:
     synced = {"options": {"sync-phases": True}}
     assert _names(tmp_path, "create", 1e-2, **synced) == "synced within its time"
     assert _names(tmp_path, "create", 1e-2) == "in memory or on storage: not known"
-    # 388 look-ups a second over a network were no memory's.
+    # 388 look-ups per second, as measured over a network, do not come from memory.
     assert _names(tmp_path, "stat", 2.6e-3) == "from this node's cache or beyond: not known"
     assert (
         _names(tmp_path, "stat", 2.6e-3, options={"drop-cache": "on"})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Secrets that people type and programs print do not leave the machine: one secret in every place,
-looked for in every file of a run, of an archive, a report, a bundle and an export."""
+"""Secrets that people type or programs print do not leave the machine. The tests put one secret in
+every place and search every file of a run, an archive, a report, a bundle and an export."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RUN = "20261127T090203Z-b-eff-io-a-campaign-with-a-long-name-r0"
             ["--a-option=--token", "--a-option=hunter2", "--a-option", "A_KEY", "--a-option", "b"],
             ["--a-option=--token", f"--a-option={MASKED}", *PASSED, MASKED],
         ),
-        # A flag without a value, and words that are none.
+        # A flag without a value, and words that are not secrets.
         (["x", "--key", "--block", "64k"], ["x", "--key", "--block", "64k"]),
         ([f"--dir={LONG_PATH}", "-n", "2"], [f"--dir={LONG_PATH}", "-n", "2"]),
         (["--backend-options", "a=10ms,b=/c/d"], ["--backend-options", "a=10ms,b=/c/d"]),
@@ -74,7 +74,7 @@ def test_a_text_is_kept_without_its_secrets(text: str, kept: str) -> None:
 
 
 def test_no_option_of_effio_is_named_like_a_secret(with_engine: Effio) -> None:
-    """Its value would be masked in the line that repeats a run."""
+    """Otherwise its value would be masked in the line that repeats a run."""
     engine = with_engine.environment["EFFIO_ENGINE"]
     asked = subprocess.run([engine, "describe"], capture_output=True, check=True, timeout=60)
     described = json.loads(asked.stdout)["benchmarks"]
@@ -86,7 +86,7 @@ def test_no_option_of_effio_is_named_like_a_secret(with_engine: Effio) -> None:
 
 
 def _holders(place: Path, secrets: list[str]) -> list[tuple[str, str]]:
-    """Files below a place that hold one of these, archives opened."""
+    """Files below a directory that contain one of these, including members of archives."""
     found = []
     for path in sorted(place.rglob("*")):
         if not path.is_file():
@@ -143,7 +143,7 @@ OMPI_MCA_x = "{DRAWN}"
     with tarfile.open(out / "all.tar.gz") as archive:
         assert "campaigns/s/campaign.toml" in archive.getnames()
     assert _holders(out, secrets) == []
-    # What the user wrote stays as it is where it is.
+    # The user's own file is unchanged.
     assert "hunter02" in (effio.cwd / "effio-runs/campaigns/s/campaign.toml").read_text()
     assert RunFolder(run).changed_since_sealed() == []
     back = effio.call("--runs", "elsewhere", "restore", "out/all.tar.gz")

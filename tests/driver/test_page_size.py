@@ -27,8 +27,8 @@ from effio.report.model import (
     Table,
 )
 
-# A page of any benchmark, with the part of plotly.js that scripts/plotly fetched, or with the whole
-# of it where npm was out of reach.
+# Size limit of a page, with the part of plotly.js that scripts/plotly fetches, or with all of it if
+# npm is not reachable.
 MOST, MOST_OF_WHOLE = 850_000, 2_600_000
 
 

@@ -154,14 +154,14 @@ def test_the_button_of_a_table_covers_no_title(
     ]
     heading, more, button, head = [box for box in boxes if box is not None]
     assert button["y"] + button["height"] <= head["y"]
-    # A title of any length ends before the first button, or above it.
+    # A title of any length ends before the first button or is above it.
     end = heading["x"] + heading["width"]
     assert end <= more["x"] or heading["y"] + heading["height"] <= more["y"]
     page.close()
 
 
-# Of each row of a matrix of rules: its height, and of each cell that has a text its name, text, box
-# and colors.
+# For each row of a matrix of rules: its height, and the name, text, box and colors of each cell
+# with a text.
 RULES = """() => [...document.querySelectorAll('.narrow-cards tbody tr')].map(row => ({
   tall: row.getBoundingClientRect().height,
   cells: [...row.cells].filter(c => c.textContent && c.offsetParent).map(c => {
@@ -196,7 +196,7 @@ def test_all_of_a_rule_is_in_sight(width: int, browser: Browser, tmp_path: Path)
         if sum(len(cell["text"]) for cell in row["cells"]) < 85:
             assert row["tall"] <= 62, (outcome.rule.id, row)
         colors[outcome.ruling] = cells["ruling"]["text"][0] + cells["ruling"]["colors"]
-    # Told apart by a sign and by color, not by the word alone.
+    # They differ by a sign and by color, not only by the word.
     assert {mark[0] for mark in colors.values()} == {"✓", "✗", "?"}
     assert len(set(colors.values())) == 3
     assert len({mark[1:] for mark in colors.values()}) == 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A shipped campaign under the rules that are shipped for it: results of its own steps, made with
-`sim`, that must be accepted, refused and undecided."""
+"""A shipped campaign under its shipped rules: results of its steps, made with `sim`, must be
+accepted, refused or undecided."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from effio.launch.launchers import Ranks
 from effio.store.reader import read_result
 from engines import Engine
 
-# One rank of a hundred: together 1.2 times what the first rule demands.
+# One rank of a hundred: all together have 1.2 times the rate that the first rule demands.
 SIM = ("--backend=sim", "--backend-options=rank-rate=12GB/s,noise=0.01,noise-seed=3")
 RANKS = 100
 SMALLEST = 4 << 20
 SERVERS = (12, 24, 36)
-# The simulated file system makes names in no time: rates by access, twice what is demanded.
+# The simulated file system creates names in no time. Rates by access: twice the demanded rate.
 NAMES = {"create": 5e4, "remove": 6e4, "stat": 8e4}
 Lines = list[dict[str, object]]
 
@@ -42,7 +42,7 @@ def _points(engine: Program, scale: float) -> dict[str, Point]:
 def _words(point: Point, ranks_write: bool = False) -> list[str]:
     words = list((point.with_values({"smallest": SMALLEST}) if point.late else point).words())
     words = [word for word in words if not word.startswith(("--dir=", "--name=", "--keep"))]
-    if ranks_write:  # a simulated file does not outlive its run: it is written just before
+    if ranks_write:  # a simulated file exists only during its run, so it is written first
         words = [word for word in words if word not in ("--use-existing", "--phases=read")]
         words.append("--phases=write,read")
     return [point.step.benchmark, *words, *SIM]
@@ -50,8 +50,8 @@ def _words(point: Point, ranks_write: bool = False) -> list[str]:
 
 @pytest.fixture(scope="module")
 def steps(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Lines]:
-    """Of each step one run on one rank, scaled down; reading and writing of all clients as large as
-    the rules demand."""
+    """One run on one rank for each step, scaled down; reads and writes of all clients are as large
+    as the rules demand."""
     engine = Program(any_engine.program, "of the test")
     small, full = _points(engine, 1e-5), _points(engine, 1.0)
     wanted = {
@@ -72,7 +72,8 @@ def steps(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[
 
 
 def _run(folder: Path, name: str, lines: Lines, factor: float, labels: Mapping[str, str]) -> Judged:
-    """The run of a step with its rates times a factor: that of so many servers, ranks or nodes."""
+    """The run of a step with its rates times a factor, as if on this many servers, ranks or
+    nodes."""
     changed: Lines = []
     for line in json.loads(json.dumps(lines)):
         if line["kind"] == "run" and "populate" in line["options"] and line["options"]["populate"]:
@@ -84,7 +85,7 @@ def _run(folder: Path, name: str, lines: Lines, factor: float, labels: Mapping[s
                 rate.pop("reason", None)
             if rate["value"] is not None:
                 rate["value"] *= factor * (RANKS if rate["unit"] == "B/s" else 1)
-            if name == "ior-1":  # so short a run has no slices to see it in
+            if name == "ior-1":  # a run this short has no slices that could show it
                 line["detail"]["steady"] = {"reached": True}
             line["nodes"] = int(labels.get("nodes", line["nodes"]))
         changed.append(line)
@@ -98,8 +99,8 @@ def _judged(
     folder: Path, steps: dict[str, Lines], slow: str = "", factor: float = 1.0,
     left_out: str = "", last: float = 1.0,
 ) -> Acceptance:  # fmt: skip
-    """All steps at all sizes. The step `slow` has its rates times `factor`, and at the largest size
-    times `last`; `left_out` was not run."""
+    """All steps at all sizes. The rates of the step `slow` are multiplied by `factor`, and at the
+    largest size by `last`; `left_out` was not run."""
     runs: list[Judged] = []
     for name, lines in steps.items():
         if name == left_out:
@@ -163,7 +164,7 @@ def test_one_that_does_not_scale_is_refused(tmp_path: Path, steps: dict[str, Lin
 
 
 def test_what_is_close_or_missing_is_undecided(tmp_path: Path, steps: dict[str, Lines]) -> None:
-    # Its mean of ten, of calls with 1 % of noise, is put on the limit.
+    # The mean of its ten values, with 1 % of noise, is set to the limit.
     mean = [m.rate.value for m in _run(tmp_path, "x", steps["ior-1"], 1.0, {}).result.measurements]
     on_limit = 1e12 / (sum(v or 0.0 for v in mean) / len(mean))
     told = _judged(tmp_path, steps, "ior-1", on_limit)

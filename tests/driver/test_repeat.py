@@ -80,7 +80,7 @@ def test_ranks_that_were_chosen_are_named(tmp_path: Path) -> None:
     [
         ("MPICH Version:\t4.2.0\nMPICH Release date:\tFri Feb 9\n", "MPICH 4.2.0"),
         ("Open MPI v4.1.4, package: Debian, ident: 4.1.4", "Open MPI v4.1.4"),
-        # Over two lines.
+        # The version is spread over two lines.
         ("MPICH \nVersion:      5.0.2\nMPICH ABI: 17:2:5\n", "MPICH 5.0.2"),
         ("", ""),
     ],

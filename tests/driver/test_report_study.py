@@ -91,7 +91,7 @@ def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
 
 
 def test_a_declared_headline_names_its_access_and_the_other_ones(tmp_path: Path) -> None:
-    """The highest read is twice the highest write: neither is called the highest rate."""
+    """The highest read rate is twice the highest write rate; both are named with their access."""
     lines = made_lines()
     lines[0]["study"]["headline"] = "by access"
     best = next(line for line in lines if line.get("name") == "io_bench")

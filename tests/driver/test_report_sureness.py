@@ -116,8 +116,8 @@ def test_odd_repetitions_are_said_with_the_median_to_report(tmp_path: Path) -> N
     result = read_result(path)
     found = {one.name: one.statement for one in repeated(result)}
     write, read = found["write shared"], found["read shared"]
-    # Of equal amounts the rate of all is the harmonic mean; the 2nd and 9th of ten in order hold
-    # the median in 97.9 %.
+    # For equal amounts the total rate is the harmonic mean; the 2nd and 9th of ten sorted values
+    # enclose the median in 97.9 %.
     assert write.value == pytest.approx(1e9 * 10 / sum(1 / r for r in rates), rel=1e-6)
     assert write.of_median is not None
     assert (write.of_median.low, write.of_median.high) == pytest.approx((1.0e9, 2.02e9))

@@ -102,7 +102,7 @@ def test_an_error_of_the_engine_comes_through(with_engine: Effio, data: Path) ->
 
 
 def test_what_is_refused_before_it_runs_leaves_nothing(with_engine: Effio, data: Path) -> None:
-    """Said once; no folder, no report, no run that would be the last one."""
+    """One message; no folder, no report, and `last` does not refer to it."""
     words = ("--ranks", 1, "--dir", data, "--block", "2MiB", "--max-bytes", "1MiB")
     done = with_engine.call("run", "ior", *words)
     assert done.returncode == 2, done.stderr
@@ -126,7 +126,7 @@ def test_a_slip_of_the_finger_gets_a_suggestion(with_engine: Effio, word: str, m
     done = with_engine.call("run", word)
     assert done.returncode == 2
     assert f"no benchmark or campaign '{word}'; did you mean {meant}?" in done.stderr
-    # Not a list of all in one line of 260 characters.
+    # The message is not a list of all in one line of 260 characters.
     assert max(map(len, done.stderr.splitlines())) <= 100
 
 

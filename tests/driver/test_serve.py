@@ -223,7 +223,7 @@ def test_runs_are_grouped_by_campaign_with_what_tells_them_apart(runs: Path) -> 
     app = App(Shelf(runs), "t", 1)
     text = app.respond("GET", "/t/", {"Host": "localhost:1"}).body.decode()
     headings = re.findall(r"<h2>(.*?) <span class=\"count\">(.*?)</span></h2>", text)
-    # The newest run belongs to none; the directory that is linked is left out.
+    # The newest run belongs to no campaign; the linked directory is omitted.
     assert headings == [("No campaign", "3 runs"), ("Campaign sweep", "11 runs")]
     sweep = text.partition("Campaign sweep")[2]
     points = re.findall(r'<span class="point">(.*?)</span>', sweep)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures for papers are complete: everything that a figure says stands inside the picture, read
-from the SVG in a browser, for every kind of figure."""
+"""Figures for papers are complete: all texts of a figure are inside the picture. Tested for every
+kind of figure, with the SVG in a browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, S
 
 LONG = "random read with a name that is much longer than names of curves usually are, by far"
 
-# Texts are paths, with the text itself in comments; of each its box, and whether it slants.
+# Texts are paths, with the text itself in comments. Returns the box of each, and whether it slants.
 TEXTS = """() => {
   const box = (e) => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
   const svg = document.querySelector('svg');
@@ -51,7 +51,7 @@ SIZE, RATE = Axis("transfer size", "B", log=True), Axis("rate", "B/s", log=True)
 PANELS = [Panel("write", _series(3)), Panel("read", _series(4, 2)), Panel("both", _series(2, 5))]
 MORE = [
     *FIGURES,
-    # Each panel has curves of its own.
+    # Each panel has its own curves.
     Figure("panels", "Rate over the transfer size", "", "curves", SIZE, RATE, {"": PANELS}),
     Figure(
         "bands",
@@ -138,7 +138,7 @@ def test_everything_is_inside_the_picture(figure: Figure, browser: Browser, tmp_
     if figure.kind == "heatmap":
         assert {"0.5", "0.51"} & set(said)  # of the color bar
     heading = next(text for text in said if _letters(figure.title) in text)
-    # What was measured on what, not the id of the run.
+    # What was measured on which system, not the id of the run.
     assert "io-bench·2048rankson64nodes" in heading
     assert not any("20260101T000000Z" in text for text in said)
 

@@ -155,7 +155,7 @@ def test_parquet(kept: Effio) -> None:
 def test_a_workbook_holds_the_numbers(effio: Effio) -> None:
     openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     lines = made.b_eff_io()
-    # A bell has no place in a workbook, a formula is text, and 2^53 + 1 is no double.
+    # A workbook cannot hold a bell character, a formula is text, and 2^53 + 1 is not a double.
     lines[1]["pattern"], lines[2]["pattern"] = "=HYPERLINK(1)", "a\x07b"
     lines[1]["bytes"] = 2**53 + 1
     result = made.write(effio.cwd / "x.jsonl", lines)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The printer of tables: at every width numbers and headers are whole, and what has no room is
-named; in a pipe a record is a line; for other programs it is the same table."""
+"""Printed tables: at every width numbers and headers are whole, and omitted columns are named; in a
+pipe each record is one line; other formats have the same table."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ File removal           16    7946 op/s
 no room for slowest rank
 no room for slowest ranks"""
     )
-    # A column whose words have no room is in a second line.
+    # A column whose words do not fit moves to a second line.
     assert (
         _drawn([*FIELDS[:3], Field("file", ["/a/very/long/path", "/b"], kept=True)], 40)
         == """\
@@ -124,7 +124,7 @@ write  1.16 GB/s
     promised, 1.20 GB/s, in all repetitions
 read   9.00 GB/s"""
     )
-    assert len(_drawn(fields, 70).splitlines()) == 4  # beside its row, in two lines
+    assert len(_drawn(fields, 70).splitlines()) == 4  # in its row, in two lines
 
 
 def test_a_number_and_its_unit_are_one_word() -> None:
@@ -194,7 +194,7 @@ WITH_ENGINE: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
-    """What commands print."""
+    """The tables that commands print."""
     found: list[Table] = []
 
     def keep(console: Console, table: Table, *more: Any, **options: Any) -> None:
@@ -243,11 +243,11 @@ def _check(table: Table, width: int) -> None:
                     cell,
                     text,
                 )
-            # Of what is below its row the empty cells are not shown.
+            # Empty cells are not shown in the line below a row.
             for word in re.split(r"[\s;:]+", "" if cell == "–" else cell):
                 assert word in words, (width, column.title, word, text)
     for line in shown:
-        # Only a single word may be wider, as a path below its row.
+        # Only a single word may exceed the width, such as a path below its row.
         longest = max(map(len, line.split()), default=0)
         assert len(line) <= max(width, longest + 16), (width, line)
 
@@ -435,7 +435,7 @@ def test_an_ambiguous_short_id_is_refused_with_what_it_may_mean(
 
 
 def _on_terminal(effio: Effio, width: int, *words: str) -> list[str]:
-    """The lines that a real (pseudo) terminal of this width gets."""
+    """The lines that are printed on a pseudo terminal of this width."""
     ours, theirs = pty.openpty()
     ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     environment = {
@@ -466,7 +466,7 @@ def test_runs_are_grouped_by_campaign_and_told_apart(store: Effio) -> None:
     assert shown[at + 21].split() == [rows[19]["id"], "2048", "10"]
     assert "no campaign (3)" in shown
     assert rows[0]["axes"] == {"transfer": "1024"}
-    # One line each in a pipe, with whole names and all columns.
+    # In a pipe each run is one line, with whole names and all columns.
     piped = store.call("runs").stdout.splitlines()
     assert len(piped) == 24
     assert piped[0].split()[:6] == ["id", "run", "campaign", "step", "repetition", "axes"]

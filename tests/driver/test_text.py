@@ -101,9 +101,9 @@ def test_one_is_no_plural() -> None:
 _COUNTED = re.compile(
     r"\{[^{}]*\} (?:ranks|nodes|runs|points|processes|cores|pairs|groups|settings|jobs)\b"
 )
-# Numbers that cannot be 1.
+# Modules in which the counted number cannot be 1, with the reason.
 _NEVER_ONE = {
-    "campaign/points.py": "more than the most there may be",
+    "campaign/points.py": "more than the allowed number",
     "cli/campaign_batch.py": "only where several are left",
     "cli/kept.py": "from a thousand on",
     "judge/gather.py": "the most that are read",
