@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinds of noise whose truth is known: samples of `count` repetitions in the order of measuring,
-one sample a row. The deviation of independent noise is 5 % of the mean."""
+"""Kinds of noise with a known true value: samples of `count` repetitions in the order of
+measurement, one sample per row. The deviation of independent noise is 5 % of the mean."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _autoregressive(correlation: float) -> Callable[[np.random.Generator, int, i
 
 
 def _regimes(chance: np.random.Generator, trials: int, count: int) -> Floats:
-    """Two levels; each repetition changes to the other one with a probability of a tenth."""
+    """Two levels; each repetition switches to the other one with a probability of 10 %."""
     changes = np.cumsum(chance.random((trials, count)) < 0.1, -1) + chance.integers(
         2, size=(trials, 1)
     )
@@ -50,7 +50,7 @@ def _regimes(chance: np.random.Generator, trials: int, count: int) -> Floats:
 
 
 def _sine(chance: np.random.Generator, trials: int, count: int) -> Floats:
-    """A wave of 10 % whose period is 20 repetitions."""
+    """A wave of 10 % with a period of 20 repetitions."""
     phase = 2 * np.pi * (np.arange(count) / 20 + chance.random((trials, 1)))
     return _gaussian(chance, trials, count) + 0.1 * np.sin(phase)
 
@@ -60,7 +60,7 @@ def _drift(chance: np.random.Generator, trials: int, count: int) -> Floats:
 
 
 def _start(chance: np.random.Generator, trials: int, count: int) -> Floats:
-    """The first two are slow."""
+    """The first two repetitions are slow."""
     values = _gaussian(chance, trials, count)
     values[:, :2] *= 0.6
     return values

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures how well the statements of effio hold in each kind of noise, through the code that makes
-them, and writes the tables of docs/statistics.md:
+"""Measures how often the statements of effio are right for each kind of noise, with the code of the
+driver, and writes the tables of docs/statistics.md:
 
     PYTHONPATH=tests:driver python tests/noise_tables.py
 """
@@ -24,7 +24,7 @@ NIGHTS = (2, 3, 5)
 RULED = (3, 5, 10, 30)
 RULINGS = 300
 RISK = 0.05
-# A share of fewer cases than this is not shown.
+# A share is not shown if it is of fewer cases than this.
 _FEWEST_CASES = 30
 
 Row = list[str]
@@ -46,8 +46,8 @@ def _holds(kind: Kind, values: Floats) -> np.ndarray:
 
 
 def intervals() -> Rows:
-    """Of each kind and number: intervals that hold the truth, samples that are called odd, and
-    those among the intervals that miss."""
+    """For each kind and number of values: the shares of intervals that contain the true value, of
+    samples called odd, and of odd samples among the intervals that miss it."""
     rows = []
     for kind in KINDS:
         row = [f"{kind.name}: {kind.what}"]
@@ -62,7 +62,7 @@ def intervals() -> Rows:
 
 
 def reliable() -> Rows:
-    """Of those that are called reliable."""
+    """The shares of samples called reliable, and of right intervals among them."""
     rows = []
     for kind in KINDS:
         row = [kind.name]
@@ -77,7 +77,7 @@ def reliable() -> Rows:
 
 
 def _of_nights(kind: Kind, count: int, runs: int) -> Callable[[np.random.Generator], Floats]:
-    """Means of the logarithms of the runs of each night, with an effect of the night."""
+    """Means of the logarithms of each night's runs, with an effect of the night."""
 
     def made(chance: np.random.Generator) -> Floats:
         values = np.log(kind.made(chance, TRIALS * count, runs)).reshape(TRIALS, count, runs)
@@ -87,8 +87,8 @@ def _of_nights(kind: Kind, count: int, runs: int) -> Callable[[np.random.Generat
 
 
 def comparisons() -> Rows:
-    """Equal systems that `compare` would call different, by nights a side: five runs a night, whose
-    effect is twice the deviation of the runs."""
+    """Share of equal systems that `compare` calls different, by the number of nights per side.
+    There are five runs per night; the effect of a night is twice the deviation of the runs."""
     rows = []
     for kind in KINDS:
         row = [kind.name]
@@ -105,8 +105,8 @@ def comparisons() -> Rows:
 
 
 def rulings() -> Rows:
-    """Rulings of a threshold that is the true mean, on the worse side of it: those that pass would
-    be wrong a little below, those that fail a little above."""
+    """Share of decisions for a threshold at the true mean, on the side with more of them: a pass
+    would be wrong slightly below it, a fail slightly above."""
     rows = []
     for kind in KINDS:
         row = [kind.name]

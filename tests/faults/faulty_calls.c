@@ -156,7 +156,7 @@ static int is_meant(const char* call) {
            (fault.rank < 0 || fault.rank == my_rank());
 }
 
-/* Data cannot go wrong where none go: an empty call, or a read behind the end of the file. */
+/* Without data there is no fault: an empty call, or a read behind the end of the file. */
 static int moves_nothing(const char* call, int fd, off_t begin, size_t bytes) {
     struct stat info;
     if (!strcmp(call, "write")) return bytes == 0;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which benchmarks find data that storage changes without an error: one call of a rank, drawn at
-random, goes wrong, and the run has to say where. As a program it makes the tries, writes the counts
-(silent.json) and then the tables of docs/safety.md. Tries that are counted there already are not
-made again; on a busy machine `python scripts/short_turns.py` before it helps:
+"""Which benchmarks find data that storage changes without an error: a random call of a rank is
+faulty, and the run has to report where. As a program it makes the trials, writes the counts
+(silent.json) and then the tables of docs/safety.md. Trials that are already counted there are not
+repeated. On a busy machine, run `python scripts/short_turns.py` first:
 
     PYTHONPATH=tests python tests/faults/silent.py FLAVOR BACKEND [TRIES [ROW ...]]
 """
@@ -45,12 +45,12 @@ FAULTS = {
     "half a read": Fault("half of a read leaves the memory as it was", "read", "lost"),
 }
 
-# Small runs with all verification on; 2 ranks. A backend that is not among a row's is not for it.
+# Small runs on 2 ranks with all verification on. A row is run with its backends only.
 STREAMS = ("posix", "mpiio", "direct", "uring", "mmap")
 
 
 class Row(NamedTuple):
-    """A benchmark, and how it says by which backend it goes."""
+    """A benchmark, its backends, and the option that selects one."""
 
     words: str
     backends: tuple[str, ...] = STREAMS
@@ -93,7 +93,7 @@ ROWS = {
     "pio": Row("pio --size 64KiB --buffer 16KiB --spatial simple-strided,tiled"),
     "tile_io": Row("tile-io --sz-tile-x 64 --sz-tile-y 64 --by row --repetitions 2"),
     "partest": Row("partest --ways task-local,shared --size 64KiB --call 16KiB"),
-    # Their errors name the place in the tasks' data, not in the file.
+    # Their errors name the offset in the task's data, not in the file.
     _CONTAINERS: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct")),
     "overlap": Row(
         "overlap --transfer 64KiB --ways blocking --repetitions 2 --work-time 1ms",
@@ -102,24 +102,24 @@ ROWS = {
 
 
 class Strike(NamedTuple):
-    """What went wrong where, as the log of faulty_calls.c says."""
+    """The place of a fault, from the log of faulty_calls.c."""
 
     path: str
     begin: int
     bytes: int
 
     def is_named_by(self, error: dict[str, Any], row: str) -> bool:
-        """Whether an error of a result says which rank saw it, and where: the file and an offset
-        within what went wrong, or that the file ends there."""
+        """Whether an error of a result names the rank and the place: the file and an offset within
+        the faulty bytes, or the end of the file there."""
         if error["rank"] is None or error["path"] is None:
             return False
         if row == _CONTAINERS:
             return error["path"] == self.path and error["offset_bytes"] is not None
         of_library = re.search("hdf5|ncmpi|pnetcdf", Path(self.path).name) is not None
         if error["cause"].startswith("variable ") and (of_library or error["offset_bytes"] is None):
-            return bool(error["path"] == self.path)  # arrays have no other places
+            return bool(error["path"] == self.path)  # arrays have no offset
         if Path(self.path).name.startswith("."):
-            return True  # an MPI library keeps its shared file pointer there; data go astray
+            return True  # the shared file pointer of an MPI library: data go to a wrong place
         short = re.search(r"(?:too short:|the file holds) (\d+) (?:bytes|of)", error["cause"])
         at = int(short[1]) if short else error["offset_bytes"]
         return (
@@ -166,13 +166,13 @@ class Setting:
         return len(self.strikes())
 
     def found(self, row: str, fault: Fault, calls: int, draw: random.Random) -> bool:
-        """Whether a fault in a call drawn at random was found: the run says data_errors or
-        io_error, and one of its errors names where."""
+        """Whether a fault in a random call was found: the run ends with data_errors or io_error,
+        and one of its errors names the place."""
         nth = draw.randrange(calls) + 1
         kind = fault.kind.format(byte=draw.randrange(1 << 30))
         run = self.run(row, f"{fault.call},{kind},nth={nth}")
         strikes = self.strikes()
-        assert strikes, f"the fault never came to pass\n{run}"
+        assert strikes, f"the fault did not occur\n{run}"
         errors = run.result.end["errors"] if run.result.end else []
         errors = [e for m in run.result.measurements for e in m["errors"]] + errors
         named = any(strike.is_named_by(error, row) for strike in strikes for error in errors)
@@ -183,7 +183,7 @@ class Setting:
 
 
 def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
-    """The counts as docs/safety.md shows them: found of tried, a table for each MPI and backend."""
+    """The counts for docs/safety.md: found of tried, one table for each MPI and backend."""
     lines: list[str] = []
     for setting, rows in counts.items():
         lines += [
@@ -200,7 +200,7 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
 def measure(
     setting: Setting, row: str, tries: int, before: dict[str, list[int]] | None = None
 ) -> dict[str, list[int]]:
-    """For each fault that can happen there: how many were found, and tried."""
+    """The numbers of found and tried faults, for each fault that can occur."""
     counts = dict(before or {})
     calls = {call: setting.calls(row, call) for call in sorted({f.call for f in FAULTS.values()})}
     for name, fault in FAULTS.items():

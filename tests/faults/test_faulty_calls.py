@@ -54,7 +54,7 @@ def test_any_flipped_byte_is_found_by_full_verification(faulty: Faulty) -> None:
     assert error is not None
     assert error["offset_bytes"] == place
     assert "1 wrong bytes in the call" in error["cause"]
-    # The first write, read back before it is rewritten, and the rewrite.
+    # Both the first write (read back before the rewrite) and the rewrite are found.
     assert "not reached: error count (2) == 0" in run.result.figure("b_eff_io")["reasons"]
 
 

@@ -57,7 +57,7 @@ def test_no_memory_is_left(any_engine: Engine, tmp_path: Path, data: Path) -> No
 
 @pytest.fixture
 def small_memory() -> Iterator[Path]:
-    """A control group whose processes have 96 MiB of memory together."""
+    """A control group with 96 MiB of memory for all its processes."""
     group = Path(f"/sys/fs/cgroup/memory/effio-{os.getpid()}")
     try:
         group.mkdir()
@@ -70,30 +70,30 @@ def small_memory() -> Iterator[Path]:
             group.rmdir()
             break
         except OSError:
-            time.sleep(0.05)  # processes that were killed leave it in a moment
+            time.sleep(0.05)  # killed processes leave the group after a moment
 
 
 def test_a_rank_that_the_kernel_kills_for_memory(
     any_engine: Engine, tmp_path: Path, data: Path, small_memory: Path
 ) -> None:
-    """Its buffers were granted, and are more than the group has when they are filled."""
+    """Its buffers are allocated, but exceed the memory of the group when they are filled."""
     words = [*SMALL[:4], "--block", "256MiB", "--transfer", "256MiB", "--dir", data]
     enter = ["sh", "-c", f'echo $$ > {small_memory}/cgroup.procs; exec "$@"', "sh"]
     run = any_engine.run(words, tmp_path, prefix=enter)
     assert run.code in (9, 137), run
     assert run.result.end is None
     assert run.result.measurements == []
-    # What `effio clean` needs.
+    # `effio clean` needs this mark.
     assert [path.name[:11] for path in data.iterdir() if path.name != "ior"] == [".effio-run-"]
 
 
-FIBMAP = 1  # the ioctl that names the device's block of a block of a file
+FIBMAP = 1  # the ioctl that returns the device block of a file's block
 
 
 def test_a_device_that_cannot_be_read(
     any_engine: Engine, tmp_path: Path, mount: Callable[..., Path]
 ) -> None:
-    """A real file system says EIO: its device ends where the data begin."""
+    """A real file system returns EIO, because its device ends where the data start."""
     image = tmp_path / "image"
     with image.open("wb") as file:
         file.truncate(32 << 20)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links that somebody plants in the place of a file that a run makes later: the run ends with an
-error that names the file, and what the link leads to keeps its bytes. And nothing in the engine
-opens files for writing by other means than those that are tested here."""
+"""Links that somebody plants in the place of a file that a run creates later: the run ends with an
+error that names the file, and the target of the link is unchanged. The engine opens files for
+writing only by the functions that are tested here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ELSEWHERE = {
     "storage/netcdf4.cpp": "NetCDF opens paths itself; GuardedPath around it",
     "storage/pnetcdf.cpp": "PnetCDF opens paths itself; GuardedPath around it",
     "storage/own_tree.cpp": "directories, read-only",
-    "storage/sim.cpp": "a directory of its own, by mkdtemp",
+    "storage/sim.cpp": "its own directory, by mkdtemp",
 }
 WRITES = re.compile(
     r"\b(ofstream|std::fstream|freopen|mkstemp|mkdtemp|tmpfile|shm_open|MPI_File_open|H5Fcreate|"
@@ -121,9 +121,9 @@ def test_a_link_in_the_place_of_a_detection_or_of_the_file_of_overlap(
     tmp_path: Path,
     data: Path,
 ) -> None:
-    """Rank 1 leaves each barrier late, so that there is time to plant the link: when the images are
-    written, before any detection is, and when overlap has made its file, which it opens again for
-    each measurement."""
+    """Rank 1 leaves each barrier late, so that there is time to plant the link: for ssca3 between
+    the images and the detections, for overlap after the creation of its file, which each
+    measurement opens again."""
     victim = tmp_path / "victim"
     victim.write_bytes(PRECIOUS)
     words = SSCA3 if benchmark == "ssca3" else OVERLAP
@@ -155,7 +155,7 @@ IOR = "ior --quiet --backend posix --block 64KiB --transfer 16KiB --dir data"
         (f"{IOR} --phases write --keep --count-file count", "count", 3),
         (f"{IOR} -o result.jsonl", "result.jsonl", 2),
         ("classic ior -o data/f -b 64k -t 64k -O summaryFile=summary", "summary", 2),
-        # A run is not thrown away because of a view of it.
+        # A text that cannot be written does not fail the run.
         ("classic b_eff_io -MB 256 -MT 512 -noshared -N 2 -T 1 -p data -f texts", "texts.prot", 0),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_link_in_the_place_of_a_text(
 ) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(PRECIOUS)
-    if "*" in name:  # a name that a first run tells
+    if "*" in name:  # a first run shows the name
         assert any_engine.run(words.split(), tmp_path).code == 0
         place = sorted(tmp_path.glob(name))[0]
         place.unlink()

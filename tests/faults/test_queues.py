@@ -81,7 +81,7 @@ def test_a_full_disk_is_told_with_the_place(
         # One whose transfer never ends has the word, not one that had written everything before
         # the disk was full and waits for it to agree.
         assert run.code == 5, run
-        # After 3 s and the time of the reports on rank 0, 2 s later if only the other one hangs.
+        # After 3 s plus the time of the reports on rank 0; 2 s later if only the other rank hangs.
         assert re.search(r"no progress for [3-6] s in 'write shared 4KiB", run.stderr), run
         assert "agree" not in run.stderr, run
         assert "bytes are left on its file system" in run.stderr, run

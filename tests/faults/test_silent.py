@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data that storage changes without an error are found by every benchmark that verifies: one fault
-for each benchmark, all faults among them (EFFIO_SILENT_TRIES: so many of all faults for each)."""
+"""Every benchmark that verifies finds data that storage changes without an error. Each benchmark
+gets one fault, and together they cover all faults (EFFIO_SILENT_TRIES=N: N trials of every fault
+for each benchmark)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from engines import Engine
 
 from .silent import COUNTS, FAULTS, PAGE, ROWS, Setting, Strike, measure, table
 
-# Where not every fault is found, one that is (docs/safety.md has the counts).
+# For benchmarks that do not find every fault: one that they find (counts: docs/safety.md).
 FOUND = {
     "mdtest": "bit in a write",
     "ior, all phases": "stale read",
@@ -28,7 +29,8 @@ SOME = {row: FOUND.get(row, fault) for row, fault in zip(ROWS, cycle(FAULTS), st
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_silent_fault_is_found(any_engine: Engine, tmp_path: Path, row: str) -> None:
-    """With its rank, file and offset; the run that counts the calls is the positive control."""
+    """An error names rank, file and offset; the run that counts the calls is the positive
+    control."""
     setting = Setting(any_engine, "posix", tmp_path)
     if tries := int(os.environ.get("EFFIO_SILENT_TRIES", "0")):
         counts = measure(setting, row, tries)
@@ -44,7 +46,7 @@ def test_every_fault_is_among_them() -> None:
 
 
 def test_an_error_has_to_name_the_place() -> None:
-    """Which is what counts as found."""
+    """Only then a fault counts as found."""
     strike = Strike("/d/file", 4096, 100)
     error: dict[str, Any] = {
         "rank": 1,
@@ -65,5 +67,5 @@ def test_an_error_has_to_name_the_place() -> None:
 
 def test_the_page_shows_the_counts() -> None:
     assert table(json.loads(COUNTS.read_text())) in PAGE.read_text(), (
-        "tests/faults/silent.py says how"
+        "run tests/faults/silent.py to update the page"
     )

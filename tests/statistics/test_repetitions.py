@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is found in repetitions, by values whose answer follows by hand."""
+"""Statements about repetitions, for values whose results can be computed manually."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def test_below_five_there_is_a_range_and_no_interval() -> None:
     assert few.spread("B/s") == "1.000 GB/s to 1.300 GB/s (range of 4)"
     assert told(1.0).spread("B/s") == ""
     five = told(1.0, 1.02, 0.98, 1.01, 0.99)
-    # Deviation sqrt(0.001 / 4) = 0.0158; t of four freedoms is 2.776: 2.776 * 0.0158 / sqrt 5.
+    # Deviation sqrt(0.001 / 4) = 0.0158; t for four degrees of freedom is 2.776: 2.776 * 0.0158 /
+    # sqrt 5.
     assert five.half == pytest.approx(0.01963, rel=1e-3)
     assert (five.grade, five.spread("B/s")) == (Grade.UNCHECKED, "± 1.96 % (95 %)")
     assert not five.reliable
@@ -67,14 +68,14 @@ def test_what_is_odd_is_said_with_what_to_do(
 
 
 def test_correlation_of_neighbors_widens_the_interval() -> None:
-    # Each value is half of the one before it, and as much chance: the correlation is 0.5.
+    # Each value is half of the one before it plus noise: the correlation is 0.5.
     chance = np.random.default_rng(4).normal(0, 0.05, 400)
     wave = [0.0]
     for one in chance:
         wave.append(0.5 * wave[-1] + float(one))
     found = told(*(1 + v for v in wave[-400:]))
     assert found.is_odd
-    # 400 (1 - 0.5) / (1 + 0.5) = 133, and the interval is the root of 3 as wide; the estimate of
+    # 400 (1 - 0.5) / (1 + 0.5) = 133, and the interval is wider by the root of 3; the estimate of
     # the correlation varies by 0.043.
     assert found.worth == pytest.approx(133, abs=25)
     assert found.half == pytest.approx(1.97 * 0.0577 / math.sqrt(133), rel=0.15)
@@ -86,7 +87,7 @@ def test_nothing_is_odd_about_quiet_or_equal_values() -> None:
     assert told(*QUIET).remarks == ()
     equal = told(*[7.0] * 80)
     assert (equal.remarks, equal.half, equal.grade) == ((), 0.0, Grade.RELIABLE)
-    # Less than 1 % is not worth a word.
+    # A drift of less than 1 % is not reported.
     assert told(*(1.0 + 0.001 * i for i in range(8))).remarks == ()
 
 
@@ -100,9 +101,9 @@ def test_a_rate_is_total_amount_over_total_time() -> None:
 
 
 def test_exact_values_of_the_detectors() -> None:
-    # Five in order: two of 120 orders.
+    # Five sorted values: two of 120 orders.
     assert float(detection.trend(np.array([1.0, 2, 3, 4, 5]))) == pytest.approx(2 / 120)
-    # One pair exchanged: 5 of 120 orders have at most one inversion, on either side.
+    # One pair exchanged: 5 of 120 orders have at most one inversion, for either direction.
     assert float(detection.trend(np.array([1.0, 2, 3, 5, 4]))) == pytest.approx(10 / 120)
     values = np.array([1.0, 3, 2, 5, 4, 7])
     assert float(detection.error_of_mean(values, np.array(1.0))) == pytest.approx(
@@ -136,7 +137,7 @@ def test_false_alarms_are_as_rare_as_said(name: str) -> None:
     found, level = _DETECTORS[name]
     for count in (5, 9, 17, 50):
         values = np.random.default_rng(count).normal(1.0, 0.05, (4000, count))
-        # Three deviations of 4,000 cases.
+        # Three standard deviations for 4,000 cases.
         most = level + 3 * math.sqrt(level / 4000)
         assert float(found(values).mean()) <= most, count
 

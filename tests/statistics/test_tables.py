@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/statistics.md says what is measured now, and the goals that it names are met."""
+"""docs/statistics.md shows the current measurements, and its goals are met."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 import noise_tables
 from effio.judge.repetitions import RELIABLE_FROM
 
-# Equal seeds give equal numbers; another numpy may draw others. Of 300 cases: 3 deviations.
+# Equal seeds give equal numbers, except with another numpy. For 300 cases: 3 deviations.
 _TOLERANCE = 9.0
-# Of 1,000 pairs of equal systems 5 %, and three deviations.
+# 5 % of 1,000 pairs of equal systems, plus three deviations.
 _MOST_ALARMS = 7.1
 
 
@@ -40,8 +40,8 @@ def _numbers(name: str, column: int) -> dict[str, list[float | None]]:
 
 
 def test_the_goals_that_can_be_met_are() -> None:
-    """What is called reliable holds in 93 %, or nine of ten that miss are called odd; with the
-    exceptions that the page explains."""
+    """93 % of the intervals called reliable are right, or nine of ten that miss are called odd,
+    with the exceptions that the page explains."""
     explained = {"rare", "nights", "AR 0.3"}
     place = 1 + noise_tables.COUNTS.index(RELIABLE_FROM)
     intervals, reliable = _numbers("intervals", place), _numbers("reliable", 1)
@@ -53,7 +53,7 @@ def test_the_goals_that_can_be_met_are() -> None:
         for kind, (alarms,) in _numbers("comparisons", column).items():
             assert alarms is not None
             assert alarms <= _MOST_ALARMS, kind
-    # What accept states for independent repetitions: 5 % of 300, and three deviations.
+    # The risk of accept for independent repetitions: 5 % of 300, plus three deviations.
     for column in range(1, 1 + len(noise_tables.RULED)):
         for kind in ("independent", "heavy-tailed"):
             (wrong,) = _numbers("rulings", column)[kind]

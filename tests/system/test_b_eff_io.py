@@ -68,7 +68,7 @@ def test_files_and_numbers_are_the_definitions(
     balance = result.figure("balance_time")
     assert balance["detail"]["total_memory_bytes"] == memory
     assert balance["metric"]["value"] == pytest.approx(memory / max(values))
-    # Every byte of the timed reads was compared, and before it was rewritten what scatter wrote.
+    # Every byte of the timed reads was compared, and the data of scatter before their rewrite.
     read = sum(m["bytes"] for m in result.rows(access="read"))
     verified = [f["detail"]["verified_bytes"] for f in result.figures if "type" in f["name"]]
     rewritten = sum(m["bytes"] for m in result.rows(access="write") if m["pattern"] == "scatter")

@@ -214,7 +214,7 @@ def test_what_stands_beside_the_blocks_is_checked(
 def test_attributes_are_not_believed(
     any_engine: Engine, value: str, tmp_path: Path, data: Path
 ) -> None:
-    """HDF5 writes as many values as the file says into the memory that it is given."""
+    """HDF5 writes as many values into the caller's memory as the file has."""
     words = ("--structure", "netcdf")
     checkpoint = leave(any_engine, "hdf5", tmp_path, data, *words)
     with h5py.File(checkpoint, "r+", libver="latest") as file:
@@ -224,7 +224,7 @@ def test_attributes_are_not_believed(
         if value == "many":
             file.attrs[name] = [7] * 1000
         else:
-            file.attrs[name] = "a text of any length"  # kept elsewhere: what is read is a pointer
+            file.attrs[name] = "a text of any length"  # stored elsewhere: a read returns a pointer
     causes = {"many": "it is not one value"}
     run = restart(any_engine, "hdf5", tmp_path, data, *words)
     refused(run, checkpoint, causes.get(value, "its length is not one of this program's"))

@@ -70,7 +70,7 @@ def test_interrupted_it_cleans_up(
     (data / "ior.mine").write_text("mine")
     words = ["--block=1GiB", "--transfer=4KiB", f"--files={files}", "--think-time=5ms"]
     job = any_engine.start(["ior", "--quiet", "--dir", data, *words, "--max-bytes=3GiB"], tmp_path)
-    # The run's mark is there before anything is measured.
+    # The run's mark exists before anything is measured.
     job.wait_until("a file", lambda: {p.name for p in data.glob("ior*")} > {"ior.mine"})
     for pid in job.ranks():
         os.kill(pid, signal.SIGUSR1)

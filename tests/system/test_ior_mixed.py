@@ -118,7 +118,7 @@ def test_a_lost_write_or_a_stale_read_of_the_phase_is_found(
 
 
 def test_what_a_stonewall_cuts_off_has_its_data_again(engine: Engine, tmp_path: Path) -> None:
-    """The places of the phase hold other bytes until it has written them, or is over."""
+    """The offsets of the phase contain other bytes until it has written them or has ended."""
     words = ["--block=4MiB", "--transfer=4KiB", "--seed=7"]
     ior(engine, tmp_path, *words, "--phases=write", "--keep")
     more = ["--phases=mixed,read", "--use-existing", "--mix-read=30", "--verify=mixed,inside"]
@@ -146,7 +146,7 @@ def test_a_rate_that_is_held(any_engine: Engine, tmp_path: Path) -> None:
         assert m["call_times"]["mean"] == pytest.approx(0.01, rel=0.02)
         remark = m["detail"]["remark"]
         assert remark.startswith("held to --rate-limit 10 MB/s: 10 MB/s reached (100 %); response ")
-        # Each call starts when it is due.
+        # Each call starts on time.
         assert m["response_times"]["count"] == 20
         assert m["response_times"]["max"] == pytest.approx(0.01, rel=0.02)
 
@@ -158,8 +158,8 @@ def test_a_rate_that_storage_does_not_reach(any_engine: Engine, tmp_path: Path) 
     assert write["seconds"]["held"]["max"] == pytest.approx(0.0, abs=1e-6)
     remark = write["detail"]["remark"]
     assert remark.startswith("slower than --rate-limit 10 MB/s: 4 MB/s reached (40 %); response ")
-    # A call takes 0.5 s and is due 0.2 s after the one before: the n-th, from 0, ends 0.5 + 0.3 n s
-    # after it was due. Its own time does not show what it waited.
+    # A call takes 0.5 s and is due 0.2 s after the one before: call n (from 0) ends 0.5 + 0.3 n s
+    # after it was due. The call time does not include the waiting.
     times, responses = write["call_times"], write["response_times"]
     assert times["max"] == pytest.approx(0.5, rel=0.02)
     assert responses["min"] == pytest.approx(0.5, rel=0.02)

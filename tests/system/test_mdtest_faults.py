@@ -297,7 +297,7 @@ def test_names_that_are_too_long(any_engine: Engine, tmp_path: Path, data: Path)
 def test_a_tree_that_somebody_swaps_for_a_link(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """To a directory with files of the same names: none of them is changed or removed."""
+    """The link leads to a directory with files of the same names: none is changed or removed."""
     precious = tmp_path / "precious"
     precious.mkdir()
     names = [f"file.mdtest.{rank}.{item}" for rank in (0, 1) for item in range(4)]
@@ -315,5 +315,5 @@ def test_a_tree_that_somebody_swaps_for_a_link(
     assert {path.name: path.read_text() for path in precious.iterdir()} == dict.fromkeys(
         names, "precious"
     )
-    # The run's own files are where they were moved to.
+    # The run's own files are still in the directory to which they were moved.
     assert sorted(path.name for path in (tmp_path / "away").iterdir()) == names

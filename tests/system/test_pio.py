@@ -58,7 +58,7 @@ def test_in_virtual_time_it_is_the_closed_formula(
         alone = m["detail"]["transfer_rate_bytes_per_second"]
         assert alone == pytest.approx(2 * 256 * KIB / calls)
         assert (m["bytes"], m["operations"]) == (ways * 2 * 256 * KIB, ways * 8)
-        # What is written anew is read back before; what is read later is verified by that.
+        # Data are read back before they are rewritten; data that are read later are verified then.
         assert m["verified_bytes"] == (0 if access == "re-write" else m["bytes"])
     strongest = run.result.figure("pio")
     assert strongest["metric"]["value"] == pytest.approx(2 * 256 * KIB / (calls + 0.020))
@@ -94,7 +94,7 @@ def test_all_patterns_and_accesses_in_one_run(
             pieces += sum(rank % 3 for rank in range(ranks))
         assert m["bytes"] == ways * pieces * KIB
         assert m["operations"] == ways * (ranks if m["where"]["by"] == "type" else pieces)
-        # A first write is read back where a second one would hide what it lost.
+        # A first write is read back if a second one would hide its losses.
         read_back = (0, m["bytes"]) if m["access"] == "write" else (m["bytes"],)
         assert m["verified_bytes"] in ((0,) if m["access"] == "re-write" else read_back)
         assert (m["error_count"], m["valid"]) == (0, True)

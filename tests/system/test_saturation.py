@@ -25,8 +25,8 @@ def test_the_answer_of_a_storage_that_is_shared(
     enough: int | None,
     shape: str,
 ) -> None:
-    """A rank has 100 MB/s at most, all together what the parameter says. While the rate still grows
-    with all of them, no number is enough."""
+    """A rank reaches at most 100 MB/s, all together the rate of the parameter. If the rate still
+    grows with all ranks, no number is enough."""
     model = f"rank-rate=100MB/s,shared-rate={all_together:.0f}B/s"
     words = ["saturation", "--backend", "sim", "--backend-options", model, *SMALL]
     run = any_engine.run([*words, "--dir", data], tmp_path, ranks=4)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the driver reads of every benchmark in virtual time, where differences of times are the
-smallest: all that the engine writes is within the bounds of the reader, and no time is negative."""
+"""Results of every benchmark in virtual time, where differences of times are smallest: all values
+are within the bounds of the driver's reader, and no time is negative."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def words_of(benchmark: str) -> list[str]:
 
 
 def times_of(value: Any, name: str = "", of_times: bool = False) -> Iterator[tuple[str, float]]:
-    """Every number in a record that is a time by its name or by that of what holds it."""
+    """Every number in a record that is a time, by its own name or that of its parent."""
     of_times = of_times or name.endswith("seconds")
     if isinstance(value, dict):
         for key, inner in value.items():

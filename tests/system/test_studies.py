@@ -101,7 +101,7 @@ def test_io_bench_measures_its_peak_and_marks_what_exceeds_it(
     )
     share = run.result.figure("share_of_peak", pattern="backward", access="write")
     assert share["metric"]["value"] == pytest.approx(10)
-    # Nothing says that a cache took part, so nothing blames one.
+    # There is no evidence of a cache, so none is named.
     assert share["valid"] is None
     assert share["reasons"] == ["above the given peak: the peak is too low"]
     assert "(1000* %)" in run.stdout
@@ -111,8 +111,8 @@ def test_io_bench_measures_its_peak_and_marks_what_exceeds_it(
 def test_a_measured_peak_is_the_best_of_several_streams(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    """Of one and of two tasks: from an empty cache, its flush inside whatever the options say, by
-    O_DIRECT, and with several calls under way."""
+    """Streams of one and of two tasks: with an empty cache and the flush inside regardless of the
+    options, by O_DIRECT, and with several calls in flight."""
     words = ["spiobench", "--size", "2MiB", "--tasks", "2", "--peak", "measured", "--fsync", "off"]
     run = any_engine.run([*words, "--drop-cache", "off", "--dir", data], tmp_path)
     assert run.code == 0, run

@@ -31,7 +31,7 @@ MEAN = {
 REPETITIONS = {"ior": "--repetitions", "mdtest": "--iterations", "tile-io": "--repetitions"}
 
 
-# Models take no time that slow changes could show in.
+# Models take no time, so slow changes cannot show.
 AT_ONCE = ("--until-ci-least", "0s")
 
 
@@ -59,7 +59,7 @@ def check_figures(told: dict[str, Any], run: Run) -> None:
         mean = by_place[one["figure"], json.dumps(one["where"], sort_keys=True)]
         assert one["count"] == mean["samples"]["count"]
         assert one["mean"] == pytest.approx(mean["metric"]["value"])
-        # An interval that may be looked at after each repetition is wider than one of their number.
+        # An interval that is checked after each repetition is wider than one for a fixed number.
         half = (mean["samples"]["high95"] - mean["samples"]["low95"]) / 2
         assert one["half_width"] >= half * 0.999 - 1e-3
         assert one["half_width_share"] == pytest.approx(one["half_width"] / one["mean"])
@@ -121,7 +121,7 @@ NOISY_WRITES = "rank-rate=100MB/s,noise=0.2,noise-of=writes"
 def test_only_what_is_wide_is_measured_again(
     any_engine: Engine, tmp_path: Path, data: Path, words: tuple[str, ...]
 ) -> None:
-    """Writing has noise of 20 %, reading none: ten readings are enough."""
+    """Writes have noise of 20 %, reads none: ten reads are enough."""
     sim = ("--backend", "sim", "--backend-options", NOISY_WRITES)
     run = done(any_engine, tmp_path, *words, *sim, "--until-ci", "1%")
     told = run.result.figure("until_ci")

@@ -33,7 +33,7 @@ WAYS = {
 
 
 def contents(where: Path, most: int = 16 * MIB) -> list[bytes]:
-    """Of each file at most this much: pio's are large, and repeat within a few MiB."""
+    """Reads at most this much of each file: those of pio are large and repeat within a few MiB."""
     found = []
     for path in sorted(where.rglob("*")):
         if path.is_file():
@@ -93,7 +93,7 @@ def test_overlap_writes_data_of_a_requested_ratio(
     words = ["overlap", "--ways=blocking", "--transfer=1MiB", "--repetitions=1", "--work-time=1ms"]
     words += ["--phases=write", "--compressible=4", "--keep", "--quiet", "--dir", str(data)]
     run = engine.run(words, tmp_path)
-    assert run.code == 0, run  # verified by what it reads back
+    assert run.code == 0, run  # verified by reading back
     (written,) = contents(data)
     assert len(written) == 2 * MIB
     assert 3.3 < len(written) / len(zlib.compress(written, 6)) < 4

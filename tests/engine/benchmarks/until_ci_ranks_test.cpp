@@ -24,7 +24,7 @@ struct UntilCiRanks : testing::Test {
         do {
             ++done;
             const double scatter = comm.is_root() ? of_root : of_others;
-            // 9, 10, 11 and so on, as in until_ci_test.cpp: no modes, no outliers.
+            // The steps of 9, 10, 11 … in until_ci_test.cpp: no modes, no outliers.
             constexpr std::array steps{-1, 0, 1, 0, -1, 1, 0, -1, 1, 0};
             until.add(subject, 100 + scatter * steps[static_cast<std::size_t>(done - 1) % 10]);
         } while (until.another(comm, comm.is_root() ? 1 : 1 + ahead));
@@ -34,7 +34,7 @@ struct UntilCiRanks : testing::Test {
 
 TEST_F(UntilCiRanks, the_samples_of_the_root_decide) {
     EXPECT_EQ(repetitions(0, 50, 0), 10);
-    // Ten of them with a deviation of 0.8: within 1 %.
+    // Ten values with a deviation of 0.8: within 1 %.
     EXPECT_EQ(repetitions(1, 0, 0), 10);
     EXPECT_EQ(repetitions(90, 0, 0), 50);
 }

@@ -32,7 +32,7 @@ UntilCi told(double share, const std::vector<double>& rates, std::int64_t most =
     return until;
 }
 
-/// Mean 10, deviation sqrt(6/9), neighbours not correlated: half width 0.918933
+/// Mean 10, deviation sqrt(6/9), neighbors not correlated: half width 0.918933
 /// (core/sequential_test.cpp), 9.19 % of the mean.
 std::vector<double> ten() {
     return {9, 10, 11, 10, 9, 11, 10, 9, 11, 10};
@@ -78,7 +78,7 @@ TEST(UntilCi, no_stop_while_anything_speaks_against_the_mean) {
     auto outlier = told(0.9, {100, 101, 99, 100, 500, 102, 101, 99, 101, 98});
     EXPECT_EQ(outlier.decide(10, 0), Stop::none);
     EXPECT_NE(outlier.text().find("write: 1 of 10 values are outliers"), std::string::npos);
-    // A drift: the halves differ by far more than chance.
+    // A drift: the halves differ far more than chance explains.
     EXPECT_EQ(told(0.9, {10, 11, 12, 10, 11, 15, 16, 17, 15, 16}).decide(10, 0), Stop::none);
 }
 
@@ -170,13 +170,13 @@ TEST(UntilCi, the_number_of_repetitions_is_the_most) {
 }
 
 TEST(UntilCi, a_plan_tells_the_least_and_the_most) {
-    // 40 s each, 600 s: fifteen begin within the limit.
+    // 40 s each and a limit of 600 s: fifteen start within it.
     const auto span = asked(0.05).foretell(100, "repetition", 40);
     EXPECT_EQ(span.least_seconds, 400);
     EXPECT_EQ(span.most_seconds, 600);
     EXPECT_NE(span.repetitions.find("at least 10 and at most 100 repetitions"), std::string::npos);
     EXPECT_EQ(asked(0.05).foretell(11, "repetition", 10).most_seconds, 110);
-    // Ten of 0.1 s are not yet the least time.
+    // Ten of 0.1 s are shorter than the minimum time.
     auto longer = asked(0.05);
     longer.at_least = Seconds{3};
     EXPECT_DOUBLE_EQ(longer.foretell(100, "repetition", 0.1).least_seconds, 3);
@@ -209,9 +209,9 @@ TEST(UntilCi, which_figure_is_wide) {
 }
 
 TEST(UntilCi, the_expected_number_follows_from_the_width) {
-    // Half width 0.0918933 of the mean after ten: 10 (0.0918933 / 0.05)^2 = 33.8.
+    // After ten the half width is 0.0918933 of the mean: 10 (0.0918933 / 0.05)^2 = 33.8.
     EXPECT_EQ(told(0.05, ten()).expected(), 34);
-    EXPECT_EQ(told(0.05, ten(), 12).expected(), 12);  // no more than the most
+    EXPECT_EQ(told(0.05, ten(), 12).expected(), 12);  // not above the maximum
     EXPECT_EQ(told(0.1, {9}).expected(), 10);         // nothing is known
     EXPECT_EQ(told(0.1, equal()).expected(), 10);
     EXPECT_EQ(UntilCi(UntilCiOptions(), 12, 0).expected(), 12);
@@ -281,7 +281,7 @@ Stops stops(const std::string& kind, double true_mean, int runs = 200) {
     Stops found;
     for (int run = 0; run < runs; ++run) {
         NoiseFactors noise(terms, 1000 + static_cast<std::uint64_t>(run), 0);
-        // Waves and regimes begin anywhere in them.
+        // Each run starts at another place within waves and regimes.
         for (int skipped = 0; skipped < run % 40; ++skipped) noise.next();
         UntilCi until(asked(0.05), most, 0);
         std::vector<double> values;
@@ -306,7 +306,7 @@ Stops stops(const std::string& kind, double true_mean, int runs = 200) {
 }
 
 TEST(UntilCi, an_interval_that_ended_a_run_holds_the_mean_as_often_as_the_documentation_says) {
-    // docs/reading.md, How many repetitions; independent Gaussian noise and correlated one.
+    // The numbers of docs/reading.md, "How many repetitions": independent and correlated noise.
     struct Row {
         const char* kind;
         double stopped;
@@ -320,7 +320,8 @@ TEST(UntilCi, an_interval_that_ended_a_run_holds_the_mean_as_often_as_the_docume
         EXPECT_GE(found.true_value, row.true_value) << row.kind;
         EXPECT_NEAR(found.repetitions, row.repetitions, 0.2 * row.repetitions) << row.kind;
     }
-    // Two modes and waves are rarely taken for one level; what was never seen cannot be known.
+    // Runs with two modes or waves rarely stop early; a level that has not occurred cannot be
+    // known.
     for (const char* kind : {"0.03+bimodal:0.2:2", "0.03+sine:30:0.15"}) {
         EXPECT_LE(stops(kind, 1).stopped, 0.15) << kind;
     }

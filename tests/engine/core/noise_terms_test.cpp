@@ -35,7 +35,7 @@ TEST(NoiseTerms, without_chance_each_factor_is_known) {
     for (const auto& [i, factor] : {std::pair{0U, 1.0}, {1U, 1.25}, {2U, 1.0}, {3U, 0.75}}) {
         EXPECT_NEAR(wave[i], factor, 1e-12) << i;
     }
-    // Sums are added, factors multiply what comes of them; a tenth is the least.
+    // Summands are added first, then multiplied by the factors; the result is at least a tenth.
     EXPECT_EQ(factors("drift:1+regime:1:3+bimodal:1:2", 2), (std::vector{2.0, 12.0}));
     EXPECT_EQ(factors("regime:1:0.1+bimodal:1:0.5", 2), (std::vector{0.5, 0.1}));
     EXPECT_EQ(factors("bimodal:0:9", 2), (std::vector{1.0, 1.0}));

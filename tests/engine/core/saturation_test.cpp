@@ -58,12 +58,12 @@ TEST(Saturation, how_many_are_enough_is_known_by_intervals_alone) {
     const auto known = [](const Rounds& rounds) {
         return find_saturation({1, 2, 4}, rounds).known;
     };
-    // A single round never says.
+    // A single round never decides.
     EXPECT_EQ(known({{100, 200, 205}}), Enough::once);
     EXPECT_EQ(known({{100, 200, 205}, {100, 200, 205}}), Enough::known);
-    // The last number is above all others: more may be needed.
+    // The rate of the last number is above all others: more may be needed.
     EXPECT_EQ(known({{100, 200, 400}, {100, 200, 400}}), Enough::growing);
-    // 22.5 ± 1.7 against 21.3 ± 1.3, as found: neither is known to be enough.
+    // 22.5 ± 1.7 against 21.3 ± 1.3, as observed: neither is known to be enough.
     const Rounds overlap{{21.8, 20.8, 20.8}, {22.5, 21.3, 21.3}, {23.2, 21.8, 21.8}};
     EXPECT_EQ(known(overlap), Enough::unclear);
     EXPECT_NE(find_saturation({1, 2, 4}, overlap).shape, Shape::falling);

@@ -71,7 +71,7 @@ TEST(SimModel, every_setting_is_an_option) {
     EXPECT_FALSE(table.set("noise-of", "renames"));
     EXPECT_EQ(m.noise.text, "0.25");
     EXPECT_EQ(m.noise_correlation + m.noise_drift, 0.5);
-    // Messages alone have the same noise.
+    // A model of messages alone has the same noise terms.
     SimModel network;
     OptionTable of_messages("sim", "");
     network.declare_messages(of_messages);

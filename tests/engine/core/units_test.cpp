@@ -65,7 +65,7 @@ TEST(Units, exact_sizes_are_read_back_as_they_were) {
     }
     EXPECT_EQ(format_exact(Bytes{1048584}), "1MiB+8B");
     EXPECT_EQ(format_exact(Bytes{2097152}), "2MiB");
-    // As people type them: decimal sizes, and plain bytes where no unit is whole.
+    // As people type them: decimal sizes, and plain bytes if no unit divides the size.
     EXPECT_EQ(format_exact(Bytes{1'000'000}), "1MB");
     EXPECT_EQ(format_exact(Bytes{47'008}), "47008B");
     EXPECT_EQ(format_exact(Bytes{999'999}), "999999B");

@@ -110,7 +110,7 @@ TEST(SimExchange, messages_have_the_noise_of_the_model) {
     model.noise = *NoiseTerms::parse("regime:1:3");
     const auto exchange = make_sim_exchange(comm, model, {});
     RingOfBytes ring(comm);
-    // Of each rank's two messages the second takes three times as long.
+    // The second message of each rank takes three times as long as the first.
     exchange->run(Method::sendrecv, ring.steps);
     EXPECT_DOUBLE_EQ(clock.now(), 1 + 3);
     exchange->run(Method::nonblocking, ring.steps);

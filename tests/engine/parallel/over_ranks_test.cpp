@@ -83,8 +83,7 @@ TEST_F(OverRanks, what_is_left_of_a_time_is_never_less_than_nothing) {
 }
 
 TEST_F(OverRanks, a_part_that_is_divided_keeps_no_less_than_nothing) {
-    // One after the other taken off, 0.1 and 0.2 leave -2.8e-17 of 0.3: partest's open, write and
-    // close in virtual time.
+    // 0.3 - 0.1 - 0.2 is -2.8e-17: partest's open, write and close in virtual time.
     ASSERT_LT(0.3 - 0.1 - 0.2, 0);
     const std::vector<Named> parts{{"open", 0.1}, {"close", 0.2}};
     const auto seconds =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What somebody put under the name of a file that the engine is about to write.
+// Files and links that are already in the place of a file that the engine is about to write.
 #include "parallel/text_file.hpp"
 
 #include <gtest/gtest.h>

@@ -38,8 +38,7 @@ TEST_F(TickClockTest, ranks_of_a_node_read_one_clock_that_is_the_monotonic_one) 
         EXPECT_FALSE(clock.counts_ticks());
         return;
     }
-    if (!clock.counts_ticks())
-        return;  // the calibrations disagreed, which is this machine's affair
+    if (!clock.counts_ticks()) return;  // the calibrations disagree on this machine
     std::array<double, 1> scale{clock.tick_scale().seconds_per_tick};
     comm.max(std::span<double>(scale));
     EXPECT_EQ(scale[0], clock.tick_scale().seconds_per_tick);
@@ -63,7 +62,7 @@ TEST_F(TickClockTest, refused_where_the_user_or_two_calibrations_say_so) {
     EXPECT_EQ(unwanted.describe(clock)["refused"], "not wanted (--clock=monotonic)");
     EXPECT_TRUE(unwanted.at_end(comm).is_null());
     if (!unusable_ticks(kernel_clock_source()).empty()) return;
-    // The counter seems to have made a jump between the first two readings.
+    // The counter appears to have jumped between the first two readings.
     StartReadings jumped = readings;
     jumped.before_mpi.ticks -= 1'000'000'000'000;
     ticks.start(comm, Topology{}, jumped, ClockChoice::automatic);

@@ -194,7 +194,7 @@ TEST_P(BytesInArrays, missing_and_exclusive_files_are_as_with_plain_bytes) {
     ASSERT_TRUE(storage_->remove(path()));
     comm().barrier();
     EXPECT_FALSE(fs::exists(path()));
-    // The first rank makes the file before the others have come to its creation.
+    // The first rank creates the file before the others reach the creation.
     comm().barrier();
     mode.exclusive = false;
     mode.delete_on_close = true;

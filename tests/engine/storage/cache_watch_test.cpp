@@ -114,7 +114,7 @@ TEST_F(Cache, nothing_moved_is_no_evidence) {
     const auto seen = blind.end(1 << 20, true);
     EXPECT_FALSE(seen.device_read);
     EXPECT_EQ(seen.verdict,
-              Whereabouts::unknown);  // counters that stand still may not count at all
+              Whereabouts::unknown);  // counters that do not change may not count at all
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which bytes of a file were written, and what is about to be read of it.
+// Which bytes of a file were written, and which of them a phase is about to read.
 #include "storage/data_extents.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace effio {
 namespace {
 
-/// 1 MiB of which the 64 KiB from 256 KiB on are written; the rest is holes.
+/// A file of 1 MiB: the 64 KiB at offset 256 KiB are written, the rest is holes.
 class Holes : public testing::Test {
   protected:
     void SetUp() override {
@@ -57,10 +57,10 @@ TEST_F(Holes, a_read_states_their_share) {
     EXPECT_DOUBLE_EQ(*readable.hole_fraction(self), 0.5);
     EXPECT_EQ(holes_remark(0.5), "50 % of it holes, never written");
     EXPECT_EQ(holes_remark(0.0), "");
-    // One file whose system does not say makes all unknown.
+    // One file whose file system does not report holes makes the share unknown.
     readable.reads(path + ".none", 0, 1);
     EXPECT_FALSE(readable.hole_fraction(self));
-    // What this run wrote is not looked at.
+    // Files that this run wrote are not checked.
     Readable own(false);
     own.reads(path, 0, MiB);
     EXPECT_FALSE(own.hole_fraction(self));
@@ -72,7 +72,7 @@ TEST_F(Holes, a_file_that_is_shorter_is_an_error) {
     ASSERT_FALSE(shorter);
     EXPECT_EQ(shorter.error().cause,
               "the file holds 1048576 bytes, this phase reads up to 1048577");
-    // That it is missing, its open says.
+    // A missing file is reported by its open.
     EXPECT_TRUE(Readable::fits(path + ".none", 1));
 }
 

@@ -85,7 +85,7 @@ TEST_F(GuardedPathTest, what_a_library_opened_by_a_link_is_not_written_to) {
     EXPECT_TRUE(GuardedPath(alone_, victim()).confirm());
     fs::create_hard_link(victim(), in("second"));
     EXPECT_FALSE(GuardedPath(alone_, in("second")).confirm());
-    // Removed when it is closed, as MPI-IO does.
+    // The file is removed at its close, as MPI-IO does.
     EXPECT_TRUE(GuardedPath(alone_, in("nothing")).confirm());
 }
 

@@ -27,7 +27,7 @@ HintRules rules(const std::string& text) {
     return parsed ? *parsed : HintRules{};
 }
 
-/// What is said about a faulty file, in plain words and in those of the original.
+/// The messages about a faulty file, in plain words and in those of the original.
 std::string plain_faults(const std::string& text) {
     const auto parsed = HintRules::parse(text, "F", words());
     return parsed ? "no fault" : parsed.error().cause;

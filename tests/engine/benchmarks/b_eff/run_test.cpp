@@ -209,7 +209,7 @@ TEST(Beff, a_corrupted_byte_is_found_on_whichever_rank) {
     EXPECT_TRUE(v.run->cell(0, last_doubling, 0, 1).has_rate());
 }
 
-/// Flips a bit in the middle of every message of 4096 bytes that arrives.
+/// Flips a bit in the middle of every received message of 4096 bytes.
 class CorruptingMiddles : public Exchange {
   public:
     explicit CorruptingMiddles(std::unique_ptr<Exchange> inner) : inner_(std::move(inner)) {}
@@ -233,7 +233,7 @@ class CorruptingMiddles : public Exchange {
 TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
     for (const bool all : {false, true}) {
         for (const bool corrupts : {false, true}) {
-            if (!all && !corrupts) continue;  // as in all other tests
+            if (!all && !corrupts) continue;  // all other tests cover this case
             VirtualRun v(slow_messages());
             if (v.session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
             if (all) v.run->setup.parameters.network.verify = VerifiedBytes::all;

@@ -130,7 +130,7 @@ TEST(Buffers, random_data_compress_as_far_as_requested) {
     const auto bits = [](double word) { return std::bit_cast<std::uint64_t>(word); };
     const auto words = doubles(Buffers(512, Buffers::Fill::random, 0, quarter).to_write(row));
     ASSERT_EQ(words.size(), 64U);
-    // 16 random words of each sector of 64, and one that is repeated.
+    // Of the 64 words of a sector, 16 are random and the others repeat one word.
     for (std::size_t i = 17; i < 64; ++i) {
         EXPECT_EQ(bits(words[i]), bits(words[16]));
     }

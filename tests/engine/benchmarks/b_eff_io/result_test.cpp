@@ -60,9 +60,9 @@ TEST(RowSpan, rank_0s_clock_counts_unless_the_ranks_took_longer) {
     EXPECT_FALSE(row_span(1, 1.04).by_common_clock);
     EXPECT_DOUBLE_EQ(row_span(1, 1.06).seconds, 1.06);
     EXPECT_TRUE(row_span(1, 1.06).by_common_clock);
-    // Found in a run: rank 0 left the barrier when the others were done.
+    // Observed in a run: rank 0 left the barrier when the others were already done.
     EXPECT_DOUBLE_EQ(row_span(0.001, 0.567).seconds, 0.567);
-    // Clocks differ by so much.
+    // Clocks may differ by this much.
     EXPECT_DOUBLE_EQ(row_span(1e-5, 1e-4).seconds, 1e-5);
     EXPECT_FALSE(row_span(1e-5, 1e-4).by_common_clock);
 }

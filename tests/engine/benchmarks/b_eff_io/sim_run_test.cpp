@@ -123,7 +123,7 @@ TEST_F(SimRun, rounds_share_the_time_and_add_up) {
 }
 
 TEST_F(SimRun, until_the_interval_is_narrow) {
-    // 30 rounds unless told otherwise; equal ones are enough after ten.
+    // At most 30 rounds by default; if all are equal, ten are enough.
     expect_done(run({"--backend=sim", model, "--time=4500s", "--partitions=1", "--until-ci=5%",
                      "--until-ci-limit=0"}));
     if (!is_root()) return;

@@ -141,7 +141,7 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
 
 TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
     Series s = series(Way::thread, 4096, times(1, 4, 4.5));  // half a second of one
-    s.times.back() = times(3, 4, 4.5);                       // 2.5 of three
+    s.times.back() = times(3, 4, 4.5);                       // 2.5 of three seconds
     // Seconds that hide: 0.5 and 2.5, over the mean of 2.
     EXPECT_EQ(s.hidden(), (std::vector{0.25, 1.25}));
     EXPECT_DOUBLE_EQ(samples_of(s.hidden()).mean(), *s.mean().hidden());
@@ -153,7 +153,7 @@ TEST(Overlap, share_over_repetitions_is_that_of_the_means) {
 }
 
 TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
-    Series once = series(Way::thread, 4096, times(1, 4, 18.37));  // found: -1337 % "hides"
+    Series once = series(Way::thread, 4096, times(1, 4, 18.37));  // observed: -1337 % "hidden"
     once.times.pop_back();
     EXPECT_FALSE(once.is_known());
     EXPECT_TRUE(once.stated().empty());
@@ -167,7 +167,7 @@ TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
     EXPECT_EQ(below.why_not_known(), "the share is outside 0 to 1 by more than its interval");
     EXPECT_TRUE(below.stated().empty());
     EXPECT_EQ(best_of({below}), nullptr);
-    // What clocks add is no reason to doubt.
+    // A deviation within the resolution of clocks is accepted.
     const Series nothing = series(Way::blocking, 4096, times(1, 4, 5.04));
     EXPECT_TRUE(nothing.is_known());
     EXPECT_EQ(nothing.stated().size(), 2U);

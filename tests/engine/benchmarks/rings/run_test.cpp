@@ -123,7 +123,7 @@ TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
     }
 }
 
-/// Flips a bit in the middle of every message of 2 MB that arrives on the rank.
+/// Flips a bit in the middle of every message of 2 MB that the rank receives.
 class CorruptingMiddles : public Exchange {
   public:
     CorruptingMiddles(std::unique_ptr<Exchange> inner, bool corrupts)

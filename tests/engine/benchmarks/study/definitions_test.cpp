@@ -281,7 +281,7 @@ TEST(IoBench, the_peak_is_the_best_of_several_streams_and_calls_under_way) {
     EXPECT_NE(study->cells[0].file, study->cells[2].file);
     p.storage.backend.name = "direct";
     EXPECT_EQ(io_bench::define(p, 1)->cells.size(), 10U);
-    // Of one copy and six ranks: 1, 2, 4 and 6 streams, which share its bytes.
+    // For one copy and six ranks: 1, 2, 4 and 6 streams, which share the bytes.
     const auto six = io_bench::define(p, 6);
     std::vector<int> streams;
     for (const auto& cell : six->cells) {

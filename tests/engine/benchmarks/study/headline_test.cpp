@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a study reports first: which rates answer its question, and what the peak says of them.
+// The headline of a study: which rates it is chosen from, and their share of the peak.
 #include <gtest/gtest.h>
 
 #include "benchmarks/study/result.hpp"
@@ -7,7 +7,7 @@
 namespace effio::study {
 namespace {
 
-/// Cells of one pass each, on their own files.
+/// Cells with one pass each, each on its own file.
 Definition cells_of(const std::vector<Pass>& passes) {
     Definition study;
     study.name = "made";
@@ -65,7 +65,7 @@ TEST(StudyHeadline, takes_what_there_is_where_nothing_was_on_storage) {
     Means means(study);
     add(means, study, 0, {978e6, 0.0});
     add(means, study, 1, {20e6});
-    // Not known may be storage; memory is not.
+    // Unknown places may be storage; memory is not.
     EXPECT_EQ(patterns(Means::best(means.list())), (std::vector<std::string>{"p1 write"}));
 }
 
@@ -112,7 +112,7 @@ TEST(StudyPeak, is_the_best_over_all_numbers_of_streams) {
     }
     const auto all = means.list();
     ASSERT_TRUE(all[2].peak);
-    // Not the 50 MB/s of one stream, which has as many ranks as the cell.
+    // Not the 50 MB/s of one stream, although that has the same number of ranks as the cell.
     EXPECT_DOUBLE_EQ(all[2].peak->rate, 100e6);
     EXPECT_DOUBLE_EQ(*all[2].share(), 0.5);
     EXPECT_EQ(all[2].peak->values, (std::vector<double>{90e6, 110e6}));

@@ -370,7 +370,7 @@ TEST(SionFormat, a_file_cut_anywhere_in_its_metadata_is_refused) {
     }
 }
 
-/// A source of which one read leaves the memory as it is, and is called a success.
+/// A source of which one read leaves the memory unchanged and reports success.
 class Stale final : public Source {
   public:
     Stale(Source& whole, int number) : whole_(whole), left_(number) {}
@@ -408,7 +408,7 @@ TEST(SionFormat, a_stale_read_of_metadata_is_found_or_changes_nothing) {
             EXPECT_EQ(file->tail.used, right->tail.used) << number;
             EXPECT_EQ(file->tail.bytes, right->tail.bytes) << number;
         }
-        // All reads but that of the flags, which nothing uses.
+        // All reads except that of the flags, which are not used.
         EXPECT_EQ(found, number - 2);
         EXPECT_GE(found, 15);
     }
