@@ -63,7 +63,7 @@ def test_tiles_overlap_in_three_dimensions(
     for m in run.result.measurements:
         assert m["bytes"] == 2 * tile
         assert m["verified_bytes"] == (2 * tile if m["access"] == "read" else 0)
-    # 2 * 3 - 1 planes: what lies in both tiles is there once.
+    # 2 * 3 - 1 planes: the overlap of both tiles is stored once.
     sizes = {f.stat().st_size for f in data.iterdir()}
     if plain:
         assert sizes == {100 + 5 * 7 * 10 * 5}
@@ -72,7 +72,7 @@ def test_tiles_overlap_in_three_dimensions(
         # No two files hold the same bytes, so that nothing can be stored once for both.
         assert first.read_bytes()[:100] == second.read_bytes()[:100] == bytes(100)
         assert first.read_bytes()[100:] != second.read_bytes()[100:]
-        # The same options read what was kept, and find what is wrong in it.
+        # The same options read the kept file and find the wrong byte.
         whole = bytearray(first.read_bytes())
         whole[100 + 2 * 350 + 17] ^= 1  # in the plane of both tiles
         first.write_bytes(whole)
@@ -89,7 +89,7 @@ def test_tile_io_by_rows_and_in_several_files(
     words = ["tile-io", "--nr-tiles-y", "2", "--sz-tile-x", "12", "--sz-tile-y", "6", "--dir", data]
     run = any_engine.run([*words, "--by", "row", "--nr-files", "2", "--keep"], tmp_path)
     assert run.code == 0, run
-    # Rows of the whole width stand together: one call a tile.
+    # Rows of the whole width are contiguous: one call per tile.
     assert {m["operations"] for m in run.result.measurements} == {2}
     assert [f.stat().st_size for f in sorted(data.iterdir())] == [6 * 12 * 3] * 2
     run = any_engine.run(
@@ -103,8 +103,8 @@ def test_tile_io_by_rows_and_in_several_files(
 def test_a_file_that_is_too_short_or_never_written_is_no_rate(
     any_engine: Engine, tmp_path: Path, data: Path, backend: str
 ) -> None:
-    """The count that MPI hands back is no proof: some libraries say that they read an empty file. A
-    file of the right length whose first half was never written is reported as that."""
+    """The count that MPI returns is not a proof: some libraries report success for an empty file.
+    A file of the right length whose first half was never written is reported as such."""
     words = ["tile-io", "--nr-tiles-x", "1", "--nr-tiles-y", "2", "--sz-tile-x", "1024"]
     words += ["--sz-tile-y", "128", "--sz-element", "4", "--backend", backend, "--dir", str(data)]
     run = any_engine.run([*words, "--phases", "write", "--keep"], tmp_path)
@@ -133,7 +133,7 @@ def test_a_file_that_is_too_short_or_never_written_is_no_rate(
     holes = any_engine.run(reads, tmp_path)
     assert holes.code == 0, holes
     (m,) = holes.result.measurements
-    if "hole_fraction" in m["cache"]:  # the file system says so
+    if "hole_fraction" in m["cache"]:  # the file system reports holes
         assert m["cache"]["hole_fraction"] == pytest.approx(0.5)
         assert "50 % of it holes, never written" in holes.stdout
         rate = holes.result.figure("bandwidth")

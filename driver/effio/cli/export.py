@@ -91,7 +91,7 @@ def _text(rows: Sequence[Row], form: str) -> str:
 )
 @click.option(
     "--format", "form", type=click.Choice(_FORMATS),
-    help="of the standard output; that of FILE is its suffix  [default: csv]",
+    help="format of the standard output; a FILE has that of its suffix  [default: csv]",
 )  # fmt: skip
 @click.option(
     "-o",

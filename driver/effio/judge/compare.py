@@ -41,7 +41,7 @@ class Side:
 @dataclass(frozen=True)
 class Terms:
     """How two sides are compared. `across`: axes and options that may differ, because they are what
-    is compared. `tolerance`: a change of this part is none. `control`: one new night is judged by
+    is compared. `tolerance`: a smaller change does not count. `control`: one new night is judged by
     the control limits of the first side's nights."""
 
     across: frozenset[str] = frozenset()

@@ -73,9 +73,10 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
         low, high = (pick(honest, key=lambda f: f.metric.value or 0.0) for pick in (min, max))
         findings.append(
             Finding(
-                f"Of the peak reach {operation_of(high)}, {place_of(high, axes)},"
-                f" {fmt.percent(high.metric.value or 0)}, and {operation_of(low)},"
-                f" {place_of(low, axes)}, {fmt.percent(low.metric.value or 0)}.",
+                f"Best: {operation_of(high)}, {place_of(high, axes)}, reaches"
+                f" {fmt.percent(high.metric.value or 0)} of the peak; worst:"
+                f" {operation_of(low)}, {place_of(low, axes)},"
+                f" {fmt.percent(low.metric.value or 0)}.",
                 "study-rates",
             )
         )
