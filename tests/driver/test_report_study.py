@@ -198,7 +198,7 @@ def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
     text = "\n".join(f.text for f in report.findings)
     assert "1 rate of 4 exceed the peak, at most sequential read, block 1 MiB" in text
     assert "160 %" in text
-    assert "Best: sequential write, block 1 MiB, copies 1, reaches 80 % of the peak; worst: " in text
+    assert "Best: sequential write, block 1 MiB, copies 1, reaches 80 % of the peak; worst:" in text
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     assert {f.anchor for f in report.findings} <= places
 
