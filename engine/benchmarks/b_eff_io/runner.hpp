@@ -74,6 +74,7 @@ class Runner {
         Access access;
         Type type;
         CommonClock& common;  ///< of the partition
+        std::string tag;      ///< the part of the name that depends on the partition and type
         std::unique_ptr<ByteFile> file;
         HintRules::Cell cell;
         std::optional<Cold> cold;
