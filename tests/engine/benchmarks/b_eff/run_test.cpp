@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "altered_exchange.hpp"
 #include "benchmarks/b_eff/runner.hpp"
 #include "test_session.hpp"
 
@@ -164,37 +165,20 @@ TEST(Beff, the_short_cut_measures_the_best_method_and_changes_nothing) {
     EXPECT_NEAR(run.pattern_average(random), v.ranks() * one * large, 1e-6 * one);
 }
 
-/// Flips a bit in the last byte of one message.
-class Corrupting : public Exchange {
-  public:
-    Corrupting(std::unique_ptr<Exchange> inner, bool corrupts)
-        : inner_(std::move(inner)), corrupts_(corrupts) {}
-
-  protected:
-    void do_prepare(Method method) override { inner_->prepare(method); }
-    void sendrecv(std::span<const Step> steps) override { inner_->run(Method::sendrecv, steps); }
-    void alltoallv(std::span<const Step> steps) override { inner_->run(Method::alltoallv, steps); }
-    void nonblocking(std::span<const Step> steps) override {
-        inner_->run(Method::nonblocking, steps);
-        if (!corrupts_ || steps.empty() || !steps[0].from || steps[0].receive.size() != 4096) {
-            return;
-        }
-        steps[0].receive.back() ^= std::byte{0x10};
-        corrupts_ = false;
-    }
-
-  private:
-    std::unique_ptr<Exchange> inner_;
-    bool corrupts_;
-};
-
 TEST(Beff, a_corrupted_byte_is_found_on_whichever_rank) {
     VirtualRun v(slow_messages());
     if (v.session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
     const ExchangeMaker honest = v.exchanges;
     const int guilty = v.session.comm.size() - 1;
     v.exchanges = [&](const Comm& comm, LinkLoad load) {
-        return std::make_unique<Corrupting>(honest(comm, load), v.session.comm.rank() == guilty);
+        // The last byte of one message of each communicator.
+        const auto flip_last = [armed = v.session.comm.rank() == guilty](Method method,
+                                                                         const Step& step) mutable {
+            if (!armed || method != Method::nonblocking || step.receive.size() != 4096) return;
+            step.receive.back() ^= std::byte{0x10};
+            armed = false;
+        };
+        return std::make_unique<AlteredExchange>(honest(comm, load), flip_last);
     };
     const Ending ending = v.measure();
     EXPECT_EQ(ending.status, ExitCode::data_errors);
@@ -209,27 +193,6 @@ TEST(Beff, a_corrupted_byte_is_found_on_whichever_rank) {
     EXPECT_TRUE(v.run->cell(0, last_doubling, 0, 1).has_rate());
 }
 
-/// Flips a bit in the middle of every received message of 4096 bytes.
-class CorruptingMiddles : public Exchange {
-  public:
-    explicit CorruptingMiddles(std::unique_ptr<Exchange> inner) : inner_(std::move(inner)) {}
-
-  protected:
-    void do_prepare(Method method) override { inner_->prepare(method); }
-    void sendrecv(std::span<const Step> steps) override { pass(Method::sendrecv, steps); }
-    void alltoallv(std::span<const Step> steps) override { pass(Method::alltoallv, steps); }
-    void nonblocking(std::span<const Step> steps) override { pass(Method::nonblocking, steps); }
-
-  private:
-    void pass(Method method, std::span<const Step> steps) {
-        inner_->run(method, steps);
-        for (const Step& s : steps) {
-            if (s.from && s.receive.size() == 4096) s.receive[2047] ^= std::byte{0x40};
-        }
-    }
-    std::unique_ptr<Exchange> inner_;
-};
-
 TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
     for (const bool all : {false, true}) {
         for (const bool corrupts : {false, true}) {
@@ -238,10 +201,13 @@ TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
             if (v.session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
             if (all) v.run->setup.parameters.network.verify = VerifiedBytes::all;
             const ExchangeMaker honest = v.exchanges;
+            const auto flip_middle = [corrupts](Method, const Step& step) {
+                if (corrupts && step.receive.size() == 4096) {
+                    step.receive[2047] ^= std::byte{0x40};
+                }
+            };
             v.exchanges = [&](const Comm& comm, LinkLoad load) {
-                std::unique_ptr<Exchange> inner = honest(comm, load);
-                if (corrupts) inner = std::make_unique<CorruptingMiddles>(std::move(inner));
-                return inner;
+                return std::make_unique<AlteredExchange>(honest(comm, load), flip_middle);
             };
             const Ending ending = v.measure();
             const bool found = all && corrupts;

@@ -2,6 +2,7 @@
 // Runs of the rings benchmark in virtual time against closed forms, and a corrupted byte.
 #include <gtest/gtest.h>
 
+#include "altered_exchange.hpp"
 #include "benchmarks/rings/runner.hpp"
 #include "test_session.hpp"
 
@@ -69,31 +70,6 @@ TEST(Rings, loops_too_short_for_the_clock_grow_and_stay) {
     EXPECT_NEAR(r.pairs.seconds.max, 0.4e-6, 1e-12);
 }
 
-/// Flips a bit in the first byte of the first message with the bytes given that arrives here.
-class Corrupting : public Exchange {
-  public:
-    Corrupting(std::unique_ptr<Exchange> inner, std::size_t bytes, bool& armed)
-        : inner_(std::move(inner)), bytes_(bytes), armed_(armed) {}
-
-  protected:
-    void sendrecv(std::span<const Step> steps) override { pass(Method::sendrecv, steps); }
-    void alltoallv(std::span<const Step> steps) override { pass(Method::alltoallv, steps); }
-    void nonblocking(std::span<const Step> steps) override { pass(Method::nonblocking, steps); }
-
-  private:
-    void pass(Method method, std::span<const Step> steps) {
-        inner_->run(method, steps);
-        for (const Step& s : steps) {
-            if (!armed_ || !s.from || s.receive.size() != bytes_) continue;
-            s.receive.front() ^= std::byte{0x80};
-            armed_ = false;
-        }
-    }
-    std::unique_ptr<Exchange> inner_;
-    std::size_t bytes_;
-    bool& armed_;
-};
-
 TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
     TestSession session(Clock::Kind::virtual_time);
     if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
@@ -104,12 +80,17 @@ TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
     for (const int first_corrupted : {1, 2}) {
         bool armed = session.comm.rank() == 1;
         int made = 0;
+        const auto flip_first = [&armed](Method, const Step& step) {
+            if (!armed || step.receive.size() != 2000000) return;
+            step.receive.front() ^= std::byte{0x80};
+            armed = false;
+        };
         const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
             auto inner = honest(comm, load);
             // The first exchange is that of the pairs, the second that of the natural ring.
             std::unique_ptr<Exchange> wrapped;
             if (++made != first_corrupted) return inner;
-            wrapped = std::make_unique<Corrupting>(std::move(inner), 2000000, armed);
+            wrapped = std::make_unique<AlteredExchange>(std::move(inner), flip_first);
             return wrapped;
         };
         Outcome outcome;
@@ -123,30 +104,6 @@ TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
     }
 }
 
-/// Flips a bit in the middle of every message of 2 MB that the rank receives.
-class CorruptingMiddles : public Exchange {
-  public:
-    CorruptingMiddles(std::unique_ptr<Exchange> inner, bool corrupts)
-        : inner_(std::move(inner)), corrupts_(corrupts) {}
-
-  protected:
-    void sendrecv(std::span<const Step> steps) override { pass(Method::sendrecv, steps); }
-    void alltoallv(std::span<const Step> steps) override { pass(Method::alltoallv, steps); }
-    void nonblocking(std::span<const Step> steps) override { pass(Method::nonblocking, steps); }
-
-  private:
-    void pass(Method method, std::span<const Step> steps) {
-        inner_->run(method, steps);
-        for (const Step& s : steps) {
-            if (corrupts_ && s.from && s.receive.size() == 2000000) {
-                s.receive[1000001] ^= std::byte{0x08};
-            }
-        }
-    }
-    std::unique_ptr<Exchange> inner_;
-    bool corrupts_;
-};
-
 TEST(Rings, whole_messages_are_verified_where_that_is_requested) {
     TestSession session(Clock::Kind::virtual_time);
     if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
@@ -157,10 +114,12 @@ TEST(Rings, whole_messages_are_verified_where_that_is_requested) {
     Schedule schedule = bandwidth_schedule;
     schedule.random_rings = 1;
     for (const bool corrupts : {false, true}) {
+        const bool flips = corrupts && session.comm.rank() == 1;
+        const auto flip_middle = [flips](Method, const Step& step) {
+            if (flips && step.receive.size() == 2000000) step.receive[1000001] ^= std::byte{0x08};
+        };
         const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
-            std::unique_ptr<Exchange> wrapped = std::make_unique<CorruptingMiddles>(
-                honest(comm, load), corrupts && session.comm.rank() == 1);
-            return wrapped;
+            return std::make_unique<AlteredExchange>(honest(comm, load), flip_middle);
         };
         EXPECT_EQ(measure(session, exchanges, schedule).errors(), 0);
         Outcome outcome;
