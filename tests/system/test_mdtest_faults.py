@@ -224,7 +224,7 @@ def test_the_shortest_of_files_have_data_of_their_own(
     ("words", "complaint"),
     [
         (["-d", "."], "give the number of items"),
-        (["-n", "5", "-z", "3", "-b", "3"], "leave nothing for 40 directories"),
+        (["-n", "5", "-z", "3", "-b", "3"], "too few for 40 directories"),
         (["-n", "5", "-e", "10"], "--read-bytes: more than"),
         (["-n", "5", "--create", "mknod", "-w", "1"], "opens no file"),
         (["-n", "5", "-S"], "--things=files"),

@@ -63,7 +63,7 @@ Result<std::int64_t> Mdtest::files(const Session& session, const Workload& workl
     auto count =
         from_root(session.comm, [&] { return read_count(*parameters_.stonewall_file, "items"); });
     if (count && *count > workload.items) {
-        return usage_error(fmt::format("{}: says {} of each rank, but the options say {}",
+        return usage_error(fmt::format("{}: contains {} for each rank, but the options allow {}",
                                        *parameters_.stonewall_file, count_of(*count, "file"),
                                        workload.items));
     }

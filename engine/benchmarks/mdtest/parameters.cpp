@@ -288,9 +288,8 @@ Status Parameters::check() {
     auto work = Workload::of(wish());
     if (!work) return std::move(work.error());
     if (threads > std::max<std::int64_t>(work->per_directory, 1)) {
-        return usage_error(fmt::format("--threads: {} have not enough in {} in each directory",
-                                       count_of(threads, "thread"),
-                                       count_of(work->per_directory, "item")));
+        return usage_error(fmt::format("--threads: {} is more than the {} in each directory",
+                                       threads, count_of(work->per_directory, "item")));
     }
     const auto all = bases();
     if (std::set<std::string>(all.begin(), all.end()).size() != all.size()) {

@@ -85,7 +85,7 @@ class RecordView : public Observer {
             f.where = subject.where;
             f.valid = s.invalid == 0;
             if (s.invalid > 0) {
-                f.reasons.push_back(std::to_string(s.invalid) + " iterations without a rate");
+                f.reasons.push_back(count_of(s.invalid, "iteration") + " without a rate");
             }
             f.metric = {0, per_second, true, {}};
             if (!s.values.empty()) f.detail = Json{{"mean_seconds", s.seconds.mean()}};

@@ -218,7 +218,7 @@ bool Runner::hook_before(const Group& group, const Running& running, const Phase
 
 bool Runner::guard(const Group& group, Running& running, const Phase& phase) {
     const bool makes_trees = phase.thing == Thing::tree && phase.action == Action::create;
-    // Without barriers no rank waits for the others between phases.
+    // Without barriers the ranks do not synchronize between phases.
     if (!names_.capabilities().real_files || makes_trees || setup_.parameters.no_barriers) {
         return false;
     }

@@ -53,7 +53,7 @@ class Runner {
     void tell(Group& group, Running& running, const LocalResult& local);
     void count(Group& group, Running& running, Thing thing, bool after_removal);
     void pause() const;
-    /// True if all must stop: directories of the trees are not those that the run made.
+    /// True if all ranks must stop because a directory of the trees was replaced.
     bool guard(const Group& group, Running& running, const Phase& phase);
     /// True if all must stop.
     bool hook_before(const Group& group, const Running& running, const Phase& phase);

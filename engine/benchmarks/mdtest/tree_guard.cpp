@@ -29,8 +29,8 @@ Status TreeGuard::look_at(const std::string& path, Seen& seen) {
     const bool first = seen.inode == 0;
     if (!S_ISDIR(info.st_mode) ||
         (!first && (info.st_dev != seen.device || info.st_ino != seen.inode))) {
-        return io_error("look at", path,
-                        "this is not the directory that the run made: somebody put it there "
+        return io_error("check the directory", path,
+                        "this is not the directory that the run made: another process replaced it "
                         "during the run");
     }
     seen = {info.st_dev, info.st_ino};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The directories of the trees are those that this run made: a phase creates, changes and removes
-// by name, so in a directory that somebody put in their place it would work on files of others.
+// Checks that the directories of the trees are the ones that this run made. A phase creates,
+// changes and removes files by name, so in a replaced directory it would change files that belong
+// to others.
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +15,9 @@ namespace effio::mdtest {
 
 class TreeGuard {
   public:
-    /// Looks at each directory of the trees of `owner`, untimed. An error for one that is not a
-    /// directory, as a link is not, or not the one that was there at the first look. One that is
-    /// missing is left to the phase, which says so.
+    /// Checks each directory of the trees of `owner`, untimed. Returns an error if one is not a
+    /// directory (such as a symbolic link), or not the same as at the first check. A missing
+    /// directory is not an error here; the phase reports it.
     Status look(const Paths& paths, int owner);
 
   private:

@@ -78,9 +78,9 @@ Result<Workload> Workload::of(const Wish& wish) {
     } else {
         w.per_directory = *wish.items / holders;
         if (w.per_directory == 0 && *wish.items > 0) {
-            return usage_error(
-                fmt::format("{} for each rank leave nothing for {}: give at least as many",
-                            count_of(*wish.items, "item"), count_of(holders, "directory")));
+            return usage_error(fmt::format(
+                "{} for each rank are too few for {}: each directory needs at least one",
+                count_of(*wish.items, "item"), count_of(holders, "directory")));
         }
     }
     if (w.per_directory > most_items / holders / w.loops) {
