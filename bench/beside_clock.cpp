@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What timing a call costs: a loop of calls that are timed into a histogram as the engine does it,
-// and the same loop without (bench/clock.py).
+// Cost of timing a call: a loop of calls that are timed into a histogram as in the engine, and the
+// same loop without timing (bench/clock.py).
 //
-//   beside_clock DIRECTORY CALLS TURNS    nanoseconds a call
+//   beside_clock DIRECTORY CALLS TURNS    nanoseconds per call
 #include <mpi.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 
 namespace {
 
-/// The call: something that the compiler cannot leave out.
+/// Stands in for a call; the compiler cannot remove it.
 inline void call(long i) {
     asm volatile("" : : "r"(i) : "memory");
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What timing a call costs, with the clock that the engine chooses on this machine."""
+"""Cost of timing a call, with the clock that the engine chooses on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def beside(kit: Kit) -> str:
     with kit.place() as place:
         text = kit.launch([kit.bare("beside_clock"), place, CALLS, TURNS], 1)
     if not text.startswith("TSC"):
-        raise AbsentError("the processor's counter is no clock on this machine")
+        raise AbsentError("effio does not use the processor's time stamp counter on this machine")
     return text
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a number that was measured several times may be stated: the only answers to "is it known?".
-// Pure.
+// Rules for when a measured number is known well enough to be stated. All benchmarks use them. Pure
+// functions.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct Range95 {
     double low = 0;
     double high = 0;
 };
-/// Nothing below two values: a single one does not show how far it may be off.
+/// Empty below two values, because a single value does not show its error.
 std::optional<Range95> range95(std::span<const double> values);
 
 /// Both means are known, and their intervals do not overlap.
@@ -21,8 +21,8 @@ bool are_apart(std::span<const double> a, std::span<const double> b);
 /// The mean is known within ± `half`.
 bool is_known_within(std::span<const double> values, double half);
 
-/// A share of something may be outside 0 to 1 by what clocks and small disturbances add, and by its
-/// interval. Beyond that it is a share of something else.
+/// A share may be outside 0 to 1 by this tolerance (clocks, small disturbances) and by its
+/// interval. A share that is further outside is not a share of this whole.
 inline constexpr double share_tolerance = 0.05;
 bool can_be_share(const Range95& range);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Real and virtual time.
 //
-// A real clock reads CLOCK_MONOTONIC, or counts the processor's ticks since a reading of it where
-// these are a clock (core/tick_counter.hpp). A virtual clock stands still until somebody advances
-// it: the `sim` backend by the cost its model gives an operation, collective calls by joining the
-// clocks of all ranks. Everything that measures takes its Clock by reference, so it cannot tell the
-// two apart.
+// A real clock reads CLOCK_MONOTONIC, or the processor's time stamp counter where that is reliable
+// (core/tick_counter.hpp). A virtual clock moves only when it is advanced: the `sim` backend adds
+// the cost that its model gives an operation, and collective calls join the clocks of all ranks.
+// All code that measures takes its Clock by reference, so it works with both.
 #pragma once
 
 #include <ctime>
@@ -33,7 +32,7 @@ class Clock {
         return monotonic_seconds();
     }
 
-    /// Real clocks only: from now on the processor's ticks are counted.
+    /// Real clocks only: from now on now() reads the processor's time stamp counter.
     void count_ticks(const TickScale& scale) { scale_ = scale; }
     bool counts_ticks() const { return scale_.seconds_per_tick > 0; }
     const TickScale& tick_scale() const { return scale_; }

@@ -38,7 +38,7 @@ std::string words(Whereabouts where, std::optional<double> storage_fraction, boo
             return reading ? "from memory" : "into memory";
         case Whereabouts::mixed:
             if (!storage_fraction) return fmt::format("partly {}", place);
-            // Never "100 %" or "0 %" of what is partly elsewhere.
+            // Never "100 %" or "0 %" if a part is elsewhere.
             return fmt::format("{:.0f} % {}", std::clamp(100 * *storage_fraction, 1.0, 99.0),
                                place);
         case Whereabouts::unknown:

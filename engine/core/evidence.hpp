@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the bytes of a measurement were: the counters, the verdict on them, and its words. The
+// Where the bytes of a measurement were: the counters, the verdict, and the text for it. The
 // driver's counterpart is driver/effio/store/evidence.py; docs/reading.md explains it.
 #pragma once
 
@@ -20,20 +20,20 @@ enum class Whereabouts : char {
     mixed,   ///< a part, whose share is known
     device,  ///< storage: at least 95 %
 };
-/// As results name it.
+/// The name in results.
 std::string_view name(Whereabouts where);
-/// Of the share of bytes that storage gave or received.
+/// The verdict for a share of bytes that storage read or wrote.
 Whereabouts whereabouts_of(double storage_fraction);
-/// The only words that tables and headlines have for it: "on storage", "43 % from storage".
+/// The text in tables and headlines: "on storage", "43 % from storage".
 std::string words(Whereabouts where, std::optional<double> storage_fraction, bool reading);
 
-/// What is known of where the bytes of a measurement came from or went to. Members without a value
-/// could not be observed here.
+/// What is known about where the bytes of a measurement came from or went to. Members without a
+/// value could not be observed on this system.
 struct CacheEvidence {
-    /// What was active so that what is read comes from storage; empty = nothing.
+    /// Methods that were active to make reads come from storage; empty: none.
     std::vector<std::string> ways;
     std::optional<double> resident_before;        ///< fraction of the files in the page cache
-    std::optional<double> resident_after;         ///< the same when all was moved
+    std::optional<double> resident_after;         ///< the same after the transfers
     std::optional<std::int64_t> process_read;     ///< bytes the processes caused to be fetched
     std::optional<std::int64_t> process_written;  ///< bytes the processes caused to be sent
     std::optional<std::int64_t> device_read;      ///< bytes read from the block device, all users
@@ -41,16 +41,16 @@ struct CacheEvidence {
     std::string client;                           ///< whose counters these are: "nfs", "lustre"
     std::optional<std::int64_t> client_read;      ///< bytes the nodes' clients got from servers
     std::optional<std::int64_t> client_written;   ///< bytes they sent there, all users of the nodes
-    /// Bytes written less those that the device had got when the sync was over: what the sync need
-    /// not write (holes, compression, a device that says nothing). Not below 0.
+    /// Bytes written minus those that the device had received at the end of the sync: holes,
+    /// compressed data, or a device without counters. At least 0.
     std::optional<std::int64_t> unwritten;
-    /// Bytes of the device that none of the ranks caused: other users, or the file system itself.
+    /// Bytes of the device that no rank caused: other users, or the file system itself.
     std::optional<std::int64_t> others;
-    /// Of the bytes read from files that this run did not write: the share that was never written
-    /// (holes, which storage does not read).
+    /// Share of holes in the bytes read from files that this run did not write. Holes were never
+    /// written, so storage does not read them.
     std::optional<double> holes;
     Whereabouts verdict = Whereabouts::unknown;
-    /// Share of the bytes that storage gave or received; unknown if the verdict is.
+    /// Share of the bytes that storage read or wrote; no value if the verdict is `unknown`.
     std::optional<double> storage_fraction;
     std::string reason;  ///< of the verdict, a sentence without its full stop
     Json to_json() const;

@@ -23,7 +23,7 @@ class Gaussian {
     std::mt19937_64 random_;
 };
 
-/// Independent numbers between 0 and 1.
+/// Independent uniform numbers between 0 and 1.
 class UniformNoise {
   public:
     explicit UniformNoise(std::uint64_t seed) : random_(seed) {}

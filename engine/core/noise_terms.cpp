@@ -125,7 +125,8 @@ Result<NoiseTerms> NoiseTerms::parse(std::string_view text) {
 }
 
 NoiseFactors::NoiseFactors(const NoiseTerms& terms, std::uint64_t seed, int rank) {
-    constexpr std::uint64_t apart = 1'000'003;  // seeds of terms, so that they are independent
+    // Terms have different seeds, so that they are independent.
+    constexpr std::uint64_t apart = 1'000'003;
     std::uint64_t base = seed + static_cast<std::uint64_t>(rank);
     std::uint64_t of_night = seed + 77 * apart;
     for (const NoiseTerm& term : terms.terms) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kinds of noise as one text, for the model machine `sim`: terms joined by '+'.
 //
-//   0.05               independent, Gaussian, of this deviation
-//   ar:0.05:0.7        Gaussian of this deviation, neighbours correlated by 0.7
-//   bimodal:0.2:2      a fifth of the operations, at random, takes twice as long
-//   rare:0.01:50       one of a hundred takes fifty times as long; the same law
-//   regime:100:1.3     a hundred as the model says, a hundred 1.3 times as long, and so on
-//   sine:200:0.1       a wave of 200 operations, up and down by a tenth
-//   drift:0.001        each takes this share of the model's longer than the one before
-//   night:0.1          one Gaussian factor for the whole run and all ranks, of this deviation
+//   0.05               independent Gaussian noise with this standard deviation
+//   ar:0.05:0.7        Gaussian noise; consecutive operations are correlated by 0.7
+//   bimodal:0.2:2      a random 20 % of the operations takes twice as long
+//   rare:0.01:50       a random 1 % takes 50 times as long (the same law as bimodal)
+//   regime:100:1.3     alternately 100 operations as in the model and 100 slower by a factor of 1.3
+//   sine:200:0.1       a sine wave with a period of 200 operations and an amplitude of 0.1
+//   drift:0.001        each operation takes 0.001 of the model's time longer than the one before
+//   night:0.1          one Gaussian factor with this deviation for the whole run and all ranks
 //
-// An operation's time is the model's, times 1 plus the sum of the Gaussian, sine and drift terms,
-// times the factors of the others; it is never less than a tenth of the model's.
+// The time of an operation is the model's time, times 1 plus the sum of the Gaussian, sine and
+// drift terms, times the factors of the other terms. It is at least a tenth of the model's time.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct NoiseTerms {
     std::string text = "0";  ///< as given
 
     NoiseTerms() = default;
-    /// Independent Gaussian noise alone.
+    /// Independent Gaussian noise only.
     NoiseTerms(double deviation);  // NOLINT(google-explicit-constructor): as in `noise = 0.05`
 
     bool any() const;
@@ -46,7 +46,7 @@ struct NoiseTerms {
 /// Factors of one rank's operations, one after another.
 class NoiseFactors {
   public:
-    /// `seed` belongs to the run, `rank` to the rank; ranks differ in all terms but `night`.
+    /// `seed` is the run's. Ranks have different noise in all terms except `night`.
     NoiseFactors(const NoiseTerms& terms, std::uint64_t seed, int rank);
     double next();
 

@@ -144,7 +144,7 @@ class OptionTable {
              },
              [&target] { target.clear(); }});
     }
-    /// A text of a grammar of its own: `parse` reads it, `show` gives it back.
+    /// A value with its own grammar: `parse` reads the text, `show` returns it.
     template <class T>
     Option& parsed(std::string name, T& target,
                    std::type_identity_t<std::function<Result<T>(std::string_view)>> parse,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members of records that may have no value.
+// JSON null for members of records that have no value.
 #pragma once
 
 #include <optional>

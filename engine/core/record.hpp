@@ -74,7 +74,7 @@ struct Measurement {
     std::string invalid_reason;
     std::string stopped_by;  ///< what ended the loop: "count", "time", "cap", ...
     std::optional<Histogram> call_times;
-    /// From the moment at which a held rate wanted each call to start until its end.
+    /// With a rate limit: from the time at which each call was due to its end.
     std::optional<Histogram> response_times;
     Json hints_asked = Json::object();
     Json hints_granted = Json::object();

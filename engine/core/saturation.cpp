@@ -37,7 +37,7 @@ std::vector<std::vector<double>> by_ranks(const std::vector<std::vector<double>>
     return columns;
 }
 
-/// Of the number at `point`: see Enough.
+/// Whether the number of ranks at `point` is enough.
 Enough known_of(const std::vector<std::vector<double>>& columns, std::size_t point) {
     const auto own = range95(columns[point]);
     if (!own) return Enough::once;
@@ -115,7 +115,7 @@ Saturation find_saturation(const std::vector<int>& ranks,
         losses.push_back(rates[s.best] - rates.back());
     }
     std::sort(points.begin(), points.end());
-    // Beyond the best number more are slower only if 97.5 % of the draws say so, and the intervals.
+    // Ranks beyond the best number are slower only if 97.5 % of the draws and the intervals agree.
     std::sort(losses.begin(), losses.end());
     const auto columns = by_ranks(rounds);
     s.known = known_of(columns, s.point);

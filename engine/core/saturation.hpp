@@ -15,14 +15,14 @@ enum class Shape : char {
     growing,  ///< less than with it, and to the end
     level,    ///< it grows, then stays
     flat,     ///< the fewest have what all have
-    falling,  ///< it has a best, and more ranks are slower by their 95 % intervals
+    falling,  ///< it has a maximum; more ranks are slower (95 % intervals)
 };
 std::string_view name(Shape shape);
 
-/// Whether the rounds say how many are enough.
+/// Whether the rounds show how many ranks are enough.
 enum class Enough : char {
-    known,    ///< fewer ranks are slower, and more are not faster, by their 95 % intervals
-    once,     ///< a single round says nothing
+    known,    ///< fewer ranks are slower, more are not faster (95 % intervals)
+    once,     ///< a single round is not sufficient
     growing,  ///< the most ranks are faster than all others: more may be needed
     unclear,  ///< the intervals overlap
 };

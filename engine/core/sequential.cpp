@@ -18,7 +18,7 @@ double median_of(std::vector<double> values) {
     return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// Equal values, as a model gives them, differ by what arithmetic rounds off.
+/// Equal values of a model differ by rounding errors, which are below this share.
 constexpr double rounding_share = 1e-9;
 
 }  // namespace
@@ -64,7 +64,7 @@ Oddities oddities_of(std::span<const double> values) {
 
     std::vector<double> distances;
     for (const double value : sorted) distances.push_back(std::abs(value - median));
-    constexpr double of_gaussian = 1.4826;  // a deviation over the median of the distances
+    constexpr double of_gaussian = 1.4826;  // standard deviation over the median of the distances
     constexpr double far = 5;
     const double limit = std::max(far * of_gaussian * median_of(distances), nothing);
     found.outliers =

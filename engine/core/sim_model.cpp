@@ -24,13 +24,13 @@ void SimModel::declare(OptionTable& table) {
                   {"writes", NoiseOf::writes},
                   {"reads", NoiseOf::reads},
                   {"messages", NoiseOf::messages}},
-                 "which operations have it");
+                 "operations that have noise");
     declare_network(table);
 }
 
 namespace {
 
-/// With what the older settings say beside `noise`.
+/// The terms of `noise`, with those of the older settings noise-correlation and noise-drift.
 NoiseTerms all_terms(const SimModel& model) {
     NoiseTerms all = model.noise;
     if (model.noise_correlation > 0) {
@@ -57,13 +57,16 @@ void SimModel::declare_noise(OptionTable& table) {
     table.parsed(
         "noise", noise, NoiseTerms::parse, [](const NoiseTerms& terms) { return terms.text; },
         "TERM+TERM",
-        "of the seconds of an operation: 0.05 (Gaussian, of this deviation), ar:DEVIATION:RHO, "
-        "bimodal:SHARE:FACTOR, rare:SHARE:FACTOR, regime:OPERATIONS:FACTOR, "
-        "sine:OPERATIONS:DEVIATION, drift:SHARE, night:DEVIATION; several joined by +");
-    table.add("noise-correlation", noise_correlation, "of Gaussian noise of neighbours")
+        "noise of the duration of an operation: 0.05 (Gaussian with this deviation), "
+        "ar:DEVIATION:RHO, bimodal:SHARE:FACTOR, rare:SHARE:FACTOR, regime:OPERATIONS:FACTOR, "
+        "sine:OPERATIONS:DEVIATION, drift:SHARE, night:DEVIATION; join several with +");
+    table
+        .add("noise-correlation", noise_correlation,
+             "correlation of Gaussian noise between consecutive operations")
         .range(0, 0.99);
     table
-        .add("noise-drift", noise_drift, "by which each operation takes longer than the one before")
+        .add("noise-drift", noise_drift,
+             "share by which each operation takes longer than the one before")
         .range(0, 1);
     table.add("noise-seed", noise_seed, "of the noise; rank i has this and i").range(0, 1e9);
 }

@@ -26,10 +26,10 @@ struct SimModel {
     BytesPerSecond cache_rate{0};  ///< of transfers that the cache takes
     Seconds metadata{0};           ///< each namespace operation
     bool no_content = false;       ///< keep no data: larger runs, but nothing to verify
-    // Of a rank's transfers, operations on names, and messages (core/noise_terms.hpp).
+    // Noise of a rank's transfers, operations on names, and messages (core/noise_terms.hpp).
     enum class NoiseOf { all, writes, reads, messages };
     NoiseTerms noise;
-    double noise_correlation = 0;  ///< of neighbours, in the independent terms of `noise`
+    double noise_correlation = 0;  ///< of consecutive operations, for Gaussian terms
     double noise_drift = 0;        ///< by transfer
     std::int64_t noise_seed = 1;
     NoiseOf noise_of = NoiseOf::all;

@@ -196,7 +196,7 @@ Histogram Histogram::from_state(std::span<const std::uint64_t> additive, std::ui
 
 double call_timing_cost(const Clock& clock) {
     if (clock.is_virtual()) return 0;
-    // The quickest of several batches: no other process had the processor in it.
+    // The fastest of several batches: the one with the least interference by other processes.
     constexpr int batches = 20;
     constexpr int calls = 50;
     double best = 1.0;
@@ -209,7 +209,7 @@ double call_timing_cost(const Clock& clock) {
         }
         best = std::min(best, (clock.now() - start) / calls);
     }
-    // What nobody reads the compiler leaves out.
+    // Using the histogram keeps the compiler from removing it.
     return histogram.count() > 0 ? best : 0;
 }
 

@@ -105,8 +105,8 @@ class Histogram {
 
   private:
     static std::uint64_t to_nanoseconds(double seconds) {
-        // For each timed call: rounding by a function would cost as much as all the rest. Right for
-        // what is positive and below 2^53 ns. NOLINTNEXTLINE(bugprone-incorrect-roundings)
+        // Runs for each timed call: a rounding function would cost as much as everything else here.
+        // Correct for positive values below 2^53 ns. NOLINTNEXTLINE(bugprone-incorrect-roundings)
         return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
     }
 
@@ -116,8 +116,8 @@ class Histogram {
     std::uint64_t max_ns_ = 0;
 };
 
-/// Seconds that timing one call costs: two readings of the clock and an entry in a histogram. By
-/// trying, some 20 us; 0 for virtual time.
+/// Seconds that timing one call costs: two readings of the clock and an entry in a histogram.
+/// Measures for about 20 us; 0 in virtual time.
 double call_timing_cost(const Clock& clock);
 
 }  // namespace effio

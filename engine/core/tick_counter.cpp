@@ -63,11 +63,11 @@ bool agree(const TickRate& a, const TickRate& b) {
 }
 
 std::string unusable_ticks(const std::string& kernel_source) {
-    if (!has_constant_rate()) return "the processor has no counter of constant rate";
+    if (!has_constant_rate()) return "the processor has no time stamp counter with a constant rate";
     if (kernel_source == "tsc") return {};
     return fmt::format(
-        "the kernel takes its time from {}, so the counters of the processors may differ",
-        kernel_source.empty() ? "an unknown source" : kernel_source);
+        "the kernel's clock source is {}, so the counters of the processors may differ",
+        kernel_source.empty() ? "unknown" : kernel_source);
 }
 
 }  // namespace effio

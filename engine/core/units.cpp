@@ -178,7 +178,7 @@ std::string format_exact(Bytes size) {
             if (rest % factor == 0) return fmt::format("{}{}", rest / factor, suffix);
         }
     }
-    // A few bytes beyond a whole size read well ("1MiB+8B"); the rest is clearer as plain bytes.
+    // A few bytes more than a whole unit are readable ("1MiB+8B"); others are clearer in bytes.
     constexpr std::int64_t few = 64;
     if (rest > KiB && rest % KiB >= few) return fmt::format("{}B", rest);
     std::string out;

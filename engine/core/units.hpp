@@ -67,7 +67,7 @@ std::string format_duration(double seconds);
 std::string format_rate(double bytes_per_second);
 /// Rounded for people, in per cent: "4.87 %".
 std::string format_share(double share);
-/// "1 rank", "2 ranks", "3 directories", "4 processes": the one place that knows of plurals.
+/// "1 rank", "2 ranks", "3 directories", "4 processes". All plurals are made here.
 std::string count_of(std::int64_t number, std::string_view noun);
 
 }  // namespace effio

@@ -30,7 +30,8 @@ class CommonClock {
     /// Collective, outside of the interval: seconds by which this rank left the barrier after the
     /// first one did. Seconds since its own start plus these are seconds since the common start.
     double late() const;
-    /// A reading of this rank's clock in the common time, as compared at the latest start().
+    /// Converts a reading of this rank's clock to common time, by the comparison of the latest
+    /// start().
     double at(double own_clock) const { return own_clock + ahead_; }
 
   private:

@@ -27,7 +27,7 @@ class Descriptor {
 
     int get() const { return fd_; }
     explicit operator bool() const { return fd_ >= 0; }
-    /// 0 or errno; the destructor then has nothing left to do.
+    /// Closes the file; returns 0 or errno. The destructor then does nothing.
     int close() {
         if (fd_ < 0) return 0;
         // Linux releases the descriptor even when close fails, so it is never repeated.

@@ -70,7 +70,7 @@ struct LinkLoad {
 /// MPI_Alltoallv on.
 std::unique_ptr<Exchange> make_mpi_exchange(const Comm& comm);
 /// Virtual time: a message leaves with its sender's time and arrives alpha + n/beta later; the
-/// receiver goes on at the later of that and its own time. Noise is the receiver's.
+/// receiver continues at the later of that and its own time. The receiver's noise applies.
 std::unique_ptr<Exchange> make_sim_exchange(const Comm& comm, const SimModel& model, LinkLoad load);
 
 }  // namespace effio

@@ -19,8 +19,8 @@ namespace effio {
 
 void Neighbours::write(const Json& line) const {
     auto file = TextFile::extend("write", path_);
-    if (!file) return;  // another node's file system: stderr has the message
-    // Network file systems append at an end that they remember.
+    if (!file) return;  // not visible on this node: the message is on stderr
+    // Without the lock, network file systems may append at an outdated end of the file.
     flock(file->descriptor(), LOCK_EX);
     const auto written =
         file->write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -144,9 +144,9 @@ void NodeClocks::note_end(Json& detail, const std::string& speaker) const {
     if (!ticks["agrees"]) {
         fmt::print(
             stderr,
-            "effio-mpi: {}the processor's counter changed its rate during the run by {:.2g}: "
-            "its times are unreliable; repeat it with --clock=monotonic\n",
-            speaker, ticks["off_by"].get<double>());
+            "effio-mpi: {}the processor's counter changed its rate during the run by {:.2g} %: "
+            "all times are unreliable; repeat the run with --clock=monotonic\n",
+            speaker, 100 * ticks["off_by"].get<double>());
     }
     detail["clock_ticks"] = std::move(ticks);
 }

@@ -27,8 +27,8 @@ class NodeClocks {
   public:
     static constexpr int most_nodes = 64;
 
-    /// Collective over `comm`. `topology` is its own.
-    /// From then on its clock counts ticks where it can (TickClock).
+    /// Collective over `comm`, whose topology is given. From then on its clock counts ticks if all
+    /// nodes can (TickClock).
     NodeClocks(const Comm& comm, const Topology& topology, const StartReadings& readings,
                ClockChoice choice);
 
@@ -37,8 +37,8 @@ class NodeClocks {
     /// Collective, after at_begin; on the root what the end line says: how far apart the clocks are
     /// now, and by how much that changed. Null with one node and in virtual time.
     Json at_end() const;
-    /// Collective: the root's `detail` of the end line gets all of it, and stderr a counter that
-    /// did not keep its rate. `speaker`: as Session has it.
+    /// Collective: the root adds all of it to `detail` of the end line, and warns on stderr if a
+    /// counter changed its rate. `speaker`: see Session.
     void note_end(Json& detail, const std::string& speaker) const;
 
   private:

@@ -28,7 +28,7 @@ inline double remainder_of(double whole, double parts) {
     return std::max(0.0, whole - parts);
 }
 
-/// The numbers of which `whole` is divided into `parts`: these follow it, and it keeps the rest.
+/// Divides the number `whole`: `parts` are inserted after it, and it keeps the remainder.
 std::vector<Named> divided(std::vector<Named> numbers, std::string_view whole,
                            std::span<const Named> parts);
 

@@ -50,7 +50,7 @@ bool is_one_of(std::string_view name, std::string_view names) {
     return false;
 }
 
-/// Behind the letters, digits, '+', '_' and '-' that begin at `at`.
+/// The position after the letters, digits, '+', '_' and '-' that start at `at`.
 std::size_t end_of_word(std::string_view text, std::size_t at) {
     while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 ||
                                 std::string_view("+_-").find(text[at]) != std::string_view::npos)) {
@@ -59,14 +59,14 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
     return at;
 }
 
-/// Capital letters, digits and '_': how variables are written.
+/// Only capital letters, digits and '_', as in names of environment variables.
 bool is_variable(std::string_view word) {
     return std::all_of(word.begin(), word.end(), [](unsigned char c) {
         return std::isupper(c) != 0 || std::isdigit(c) != 0 || c == '_';
     });
 }
 
-/// A word that nobody chose: long, with letters of both cases and digits in a piece of it.
+/// Whether a word looks random: long, with lower and upper case letters and digits in one piece.
 bool looks_drawn(std::string_view word) {
     if (!looks_like_a_token(word)) return false;
     constexpr std::size_t long_piece = 16;

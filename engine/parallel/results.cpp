@@ -90,8 +90,8 @@ std::int64_t size_of(int descriptor) {
     return fstat(descriptor, &found) == 0 ? found.st_size : 0;
 }
 
-/// A new file with the whole lines of the old one and one more; nothing if that cannot be had.
-/// `path` becomes the name that is free.
+/// A new file with the complete lines of the old one and one more line; empty if that fails. `path`
+/// becomes the name of the new file.
 Descriptor continued(int old, std::string& path, std::string_view text) {
     std::string lines;
     const bool known = read_all(old, lines);
@@ -245,7 +245,7 @@ std::unique_ptr<Results> Results::open_somewhere(const Comm& comm,
 void Results::end_from_any_rank(const End& end) {
     if (path_.empty()) return;
     const auto file = TextFile::extend("write the result file", path_);
-    if (!file) return;  // another node's file system: stderr has the message
+    if (!file) return;  // not visible on this node: the message is on stderr
     const int fd = file->descriptor();
     flock(fd, LOCK_EX);  // several ranks may want the last word
     std::string tail(65536, '\0');

@@ -12,7 +12,7 @@
 namespace effio {
 namespace {
 
-/// Of texts, before the umask.
+/// Mode of new text files, before the umask.
 constexpr mode_t text_mode = 0666;
 constexpr int adding = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
 
@@ -26,7 +26,7 @@ Error refused_kind(const std::string& operation, const std::string& path, mode_t
         fmt::format("it is {}: not written to; remove it, or use another name", kind_of(mode)));
 }
 
-/// A new file beside the one that it replaces; `name` is its own for now.
+/// A new file in the directory of the file that it will replace; `name` is its temporary name.
 Descriptor made_beside(int directory, std::string& name) {
     static std::atomic<unsigned> count{0};
     constexpr int most_names = 1000;
@@ -38,7 +38,7 @@ Descriptor made_beside(int directory, std::string& name) {
     return {};
 }
 
-/// A file with one name; a FIFO or device was opened without waiting.
+/// Returns an error unless the open file is a regular file with one name.
 Status known(const Descriptor& file, const std::string& operation, const std::string& path) {
     struct stat info{};
     if (::fstat(file.get(), &info) != 0) return system_error(operation, path, errno);

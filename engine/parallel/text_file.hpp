@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that the engine writes for people and programs: results, logs, tables and the texts of the
-// classic formats. Data files of benchmarks are opened by `open_file` (storage/posix_calls.hpp).
+// Text files that the engine writes: results, logs, tables and the output of classic formats. Data
+// files of benchmarks are opened by `open_file` (storage/posix_calls.hpp).
 //
-// Somebody else may have put a link, a FIFO or a device under the name. Nothing is written through
-// it: a file is either created here, under a free name, or takes the name by a rename.
+// Another user may have created a link, a FIFO or a device with the file's name. The engine never
+// writes through it: it creates a file only if the name is free, or renames a new file to the name.
 #pragma once
 
 #include <sys/types.h>
@@ -21,25 +21,25 @@ class TextFile {
   public:
     TextFile() = default;
 
-    /// Each of these returns an error that names `operation`, path and cause.
+    /// Errors of the functions below name `operation`, the path and the cause.
 
-    /// Creates the file; EEXIST if the name is taken.
+    /// Creates the file; EEXIST if the name exists.
     static Result<TextFile> create(const std::string& operation, const std::string& path);
-    /// Creates an empty file that takes the name from the file that has it now. Such a file keeps
-    /// its bytes under its other names; the new one gets its permissions. A link, FIFO or
-    /// directory under the name is an error; a character device below /dev is written to.
+    /// Creates an empty file that replaces the file with this name. The new file gets the
+    /// permissions of the old one, which is unchanged under its other names. A link, FIFO or
+    /// directory with this name is an error; a character device below /dev is written to.
     static Result<TextFile> replace(const std::string& operation, const std::string& path);
-    /// Opens a file of ours to add lines: a regular file with one name.
+    /// Opens an existing file to append lines; it must be a regular file with one name.
     static Result<TextFile> extend(const std::string& operation, const std::string& path);
-    /// The same for a file that several processes create and write.
+    /// The same for a file that several processes create and append to.
     static Result<TextFile> share(const std::string& operation, const std::string& path);
 
     explicit operator bool() const { return static_cast<bool>(file_); }
     int descriptor() const { return file_.get(); }
-    /// Adds the whole text, or returns the system's error.
+    /// Appends the whole text, or returns the system's error.
     Status write(std::string_view text);
     Status close();
-    /// Gives up the descriptor.
+    /// Releases the descriptor to the caller.
     Descriptor take() { return std::move(file_); }
 
   private:
@@ -54,8 +54,8 @@ class TextFile {
 /// Creates or replaces a file with this content.
 Status write_text(const std::string& operation, const std::string& path, std::string_view text);
 
-/// Writes everything, repeating after short writes and interruptions; false with errno if the
-/// system takes no more.
+/// Writes the whole text, and continues after short writes and interruptions. Returns false and
+/// sets errno if a write fails.
 bool write_all(int descriptor, std::string_view text);
 
 /// "a symbolic link", "a FIFO", …

@@ -12,12 +12,12 @@
 namespace effio {
 namespace {
 
-/// The least time between the two readings of a calibration: the readings are off by some 30 ns.
+/// Minimum time between the two readings of a calibration; each reading has an error of some 30 ns.
 constexpr double least_baseline_seconds = 0.01;
-/// Two ranks of a node may differ by this from CLOCK_MONOTONIC, which NTP may adjust meanwhile.
+/// Accepted difference from CLOCK_MONOTONIC, which NTP may adjust between the readings.
 constexpr double scale_tolerance_seconds = 1e-5;
 
-/// The later reading of a calibration that began with `first`.
+/// The second reading of a calibration that started with `first`.
 TickReading reading_after(const TickReading& first) {
     TickReading last = read_tick_clocks();
     const double missing = least_baseline_seconds - (last.raw_seconds - first.raw_seconds);
@@ -46,7 +46,7 @@ void TickClock::start(const Comm& comm, const Topology& topology, const StartRea
     if (clock.is_virtual()) return;
     started_ = read_tick_clocks();
     if (clock.counts_ticks()) return;
-    refused_ = choice == ClockChoice::monotonic ? "not wanted (--clock=monotonic)"
+    refused_ = choice == ClockChoice::monotonic ? "disabled (--clock=monotonic)"
                                                 : unusable_ticks(kernel_clock_source());
     const auto any = [&](bool refused) { return comm.max(refused ? 1 : 0) > 0; };
     if (any(!refused_.empty())) {
@@ -94,7 +94,7 @@ Json TickClock::at_end(const Comm& comm) const {
     const Clock& clock = comm.clock();
     if (!clock.counts_ticks()) return nullptr;
     const TickDrift drift = drift_between(clock.tick_scale(), started_, read_tick_clocks());
-    // The rank that is furthest off speaks for all.
+    // The largest difference of any rank is reported.
     std::array<double, 3> worst{std::abs(drift.relative), drift.within, drift.agrees() ? 0.0 : 1.0};
     comm.max(std::span<double>(worst));
     if (!comm.is_root()) return nullptr;

@@ -24,7 +24,7 @@ TEST(TickRate, calibrations_agree_within_their_errors_and_one_millionth) {
     const TickRate rate{0.5e-9, 1e-7};
     EXPECT_TRUE(agree(rate, {0.5e-9 * (1 + 1.1e-6), 1e-7}));
     EXPECT_FALSE(agree(rate, {0.5e-9 * (1 + 1.4e-6), 1e-7}));
-    EXPECT_TRUE(agree(rate, {0.5e-9 * (1 - 90e-6), 1e-4})) << "a short one is less exact";
+    EXPECT_TRUE(agree(rate, {0.5e-9 * (1 - 90e-6), 1e-4})) << "a short calibration is less precise";
     EXPECT_FALSE(agree(rate, {0, 1e-7}));
 }
 

@@ -54,7 +54,7 @@ TEST_F(NodeClocksTest, one_node_has_one_clock) {
     EXPECT_FALSE(begin["virtual"]);
     EXPECT_GT(begin["resolution_seconds"], 0);
     EXPECT_GT(begin["call_timing_seconds"], 0);
-    EXPECT_EQ(begin["ticks"]["refused"], "not wanted (--clock=monotonic)");
+    EXPECT_EQ(begin["ticks"]["refused"], "disabled (--clock=monotonic)");
     EXPECT_TRUE(begin["skew"].is_null());
 }
 

@@ -59,7 +59,7 @@ TEST_F(TickClockTest, refused_where_the_user_or_two_calibrations_say_so) {
     TickClock unwanted;
     unwanted.start(comm, Topology{}, readings, ClockChoice::monotonic);
     EXPECT_FALSE(clock.counts_ticks());
-    EXPECT_EQ(unwanted.describe(clock)["refused"], "not wanted (--clock=monotonic)");
+    EXPECT_EQ(unwanted.describe(clock)["refused"], "disabled (--clock=monotonic)");
     EXPECT_TRUE(unwanted.at_end(comm).is_null());
     if (!unusable_ticks(kernel_clock_source()).empty()) return;
     // The counter appears to have jumped between the first two readings.
