@@ -277,7 +277,7 @@ class ClassicView : public b_eff_io::Observer {
     }
 
   private:
-    /// A run is not thrown away because of a view of it: our own result file has everything.
+    /// The run continues without this text file, because effio's own result file has everything.
     static void complain_of(const Error& error) {
         fmt::print(stderr, "b_eff_io: {}\n", error.text());
     }
@@ -287,7 +287,7 @@ class ClassicView : public b_eff_io::Observer {
         complain_of(made.error());
         return {};
     }
-    /// The first failure is reported, and the file gets no more text.
+    /// Reports the first failure; the file gets no more text after it.
     static void put_into(TextFile& file, const std::string& text) {
         if (!file) return;
         if (auto written = file.write(text); !written) {

@@ -404,7 +404,7 @@ class ClassicView : public b_eff::Observer {
     }
 
   private:
-    /// A run is not thrown away because of a view of it: our own result file has all.
+    /// The run continues without this text file, because effio's own result file has everything.
     void complain_of(std::size_t file, const std::string& cause) const {
         fmt::print(stderr, "b_eff: can't write {}{}: {}\n", prefix_, suffixes.at(file), cause);
     }

@@ -202,7 +202,7 @@ Result<ClassicProgram::Translation> translate_tile_io(const std::vector<std::str
     std::vector<std::string> own{"--quiet", "--progress=none", "--keep", "--overwrite",
                                  "--verify=off", "--drop-cache=off", "--call-times=off",
                                  "--exact-name", "--dir=" + parent_of(file),
-                                 // The original's rate is that of the calls.
+                                 // The rate of the original is that of the calls alone.
                                  "--fsync=beside"};
     own.push_back("--file=" + file.substr(file.rfind('/') + 1));
     own.push_back(fmt::format("--phases={}", writes ? "write" : "read"));

@@ -14,7 +14,7 @@
 
 namespace effio {
 
-/// Longest text of an attribute that is read: the lengths of damaged files are not believed.
+/// Longest text of an attribute that is read, because a damaged file may claim any length.
 inline constexpr std::int64_t longest_attribute = 64 * KiB;
 
 struct Hdf5Settings {

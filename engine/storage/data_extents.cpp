@@ -19,7 +19,7 @@ std::optional<DataExtents> DataExtents::of(const std::string& path) {
     off_t at = 0;
     while (found.data_.size() < most) {
         const off_t begin = ::lseek(fd->get(), at, SEEK_DATA);
-        // No data behind this place.
+        // No data after this place.
         if (begin < 0 && errno == ENXIO) return found;
         if (begin < 0) return {};
         const off_t end = ::lseek(fd->get(), begin, SEEK_HOLE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which bytes of a file were ever written. Holes read as zeros without any storage.
+// The ranges of a file that contain data. Holes are read as zeros without access to storage.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ namespace effio {
 
 class DataExtents {
   public:
-    /// By SEEK_DATA; space that was reserved and never written is a hole, too. Nothing where the
-    /// file cannot be opened, the file system does not say, or there are more than a million.
+    /// Uses SEEK_DATA; space that was reserved but never written is a hole, too. Empty if the file
+    /// cannot be opened, the file system does not report data, or there are more than a million
+    /// ranges.
     static std::optional<DataExtents> of(const std::string& path);
 
-    /// How many bytes of `begin` to `end` are holes, what is behind the end of the file included.
+    /// Bytes from `begin` to `end` that are holes, including those after the end of the file.
     std::int64_t holes(std::int64_t begin, std::int64_t end) const;
 
   private:
@@ -23,7 +24,7 @@ class DataExtents {
         std::int64_t begin = 0;
         std::int64_t end = 0;
     };
-    std::vector<Extent> data_;  ///< rising
+    std::vector<Extent> data_;  ///< in ascending order
 };
 
 }  // namespace effio

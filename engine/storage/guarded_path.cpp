@@ -36,7 +36,7 @@ Status GuardedPath::on_all(Status of_root, const char* cause) const {
 Status GuardedPath::confirm() const {
     Status ours;
     struct stat now{};
-    // A file without a name here is none that somebody else could have put there.
+    // If the path does not exist on this node, no other user can have put a file there.
     if (comm_.is_root() && ::lstat(path_.c_str(), &now) == 0 &&
         (!S_ISREG(now.st_mode) || now.st_nlink > 1)) {
         ours = io_error("open", path_,

@@ -6,7 +6,7 @@
 // first, by a descriptor that follows none, and after the library's open the path must still lead
 // to a regular file of this user with no second name. What remains is the time between the two: a
 // link that is put there and taken away again in that time is followed (docs/safety.md). MPI-IO
-// empties no file when it opens it, so there the look after the open is enough.
+// does not truncate a file when it opens it, so there the check after the open is sufficient.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ class GuardedPath {
     Status make();
     /// On the root, after the library's open: the path leads to a file of ours. Local.
     Status check() const;
-    /// Collective, after an open for writing that neither creates nor empties what is there: an
-    /// error on all ranks if the path leads to no regular file, or to one with a second name.
+    /// Collective, after an open for writing that neither creates nor truncates an existing file.
+    /// Returns an error on all ranks if the path does not lead to a regular file with one name.
     Status confirm() const;
 
   private:

@@ -204,7 +204,7 @@ class Hdf5File : public ArrayFile {
         if (id.get() < 0) return failed("H5Aopen");
         const Local type(H5Aget_type(id.get()), H5Tclose);
         const auto class_of = H5Tget_class(type.get());
-        // The library writes as many values as the file says, wherever they fit or not.
+        // The library stores as many values as the file contains, even if they do not fit.
         const Local space(H5Aget_space(id.get()), H5Sclose);
         if (H5Sget_simple_extent_npoints(space.get()) != 1) {
             return failure("H5Aread", like.name + ": it is not one value");
@@ -214,7 +214,8 @@ class Hdf5File : public ArrayFile {
             const std::size_t length = H5Tget_size(type.get());
             if (H5Tis_variable_str(type.get()) != 0 ||
                 std::cmp_greater(length, longest_attribute)) {
-                return failure("H5Aread", like.name + ": its length is not one of this program's");
+                return failure("H5Aread",
+                               like.name + ": its length differs from what this program writes");
             }
             text->assign(length, '\0');
             if (H5Aread(id.get(), type.get(), text->data()) < 0) return failed("H5Aread");

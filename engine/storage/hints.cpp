@@ -52,8 +52,8 @@ std::string no_word_of(const std::string& word, std::string_view what,
         words.empty() ? "only all applies" : fmt::format("{} or all", fmt::join(words, ", ")));
 }
 
-/// What is wrong with the lines of a file, one text a line of it: in plain words, or in those of
-/// the original b_eff_io.
+/// Collects the errors in the lines of a hints file, one text per line: in effio's words, or in
+/// those of the original b_eff_io.
 class FaultyLines {
   public:
     FaultyLines(const std::string& file, bool original) : file_(file), original_(original) {}

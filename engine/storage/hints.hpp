@@ -22,7 +22,7 @@ class Hints {
     std::optional<std::string> get(const std::string& key) const;
     auto begin() const { return pairs_.begin(); }
     auto end() const { return pairs_.end(); }
-    /// For records: what looks like a secret is masked.
+    /// For records: values that look like a secret are masked.
     Json to_json() const;
     friend bool operator==(const Hints&, const Hints&) = default;
 
@@ -45,14 +45,14 @@ struct HintVocabulary {
     std::vector<std::int64_t> chunks;  ///< bytes
     std::size_t max_key_length = 255;
     std::size_t max_value_length = 1023;
-    bool original_words = false;  ///< faults are worded as the original b_eff_io words them
+    bool original_words = false;  ///< error messages are those of the original b_eff_io
 };
 
 class HintRules {
   public:
     /// Lines `<processes> <access> <pattern> <chunk> <key> <value…>`; `chunk` is a size of the
     /// vocabulary in bytes, `on_open`, `Lmax` or `all`. Reports every faulty line in one error
-    /// whose cause holds one message a line.
+    /// whose cause has one message per line.
     static Result<HintRules> parse(const std::string& text, const std::string& file_name,
                                    const HintVocabulary& vocabulary);
     static Result<std::string> read_file(const std::string& path);

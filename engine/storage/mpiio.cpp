@@ -307,7 +307,7 @@ class MpiStorage : public Storage {
         }
         if (request.mode.write) {
             const auto ours = GuardedPath(comm, plain_path(request.path)).confirm();
-            // Collective, so the file is left open.
+            // MPI_File_close is collective, so the file is left open.
             if (!ours) return session().signed_error(ours.error());
         }
         return std::unique_ptr<ByteFile>(std::make_unique<MpiFile>(session(), request, file));
@@ -321,7 +321,7 @@ class MpiStorage : public Storage {
     }
 
   private:
-    /// ROMIO takes "ufs:" and the like before a path.
+    /// The path without a prefix of ROMIO, such as "ufs:".
     static std::string plain_path(const std::string& path) {
         const auto colon = path.find(':');
         const auto slash = path.find('/');

@@ -48,7 +48,7 @@ Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode) 
         return error;
     }
     if ((flags & O_EXCL) != 0) return file;
-    // Of what the client knows: neither is the size, for which servers would be asked.
+    // The client knows type and link count without asking servers, unlike the size.
     struct statx info{};
     if (::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_NLINK,
                 &info) != 0) {

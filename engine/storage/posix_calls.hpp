@@ -25,9 +25,9 @@ namespace effio {
 inline constexpr unsigned new_file_mode = 0664;
 inline constexpr unsigned new_directory_mode = 0775;
 
-/// The only way to files of benchmarks. One that is opened for writing is never reached through a
-/// symbolic link in its place and has no second name: whatever somebody puts in its place during a
-/// run, nothing of theirs is changed.
+/// Opens a file of a benchmark; all of them are opened here. A file that is opened for writing is
+/// never reached through a symbolic link and has no second name. So nothing of another user is
+/// changed, whatever is put in its place during a run.
 Result<Descriptor> open_file(const std::string& path, int flags, unsigned mode = new_file_mode);
 
 /// The rest of a transfer of which the first call moved `moved` bytes, or failed (-1, errno).

@@ -112,8 +112,8 @@ class Target {
     /// Local, one rank: removes what the run made in it, and it. What else is in it is an error
     /// that lists it; a tree that is not there is none.
     Status remove_tree(const std::string& path) const;
-    /// Collective, the root works: removes all trees. Those that are to be kept are handed over,
-    /// adopted ones are left alone.
+    /// Collective, on the root: removes all trees. Trees that are kept are handed over
+    /// (hand_over_tree), and adopted trees do not change.
     Status remove_trees(Session& session) const;
 
     /// Local, without MPI: all files and trees of all ranks; what stays is told on stderr. For ends

@@ -227,7 +227,7 @@ def test_attributes_are_not_believed(
             file.attrs[name] = "a text of any length"  # stored elsewhere: a read returns a pointer
     causes = {"many": "it is not one value"}
     run = restart(any_engine, "hdf5", tmp_path, data, *words)
-    refused(run, checkpoint, causes.get(value, "its length is not one of this program's"))
+    refused(run, checkpoint, causes.get(value, "its length differs from what this program writes"))
 
 
 def end_of_last_variable(checkpoint: Path, backend: str) -> int:

@@ -74,7 +74,8 @@ class Decoder {
                                      source_.size()));
         }
         offset_ += length;
-        // A read that leaves the memory as it was leaves what no number and no text may be.
+        // If a read does not fill the memory, these bytes are neither a valid number nor a valid
+        // text.
         std::fill(data.begin(), data.end(), std::byte{0xff});
         return source_.read(place_, data);
     }
