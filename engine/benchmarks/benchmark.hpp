@@ -65,8 +65,8 @@ class Benchmark : public Interface {
     virtual Status check() { return {}; }
     /// True if the run is in virtual time (`sim`).
     virtual bool virtual_time() const { return false; }
-    /// Rules that need the number of ranks and nothing but arithmetic, as a --max-bytes that is
-    /// too small: before anything is made, the result file included.
+    /// Rules that need only the number of ranks and arithmetic, such as a --max-bytes that is too
+    /// small. Called before any file is created, including the result file.
     virtual Status fits(int /*ranks*/) const { return {}; }
     virtual Result<Plan> plan(const PlanInput& input) const = 0;
     /// Directories that have to be there on every node before the run; part of the plan, so that a

@@ -16,8 +16,9 @@ void NetworkOptions::declare(OptionTable& table) {
              "see Known noise in docs/reading.md), noise-seed")
         .metavar("K=V,…");
     table.choice("verify", verify, {{"ends", VerifiedBytes::ends}, {"all", VerifiedBytes::all}},
-                 "bytes to check: the first and last one of each message, inside the timed "
-                 "interval, or after each timed series all bytes of the messages in memory, too");
+                 "bytes to check: the first and last byte of each message, inside the timed "
+                 "interval (ends); also, after each timed series, all bytes of the messages still "
+                 "in memory (all)");
 }
 
 Status NetworkOptions::check() {
@@ -58,7 +59,7 @@ ExchangeMaker NetworkOptions::maker() const {
     if (!virtual_time()) {
         return [](const Comm& comm, LinkLoad) { return make_mpi_exchange(comm); };
     }
-    // Each exchange has noise of its own, or every pattern would meet the same.
+    // Each exchange has its own noise; otherwise every pattern would have the same noise.
     constexpr std::int64_t apart = 100'003;
     return [model = model, made = std::int64_t{0}](const Comm& comm, LinkLoad load) mutable {
         SimModel own = model;

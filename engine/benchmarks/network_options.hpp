@@ -16,8 +16,8 @@ namespace effio {
 /// Makes the exchange of a communicator; tests put themselves in between here.
 using ExchangeMaker = std::function<std::unique_ptr<Exchange>(const Comm&, LinkLoad)>;
 
-/// Which bytes of messages are checked: the first and the last one of each, or the others as well,
-/// after a timed series, of the messages that are still in memory.
+/// Bytes of messages that are checked: the first and last byte of each message, or in addition,
+/// after each timed series, all bytes of the messages that are still in memory.
 enum class VerifiedBytes : char { ends, all };
 
 struct NetworkOptions {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is about to be read is there: looked at before each read phase, untimed. A count that an MPI
-// library hands back is no proof: some say that they moved what was asked for, whatever the file
-// holds.
+// Checks before each read phase, untimed, that the files contain what the phase reads. The byte
+// count of an MPI library is not enough: some report the requested bytes even if the file is
+// shorter.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,20 @@ namespace effio {
 
 class Readable {
   public:
-    /// `counts_holes`: of files that this run did not write.
+    /// `counts_holes`: only in files that this run did not write.
     explicit Readable(bool counts_holes) : counts_holes_(counts_holes) {}
 
-    /// This rank is about to read the file up to this byte: an error if it is shorter. One that is
-    /// not there is left to its open.
+    /// Returns an error if the file is shorter than `end` bytes. A missing file is not an error
+    /// here; opening it reports that.
     static Status fits(const std::string& path, std::int64_t end);
-    /// It is about to read these bytes of it. Files come one after the other.
+    /// Notes that this rank reads these bytes. Calls for one file follow each other.
     void reads(const std::string& path, std::int64_t begin, std::int64_t end);
-    /// It is about to read `bytes` somewhere between the two. True if that is all there is to say:
-    /// there are no holes there, or none are counted.
+    /// Notes that this rank reads `bytes` somewhere between `begin` and `end`. Returns false, and
+    /// notes nothing, if there are holes: the caller must then name each range (reads).
     bool reads_within(const std::string& path, std::int64_t begin, std::int64_t end,
                       std::int64_t bytes);
 
-    /// Collective: the share of holes in what all ranks are about to read; nothing where that is
-    /// not known of each.
+    /// Collective: the share of holes in what all ranks read; empty if it is unknown for any file.
     std::optional<double> hole_fraction(const Comm& comm) const;
 
   private:
@@ -44,7 +43,7 @@ class Readable {
     bool unknown_ = false;
 };
 
-/// For people: "79 % of it holes"; empty without any.
+/// For the console: "79 % of it holes, never written"; empty without holes.
 std::string holes_remark(const std::optional<double>& fraction);
 
 }  // namespace effio

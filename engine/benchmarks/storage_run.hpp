@@ -48,12 +48,12 @@ Json describe_backend(const Backend& backend) {
 struct StorageNeeds {
     double bytes = 0;         ///< lying there at a time; 0: nobody can know
     std::string what = {};    ///< "the files need"
-    std::string advice = {};  ///< against a cap that is less: "use a smaller --block"
+    std::string advice = {};  ///< if the cap is too small: "use a smaller --block"
     /// Of each node, kept from the page cache, beside what the options of caches say.
     std::optional<Bytes> hold = {};
 };
 
-/// Refuses a --max-bytes that is less than the run surely needs. Models store nothing.
+/// Returns an error if --max-bytes is less than the run needs at least. Models store nothing.
 Status check_given_cap(const std::optional<Bytes>& given, bool real, const StorageNeeds& needs);
 
 /// The steps of a run on storage; each is collective.

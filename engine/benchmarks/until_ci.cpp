@@ -80,13 +80,13 @@ std::string_view name(UntilCi::Stop stop) {
 void UntilCiOptions::declare(OptionTable& table) {
     table
         .add("until-ci", share,
-             "repeat until the 95 % interval of each mean rate is at most this share of it on "
-             "either side, as 5%, and nothing speaks against it; the number of repetitions is then "
-             "the most there may be (100 unless given), 10 the least")
+             "repeat until the 95 % interval of each mean rate is within ± this share of the mean "
+             "(such as 5%), without drift, outliers or two modes, and has enough independent "
+             "values; the number of repetitions is then a maximum (default 100, at least 10)")
         .automatic("the number of repetitions is fixed");
     table
         .add("until-ci-least", at_least,
-             "with --until-ci: repeat for at least this long, so that slow changes show")
+             "with --until-ci: repeat for at least this long, to detect slow changes")
         .range(0, 1e9)
         .automatic("10s");
     table
@@ -114,10 +114,8 @@ Status UntilCiOptions::check(std::int64_t& most, std::string_view name, std::int
 
 Status UntilCiOptions::check_most(std::int64_t most, std::string_view name) const {
     if (!on() || most >= least) return {};
-    return usage_error(
-        fmt::format("{} {}: with --until-ci it is the most there may be, and at least {} are "
-                    "needed",
-                    name, most, least));
+    return usage_error(fmt::format(
+        "{} {}: with --until-ci this is the maximum and must be at least {}", name, most, least));
 }
 
 UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_view noun,
@@ -236,8 +234,8 @@ bool UntilCi::within(const Series& series) const {
 
 bool UntilCi::drifts(const Series& series) const {
     constexpr double by_chance = 0.05;
-    // Of many figures without a drift, one of twenty would be told; so the twentieth is theirs
-    // together (Bonferroni).
+    // Without any drift, one figure of twenty would be reported; so all figures share this
+    // probability (Bonferroni).
     return series.chance() * static_cast<double>(series_.size()) < by_chance;
 }
 
@@ -344,7 +342,7 @@ Figure UntilCi::figure(std::string_view benchmark) const {
                             clinging_of(*series));
     }
     for (const Series* series : strange) {
-        f.reasons.push_back("the mean says little: " + oddities_text(*series));
+        f.reasons.push_back("the mean may be misleading: " + oddities_text(*series));
     }
     Json figures = Json::array();
     for (const Series& series : series_) {
@@ -408,7 +406,8 @@ std::string UntilCi::text() const {
         out += "DRIFT, so that intervals may be untrue:\n" + lines(moving, drift_of);
     }
     if (const auto strange = odd(); !strange.empty()) {
-        out += "NOT ONE LEVEL, so that means say little:\n" + lines(strange, oddities_text);
+        out +=
+            "OUTLIERS OR TWO MODES: the means may be misleading:\n" + lines(strange, oddities_text);
     }
     if (const auto hanging = clinging(); !hanging.empty()) {
         out += "NEIGHBOURS HANG TOGETHER, so that intervals may be untrue:\n" +

@@ -31,8 +31,8 @@ struct UntilCiOptions {
 
     std::optional<Share> share;
     std::optional<Seconds> limit;
-    std::optional<Seconds> at_least;  ///< no interval is narrow enough before
-    bool most_given = false;          ///< the option of the repetitions was; let its Option note it
+    std::optional<Seconds> at_least;  ///< no narrow interval ends the run before this
+    bool most_given = false;          ///< the number of repetitions was given (Option::notes)
 
     void declare(OptionTable& table);
     /// For a benchmark that repeats itself as a whole: the same, and --rounds.
@@ -81,9 +81,9 @@ class UntilCi {
         std::vector<double> values;
 
         Samples samples() const { return samples_of(values); }
-        /// Of a fixed number of values, for what it says of them; nothing below two.
+        /// Interval for a fixed number of values; empty below two.
         std::optional<RoundsInterval> interval() const { return interval_of_rounds(values); }
-        /// Half width of the sequential interval over the mean; nothing below two values.
+        /// Half width of the sequential interval, divided by the mean; empty below two values.
         std::optional<double> half_width() const;
         /// The first and the second half of the values; without the one in the middle.
         std::pair<Samples, Samples> halves() const;
@@ -122,7 +122,7 @@ class UntilCi {
     std::vector<const Series*> wide() const;
     /// Whose halves differ by more than chance: a twentieth is shared by all figures.
     std::vector<const Series*> drifting() const;
-    /// Whose values have outliers or two modes.
+    /// Series whose values have outliers or two modes.
     std::vector<const Series*> odd() const;
     /// Whose values hang together so far that they are too few to say how precise their mean is.
     std::vector<const Series*> clinging() const;
@@ -139,9 +139,10 @@ class UntilCi {
     static double width_of(const Series& series);
     bool wants(const Subject& subject) const;
     bool drifts(const Series& series) const;
-    /// As narrow as asked, whatever else is odd about it.
+    /// The interval is as narrow as requested.
     bool within(const Series& series) const;
-    /// The same, and nothing speaks against it: it needs no further value.
+    /// The same, without drift, outliers or two modes, and with enough independent values: the
+    /// series needs no further value.
     bool narrow(const Series& series) const;
     Series& series_of(const Subject& subject);
     std::string why() const;

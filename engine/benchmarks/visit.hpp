@@ -118,7 +118,7 @@ struct VisitResult {
     /// Of the slowest rank: over which the rate counts the bytes.
     double counted_seconds = 0;
     std::optional<Histogram> call_times;
-    std::optional<Histogram> response_times;  ///< where a rate holds the calls back
+    std::optional<Histogram> response_times;  ///< with a rate limit
     Hints asked;
     GrantedHints granted;  ///< as this rank's library tells
     Json library = Json::object();
@@ -141,7 +141,7 @@ struct VisitResult {
     std::int64_t hole_bytes() const;
     /// Written and flushed, in a part of its own that took time.
     bool flushed() const { return writing && longest("sync") > 0; }
-    /// For people: invalid, wrong or verified, from memory, holes, and the collective calls.
+    /// For the console: invalid, wrong or verified, from memory, holes, and the collective calls.
     std::string remark() const;
 
     /// What the library says of its calls, summed over the ranks; collective.

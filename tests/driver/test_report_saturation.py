@@ -117,7 +117,7 @@ def test_one_repetition_says_nothing_of_how_many_are_enough(tmp_path: Path) -> N
     texts = " ".join(f.text for f in report.findings)
     assert "use " not in texts
     assert "slower" not in texts
-    assert "processes; how many are enough takes at least two repetitions." in texts
+    assert "processes; an answer needs at least two repetitions." in texts
     assert report.headline.name == "highest rate"
 
 

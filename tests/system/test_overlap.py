@@ -99,7 +99,7 @@ def test_sizes_and_what_a_rank_asks_in_virtual_time(any_engine: Engine, tmp_path
     run = any_engine.run([*words, "--repetitions=1"], tmp_path, ranks=2)
     once = run.result.figure("hidden_share", transfer_bytes=2 * MIB)
     assert once["metric"]["value"] is None
-    assert once["metric"]["reason"] == "one repetition does not say what hides"
+    assert once["metric"]["reason"] == "the share needs at least two repetitions"
     assert once["detail"]["limit"] is None
     assert run.result.figure("overlap")["metric"]["value"] is None
     assert "not known" in run.stdout

@@ -80,8 +80,8 @@ std::size_t Messages::places(std::size_t bytes) const {
     return (send_.size() - bytes) / rounded(bytes) + 1;
 }
 
-/// From the beginning of the memory, so that each round through it has the same places: the ends
-/// of messages are set, and lie between the ends of no other.
+/// Starts at the beginning of the memory, so that each round through it uses the same places. Only
+/// then is a byte that is set at the end of a message never inside another message.
 void Messages::prepare_all(const Series& series) {
     const auto bytes = static_cast<std::size_t>(series.bytes);
     const auto messages = static_cast<std::size_t>(series.loops) * series.partners.size();

@@ -14,7 +14,7 @@
 
 namespace effio::b_eff {
 
-/// A message with a byte that is not what its sender set.
+/// A received message, and its first byte that differs from what was sent.
 struct WrongMessage {
     int from = 0;  ///< position in the pattern's communicator
     std::int64_t bytes = 0;
@@ -37,15 +37,16 @@ class Messages {
     /// How many messages received into the places of the latest `next` are wrong.
     int check(int length_number);
 
-    /// Around the loops of an experiment whose messages are verified whole, untimed.
+    /// The loops of an experiment whose messages are verified whole. prepare_all() comes before
+    /// them and check_all() after them, both untimed.
     struct Series {
         std::span<const Partners> partners;
         std::int64_t bytes = 0;  ///< of a message
         std::int64_t loops = 0;
-        int rank = 0;  ///< this one
+        int rank = 0;  ///< of the caller
     };
     void prepare_all(const Series& series);
-    /// How many of the messages that are still in memory are wrong between their ends.
+    /// Number of messages still in memory that are wrong between their first and last byte.
     int check_all(const Series& series);
     /// The first wrong message so far.
     const std::optional<WrongMessage>& first_wrong() const { return first_wrong_; }
@@ -54,7 +55,7 @@ class Messages {
 
   private:
     std::size_t advance(std::size_t bytes);
-    /// Places for messages of this length, from the beginning of the memory.
+    /// Number of messages of this length that fit into the memory.
     std::size_t places(std::size_t bytes) const;
 
     Buffer send_;

@@ -96,7 +96,7 @@ Result<Setup> BeffIo::set_up(Job& job) const {
 Status BeffIo::fits(int ranks) const {
     const auto partitions =
         parameters_.partitions.empty() ? default_partitions(ranks) : parameters_.partitions;
-    // Without --memory-per-rank only the run knows the largest chunk; this is the least there is.
+    // Without --memory-per-rank only the run knows the largest chunk; 0 gives the smallest one.
     const std::int64_t memory =
         parameters_.memory_per_rank ? parameters_.memory_per_rank->count : 0;
     return check_given_cap(parameters_.storage.max_bytes,

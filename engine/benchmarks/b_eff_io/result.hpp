@@ -146,7 +146,7 @@ struct PartitionResult {
     double seconds() const;
     double weighted_rate() const;
     int rows_cut_short() const;  ///< by the cap on bytes
-    /// Of all accesses: rank 0's clock did not see all of them.
+    /// Rows of all accesses whose rate uses the common clock (RowSpan).
     int rows_by_common_clock() const;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// By which clock a row is timed (docs/definitions/b-eff-io.md, What a row's time holds). No state.
+// Chooses the clock that times a row (docs/definitions/b-eff-io.md, What a row's time holds). No
+// state.
 #pragma once
 
 #include "parallel/comm.hpp"
@@ -7,21 +8,23 @@
 
 namespace effio::b_eff_io {
 
-/// The seconds over which a row's rate counts its bytes.
+/// The seconds of a row's rate.
 struct RowSpan {
     double seconds = 0;
-    /// From the first rank's start to the last one's end: rank 0's clock did not see all of it.
+    /// `seconds` are from the first rank's start to the last rank's end, because rank 0's clock
+    /// does not cover all of it.
     bool by_common_clock = false;
 };
 
-/// `root` is the row's time by rank 0's clock, between barriers, as the definition has it. Where
-/// the ranks together took longer by more than this share, and by more than clocks differ, rank 0
-/// left a barrier late: more ranks than processors.
+/// `root` is the row's time by rank 0's clock, between barriers, as in the definition. If all ranks
+/// together took longer by more than this share, and by more than clocks can differ, rank 0 left a
+/// barrier late. That happens with more ranks than processors.
 inline constexpr double row_clock_share = 0.05;
 inline constexpr double row_clock_seconds = 1e-4;
 RowSpan row_span(double root, double all_ranks);
 
-/// Collective: from the first start to the last stop, readings of the ranks' own clocks.
+/// Collective: seconds from the first start to the last stop. `start` and `stop` are readings of
+/// this rank's clock.
 double span_of_all(const Comm& comm, const CommonClock& common, double start, double stop);
 
 }  // namespace effio::b_eff_io

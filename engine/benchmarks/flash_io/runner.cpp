@@ -420,9 +420,9 @@ std::pair<FileRun, Agreed> Runner::visit(Task& t) {
     const Visited seen = effio::carry_out(
         {session_, comm_, job_.topology, common_, target_.file_system()}, all, of_parts);
     run.add(comm_, seen, p.storage.times_calls() ? &t.times : nullptr);
-    // What a library says that it read is no proof that the file holds it. Own files of each
-    // writer, which other numbers of ranks read, are compared with their layout when they are
-    // opened.
+    // A library may report a successful read of data that the file does not contain, so the size
+    // is checked. Files of single writers, which any number of ranks may read, are compared with
+    // their layout when they are opened.
     if (seen.fine && can.real_files && (t.write || can.shared_file)) {
         auto size = size_of_files(t);
         if (!size) mine.fail(session_.signed_error(std::move(size.error())));

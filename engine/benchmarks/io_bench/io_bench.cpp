@@ -121,7 +121,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         return std::vector{study::size_axis("block", block), study::count_axis("copies", copies)};
     };
     if (p.measures_peak()) {
-        // All streams together have the bytes of the most copies.
+        // All streams together move as many bytes as the largest number of copies.
         const std::int64_t all = p.size.count * *std::max_element(p.copies.begin(), p.copies.end());
         const auto bytes = [all](std::int64_t streams) {
             return std::max(all / streams / StampedPattern::page, std::int64_t{1}) *

@@ -11,7 +11,7 @@
 
 namespace effio::ior {
 
-/// Where the transfers of a worker end; random ones stay within what the file holds.
+/// End of the file range that the transfers of a worker read.
 std::int64_t Runner::end_of_read(const Geometry& g, std::int64_t worker,
                                  std::int64_t transfers) const {
     constexpr std::int64_t most_drawn = std::int64_t{1} << 22;
@@ -30,7 +30,7 @@ std::int64_t Runner::end_of_read(const Geometry& g, std::int64_t worker,
     return g.blocks().offset(g.part_of(worker), last) + g.transfer;
 }
 
-/// The files hold what the read will ask for; what of it was never written.
+/// Checks that the files are long enough for the read, and counts the holes in what it reads.
 Status Runner::check_readable(const Task& task, Readable& readable) const {
     const auto& p = setup_.parameters;
     if (!real_files_) return {};
@@ -61,7 +61,7 @@ Status Runner::check_readable(const Task& task, Readable& readable) const {
     return {};
 }
 
-/// Of whole blocks, whatever the order is in which their transfers are read.
+/// Counts holes by whole blocks, for any order of the transfers.
 void Runner::count_holes(const Geometry& g, std::int64_t worker, std::int64_t transfers,
                          const std::string& path, Readable& readable) {
     const Blocks blocks{g.block, g.block, g.segments, g.blocks().parts};

@@ -132,7 +132,7 @@ std::string full_pattern(const FileSet& set, const Parameters& p) {
 
 StorageNeeds needs_of(const Parameters& p, std::int64_t total) {
     StorageNeeds needs{0, "the files need", "use a smaller --block or --stonewall", p.hold_memory};
-    // What a stonewall cuts off cannot be foreseen; what is written anyway must fit.
+    // What a stonewall leaves out is not known before the run; without one, all data must fit.
     if (p.writes() && p.stonewall.count <= 0 && !p.steady && p.max_transfers == 0) {
         needs.bytes =
             static_cast<double>(total) *
@@ -143,11 +143,11 @@ StorageNeeds needs_of(const Parameters& p, std::int64_t total) {
 
 Status Ior::fits(int ranks) const {
     const auto check = [ranks](const Parameters& p) -> Status {
-        // How much memory the nodes have only the run knows.
+        // Only the run knows the memory of the nodes.
         if (p.times_memory) return {};
         const auto total =
             product_of({p.ranks.value_or(ranks), p.threads, p.segments, p.block.count});
-        if (!total) return {};  // the plan and the run refuse it
+        if (!total) return {};  // too large: the plan and the run report it
         return check_given_cap(p.storage.max_bytes, !is_model(p.storage.backend.name),
                                needs_of(p, *total));
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A mixed phase writes what its files hold already, so a write that storage loses would not show.
-// With verification on, other bytes stand in those places when the phase begins. Untimed.
+// A mixed phase writes data that its files already contain, so a lost write would go unnoticed.
+// With verification on, these places are filled with other bytes before the phase, untimed.
 #include <algorithm>
 
 #include "benchmarks/ior/runner.hpp"
@@ -8,7 +8,7 @@
 namespace effio::ior {
 namespace {
 
-/// Writes the places of the lane's transfers from number `first` on that a mixed phase writes.
+/// Writes the places that a mixed phase writes, from the lane's transfer `first` on.
 Status write_places(Lane& lane, const Calls& calls, std::int64_t first, bool inverted,
                     Progress& progress) {
     const std::int64_t bytes = calls.bytes();
@@ -36,7 +36,7 @@ Status write_places(Lane& lane, const Calls& calls, std::int64_t first, bool inv
 
 bool Runner::shows_lost_writes() const {
     const auto& p = setup_.parameters;
-    // At random places a transfer may read what another one writes.
+    // With random places one transfer may read what another one writes.
     return !p.verify.empty() && p.order != Order::random && storage_.capabilities().stores_data;
 }
 

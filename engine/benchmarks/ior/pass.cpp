@@ -161,7 +161,7 @@ class Pass::Worker {
         const double due = start_ + static_cast<double>(begun) * calls_.call_seconds;
         return latest_ > 0 ? std::min(due, start_ + latest_) : due;
     }
-    /// Since a call was due, however late it could start: what waited behind a slow call counts.
+    /// Time since the call was due, including the wait for earlier slow calls.
     void note_response(double due) {
         if (calls_.time_calls && calls_.call_seconds > 0) {
             done_.responses.add(session_.clock.now() - due);

@@ -58,7 +58,7 @@ struct Slot {
     std::int64_t offset = 0;
     bool reads = false;
     double posted = 0;  ///< clock reading; where calls are timed
-    double due = 0;     ///< clock reading at which it was to start; where calls are held back
+    double due = 0;     ///< clock reading at which the rate limit lets it start
 };
 
 /// What one worker works on.
@@ -106,7 +106,7 @@ struct LaneDone {
     double held_seconds = 0;  ///< back, so that calls keep their pace
     Histogram calls;
     Histogram reads;              ///< of a mixed pass; `calls` holds its writes
-    Histogram responses;          ///< of calls that are held back: since each was due
+    Histogram responses;          ///< with a rate limit: since each call was due
     std::int64_t read_calls = 0;  ///< of a mixed pass, without an error
     TimeSeries series = TimeSeries::finely();
     std::vector<CallTime> kept;  ///< every call, if asked for

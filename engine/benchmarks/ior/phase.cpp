@@ -23,7 +23,7 @@ std::string remark_on(const Json& library) {
                        done, asked);
 }
 
-/// What a reader must know of a rate that was not to be more than `limit`.
+/// How close the rate came to `limit` (--rate-limit), and the response times.
 std::string remark_on_pace(BytesPerSecond limit, double reached,
                            const std::optional<Histogram>& responses) {
     constexpr double nearly = 0.05;

@@ -80,7 +80,7 @@ void Runner::repeat(std::int64_t repetition, std::size_t size) {
     }
     if (wanted(Access::mixed) && !stopping_ && go_on()) {
         task.access = Access::mixed;
-        // A second read cannot show what the first one returned.
+        // A second read would not show a wrong result of the first one.
         task.compare = p.verifies_inside() || p.verifies_after(Access::mixed);
         read_phase(task);
     }

@@ -61,14 +61,14 @@ class Runner {
     void repeat(std::int64_t repetition, std::size_t size);
     void write_phase(Task task);
     void read_phase(Task task);  ///< or a mixed one
-    /// Whether a mixed phase finds other data in the places that it writes.
+    /// Whether the places that a mixed phase writes contain other data before it.
     bool shows_lost_writes() const;
-    /// Collective, untimed: writes the places of a mixed phase, those of each worker from its
-    /// transfer `first` on, with the data that they are to have or with all bits inverted.
+    /// Collective, untimed: writes the places that a mixed phase writes, from transfer `first` of
+    /// each worker on. Writes the phase's data, or (`inverted`) the data with all bits inverted.
     Agreed write_around(const Task& phase, const std::vector<std::int64_t>& first, bool inverted);
-    /// Collective, before the phase; false if the run stops.
+    /// Collective, before the phase: writes inverted data; false if the run stops.
     bool prepare_mixed(const Task& task);
-    /// Collective, after it: what it did not come to has its data again.
+    /// Collective, after the phase: writes the data of the transfers that it did not reach.
     void complete_mixed(const Task& task, const PassDone& pass);
     Task verification_of(const Task& phase, int distance) const;
     void verify(const Task& task, PhaseResult& result);

@@ -60,8 +60,8 @@ struct RunEnd {
     std::string reason;
 };
 
-/// Collective over the session's ranks: the whole of one run, with its `run` and `end` lines, and
-/// the common start in between.
+/// Collective over the session's ranks: one complete run, with its `run` line, the common start and
+/// its `end` line.
 RunEnd run_task(const Task& task, Session& session, const World& world);
 
 /// Collective over `comm`, the ranks of the group. Runs the task and ends MPI. Returns the agreed

@@ -50,8 +50,8 @@ void JobOptions::declare(OptionTable& table) {
     table
         .choice("clock", clock,
                 {{"auto", ClockChoice::automatic}, {"monotonic", ClockChoice::monotonic}},
-                "read time from the processor's counter if it is a clock on all nodes (auto), or "
-                "always from CLOCK_MONOTONIC")
+                "clock: the processor's time stamp counter if it is reliable on all nodes (auto), "
+                "or always CLOCK_MONOTONIC (monotonic)")
         .expert();
     table.group("Plan");
     table.flag("plan", plan, "print what would be done, and do nothing");

@@ -29,7 +29,7 @@ struct Parameters : study::Options {
     std::string prefix = "libraries_";
     std::string backend_settings;  ///< of sim or null
 
-    /// The definition's rates are those without the flush.
+    /// The rates of the definition exclude the flush.
     Parameters() : Options("", Serves::arrays) { fsync = study::Sync::beside; }
     void declare(OptionTable& table);
     Status check();

@@ -137,7 +137,7 @@ std::string Series::why_not_known() const {
     const auto shares = hidden();
     if (shares.empty()) return "the operation takes no time";
     const auto range = range95(shares);
-    if (!range) return "one repetition does not say what hides";
+    if (!range) return "the share needs at least two repetitions";
     if (!can_be_share(*range)) return "the share is outside 0 to 1 by more than its interval";
     if (is_known_within(shares, known_within)) return {};
     return fmt::format("the share is not known within ± {:.0f} %", 100 * known_within);
@@ -194,7 +194,7 @@ std::string sentence(std::span<const Series* const> of_a_way) {
     std::string text = fmt::format("{} {} beside {} work: ", name(any->point.way),
                                    any->point.write ? "write" : "read", name(any->point.work));
     if (best == nullptr && any->times.size() < 2) {
-        return text + "the share that hides is not known from one repetition";
+        return text + "the share that hides needs at least two repetitions";
     }
     if (best == nullptr) {
         return text + fmt::format(

@@ -100,11 +100,11 @@ struct Series {
     /// is the share of the means, which a single short operation does not throw about. Empty where
     /// the operation takes no time.
     std::vector<double> hidden() const;
-    /// Empty if the share is known: within `known_within`, and where a share can be. One repetition
-    /// never says.
+    /// Why the share is not known; empty if it is. It is known if there are two repetitions, its
+    /// interval is within ± `known_within`, and it is between 0 and 1 (can_be_share).
     std::string why_not_known() const;
     bool is_known() const { return why_not_known().empty(); }
-    /// hidden(), or nothing where no share can be stated: of one repetition, or outside 0 to 1.
+    /// hidden(); empty if no share can be stated: one repetition, or outside 0 to 1.
     std::vector<double> stated() const;
     std::vector<double> slow_downs() const;
     std::vector<double> values(double Times::* what) const;

@@ -129,7 +129,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
 Status Overlap::fits(int ranks) const {
     const auto file = bytes_of_a_file(ranks);
     if (!file) return file.error();
-    // Only the run finds out which of several ways are missing.
+    // Only the run finds out which of the methods are missing.
     return check_given_cap(parameters_.max_bytes, !is_model(parameters_.backend.name),
                            needs_of(*file, parameters_.ways_asked ? parameters_.ways_in_force.size()
                                                                   : std::size_t{1}));

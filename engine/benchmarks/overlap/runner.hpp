@@ -148,7 +148,7 @@ class Runner {
     std::uint64_t generation_ = 0;
     std::int64_t done_ = 0;  ///< cells
     std::int64_t data_errors_ = 0;
-    std::optional<Error> wrong_in_warm_up_;  ///< the first; no cell has it
+    std::optional<Error> wrong_in_warm_up_;  ///< the first; not counted in any cell
     Outcome fatal_;
     bool stopping_ = false;
 };

@@ -9,13 +9,13 @@ namespace {
 
 using Word = std::uint64_t;
 constexpr std::size_t word_bytes = sizeof(Word);
-constexpr unsigned rank_shift = 40;  // places are below
+constexpr unsigned rank_shift = 40;  // the lower bits are the word's place
 
-/// Odd, so that the product with it can be undone; its bits look drawn.
+/// Odd, so that multiplication by it has an inverse; its bits look random.
 constexpr Word factor = 0x9e3779b97f4a7c15;
 
 constexpr Word inverse_of(Word odd) {
-    // Newton's iteration: each step doubles the number of right bits, of which x = odd has three.
+    // Newton's iteration: x = odd has three correct bits, and each step doubles their number.
     constexpr int steps = 5;
     Word x = odd;
     for (int i = 0; i < steps; ++i) x *= 2 - odd * x;
@@ -41,7 +41,8 @@ void stamp_messages(std::span<std::byte> memory, int rank) {
 }
 
 std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message) {
-    // The second word is the first one without a byte that was set.
+    // The first word contains the first byte, which the benchmark sets; the second is the first
+    // that is complete.
     if (message.size() <= 2 * word_bytes) return {};
     Word second = 0;
     std::memcpy(&second, message.data() + word_bytes, word_bytes);

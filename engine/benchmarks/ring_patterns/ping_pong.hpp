@@ -32,8 +32,8 @@ class PingPong {
     /// back 13 higher (docs/definitions/rings.md). Seconds of this rank for all timed round trips.
     double round_trips(int partner, bool client, std::int64_t bytes, std::int64_t loops);
 
-    /// From now on all bytes of the last message of each series are checked, untimed; `rank` is
-    /// this one's.
+    /// From now on all bytes of the last message of each series are checked, untimed. `rank` is the
+    /// caller's.
     void verify_all(int rank) { rank_ = rank; }
 
     std::int64_t errors() const { return errors_; }

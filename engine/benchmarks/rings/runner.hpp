@@ -41,7 +41,7 @@ class Runner {
     double time_loops(const Comm& ring, Exchange& exchange, Method method, std::int64_t bytes,
                       std::int64_t loops);
     void loop(const Comm& ring, Exchange& exchange, Method method, std::size_t bytes);
-    /// Around a timed series, untimed.
+    /// Before and after a timed series, untimed.
     void prepare_all(std::size_t bytes);
     void check_all(const Comm& ring, Method method, std::size_t bytes);
     void note_wrong(Method method, std::size_t bytes, int from, const std::string& what);

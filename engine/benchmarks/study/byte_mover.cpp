@@ -106,7 +106,7 @@ class ByteMover : public Mover {
         return status;
     }
 
-    /// Each rank for itself, with several calls under way, each in memory of its own.
+    /// Independent calls, several in flight, each with its own buffer.
     Status move_queued(Access access, Payload& payload, const Watching& watching, Moved& moved) {
         const auto depth = static_cast<std::size_t>(place_.cell.in_flight);
         auto queue = file_->queue({depth});
@@ -158,7 +158,7 @@ class ByteMover : public Mover {
             queue.post_read(slot, kept ? payload.to_read(call, piece) : own, place);
             return;
         }
-        // Stamped data are made in one place: a call under way needs a copy.
+        // Stamped data are made in one buffer, so a call in flight needs a copy.
         const auto data = payload.stamped(place);
         std::copy(data.begin(), data.end(), own.begin());
         queue.post_write(slot, own, place);
@@ -264,7 +264,7 @@ class ByteMover : public Mover {
     CallForm form_;
     std::int64_t most_calls_ = 0;      ///< of a rank that uses the file
     std::vector<std::int64_t> order_;  ///< pieces by call; empty: computed
-    std::optional<Buffer> slots_;      ///< of calls under way at the same time
+    std::optional<Buffer> slots_;      ///< buffers of the calls in flight
     std::unique_ptr<ByteFile> file_;
 };
 

@@ -203,15 +203,15 @@ struct Cell {
     Sync sync = Sync::beside;
     Counts counts = Counts::visit;
     Hints hints = {};
-    /// Its rates are the peak, by access, that others are compared with: the highest of several
-    /// numbers of streams and calls in flight. Pages are dropped before it whatever the options
-    /// say.
+    /// Its rates are candidates for the peak, by access, that others are compared with. The highest
+    /// over the numbers of streams and calls in flight counts. Pages are always dropped before it,
+    /// regardless of the options.
     bool is_peak = false;
     /// Files are reached by O_DIRECT, whatever the run's own way is; left out where the file system
     /// has none.
     bool past_cache = false;
-    /// Calls of a rank under way at the same time; more than 1 past the cache only, through
-    /// io_uring, and left out where that is missing.
+    /// Calls of a rank in flight. More than 1 needs `past_cache` and io_uring; without io_uring the
+    /// cell is left out.
     int in_flight = 1;
     /// Where there is none, it goes the run's own way instead.
     bool or_own_way = false;
@@ -245,11 +245,11 @@ struct Throughput {
     std::vector<std::pair<std::string, std::string>> passes;  ///< pattern and access
 };
 
-/// What answers a study's question, and is reported first.
+/// The result that answers a study's question; it is reported first.
 enum class Headline {
     by_access,              ///< the highest rate of a write, and that of a read
     strongest_and_weakest,  ///< the patterns with the highest and the lowest rate of an access
-    throughputs,            ///< things per second
+    throughputs,            ///< items per second
     enough,                 ///< how many ranks are enough
 };
 std::string_view name(Headline headline);

@@ -12,10 +12,10 @@
 namespace effio::study {
 namespace {
 
-/// Rates that differ by less are not told apart.
+/// The rate of the calls alone is shown if it is higher by this factor.
 constexpr double notably = 1.05;
 
-/// " ± 3 MB/s", or why there is none; in virtual time nothing differs.
+/// " ± 3 MB/s", or why there is no interval; empty if the values are equal (virtual time).
 std::string half_text(std::span<const double> values) {
     constexpr double digits = 1e-6;
     if (values.size() < 2) return " (one repetition: no interval)";
@@ -49,7 +49,7 @@ class ConsoleView : public Observer {
         if (const std::string sure = batch_means_text(r.batches); r.valid && !sure.empty()) {
             remark += (remark.empty() ? "" : "; ") + sure;
         }
-        // What the flush or opening and closing take is in the rate: the calls alone next to it.
+        // The rate includes the flush, or open and close: show the calls alone, too.
         if (r.valid && r.writing && r.longest("sync") > 0 &&
             r.transfer_rate() > notably * r.rate()) {
             remark += fmt::format("{}the calls alone {}", remark.empty() ? "" : "; ",
@@ -82,7 +82,8 @@ class ConsoleView : public Observer {
     }
 
   private:
-    /// The rates that answer the study's question; throughputs and numbers of ranks are above.
+    /// The rates that answer the study's question; throughputs and numbers of ranks are printed
+    /// elsewhere.
     void headline(const std::vector<Mean>& means) {
         if (definition_.headline == Headline::throughputs ||
             definition_.headline == Headline::enough) {
@@ -99,7 +100,7 @@ class ConsoleView : public Observer {
         if (!text.empty()) console_.print("\n" + text);
     }
 
-    /// A rate with its cell, its interval and where its bytes were.
+    /// A rate with its interval, its cell and the place of its bytes (storage or memory).
     std::string claim(const char* which, const Mean& mean) const {
         return fmt::format("{} {}: {}{}, {}{}\n", which, mean.pass.name,
                            format_rate(mean.rates.mean()), half_text(mean.values()),

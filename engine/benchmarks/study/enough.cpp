@@ -108,13 +108,12 @@ Figure EnoughRanks::figure(const std::string& benchmark) const {
 std::string EnoughRanks::why_not_known() const {
     switch (found.known) {
         case Enough::once:
-            return "how many are enough takes at least two repetitions";
+            return "an answer needs at least two repetitions";
         case Enough::growing:
             return fmt::format("the rate still grows with all {} processes: more may be needed",
                                ranks.back());
         case Enough::unclear:
-            return "how many are enough is not known: the 95 % intervals of the rates overlap "
-                   "(use more repetitions)";
+            return "no answer: the 95 % intervals of the rates overlap; use more repetitions";
         case Enough::known:
             break;
     }

@@ -19,8 +19,7 @@ struct EnoughRanks {
     Saturation found;
 
     int of_point() const { return ranks[found.point]; }
-    /// The fewest ranks that are enough, of the most that were measured; none where that is not
-    /// known.
+    /// The smallest number of ranks that is enough; no value if it is not known.
     Figure figure(const std::string& benchmark) const;
     /// "use 12 of 64 processes for I/O …".
     std::string sentence() const;

@@ -148,8 +148,7 @@ void Measure::cool(Cold& cold) const {
     cold.before(mine, stage_.options.storage.cache.drop || visit_.cell.is_peak);
 }
 
-/// Of files that are there and are about to be read: each is as long as that, and what of it was
-/// never written.
+/// Before a read of existing files: checks that each is long enough, and counts its holes.
 Status Measure::look_at_files(Readable& readable) const {
     const Cell& cell = visit_.cell;
     if (cell.arrays) {
@@ -157,7 +156,7 @@ Status Measure::look_at_files(Readable& readable) const {
             apart() ? cell.arrays->share_bytes(owner_) : cell.arrays->bytes();
         return Readable::fits(path_, least);
     }
-    // What else is in a file than its bytes, only its format knows.
+    // Only the format knows what else a file contains.
     if (!storage_.capabilities().plain || cell.parts_of_file > 1) return {};
     if (cell.items) {
         for (const auto& path : own_files()) {
@@ -233,7 +232,7 @@ bool Measure::pass(Done& done, bool first, bool last) {
         if (done.seen.cache) done.seen.cache->holes = holes;
     }
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
-    // What of the transfer was another part, of each file on its own.
+    // Parts that were measured for each file are not part of the transfer.
     done.seen.seconds = divided(std::move(done.seen.seconds), "transfer", done.moved.parts);
     const bool fine = done.seen.fine;
 

@@ -76,14 +76,14 @@ struct Stage {
     const Options& options;
     const Target& target;
     const Ways& ways;
-    // For cells that go past the cache: null where the file system has no O_DIRECT, or for those of
-    // several calls under way the kernel no io_uring.
+    // For cells past the cache: null if the file system has no O_DIRECT. `queued` is for several
+    // calls in flight: null also if the kernel has no io_uring.
     Storage* direct;
     Storage* queued;
     const HintRules& hints;
     bool each_rank = false;  ///< results tell of single ranks
 
-    /// Of a cell that goes past the cache.
+    /// The storage of a cell that goes past the cache.
     Storage* past_cache(const Cell& cell) const { return cell.in_flight > 1 ? queued : direct; }
 };
 
@@ -97,7 +97,7 @@ struct Visit {
     std::uint64_t data_run = 0;    ///< see Payload::seed_of
     /// By pass: it writes what is written again before anything reads it.
     std::vector<bool> overwritten_unread = {};
-    bool foreign = false;  ///< no cell of this run writes the files
+    bool foreign = false;  ///< this run does not write the files
 };
 
 /// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any

@@ -18,8 +18,8 @@ void Options::declare_common(OptionTable& table) {
     declare_repetitions(table, "of everything; the order rotates");
     table.choice(
         "fsync", fsync, {{"inside", Sync::inside}, {"beside", Sync::beside}, {"off", Sync::none}},
-        "flush to storage after writing: inside the rate, as a part that the rate does not count, "
-        "or not at all");
+        "flush to storage after writing: counted in the rate (inside), timed separately (beside), "
+        "or none (off)");
     declare_checks(table);
     storage.declare(table);
 }
@@ -71,9 +71,9 @@ void Options::declare_phases(OptionTable& table) {
 void Options::declare_peak(OptionTable& table) {
     table
         .add("peak", peak_text,
-             "what the path can do at most, as a rate, or 'measured': the best of 1, 2, 4, ... "
-             "and all ranks' streams, from an empty cache, past it, and past it with several "
-             "calls under way; results are also shown as a percentage of it")
+             "peak rate of the path, or 'measured': the best rate of 1, 2, 4, ... and all ranks, "
+             "each with its own stream: through an empty cache, past the cache, and past the cache "
+             "with several calls in flight; results are also shown as a percentage of the peak")
         .metavar("RATE|measured")
         .automatic("no comparison");
 }
@@ -111,7 +111,7 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
         cell.past_cache = true;
         if (way != "direct") add("stream past the cache", "_direct", block);
         cell.in_flight = peak_in_flight;
-        // So that there are enough of them to be under way at the same time.
+        // Smaller calls, so that enough of them can be in flight.
         std::int64_t small = block;
         while (cell.file_bytes / small < std::int64_t{4} * peak_in_flight &&
                small % (2 * StampedPattern::page) == 0) {

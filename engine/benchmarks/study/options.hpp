@@ -51,16 +51,16 @@ struct Options {
     void declare_peak(OptionTable& table);
     Status check_common();
 
-    /// What a peak is measured with.
+    /// The streams that measure a peak.
     struct PeakStreams {
         int ranks = 1;                                    ///< of the run
-        std::function<std::int64_t(std::int64_t)> bytes;  ///< of a file of so many streams
+        std::function<std::int64_t(std::int64_t)> bytes;  ///< of a file with this number of streams
         std::function<std::vector<Axis>(std::int64_t streams, std::int64_t call)> axes;
         std::string file;  ///< start of the names
     };
-    /// 1, 2, 4, ... and all ranks, each to and from a file of its own, in calls of peak_block():
-    /// through the cache, which is empty before and flushed inside; past it; and past it with
-    /// `peak_in_flight` calls under way.
+    /// Adds cells of 1, 2, 4, ... and all ranks, each with its own file and calls of peak_block():
+    /// through the cache (empty before, flush timed), past the cache, and past the cache with
+    /// `peak_in_flight` calls in flight.
     void add_peak(Definition& study, const PeakStreams& streams) const;
     static constexpr int peak_in_flight = 8;
     static std::int64_t peak_block(std::int64_t bytes);

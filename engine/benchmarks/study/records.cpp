@@ -59,7 +59,7 @@ class RecordView : public Observer {
                        flow.values, "a part was not measured");
     }
 
-    /// What answers the study's question, under its own name.
+    /// The result that answers the study's question; `own` is its name.
     Figure headline(const std::vector<Mean>& means, const std::vector<Flow>& flows,
                     const std::vector<EnoughRanks>& curves) const {
         const std::string own = underscored(definition_.name);
@@ -88,7 +88,7 @@ class RecordView : public Observer {
         return f;
     }
 
-    /// Of the curve that takes the most ranks; not known if that of any curve is not.
+    /// The figure of the curve that needs the most ranks; not known if any curve is not known.
     Figure most_of(const std::vector<EnoughRanks>& curves, const std::string& own) const {
         Figure f =
             figure(own, Json::object(), Metric::none("1", "one number of processes only", false));

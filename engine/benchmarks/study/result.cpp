@@ -176,7 +176,7 @@ std::optional<Peak> Means::peak_of(const Mean& mean) const {
     if (definition_.peak) return Peak{definition_.peak->count, true, {}};
     const Mean* highest = nullptr;
     for (const auto& [key, other] : means_) {
-        // Over all numbers of ranks: what some of them reach, the path can do.
+        // Over all numbers of ranks: the path can do what any of them reaches.
         if (!other.cell->is_peak || other.pass.writes() != mean.pass.writes() ||
             other.rates.count() == 0) {
             continue;
@@ -219,7 +219,7 @@ void Means::compare_with_fewest(std::vector<Mean>& all) const {
         mean.from_ranks = fewest->cell->ranks;
         const auto values = mean.values();
         if (fewest != &mean && values.size() < 2) {
-            mean.no_efficiency = "one repetition does not say";
+            mean.no_efficiency = "needs at least two repetitions";
         } else if (fewest != &mean && !are_apart(values, fewest->values())) {
             mean.no_efficiency = "the 95 % intervals of the rates overlap";
         } else {
@@ -262,7 +262,7 @@ std::vector<Flow> Means::flows(const std::vector<Mean>& means) const {
 
 namespace {
 
-/// How sure it is that bytes were on storage: the more severe doubt is the lower number.
+/// How certain it is that the bytes were on storage; a higher number is more certain.
 int standing(const Mean& mean) {
     constexpr double some = 0.05;
     if (mean.holes.value_or(0) > some) return -1;

@@ -60,7 +60,7 @@ struct PassResult : VisitResult {
     Measurement to_measurement(const std::string& benchmark) const;
 };
 
-/// What rates are compared with.
+/// The rate that others are compared with.
 struct Peak {
     double rate = 0;
     bool given = false;           ///< by the user, not measured
@@ -82,35 +82,35 @@ struct Mean {
     bool flushed = false;            ///< those, in a part of its own
     std::vector<double> file_rates;  ///< files per second, of items
     bool failed = false;             ///< one of them was not valid
-    double seen_bytes = 0;           ///< of valid repetitions whose evidence says where they were
-    double storage_bytes = 0;        ///< of those: from storage, or on it when the clock stopped
-    double unseen_bytes = 0;         ///< of the others
-    std::optional<double> holes;     ///< the largest share that was read and never written
+    double seen_bytes = 0;           ///< of valid repetitions with a known place of the bytes
+    double storage_bytes = 0;        ///< of `seen_bytes`: read from storage, or on it in time
+    double unseen_bytes = 0;         ///< of valid repetitions with an unknown place
+    std::optional<double> holes;     ///< the largest share of bytes read that were never written
     std::map<std::int64_t, double> round_seconds;  ///< that the rate counts, by repetition
     std::string backend;
     // Filled by Means::list.
     std::optional<Peak> peak;
     std::optional<double> speed_up;  ///< over the same with `from_ranks`, the fewest
-    /// Speed-up over the growth of the ranks, where the two rates are known and differ.
+    /// Speed-up divided by the growth of the ranks, if the two rates are known and differ.
     std::optional<double> efficiency;
-    std::string no_efficiency;  ///< else: why
+    std::string no_efficiency;  ///< why `efficiency` has no value
     int from_ranks = 0;
 
-    /// Of the peak.
+    /// Rate as a share of the peak.
     std::optional<double> share() const {
         return peak ? std::optional(rates.mean() / peak->rate) : std::nullopt;
     }
-    /// Of the bytes of all repetitions; nothing where it is not known.
+    /// Share of the bytes of all repetitions; empty if it is not known.
     std::optional<double> storage_fraction() const;
     Whereabouts whereabouts() const;
     /// "on storage".
     std::string evidence_text() const;
-    /// By more than the last digits of a computation.
+    /// Above by more than rounding errors.
     bool is_above_peak() const {
         constexpr double digits = 1e-6;
         return peak && *share() > 1 + digits;
     }
-    /// Why a rate is above the peak: a cache only where its own evidence says so.
+    /// Why the rate is above the peak. A cache is named only if the rate's evidence shows it.
     std::string above_peak() const;
 
     /// The valid rates in the order in which they were measured.
@@ -139,10 +139,10 @@ class Means {
     std::vector<Mean> list() const;
     /// Of the study's throughputs, from the means that list() gave.
     std::vector<Flow> flows(const std::vector<Mean>& means) const;
-    /// For each kind of access (writing, reading, modifying) the highest rate, of those whose bytes
-    /// were on storage if there are any; without those that were not measured.
+    /// The highest measured rate of each kind of access (writing, reading, modifying). Rates whose
+    /// bytes were on storage come before all others.
     static std::vector<const Mean*> best(const std::vector<Mean>& means);
-    /// The lowest rate of the same access as `best`, of the same choice.
+    /// The lowest rate of the same access as `best`, chosen among the same rates.
     static const Mean* weakest(const std::vector<Mean>& means, const Mean& best);
 
   private:

@@ -378,7 +378,7 @@ std::unique_ptr<Storage> make_direct(Job& job, const Target& target, Storage& st
     return takes != 0 ? make_storage(job.session, direct, job.room) : nullptr;
 }
 
-/// Collective. The same with several calls under way: io_uring, tried with a file of theirs.
+/// Collective. The storage for several calls in flight (io_uring), tested with a file of a cell.
 std::unique_ptr<Storage> make_queued(Job& job, const Target& target, const Storage* direct,
                                      const std::vector<Group>& groups) {
     const auto wants = std::find_if(groups.begin(), groups.end(), [](const Group& group) {

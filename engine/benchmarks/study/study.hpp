@@ -19,7 +19,7 @@ namespace effio::study {
 /// What all cells would do, by arithmetic.
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input);
 
-/// Whether a --max-bytes that was given is large enough.
+/// Whether the given --max-bytes is large enough.
 Status check_cap(const Definition& definition, const Options& options);
 
 /// What is done after the cells and is none. Its files are declared and removed with theirs.

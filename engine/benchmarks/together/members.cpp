@@ -165,8 +165,8 @@ Status make_members(const Options& options, Members& members) {
         if (auto made = parse_member(options, text, ++number, members); !made) note(made.error());
     }
     if (options.show > number) {
-        note(usage_error(
-            fmt::format("--show {}: there are only {}", options.show, count_of(number, "group"))));
+        note(usage_error(fmt::format("--show {}: out of range; the command line has {}",
+                                     options.show, count_of(number, "group"))));
     }
     if (!faults.cause.empty()) return faults;
     std::int64_t first = 0;

@@ -141,7 +141,7 @@ def enough_sentence(f: FigureRecord) -> str:
     if ranks is None or s is None or s.count < 2:
         if best is None or told.best_ranks is None:
             return ""
-        why = f.metric.reason or "how many are enough takes at least two repetitions"
+        why = f.metric.reason or "an answer needs at least two repetitions"
         slower = f"; {_SHAPES['falling']}" if told.answer and told.shape == "falling" else ""
         return (
             f"highest rate {fmt.rate(best)} with {told.best_ranks:.0f} of {told.of_ranks:.0f}"

@@ -157,12 +157,12 @@ TEST(Overlap, one_repetition_and_what_is_no_share_are_not_known) {
     once.times.pop_back();
     EXPECT_FALSE(once.is_known());
     EXPECT_TRUE(once.stated().empty());
-    EXPECT_EQ(once.why_not_known(), "one repetition does not say what hides");
+    EXPECT_EQ(once.why_not_known(), "the share needs at least two repetitions");
     EXPECT_EQ(best_of({once}), nullptr);
     const std::vector<const Series*> one{&once};
     EXPECT_EQ(sentence(one),
-              "thread write beside compute work: the share that hides is not known from one "
-              "repetition");
+              "thread write beside compute work: the share that hides needs at least two "
+              "repetitions");
     const Series below = series(Way::thread, 4096, times(1, 4, 18.37));
     EXPECT_EQ(below.why_not_known(), "the share is outside 0 to 1 by more than its interval");
     EXPECT_TRUE(below.stated().empty());

@@ -153,7 +153,7 @@ TEST(StudyScaling, an_efficiency_is_never_of_one_repetition_or_of_overlapping_in
     const auto once = list({{100, 286, 400}});
     EXPECT_DOUBLE_EQ(*once[1].speed_up, 2.86);
     EXPECT_FALSE(once[1].efficiency);
-    EXPECT_EQ(once[1].no_efficiency, "one repetition does not say");
+    EXPECT_EQ(once[1].no_efficiency, "needs at least two repetitions");
     const auto twice = list({{100, 101, 400}, {101, 100, 400}});
     EXPECT_EQ(twice[1].no_efficiency, "the 95 % intervals of the rates overlap");
     EXPECT_DOUBLE_EQ(*twice[2].efficiency, 400 / 100.5 / 4);

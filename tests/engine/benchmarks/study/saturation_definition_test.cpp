@@ -146,7 +146,7 @@ TEST(SaturationStudy, only_rounds_that_are_complete_count) {
     EXPECT_EQ(curves[0].found.shape, Shape::linear);
     EXPECT_FALSE(curves[0].figure("saturation").samples->low95);
     EXPECT_EQ(curves[0].figure("saturation").metric.reason,
-              "how many are enough takes at least two repetitions");
+              "an answer needs at least two repetitions");
     // Without a complete one nothing is said, and neither of a single number of processes.
     EXPECT_TRUE(enough_of(*study, measured(*study, {{100, 0}, {0, 200}}).list()).empty());
     const auto one = define(p, 1);

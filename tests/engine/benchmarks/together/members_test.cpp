@@ -110,7 +110,8 @@ TEST(Members, every_fault_is_told_with_the_name_of_its_group) {
 
 TEST(Members, the_job_has_faults_of_its_own) {
     EXPECT_EQ(Line().fault({}), "--group is needed, once for each group of ranks");
-    EXPECT_EQ(Line().fault({"-g", "1: ior", "--show", "2"}), "--show 2: there are only 1 group");
+    EXPECT_EQ(Line().fault({"-g", "1: ior", "--show", "2"}),
+              "--show 2: out of range; the command line has 1 group");
     EXPECT_EQ(Line().fault({"-g", "1: ior --max-bytes 200", "--max-bytes", "100"}),
               "--max-bytes: the groups' own are more in all");
     EXPECT_EQ(Line().fault({"-g", "2147483647: ior", "-g", "1: ior"}), "too many ranks in all");
