@@ -148,7 +148,6 @@ class Runner {
     bool in_step_;
     std::uint64_t base_seed_ = 0;
     double begin_ = 0;
-    std::int64_t seeds_drawn_ = 0;
     /// Of the latest write phase with this transfer size, on this rank's workers.
     std::optional<std::vector<std::int64_t>> written_;
     RunResult result_;
