@@ -42,7 +42,7 @@ std::vector<Curve> curves_of(const Definition& definition, const std::vector<Mea
             curve->told.where = std::move(where);
             curve->told.where_text = fmt::format("{} {}", mean.cell->pattern, mean.pass.name);
             for (const auto& axis : mean.cell->axes) {
-                if (axis.name == definition.scales_over) continue;
+                if (axis.name == definition.scales_over || axis.value.is_null()) continue;
                 curve->told.where_text += fmt::format(", {} {}", axis.title, axis.text);
             }
         }

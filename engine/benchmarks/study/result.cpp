@@ -25,6 +25,7 @@ Json place_of(const RankValue& rank) {
 std::string axes_text(const Cell& cell) {
     std::string text;
     for (const auto& axis : cell.axes) {
+        if (axis.value.is_null()) continue;  // it does not apply to this cell
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis.title, axis.text);
     }
     return text;
