@@ -228,7 +228,7 @@ def test_the_shortest_of_files_have_data_of_their_own(
         (["-n", "5", "-e", "10"], "--read-bytes: more than"),
         (["-n", "5", "--create", "mknod", "-w", "1"], "opens no file"),
         (["-n", "5", "-S"], "--things=files"),
-        (["-n", "5", "--threads", "6"], "not enough"),
+        (["-n", "5", "--threads", "6"], "--threads: 6 is more than the 5 items"),
         (["-n", "5", "--no-barriers", "-N", "1"], "--no-barriers"),
         (["-n", "5", "-W", "3", "-b", "2"], "--stonewall"),
         (["-n", "5", "--phases", "fly"], "--phases"),

@@ -275,7 +275,7 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
         (["--work-time", "0s"], "--work-time"),
         (["--poll", "-1"], "--poll"),
         (["--repetitions", "0"], "--repetitions"),
-        (["--until-ci", "5%", "--repetitions", "2"], "and at least 10 are needed"),
+        (["--until-ci", "5%", "--repetitions", "2"], "and must be at least 10"),
         (["--backend-options", "speed=1"], "takes no settings"),
         (["--transfer", "1TiB", "--repetitions", "1000000"], "larger than 8 EiB"),
     ],

@@ -265,8 +265,8 @@ def test_the_plan_tells_the_least_and_the_most(
         ("tile-io --until-ci few", "--until-ci: 'few' is not a number"),
         ("mdtest --until-ci=-5%", "--until-ci: '-5%' is negative"),
         ("mdtest --until-ci 5%%", "--until-ci: '5%%' has the unknown unit '%%'"),
-        ("ior --until-ci 5% --repetitions 2", "--repetitions 2: with --until-ci it is the most"),
-        ("ior --until-ci 5% --repetitions 1", "and at least 10 are needed"),
+        ("ior --until-ci 5% --repetitions 2", "--repetitions 2: with --until-ci this is the maximum"),
+        ("ior --until-ci 5% --repetitions 1", "and must be at least 10"),
         ("tile-io --until-ci 5% -r 1", "--repetitions 1: with --until-ci"),
         ("mdtest --until-ci 5% -i 2", "--iterations 2: with --until-ci"),
         ("ior --until-ci-limit 3s", "--until-ci-limit needs --until-ci"),
@@ -295,7 +295,7 @@ def test_repetitions_of_a_pio_configuration_are_the_most(
         run = any_engine.alone(words, tmp_path)
         assert run.code == code, run
         if code == 2:
-            assert "ModuleReps 9: with --until-ci it is the most" in run.stderr, run
+            assert "ModuleReps 9: with --until-ci this is the maximum" in run.stderr, run
         else:
             assert "at most 11 repetitions" in run.stdout, run
 
@@ -390,8 +390,8 @@ def test_rounds_of_several_partitions(any_engine: Engine, tmp_path: Path, data: 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("b-eff-io --until-ci 5% --rounds 2", "--rounds 2: with --until-ci it is the most"),
-        ("b-eff --until-ci 5% --rounds 1", "and at least 10 are needed"),
+        ("b-eff-io --until-ci 5% --rounds 2", "--rounds 2: with --until-ci this is the maximum"),
+        ("b-eff --until-ci 5% --rounds 1", "and must be at least 10"),
         ("rings --rounds 0", "--rounds: 0 is"),
         ("rings --until-ci-limit 3s", "--until-ci-limit needs --until-ci"),
         ("b-eff-io --adapt --rounds 2", "--adapt: not with several --rounds"),
