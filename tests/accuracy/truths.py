@@ -79,7 +79,7 @@ class Truth:
         return -self.off(reported) if self.unit == "s" else self.off(reported)
 
 
-_FILES = f"files that take exactly as long as told (`null`), {RANKS} ranks"
+_FILES = f"files that take exactly the given time (`null`), {RANKS} ranks"
 _CALLS = f"{CALLS} calls of {CALL * 1e3:g} ms each"
 _DISK = "a block device that a control group holds to 8 MiB/s"
 _TCP = f"`tbf` at {LINK / 1e6:g} Mbit/s, of which TCP leaves {SEGMENT} of {FRAME} bytes"
@@ -120,7 +120,7 @@ TRUTHS = [
     Truth(
         "mdtest-create",
         "`mdtest`: files created",
-        f"names that take exactly as long as told (`null`), {RANKS} ranks: "
+        f"names that take exactly the given time (`null`), {RANKS} ranks: "
         f"{ITEMS} files of {CREATE * 1e3:g} ms each",
         RANKS / CREATE,
         "op/s",

@@ -50,7 +50,7 @@ class BeffIoTeller:
             averages.append(scaling)
         sections = [
             Section("page", "Bandwidth by pattern, chunk size and access", page),
-            Section("averages", "How the figure comes about", averages),
+            Section("averages", "How the figure is computed", averages),
         ]
         splits = time_splits(run)
         if splits:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the figure comes about: averages of accesses and partitions, and how they scale."""
+"""How the figure is computed: averages of accesses and partitions, and how they scale."""
 
 from __future__ import annotations
 
