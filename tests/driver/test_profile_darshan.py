@@ -357,7 +357,7 @@ def test_other_sizes_of_calls_are_said() -> None:
     one = _only(_log(POSIX=[_wrote(**more)]))
     assert (one.transfer, one.transfer_share) == (MIB, 0.75)
     (step,) = imitate(profile_of(_log(POSIX=[_wrote(**more)])))
-    assert "calls of other sizes, which move 25 % of its bytes" in step.missing
+    assert "4 of 52 calls have another size; they move 25 % of its bytes" in step.missing
 
 
 def test_files_of_processes_again_and_again() -> None:
@@ -459,11 +459,36 @@ def test_what_is_incomplete_is_said() -> None:
 
 
 def test_many_kinds_are_cut_to_those_that_matter() -> None:
-    rows = [_wrote(file=i, rank=0, calls=1, size=2**i) for i in range(1, 30)]
+    rows = [_wrote(file=i, rank=0, calls=1, size=2**i) for i in range(20, 49)]
     profile = profile_of(_log(POSIX=rows))
     assert len(profile.activity) == 20
-    assert profile.activity[0].bytes == 2**29
+    assert profile.activity[0].bytes == 2**48
     assert any("9 kinds" in what for what in profile.unknown)
+
+
+def test_many_small_files_are_one_activity() -> None:
+    """However their sizes, and so those of their calls, differ."""
+    rows = [_wrote(file=i, rank=0, calls=2, size=2**i) for i in range(1, 19)]
+    one = _only(_log(POSIX=rows))
+    # 2 (2 + 4 + ... + 2^18) bytes in 18 files, in 36 calls of 29,127.1 bytes in the mean.
+    assert (one.files, one.times, one.bytes * 18) == ("one-process", 18, 2 * (2**19 - 2) // 18 * 18)
+    assert (one.calls, one.transfer) == (2, (2 * (2**19 - 2) // 18) // 2)
+    assert one.file_sizes == (4, 2**11, 2**19)
+    assert one.transfer_share is None
+    (step,) = imitate(profile_of(_log(POSIX=rows)))
+    assert "files of 4 B to 512 KiB (median 2 KiB): all have the mean size" in step.missing
+
+
+def test_what_is_left_out_is_counted_in_calls() -> None:
+    """64 calls of MACSio move 89 % of the bytes, and all others are small."""
+    name = "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
+    profile = _shipped(name)
+    (large, *_) = profile.activity
+    assert (large.calls, large.typical_calls) == (7759, 64)
+    (step, *_) = imitate(profile)
+    assert step.missing[0] == "7695 of 7759 calls have another size; they move 11 % of its bytes"
+    # Their cost counts: the prediction is for all calls.
+    assert step.measures[0].work.operations == 7759
 
 
 def test_numbers_that_no_run_has() -> None:

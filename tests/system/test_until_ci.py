@@ -265,7 +265,10 @@ def test_the_plan_tells_the_least_and_the_most(
         ("tile-io --until-ci few", "--until-ci: 'few' is not a number"),
         ("mdtest --until-ci=-5%", "--until-ci: '-5%' is negative"),
         ("mdtest --until-ci 5%%", "--until-ci: '5%%' has the unknown unit '%%'"),
-        ("ior --until-ci 5% --repetitions 2", "--repetitions 2: with --until-ci this is the maximum"),
+        (
+            "ior --until-ci 5% --repetitions 2",
+            "--repetitions 2: with --until-ci this is the maximum",
+        ),
         ("ior --until-ci 5% --repetitions 1", "and must be at least 10"),
         ("tile-io --until-ci 5% -r 1", "--repetitions 1: with --until-ci"),
         ("mdtest --until-ci 5% -i 2", "--iterations 2: with --until-ci"),

@@ -99,6 +99,7 @@ def kept_runs(steps: list[Imitation], store: Store) -> list[Judged]:
 def _data(
     profile: Profile, steps: list[Imitation], missing: list[str], prediction: Prediction
 ) -> dict[str, Any]:
+    far = prediction.extrapolation
     return {
         "schema": ANSWER_SCHEMA,
         "profile": profile.model_dump(mode="json", by_alias=True),
@@ -115,9 +116,15 @@ def _data(
             "io_share_high95": prediction.high,
             "steps": [
                 {"step": e.step, "of": e.what, "rate": e.rate, "unit": e.unit, "values": e.values,
-                 "ranks": list(e.ranks), "seconds": e.seconds, "reason": e.reason or None}
+                 "ranks": list(e.ranks), "seconds": e.seconds,
+                 "seconds_low95": e.low, "seconds_high95": e.high,
+                 "cost": None if e.cost is None else {
+                     "file_seconds": e.cost.open, "call_seconds": e.cost.operation,
+                     "byte_seconds": e.cost.byte, "sizes": e.cost.sizes},
+                 "not_reliable": e.odd or None, "reason": e.reason or None}
                 for e in prediction.expected
             ],
+            "extrapolation": far.text or None if far else None,
             "remarks": list(prediction.remarks),
         },
     }  # fmt: skip

@@ -21,7 +21,13 @@ def _step(one: Imitation) -> dict[str, Any]:
     table: dict[str, Any] = {"name": one.name, "benchmark": one.benchmark, "tags": [one.tag]}
     if one.ranks:
         table["ranks"] = int(one.ranks) if one.ranks.isdigit() else one.ranks
-    return table | {"options": dict(one.options)}
+    # Within the step, `scale` is a part of that of the whole campaign.
+    axes = list(one.sizes[-1])
+    sweep = {
+        axis: [size.get(axis, one.options.get(axis, "")) for size in one.sizes] for axis in axes
+    }
+    table |= {"values": {"scale": 1}, "options": dict(one.options), "sweep": sweep}
+    return table | ({"zip": [axes]} if len(axes) > 1 else {})
 
 
 def campaign_table(
@@ -54,6 +60,8 @@ def campaign_text(
         f" {fmt.count_of(profile.ranks, 'process')}.",
         f"As it was: effio run FILE --ranks {profile.ranks}. With other numbers of ranks, and with",
         "--scale 0.01, each process does what one of the application does, or that part of it.",
+        "Each step has two sizes or more: costs of opening, of a call and of a byte are fitted to",
+        "them. A very small --scale makes them equal.",
         "",
         "Not imitated:",
         *(f"- {fmt.plain(line, 300)}" for line in missing),

@@ -86,7 +86,11 @@ class Activity(_Table):
     # A log tells these, nobody is asked.
     seconds: StrictFloat | None = Field(default=None, ge=0)  # mean of the processes
     transfer_share: StrictFloat | None = Field(default=None, ge=0, le=1)
+    calls: StrictInt | None = Field(default=None, ge=1)  # of all processes, each time
+    typical_calls: StrictInt | None = Field(default=None, ge=0)  # those of `transfer`
     file_count: StrictInt | None = Field(default=None, ge=1)
+    # Smallest, median and largest of several files that one process each uses.
+    file_sizes: tuple[StrictInt, StrictInt, StrictInt] | None = None
     example: StrictStr = ""  # one of the files
 
     @model_validator(mode="after")

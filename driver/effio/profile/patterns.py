@@ -24,6 +24,11 @@ Access = Literal["write", "read"]
 ACCESSES: tuple[Access, Access] = ("write", "read")
 # Intervals of a run that are closer than this part of it are one phase.
 GAP = 0.01
+# Files of one process below this are small, larger ones if they are moved in few calls: however
+# their sizes differ, they are one activity.
+SMALL_FILE = 64 << 10
+LARGER_FILE = 1 << 20
+FEW_CALLS = 4
 # Activities beyond are the less important ones.
 MOST_ACTIVITIES = 20
 _STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
@@ -247,14 +252,20 @@ class _Reader:
         )
 
 
+def _is_small(use: _Use) -> bool:
+    most = LARGER_FILE if use.all_calls <= FEW_CALLS else SMALL_FILE
+    return not use.is_shared and use.bytes < most
+
+
 def _grouped(uses: Iterable[_Use]) -> list[list[_Use]]:
-    """Files that are used alike, those that move most first."""
+    """Files that are used alike, those that move most first. The size of the calls of a small file
+    is mostly that of the file."""
     found: dict[tuple[object, ...], list[_Use]] = defaultdict(list)
     for use in uses:
         together = use.collective is not None and use.collective >= 0.5
         key = (
             use.access, use.library, use.is_shared, use.rank_count if use.is_shared else 1,
-            together, use.transfer.bit_length(),
+            together, "small" if _is_small(use) else use.transfer.bit_length(),
         )  # fmt: skip
         found[key].append(use)
     return sorted(found.values(), key=lambda some: -sum(use.bytes for use in some))
@@ -300,6 +311,11 @@ def _activity(some: Sequence[_Use], log: Log, taken: Mapping[str, object]) -> Ac
     number = sum(one == name or one.startswith(f"{name}-") for one in taken)
     of = sum(use.aligned_of for use in some)
     each = max(1, total // times)
+    every = max(1, round(sum(use.all_calls for use in some) / times))
+    alike = sum(use.calls for use in some if use.transfer == typical)
+    sizes = sorted(use.bytes for use in some)
+    # Small files have calls of all sizes: their mean stands for them, with the sizes of the files.
+    small = _is_small(first) and len({use.transfer for use in some}) > 1
     return Activity(
         name=f"{name}-{number + 1}" if number else name,
         access=first.access,
@@ -308,7 +324,7 @@ def _activity(some: Sequence[_Use], log: Log, taken: Mapping[str, object]) -> Ac
         bytes=each,
         times=times,
         ranks=ranks if 1 < ranks < log.ranks else None,
-        transfer=min(typical, each),
+        transfer=max(1, each // every) if small else min(typical, each),
         layout=layout,
         piece=min(piece, each) if piece else None,
         collective=_mean(some, "collective", "calls"),
@@ -316,8 +332,15 @@ def _activity(some: Sequence[_Use], log: Log, taken: Mapping[str, object]) -> Ac
         flush=any(use.flushes for use in some) if first.access == "write" else None,
         aligned=round(1 - sum(use.not_aligned for use in some) / of, 4) if of else None,
         seconds=sum(use.seconds for use in some) / log.ranks,
-        transfer_share=round(min(1.0, moved / total), 4),
+        transfer_share=None if small else round(min(1.0, alike * typical / total), 4),
+        calls=every,
+        typical_calls=None if small else min(every, round(alike / times)),
         file_count=len(some),
+        file_sizes=(
+            (sizes[0], sizes[len(sizes) // 2], sizes[-1])
+            if len(sizes) > 1 and not first.is_shared
+            else None
+        ),
         example=fmt.plain(PurePosixPath(log.names.get(first.file, "")).name, 200),
     )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
 from effio.campaign.expression import Value
+from effio.profile.cost import Work
 from effio.profile.model import Activity, Profile
 
 # From here on calls count as made by all processes together.
@@ -23,6 +24,8 @@ NAMES_OF_A_RANK = 10
 # An activity of less than this part of the bytes is left out, unless it takes as much of the time.
 NEGLIGIBLE = 0.001
 MOST_DATASETS = 10_000
+# A step is measured at its size, and at this part of it.
+SMALLER = 4
 
 _BACKENDS = {
     "posix": "posix", "stdio": "posix", "mpi-io": "mpiio", "hdf5": "hdf5", "netcdf": "hdf5",
@@ -38,14 +41,24 @@ _SUBSTITUTES = {
 
 @dataclass(frozen=True)
 class Measures:
-    """Which measurements of a step are those of the activity, and how much of it they stand for:
-    bytes, or operations on names."""
+    """Which measurements of a step are those of the activity, and what of it they stand for: the
+    work of all processes each time, and how often. Where calls are not counted their number follows
+    from the bytes. `opens_each`: each process opens a file."""
 
     access: str
-    amount: int
+    work: Work
     unit: str  # of the rate
+    times: int = 1
+    counts_calls: bool = False
+    opens_each: bool = False
     phase: str = ""  # of mdtest
     member: str = ""  # of detail, that has the rate in place of the measurement's own
+
+    @property
+    def amount(self) -> float:
+        """Bytes, or operations on names, of a whole run."""
+        each = self.work.bytes if self.unit == "B/s" else self.work.operations
+        return each * self.times
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,16 @@ class Imitation:
     bytes_of_a_rank: int = 0  # at scale 1
     ranks: str = ""
     missing: tuple[str, ...] = ()
+    small_transfer: str = ""  # for a size in smaller calls
+
+    @property
+    def sizes(self) -> tuple[dict[str, Value], ...]:
+        """Points of the sweep: costs are fitted to sizes. Smaller calls tell the cost of a call
+        from that of a byte."""
+        small: dict[str, Value] = {"scale": f"{{scale / {SMALLER}}}"}
+        whole: dict[str, Value] = {"scale": "{scale}"}
+        calls = ({**small, "transfer": self.small_transfer},) if self.small_transfer else ()
+        return whole, small, *calls
 
     @property
     def tag(self) -> str:
@@ -129,11 +152,13 @@ def _block_bytes(cells: int) -> int:
 
 
 _FLASH_VARIABLES = 24
+_FLASH_BLOCKS = 64
 
 
 def _flash_io(profile: Profile, activity: Activity) -> Imitation:
     own = _bytes_of_a_rank(profile, activity)
-    cells = next((n for n in (16, 8) if own >= 2 * _block_bytes(n)), 4)
+    # Fine enough for a small part of it.
+    cells = next((n for n in (16, 8) if own >= _FLASH_BLOCKS * _block_bytes(n)), 4)
     blocks = max(1, round(own / _block_bytes(cells)))
     backend = "netcdf4" if activity.library == "netcdf" else activity.library
     reading = activity.access == "read"
@@ -250,7 +275,15 @@ def _ior(profile: Profile, activity: Activity) -> Imitation:
         made.options["phases"] = "write"
     if activity.variables > 1:
         made.missing.append(f"{activity.variables} arrays in a file: it has one for each segment")
-    return _imitation(profile, activity, "ior", made)
+    found = _imitation(profile, activity, "ior", made)
+    ranks = profile.ranks_of(activity)
+    each = made.options["files"] == "per-process"
+    calls = activity.calls or max(1, round(activity.bytes / transfer))
+    work = Work(ranks if each else 1, calls, activity.bytes)
+    counted = replace(found.measures[0], work=work, counts_calls=True, opens_each=each)
+    small = transfer // SMALLER
+    fits = small > 0 and transfer % SMALLER == 0 and (backend != "hdf5" or small % 8 == 0)
+    return replace(found, measures=(counted,), small_transfer=f"{small}B" if fits else "")
 
 
 def _blocks(activity: Activity, own: int, transfer: int, made: _Made) -> dict[str, Value]:
@@ -272,11 +305,23 @@ def _blocks(activity: Activity, own: int, transfer: int, made: _Made) -> dict[st
     return whole
 
 
+def _other_calls(activity: Activity, rest: float) -> str:
+    """Counted in calls and in bytes: many small calls move few bytes."""
+    which = "calls of other sizes"
+    if activity.calls and activity.typical_calls is not None:
+        which = f"{activity.calls - activity.typical_calls} of {activity.calls} calls have another"
+        return f"{which} size; they move {fmt.percent(rest)} of its bytes"
+    return f"{which}, which move {fmt.percent(rest)} of its bytes"
+
+
 def _imitation(profile: Profile, activity: Activity, benchmark: str, made: _Made) -> Imitation:
     own = _bytes_of_a_rank(profile, activity)
     if activity.transfer_share is not None and activity.transfer_share < 0.95:
         rest = 1 - activity.transfer_share
-        made.missing.append(f"calls of other sizes, which move {fmt.percent(rest)} of its bytes")
+        made.missing.append(_other_calls(activity, rest))
+    if activity.file_sizes is not None and len(set(activity.file_sizes)) > 1:
+        least, median, most = map(fmt.size, activity.file_sizes)
+        made.missing.append(f"files of {least} to {most} (median {median}): all have the mean size")
     aligned = activity.aligned
     if aligned is not None and aligned < 0.9 and benchmark == "ior" and activity.library != "hdf5":
         made.missing.append(
@@ -289,7 +334,7 @@ def _imitation(profile: Profile, activity: Activity, benchmark: str, made: _Made
         name=activity.name,
         benchmark=benchmark,
         options=made.options,
-        measures=(Measures(activity.access, activity.bytes * activity.times, "B/s"),),
+        measures=(Measures(activity.access, Work(1, 0, activity.bytes), "B/s", activity.times),),
         bytes_of_a_rank=own,
         ranks="1" if some == 1 else ranks,
         missing=tuple(made.missing),
@@ -318,7 +363,9 @@ def _mdtest(profile: Profile) -> Imitation | None:
         benchmark="mdtest",
         options=options,
         measures=tuple(
-            Measures("", count, "op/s", phase) for phase, count in counts.items() if count
+            Measures("", Work(1, count, 0), "op/s", counts_calls=True, phase=phase)
+            for phase, count in counts.items()
+            if count
         ),
         missing=("files that lay in the directories before",),
     )

@@ -30,6 +30,13 @@ def _what(profile: Profile) -> str:
     )
 
 
+def _sizes(a: Activity) -> str:
+    if a.file_sizes is None:
+        return ""
+    least, median, most = map(fmt.size, a.file_sizes)
+    return least if least == most else f"{least} to {most}, median {median}"
+
+
 def _activity_row(profile: Profile, a: Activity) -> list[Cell]:
     layout = a.layout if a.piece is None else f"{a.layout}, {fmt.exact_size(a.piece)}"
     return [
@@ -38,6 +45,7 @@ def _activity_row(profile: Profile, a: Activity) -> list[Cell]:
         a.bytes,
         a.times,
         a.transfer,
+        a.calls,
         a.library,
         _FILES[a.files],
         layout,
@@ -46,6 +54,7 @@ def _activity_row(profile: Profile, a: Activity) -> list[Cell]:
         profile.ranks_of(a),
         a.variables if a.variables > 1 else None,
         a.seconds,
+        _sizes(a),
         fmt.plain(a.example, 60),
     ]
 
@@ -53,11 +62,11 @@ def _activity_row(profile: Profile, a: Activity) -> list[Cell]:
 def activities(profile: Profile) -> Table:
     columns = [
         Column("activity"), Column("access"), Column("each time", "B"), Column("times", "1"),
-        Column("calls of", "B"), Column("library"), Column("files"),
-        Column("layout", extra=True), Column("collective", "1", "%", 3),
+        Column("calls of", "B"), Column("calls", "1", extra=True), Column("library"),
+        Column("files"), Column("layout", extra=True), Column("collective", "1", "%", 3),
         Column("aligned", "1", "%", 3, extra=True), Column("processes", "1"),
         Column("arrays", "1", extra=True), Column("mean time", "s", extra=True),
-        Column("for example", extra=True),
+        Column("files of", extra=True), Column("for example", extra=True),
     ]  # fmt: skip
     rows = [_activity_row(profile, a) for a in profile.activity]
     return Table(columns, rows, "What it does")
@@ -144,34 +153,55 @@ def steps_table(steps: Sequence[Imitation]) -> Table:
 def _expected_row(e: Expected) -> list[Cell]:
     ranks = ", ".join(map(str, e.ranks))
     rate = None if e.rate is None else fmt.quantity(e.rate, e.unit)
-    return [e.step, e.what, rate, e.values or None, ranks, e.seconds, e.low, e.high, e.reason]
+    cost = e.cost
+    parts = (None, None, None) if cost is None else (cost.open, cost.operation, cost.byte)
+    every = None if not parts[2] else 1 / parts[2]
+    bounds = (e.seconds, e.low, e.high, e.reason)
+    return [e.step, e.what, rate, e.values or None, ranks, parts[0], parts[1], every, *bounds]
 
 
 def expected_table(prediction: Prediction) -> Table:
     columns = [
-        Column("activity"), Column("of"), Column("measured here"), Column("values", "1"),
-        Column("ranks"), Column("in a run", "s"), Column("at least", "s", extra=True),
-        Column("at most", "s", extra=True), Column("reason"),
+        Column("activity"), Column("of"), Column("largest size here"), Column("values", "1"),
+        Column("ranks"), Column("a file", "s", extra=True), Column("a call", "s", extra=True),
+        Column("bytes at", "B/s", extra=True), Column("in a run", "s"), Column("at least", "s"),
+        Column("at most", "s"), Column("reason"),
     ]  # fmt: skip
-    caption = "Bounds are those of the 95 % interval of the mean rate, from three values on."
+    caption = (
+        "A run's opened files, calls and bytes, each at the cost that fits the measured sizes (all"
+        " ranks together). Bounds are those of the 95 % interval; it takes as many measurements as"
+        " five repetitions of one size. It holds for sizes near the measured ones."
+    )
     return Table(columns, [_expected_row(e) for e in prediction.expected], "Here", caption)
 
 
-def sentence(prediction: Prediction) -> str:
-    """The answer, or why there is none."""
-    if prediction.share is None or prediction.seconds is None or prediction.compute is None:
-        open_ = len(prediction.expected) - prediction.measured
-        if not prediction.measured:
-            return "Here: not measured yet (--campaign FILE, then effio run FILE, then this again)."
-        what = fmt.count_of(open_, "operation")
-        return f"Here: no answer yet, {what} of {len(prediction.expected)} without a rate."
-    bounds = ""
-    if prediction.low is not None and prediction.high is not None:
-        bounds = f" ({part_text(prediction.low)} to {part_text(prediction.high)})"
+def _without_answer(prediction: Prediction) -> str:
+    if not prediction.measured:
+        return "Here: not measured yet (--campaign FILE, then effio run FILE, then this again)."
+    open_ = len(prediction.expected) - prediction.answered
+    what = fmt.count_of(open_, "operation")
+    why = next(e.reason for e in prediction.expected if e.seconds is None)
     return (
-        f"Here {part_text(prediction.share)}{bounds} of a run would go to I/O:"
-        f" {fmt.duration(prediction.seconds)} beside {fmt.duration(prediction.compute)} of"
-        " computation."
+        f"Here: no answer yet, for {what} of {len(prediction.expected)} no time can be said"
+        f" ({fmt.plain(why, 300)})."
+    )
+
+
+def sentence(prediction: Prediction) -> str:
+    """The answer, or why there is none. How far it is from what was measured comes first."""
+    if prediction.share is None or prediction.seconds is None or prediction.compute is None:
+        return _without_answer(prediction)
+    far = prediction.extrapolation
+    start = f"Extrapolated {far.text}: here" if far and far.text else "Here"
+    if prediction.low is None or prediction.high is None:
+        bounds = "no 95 % interval: too few repetitions"
+    else:
+        bounds = f"95 % interval: {part_text(prediction.low)} to {part_text(prediction.high)}"
+    odd = "; not reliable, see below" if any(e.odd for e in prediction.expected) else ""
+    return (
+        f"{start} {part_text(prediction.share)} ({bounds}{odd}) of a run would go to I/O:"
+        f" {fmt.duration(prediction.seconds)} in addition to"
+        f" {fmt.duration(prediction.compute)} of computation."
     )
 
 
