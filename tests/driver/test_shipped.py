@@ -35,16 +35,22 @@ def _points(effio: Effio, name: str) -> dict[str, list[dict[str, Any]]]:
 def test_eocoe_asks_its_questions(with_engine: Effio) -> None:
     points = _points(with_engine, "eocoe")
     assert {step: len(some) for step, some in points.items()} == {
-        "layout": 4, "striping": 3, "readers": 2, "containers": 2,
+        "layout": 12, "layers": 1, "striping": 3, "readers": 6, "containers": 12,
     }  # fmt: skip
     words = [" ".join(point["command"]) for point in points["layout"]]
-    assert [("--collective" in w, "layout" in w) for w in words] == [
-        (False, False), (True, False), (False, False), (True, False),
-    ]  # fmt: skip
-    # As many bytes however they lie.
+    assert ["--collective" in w for w in words] == 2 * [*3 * [False], *3 * [True]]
+    assert len({tuple(point["command"]) for point in points["layout"]}) == 12
+    # As many bytes however they are laid out.
     assert len({point["bytes_written"] for point in points["layout"]}) == 1
-    assert [point["axes"]["ways"] for point in points["containers"]] == ["sion", "task-local"]
-    assert len({point["bytes_written"] for point in points["containers"]}) == 1
+    # Caches are what the readers are about: nothing is dropped.
+    for step in ("readers", "containers"):
+        assert all("--drop-cache=off" in point["command"] for point in points[step])
+    assert {point["axes"]["shift"] for point in points["containers"]} == {0, 1}
+    # The third point of striping adds to the second: 126 targets, and large stripes.
+    hints = [point["axes"]["hint"].split(",") for point in points["striping"]]
+    assert hints[2][0] == hints[1][0] == "striping_factor=126"
+    assert hints[1][1] == hints[0][1] == "striping_unit=1048576"
+    assert hints[2][1] == "striping_unit=268435456"
 
 
 def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
@@ -90,7 +96,8 @@ def test_a_score_needs_all_of_its_parts(with_engine: Effio) -> None:
 
 
 def test_eocoe_and_columbia_run(with_engine: Effio) -> None:
-    done = with_engine.run("run", "eocoe", *SMALL, "--quiet", "--only", "repetition == 1")
+    some = "repetition == 1 and step in ['layers', 'striping', 'readers']"
+    done = with_engine.run("run", "eocoe", *SMALL, "--quiet", "--only", some)
     assert done.returncode == 0, done.stdout + done.stderr
     done = with_engine.run(
         "run", "columbia-sx8", *SMALL, "--quiet", "--only", "step in ['io-bench', 'spiobench']"

@@ -45,6 +45,7 @@ def _faults(campaign: Campaign, engine: Engine, settings: Settings) -> Iterator[
     yield from _commands(campaign.setup, ("setup",), {*settings.names()})
     yield from _commands(campaign.cleanup, ("cleanup",), {*settings.names()})
     yield from _figures(campaign)
+    yield from _charts(campaign)
     for index, step in enumerate(campaign.step):
         loc = ("step", index)
         info = engine.info.benchmark(step.benchmark)
@@ -73,6 +74,26 @@ def _figures(campaign: Campaign) -> Iterator[Fault]:
         for inside, what in _judged(("value",), figure.value, True, before | {*figure.earlier}):
             yield (*loc, *inside), what
         before.add(figure.name)
+
+
+# What a measurement has besides the axes of its campaign.
+_COORDINATES = ("benchmark", "step", "access", "pattern", "ranks")
+
+
+def _charts(campaign: Campaign) -> Iterator[Fault]:
+    steps = {step.name: step for step in campaign.step}
+    for index, chart in enumerate(campaign.chart):
+        loc: tuple[str | int, ...] = ("chart", index)
+        for name in chart.steps:
+            if name not in steps:
+                yield (*loc, "steps"), f"'{name}' is no step{nearest(name, list(steps))}"
+        axes = [axis for name in chart.steps if name in steps for axis in steps[name].sweep]
+        known = list(dict.fromkeys((*axes, *_COORDINATES)))
+        for key, names in chart.coordinates().items():
+            for name in names:
+                if name not in known and not name.startswith("where."):
+                    what = f"'{name}' is no axis of its steps and not one of {', '.join(known)}"
+                    yield (*loc, key), what + nearest(name, known)
 
 
 def _of_step(

@@ -132,6 +132,38 @@ class CampaignFigure(_Table):
     earlier: dict[str, Earlier] = Field(default_factory=dict)
 
 
+class Chart(_Table):
+    """A figure of the campaign's page: rates of measurements of `steps` (or figures of the name
+    `figure`) over the coordinate `over`, a line for each value of `curves`, a panel for each of
+    `panels`. Coordinates are axes, "step", "access", "pattern", "ranks" and "where.NAME". Curves
+    with the values of `dashed` have dashed lines, in the color of those that differ in nothing
+    else. `against` names the reference: a second figure shows the overhead over it."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
+    title: str
+    caption: str = ""
+    steps: Annotated[tuple[Word, ...], Field(min_length=1)]
+    figure: str = ""
+    access: tuple[str, ...] = ()
+    where: dict[str, Value] = Field(default_factory=dict)
+    over: str
+    curves: tuple[str, ...] = ()
+    panels: tuple[str, ...] = ()
+    dashed: dict[str, Value] = Field(default_factory=dict)
+    against: dict[str, Value] = Field(default_factory=dict)
+
+    def coordinates(self) -> dict[str, tuple[str, ...]]:
+        """All that it names, by the key of the file."""
+        return {
+            "over": (self.over,),
+            "curves": self.curves,
+            "panels": self.panels,
+            "where": tuple(self.where),
+            "dashed": tuple(self.dashed),
+            "against": tuple(self.against),
+        }
+
+
 class Campaign(_Table):
     """`seconds` and `bytes` are its budget. `afresh`: each call measures anew, none resumes
     another."""
@@ -153,6 +185,7 @@ class Campaign(_Table):
     tags: tuple[Word, ...] = ()
     step: tuple[Step, ...] = Field(min_length=1)
     figure: tuple[CampaignFigure, ...] = ()
+    chart: tuple[Chart, ...] = ()
 
     @model_validator(mode="after")
     def _names_are_different(self) -> Campaign:
@@ -160,6 +193,10 @@ class Campaign(_Table):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"two steps have the name '{twice}'")
+        charts = [chart.name for chart in self.chart]
+        twice = next((name for name in charts if charts.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two charts have the name '{twice}'")
         return self
 
     def repetitions_of(self, step: Step) -> int:

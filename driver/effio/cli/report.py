@@ -71,13 +71,15 @@ def _campaign(
     from effio.campaign.state import FOLDER
     from effio.judge.rules import load_rules
     from effio.report.campaign import campaign_report, runs_of
+    from effio.report.charts import charts_of, charts_section
 
     runs = runs_of(store.folders(), name)
     if not runs:
         raise EffioError(f"campaign {name} has no run with a result yet")
     target = target or store.root / FOLDER / name / REPORT
     judged_by = load_rules(rules) if rules is not None else None
-    return campaign_report(name, runs, target, judged_by), target
+    charts = charts_section(charts_of(store, name), runs)
+    return campaign_report(name, runs, target, judged_by, charts), target
 
 
 @click.command("report")

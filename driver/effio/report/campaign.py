@@ -141,11 +141,12 @@ def measured_points(runs: Sequence[Judged]) -> list[Measured]:
 
 def place_of(text: str) -> tuple[bool, float, str]:
     """Numbers and sizes by value, before words."""
-    number = _number(text)
+    number = number_of(text)
     return (number is None, number or 0.0, text)
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """A number, or a size in bytes; None for a word."""
     number = as_number(text)
     if number is not None:
         return float(number)
@@ -161,7 +162,7 @@ def varying(points: Sequence[Measured]) -> list[str]:
 
 
 def _series(name: str, some: Sequence[Measured], axis: str, style: int) -> Series:
-    numbers = [_number(p.axes.get(axis, "")) for p in some]
+    numbers = [number_of(p.axes.get(axis, "")) for p in some]
     x: list[float | str] = [
         number if number is not None else p.axes.get(axis, "")
         for number, p in zip(numbers, some, strict=True)
@@ -198,7 +199,7 @@ def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
         return None
     names = varying(counted)
     first = next(
-        (n for n in names if all(_number(p.axes.get(n, "")) is not None for p in counted)), None
+        (n for n in names if all(number_of(p.axes.get(n, "")) is not None for p in counted)), None
     )
     title, unit = counted[0].figure, counted[0].unit
     caption = "Means over the runs; whiskers are 95 % intervals, or the range of two to four runs."
@@ -228,9 +229,9 @@ def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
         )
     if len(panels) > _MOST_PANELS:
         caption += f" Shown are {_MOST_PANELS} of {len(panels)} panels; the table has all points."
-    values = [x for p in counted if (x := _number(p.axes.get(x_name, ""))) is not None]
+    values = [x for p in counted if (x := number_of(p.axes.get(x_name, ""))) is not None]
     wide = bool(values) and min(values) > 0 and max(values) >= 8 * min(values)
-    ticks = sorted({v: p.axes[x_name] for p in counted if (v := _number(p.axes[x_name]))}.items())
+    ticks = sorted({v: p.axes[x_name] for p in counted if (v := number_of(p.axes[x_name]))}.items())
     return Figure(
         f"value-{number}",
         title[:1].upper() + title[1:],
@@ -385,14 +386,17 @@ def campaign_report(
     runs: Sequence[Judged],
     target: Path | None = None,
     rules: RuleFile | None = None,
+    charts: Section | None = None,
 ) -> Report:
     """`target` is the path of the page: links are relative to it, and omitted without it. `rules`
-    judge the runs; the default is the rules that effio ships for this campaign, if any."""
+    judge the runs; the default is the rules that effio ships for this campaign, if any. `charts`:
+    the figures that its file describes."""
     points = measured_points(runs)
     groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
     figures = [value_figure(i + 1, some) for i, some in enumerate(groups.values())]
     blocks: list[Block] = [f for f in figures if f is not None]
-    sections = [Section("values", "Values over the axes", blocks)] if blocks else []
+    sections = [charts] if charts is not None else []
+    sections += [Section("values", "Values over the axes", blocks)] if blocks else []
     findings = summary_findings(runs, points)
     rules = rules or rules_of(name)
     if rules is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from effio import text as fmt
@@ -38,6 +39,7 @@ def looks_of(figure: Figure) -> Looks:
     the same, the later one takes the next that is free, and from the ninth on another marker."""
     found: dict[tuple[str, int], Look] = {}
     used: set[tuple[int, int]] = set()
+    colours: dict[int, int] = {}  # of a style, for its dashed companion
     limits = 0
     for series in (s for panels in figure.variants.values() for p in panels for s in p.series):
         key = (series.name, series.style)
@@ -49,9 +51,15 @@ def looks_of(figure: Figure) -> Looks:
             continue
         wanted = _preferred(series.style)
         turn = len(used) // COLOURS
+        if series.dashed:  # lines of later rounds are dashed
+            wanted = colours.get(series.style, wanted)
+            turn = next(t for t in count(1) if (wanted, t) not in used)
+        while sum(t == turn for _, t in used) == COLOURS:
+            turn += 1
         free = (wanted + i for i in range(COLOURS))
         colour = next(c % COLOURS for c in free if (c % COLOURS, turn) not in used)
         used.add((colour, turn))
+        colours.setdefault(series.style, colour)
         found[key] = Look(colour, (colour + turn) % COLOURS, turn, len(found))
     return found
 

@@ -167,6 +167,7 @@ class Series:
     faulty: Sequence[bool] = ()  # points to be marked as not trustworthy
     form: Literal["line", "points", "limit"] = "line"  # limit: a ceiling, dashed, no markers
     low: Sequence[float | None] = ()  # lower end; without it a whisker begins at the point
+    dashed: bool = False  # in the color of the solid series of the same style
 
     def __post_init__(self) -> None:
         # A quotient of numbers of a tampered result may be beyond them: there is nothing to draw.

@@ -27,11 +27,13 @@ from effio import text as fmt
 from effio.errors import EffioError
 from effio.report.build import page_of
 from effio.report.campaign import campaign_report
+from effio.report.charts import charts_of, charts_section
 from effio.report.html import render
 from effio.report.trend import as_data as trend_data
 from effio.report.trend import trend_of, trend_report
 from effio.serve.shelf import FILES, Shelf, Shown, as_json
 from effio.store import safe_files
+from effio.store.folder import Store
 
 _PAGES = Path(__file__).resolve().parent / "pages"
 _STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"
@@ -175,7 +177,8 @@ class App:
         runs = self.shelf.runs_of_campaign(name, every=False)
         if not runs:
             return _refusal(404, _NOT_FOUND)
-        page = render([campaign_report(name, runs)], [str(self.shelf.root)])
+        charts = charts_section(charts_of(Store(self.shelf.root), name), runs)
+        page = render([campaign_report(name, runs, charts=charts)], [str(self.shelf.root)])
         return _answer(200, page, "text/html")
 
     def _trend(self, name: str, as_data: bool) -> Response:
