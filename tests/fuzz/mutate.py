@@ -66,7 +66,7 @@ def change_line(line: Line, chance: random.Random) -> None:
 
 def change_file(lines: Sequence[Line], chance: random.Random) -> list[Line]:
     """Lines are changed, doubled, left out, or change places."""
-    all_lines = [copy.deepcopy(line) for line in lines]
+    all_lines = list(lines)
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(all_lines))
         match chance.randrange(40):
@@ -82,7 +82,11 @@ def change_file(lines: Sequence[Line], chance: random.Random) -> list[Line]:
                 # The `run` line, figures and the end are few: they get their share.
                 few = [line for line in all_lines if line.get("kind") != "measurement"]
                 some = few if few and chance.random() < 0.4 else all_lines
-                change_line(chance.choice(some), chance)
+                line = chance.choice(some)
+                where = next(i for i, other in enumerate(all_lines) if other is line)
+                # Only this one: files have thousands of lines.
+                all_lines[where] = copy.deepcopy(line)
+                change_line(all_lines[where], chance)
     return all_lines
 
 
