@@ -21,6 +21,11 @@ NOT_RUN = {
     "effio engine build --mpicc /opt/openmpi/bin/mpicc": "compiles an engine",
     "effio engine use NAME": "there is no engine of that name",
     "effio run CAMPAIGN --interleave NAME=A,B": "no shipped campaign has such an axis",
+    "effio report CAMPAIGN": "needs a campaign that has been run; tests/driver/test_charts.py",
+    "effio report CAMPAIGN --svg NAME": "needs a campaign that has been run; tests/driver/test_charts.py",
+    "effio report b_eff_io-partitions": "needs a campaign that has been run; tests/driver/test_charts.py",
+    "effio report eocoe": "needs a campaign that has been run; tests/driver/test_charts.py",
+    "effio report nersc-libraries": "needs a campaign that has been run; tests/driver/test_charts.py",
     "effio profile LOG --save FILE": "needs a log of Darshan; docs/profile.md runs it in a block",
     "effio verify-bundle DIR": "needs a bundle; docs/bundle.md runs it in a block",
 }
