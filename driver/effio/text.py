@@ -110,6 +110,13 @@ def percent(fraction: float) -> str:
     return f"{100 * fraction:.0f} %"
 
 
+def few_digits(value: float, digits: int = 3) -> str:
+    """At most this many digits after the point are significant, no exponent, no trailing zeros:
+    0.35, 2.5, 100, 12346."""
+    text = significant(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
 def count_of(number: int, noun: str, plural: str = "") -> str:
     """ "1 rank", "2 ranks", "3 processes"; `plural` is for irregular plurals."""
     if number == 1:

@@ -91,6 +91,15 @@ def test_rates_are_read_as_the_engine_writes_them(said: str, value: float | None
     assert text.parse_rate(said) == value
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(100.0, "100"), (99.96, "100"), (1234.5, "1234"), (0.35, "0.35"), (2.5, "2.5"), (0.0, "0")],
+)
+def test_few_digits_have_no_exponent(value: float, shown: str) -> None:
+    """A share of 100 % is not 1e+02 %."""
+    assert text.few_digits(value) == shown
+
+
 def test_one_is_no_plural() -> None:
     assert [text.count_of(n, "rank") for n in (0, 1, 2)] == ["0 ranks", "1 rank", "2 ranks"]
     assert text.count_of(2, "process") == "2 processes"

@@ -340,7 +340,9 @@ def _by_step(
     largest = max(groups)
     for part in rule.steps:
         if not any(abs(at / largest - part) <= _NEAR for at in groups):
-            raise _OpenError(f"no step at {part:.2g} of the largest {rule.axis} ({largest:g})")
+            raise _OpenError(
+                f"no step at {fmt.few_digits(part, 2)} of the largest {rule.axis} ({largest:g})"
+            )
     _one_workload(rule, picked, (rule.axis, "ranks", "nodes", "where.workers"))
     units, found = set(), []
     for at in sorted(groups):

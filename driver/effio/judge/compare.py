@@ -396,7 +396,7 @@ def _ruled(line: Line, p: float, judged: int, terms: Terms) -> Line:
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
     # A loss of 2 % is a factor of 0.98; a gain that makes up for it is one over that.
     if 1 - terms.tolerance <= value <= 1 / (1 - terms.tolerance):
-        reason = f"within the tolerance of {100 * terms.tolerance:.2g} %"
+        reason = f"within the tolerance of {fmt.few_digits(100 * terms.tolerance, 2)} %"
         return replace(line, verdict=Verdict.SAME, p=p, reason=reason)
     how = "faster" if value > 1 else "slower"
     turns = f"{line.by_order}; alternate them, A B B A" if line.by_order else ""

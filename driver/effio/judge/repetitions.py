@@ -110,7 +110,7 @@ class Statement:
             low, high = (fmt.quantity(v, unit) for v in (told.min, told.max))
             return f"{low} to {high} (range of {told.count})"
         share = abs(self.half / self.value) if self.value else 0.0
-        return f"± {100 * share if share > _EQUAL else 0:.3g} % (95 %)"
+        return f"± {fmt.few_digits(100 * share if share > _EQUAL else 0)} % (95 %)"
 
 
 def statement(values: Sequence[float]) -> Statement | None:
@@ -194,7 +194,11 @@ def odd(values: Floats) -> detection.Flags:
 
 
 def _factor(factor: float) -> str:
-    return f"{factor:.2g} times" if factor >= 0.1 else f"1/{1 / factor:.2g}"
+    return (
+        f"{fmt.few_digits(factor, 2)} times"
+        if factor >= 0.1
+        else f"1/{fmt.few_digits(1 / factor, 2)}"
+    )
 
 
 def _split_remark(some: Floats, scaled: Floats) -> Remark | None:
@@ -246,7 +250,11 @@ def _direction(some: Floats) -> str:
 def _worst(some: Floats, away: detection.Flags) -> str:
     median = float(np.median(some))
     worst = max((float(v) for v in some[away]), key=lambda v: abs(v - median))
-    return f"{_factor(worst / median)} the median" if worst > 0 and median > 0 else f"{worst:.3g}"
+    return (
+        f"{_factor(worst / median)} the median"
+        if worst > 0 and median > 0
+        else fmt.few_digits(worst)
+    )
 
 
 def _correlated(some: Floats) -> str:

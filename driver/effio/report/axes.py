@@ -44,7 +44,7 @@ def title_of(axis: Axis) -> str:
 def label(axis: Axis, value: float) -> str:
     """One place on the axis, as short as it can be."""
     if axis.shown == "%":
-        return f"{100 * value:.4g} %"
+        return f"{fmt.few_digits(100 * value, 4)} %"
     if value == 0:
         return "0"
     if axis.unit == "B":

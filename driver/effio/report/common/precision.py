@@ -55,7 +55,7 @@ _ROUNDING = 1e-9
 def _share(share: float | None) -> str:
     if share is None:
         return "?"
-    return f"{100 * share if share > _ROUNDING else 0:.3g} %"
+    return f"{fmt.few_digits(100 * share if share > _ROUNDING else 0)} %"
 
 
 def _interval(one: _Mean) -> str:

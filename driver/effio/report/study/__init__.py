@@ -121,7 +121,10 @@ class StudyTeller:
         if not found:
             return None
         first, *others = found
-        told = [f"{fmt.plain(f.name, 40).replace('_', ' ')} {f.metric.value:.4g}" for f in others]
+        told = [
+            f"{fmt.plain(f.name, 40).replace('_', ' ')} {fmt.few_digits(f.metric.value or 0, 4)}"
+            for f in others
+        ]
         told += [place_of(first, coordinates(result)), common.context_of(result)]
         headline = Headline(
             fmt.plain(first.name, 40).replace("_", " "),
