@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 from pydantic import ValidationError
 
@@ -29,19 +31,25 @@ def _folders(word: str, store: Store) -> list[RunFolder]:
     return [found]
 
 
+def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """The tags without doubles. Raises EffioError if one has a character that tags do not have."""
+    try:
+        return Notes.model_validate({"tags": list(dict.fromkeys(tags))}).tags
+    except ValidationError:
+        raise EffioError(
+            "a tag has letters, digits, '-', '_' and '.', 64 of them at most"
+        ) from None
+
+
 def _with(said: Notes, text: str | None, tags: tuple[str, ...], gone: tuple[str, ...]) -> Notes:
-    kept = [tag for tag in dict.fromkeys([*said.tags, *tags]) if tag not in gone]
+    kept = [tag for tag in checked_tags((*said.tags, *tags)) if tag not in gone]
     new = [{"time": now_utc(), "text": text}] if text else []
     try:
         return Notes.model_validate(
             {"tags": kept, "notes": [*(note.model_dump() for note in said.notes), *new]}
         )
-    except ValidationError as error:
-        if error.errors()[0]["loc"][0] == "tags":
-            what = "a tag has letters, digits, '-', '_' and '.', 64 of them at most"
-        else:
-            what = "a note has 10,000 characters at most"
-        raise EffioError(what) from None
+    except ValidationError:
+        raise EffioError("a note has 10,000 characters at most") from None
 
 
 def _line(note: Note) -> str:

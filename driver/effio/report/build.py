@@ -64,6 +64,7 @@ def tell(
     headline = teller.headline(result)
     found: list[Finding | None] = [
         *common.error_findings(result),
+        common.imported_finding(result),
         common.crowding_finding(result),
         common.clock_finding(result),
         *common.precision_findings(result),
@@ -125,7 +126,7 @@ def _common_sections(
         sections.append(sureness)
     if errors := common.error_section(result):
         sections.append(errors)
-    sections.append(common.system_section(result))
+    sections.append(common.imported_section(result) or common.system_section(result))
     return sections
 
 

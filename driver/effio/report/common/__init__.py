@@ -9,6 +9,7 @@ from effio.report.common.counts import claimed, interval_of
 from effio.report.common.course import course, drift_finding
 from effio.report.common.errors import error_findings, error_section, invalid_cells
 from effio.report.common.hints import hint_section
+from effio.report.common.imported import imported_finding, imported_section
 from effio.report.common.keys import keys_of
 from effio.report.common.names import (
     ACCESS_STYLES,
@@ -72,6 +73,8 @@ __all__ = [
     "factor_of",
     "grouped",
     "hint_section",
+    "imported_finding",
+    "imported_section",
     "interval_of",
     "invalid_cells",
     "is_message",

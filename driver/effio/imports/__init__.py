@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of other programs as runs of the store: `effio import`."""

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON of fio (`--output-format=json`): a measurement per job, or group, and direction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from effio.imports.model import Cell, Imported, ImportFormatError, Times, Value
+from effio.imports.numbers import size
+
+_SHARES = ("50.000000", "90.000000", "99.000000", "99.900000", "99.990000")
+_DIRECTIONS = ("read", "write", "trim")
+
+
+def is_json(text: str) -> bool:
+    return '"fio version"' in text[:20000]
+
+
+def _times(side: Mapping[str, Any]) -> Times | None:
+    """Completion times in seconds, if fio kept its percentiles."""
+    told = side.get("clat_ns") or {}
+    shares = told.get("percentile") or {}
+    if not all(share in shares for share in _SHARES) or not side.get("total_ios"):
+        return None
+    return Times(
+        int(side["total_ios"]),
+        float(told["min"]) / 1e9,
+        float(told["mean"]) / 1e9,
+        float(told["max"]) / 1e9,
+        [float(shares[share]) / 1e9 for share in _SHARES],
+    )
+
+
+def _cell(job: Mapping[str, Any], given: Mapping[str, Any], direction: str) -> Cell | None:
+    side = job[direction]
+    moved, seconds = int(side["io_bytes"]), float(side["runtime"]) / 1000
+    if not moved or not seconds:
+        return None
+    jobs = int(given.get("numjobs", 1))
+    block = str(given.get("bs", given.get("blocksize", "4k"))).split(",")[0]
+    return Cell(
+        pattern=str(given.get("rw", given.get("readwrite", "read"))).split(":")[0],
+        access=direction,
+        where={
+            "job": str(job["jobname"]),
+            "block_bytes": size(block.split("-")[0]),
+            "io_depth": int(given.get("iodepth", 1)),
+            "jobs": jobs,
+            "engine": str(given.get("ioengine", "psync")),
+            "direct": str(given.get("direct", "0")) not in ("0", "false"),
+        },
+        ranks=jobs,
+        bytes=moved,
+        operations=int(side["total_ios"]),
+        seconds=seconds,
+        rate=float(side.get("bw_bytes") or moved / seconds),
+        errors=1 if job.get("error") else 0,
+        times=_times(side),
+    )
+
+
+def _values(cells: Sequence[Cell]) -> list[Value]:
+    """Jobs of a file run at the same time, unless one waits for the other (stonewall): the sum of
+    their rates, by direction."""
+    return [
+        Value(f"{direction}_bandwidth", sum(rates), "B/s", {"access": direction})
+        for direction in ("trim", "read", "write")  # the last one is the headline
+        if (rates := [c.rate for c in cells if c.access == direction and c.rate is not None])
+    ]
+
+
+def read_json(text: str) -> list[Imported]:
+    """Lines before the object, which fio prints for warnings, are skipped."""
+    try:
+        told = json.loads(text[text.index("{") :])
+        common = dict(told.get("global options") or {})
+        cells: list[Cell] = []
+        for job in told["jobs"]:
+            given = {**common, **(job.get("job options") or {})}
+            for direction in _DIRECTIONS:
+                cell = _cell(job, given, direction) if direction in job else None
+                if cell is None:
+                    continue
+                same = sum(c.where == cell.where and c.access == cell.access for c in cells)
+                cells.append(cell if not same else _again(cell, same + 1))
+        started = told.get("timestamp")
+        return [
+            Imported(
+                benchmark="fio",
+                program="fio",
+                version=str(told["fio version"]).removeprefix("fio-"),
+                started=datetime.fromtimestamp(started, timezone.utc) if started else None,
+                cells=cells,
+                values=_values(cells),
+                ranks=max((cell.ranks for cell in cells), default=1),
+                options={k: str(v) for k, v in common.items()},
+                path=str(common.get("directory") or common.get("filename") or ""),
+                host=str(told["jobs"][0].get("hostname", "")) if told["jobs"] else "",
+                notes=("without fsync options, writes may still be in the page cache",),
+            )
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
+        raise ImportFormatError(f"JSON of fio that cannot be read: {error!r}") from None
+
+
+def _again(cell: Cell, repetition: int) -> Cell:
+    """Jobs of the same name without group reporting: each is one more process, not a repetition;
+    they are told apart by their number."""
+    return Cell(**{**cell.__dict__, "where": {**cell.where, "process": repetition}, "ranks": 1})

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which reader fits a file. To add a format: a module with a test of the text and a reader, and a
+line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from effio import text as fmt
+from effio.errors import EffioError
+from effio.imports import b_eff_io, elbencho, fio, io500, ior, mdtest
+from effio.imports.model import Imported, ImportFormatError
+from effio.store import safe_files
+
+MAX_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Format:
+    """`name` as the user sees it, whether a text is in it, and its reader."""
+
+    name: str
+    fits: Callable[[str], bool]
+    read: Callable[[str], list[Imported]]
+
+
+# The first that fits counts: the console of IO500 may contain output of IOR and mdtest.
+FORMATS: Sequence[Format] = (
+    Format("IO500 result.txt", io500.is_result, io500.read_result),
+    Format("IO500 summary", io500.is_summary, io500.read_summary),
+    Format("IOR JSON", ior.is_json, ior.read_json),
+    Format("IOR text", ior.is_text, ior.read_text),
+    Format("IOR CSV", ior.is_csv, ior.read_csv),
+    Format("mdtest text", mdtest.is_text, mdtest.read_text),
+    Format("fio JSON", fio.is_json, fio.read_json),
+    Format("elbencho CSV", elbencho.is_csv, elbencho.read_csv),
+    Format("b_eff_io summary", b_eff_io.is_text, b_eff_io.read_text),
+)
+
+
+def read(path: Path) -> tuple[Format, list[Imported]]:
+    """The runs of a file. Raises EffioError with the path and what is wrong."""
+    try:
+        text = safe_files.read_text(path.resolve(), MAX_BYTES, errors="replace")
+    except safe_files.UnsafeFileError as error:
+        raise EffioError(f"{path}: {error.strerror}") from None
+    except OSError as error:
+        raise EffioError(f"{path}: {error.strerror or error}") from None
+    found = next((known for known in FORMATS if known.fits(text)), None)
+    if found is None:
+        raise EffioError(
+            f"{path}: in none of the formats that effio can import",
+            hint="it can import: " + ", ".join(known.name for known in FORMATS),
+        )
+    try:
+        runs = found.read(text)
+    except ImportFormatError as error:
+        raise EffioError(f"{path}: {error}") from None
+    if not any(run.cells for run in runs):
+        raise EffioError(f"{path}: {found.name} without a measured rate")
+    return found, [run for run in runs if run.cells]
+
+
+def summary(runs: Sequence[Imported]) -> str:
+    """ "2 runs, 12 rates"."""
+    rates = sum(len(run.cells) for run in runs)
+    return f"{fmt.count_of(len(runs), 'run')}, {fmt.count_of(rates, 'rate')}"

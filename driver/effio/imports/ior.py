@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Output of IOR: text (3.0 to 4.x) and JSON. Its CSV has neither date nor options, so of that only
+the rows are read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from effio.imports.model import MIB, Cell, Imported, ImportFormatError, Samples, Value
+from effio.imports.numbers import date_of, noted, number
+
+_TITLE = re.compile(r"^IOR-(\S+): MPI Coordinated Test of Parallel I/O", re.M)
+_BACKENDS = {"POSIX": "posix", "MPIIO": "mpiio", "HDF5": "hdf5", "NCMPI": "pnetcdf", "MMAP": "mmap"}
+# Columns as IOR 3.0 to 4.1 and its CSV name them.
+_COLUMNS = {
+    "access": "access",
+    "bw(MiB/s)": "bandwidth",
+    "IOPS": "iops",
+    "block(KiB)": "block",
+    "xfer(KiB)": "transfer",
+    "open(s)": "open",
+    "wr/rd(s)": "calls",
+    "close(s)": "close",
+    "total(s)": "total",
+    "numTasks": "tasks",
+    "iter": "iteration",
+}
+# The same in its JSON.
+_MEMBERS = {
+    "access": "access",
+    "bwMiB": "bandwidth",
+    "iops": "iops",
+    "blockKiB": "block",
+    "xferKiB": "transfer",
+    "openTime": "open",
+    "wrRdTime": "calls",
+    "closeTime": "close",
+    "totalTime": "total",
+}
+_OPTION = re.compile(r"^\s*([A-Za-z][A-Za-z /()]*?)\s*[:=]\s+(\S.*?)\s*$")
+Row = Mapping[str, str]
+
+
+def is_text(text: str) -> bool:
+    return _TITLE.search(text[:4000]) is not None
+
+
+def is_csv(text: str) -> bool:
+    return text.startswith("access,bw(MiB/s),")
+
+
+def is_json(text: str) -> bool:
+    return text.lstrip().startswith("{") and '"Command line"' in text and '"tests"' in text
+
+
+def _cells(rows: Sequence[Row], options: Mapping[str, str], ranks: int, nodes: int) -> list[Cell]:
+    """Rates as printed. Bytes are those of the options where rate times time agrees within 2 % (the
+    printed rate is rounded); else, as after a stonewall, that product."""
+    shared = "per-process" not in options.get("access", "") and (
+        "file-per-process" not in options.get("access", "")
+    )
+    files = "shared" if shared else "per-process"
+    order = "random" if "random" in options.get("ordering in a file", "") else "sequential"
+    segments = int(number(options.get("segments", "1")) or 1)
+    cells = []
+    for row in rows:
+        rate, total = number(row.get("bandwidth", "")), number(row.get("total", ""))
+        if rate is None or total is None or not total:
+            continue  # such as "remove", which has a time and no rate
+        block = round((number(row.get("block", "")) or 0) * 1024)
+        transfer = round((number(row.get("transfer", "")) or 0) * 1024)
+        moved, planned = rate * MIB * total, segments * block * ranks
+        count = planned if planned and abs(moved / planned - 1) < 0.02 else round(moved)
+        parts = {
+            name: value
+            for name, column in (("open", "open"), ("transfer", "calls"), ("close", "close"))
+            if (value := number(row.get(column, ""))) is not None
+        }
+        cells.append(
+            Cell(
+                pattern=f"{files} {order}",
+                access=row["access"],
+                where={
+                    "files": files,
+                    "transfer_bytes": transfer,
+                    "block_bytes": block,
+                    "segments": segments,
+                    "workers": ranks,
+                },
+                ranks=ranks,
+                nodes=nodes,
+                repetition=int(number(row.get("iteration", "0")) or 0) + 1,
+                bytes=count,
+                operations=round(count / transfer) if transfer else 0,
+                seconds=total,
+                rate=rate * MIB,
+                parts=parts,
+            )
+        )
+    return cells
+
+
+def _values(cells: Sequence[Cell]) -> list[Value]:
+    """The means over the repetitions, named as effio's own ior does."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for cell in cells:
+        if cell.rate is not None:
+            found.setdefault((cell.access, cell.where["transfer_bytes"]), []).append(cell.rate)
+    return [
+        Value(
+            f"{access}_bandwidth",
+            sum(rates) / len(rates),
+            "B/s",
+            {"access": access, "transfer_bytes": transfer},
+            samples=Samples.of(rates),
+        )
+        for (access, transfer), rates in found.items()
+    ]
+
+
+def _run(
+    version: str,
+    began: str,
+    command: str,
+    machine: str,
+    options: Mapping[str, str],
+    rows: list[Row],
+) -> Imported:
+    ranks = int(number(options.get("tasks") or options.get("clients") or "") or 1)
+    nodes = int(number(options.get("nodes", "")) or 0)
+    if not nodes:
+        per_node = re.search(r"\((\d+) per node\)", options.get("clients", ""))
+        nodes = -(-ranks // int(per_node[1])) if per_node and int(per_node[1]) else 1
+    cells = _cells(rows, options, ranks, nodes)
+    api = options.get("api", "").split("-")[0].split(" ")[0]
+    return Imported(
+        benchmark="ior",
+        program="IOR",
+        version=version,
+        started=date_of(began),
+        cells=cells,
+        values=_values(cells),
+        ranks=ranks,
+        nodes=nodes,
+        command=_words(command),
+        options=_options(options, cells),
+        backend=_BACKENDS.get(api, api.lower()),
+        path=options.get("test filename", ""),
+        host=machine.split()[-1] if machine else "",
+    )
+
+
+def _options(options: Mapping[str, str], cells: Sequence[Cell]) -> dict[str, Any]:
+    """Those that define the workload, under the names of effio's own ior."""
+    if not cells:
+        return {}
+    where = cells[0].where
+    return {
+        "transfer": [where["transfer_bytes"]],
+        "block": where["block_bytes"],
+        "segments": where["segments"],
+        "files": where["files"],
+        "order": "random" if "random" in cells[0].pattern else "sequential",
+        "collective": options.get("type") == "collective",
+    }
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return command.split()
+
+
+def read_text(text: str) -> list[Imported]:
+    """Every test of the output is a run."""
+    title = _TITLE.search(text)
+    assert title is not None
+    head: dict[str, str] = {}
+    tests: list[tuple[dict[str, str], list[Row]]] = []
+    options: dict[str, str] = {}
+    columns: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if words[:2] == ["access", "bw(MiB/s)"]:
+            columns = words
+            tests.append((options, []))
+            options = dict(options)
+        elif columns and len(words) == len(columns) and words[0].isalpha() and words[-1].isdigit():
+            tests[-1][1].append(_row(dict(zip(columns, words, strict=True))))
+        elif found := _OPTION.match(line):
+            name, value = found[1], found[2]
+            if name in ("Began", "Command line", "Machine", "Run began"):
+                head.setdefault(name, value)
+            else:
+                options[name] = value
+    if not tests:
+        raise ImportFormatError("output of IOR without a table of results: the run did not finish")
+    return [
+        _run(
+            title[1],
+            given.get("StartTime") or head.get("Began") or head.get("Run began", ""),
+            given.get("Command line used") or head.get("Command line", ""),
+            head.get("Machine", ""),
+            given,
+            rows,
+        )
+        for given, rows in tests
+    ]
+
+
+def _row(cells: Mapping[str, str]) -> Row:
+    return {_COLUMNS[name]: value for name, value in cells.items() if name in _COLUMNS}
+
+
+def read_json(text: str) -> list[Imported]:
+    try:
+        told = json.loads(text)
+        tests = told["tests"]
+        runs = []
+        for test in tests:
+            given = {str(k): str(v) for k, v in {**test["Parameters"], **test["Options"]}.items()}
+            rows = _json_rows(test["Results"])
+            runs.append(
+                _run(
+                    str(told["Version"]).removeprefix("IOR-"),
+                    str(test.get("StartTime") or told["Began"]),
+                    str(told["Command line"]),
+                    str(told.get("Machine", "")),
+                    given,
+                    rows,
+                )
+            )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ImportFormatError(f"JSON of IOR that cannot be read: {error!r}") from None
+    return runs
+
+
+def _json_rows(results: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """In JSON the iteration is the order of an access's rows."""
+    seen: dict[str, int] = {}
+    rows: list[Row] = []
+    for result in results:
+        row = {_MEMBERS[name]: str(value) for name, value in result.items() if name in _MEMBERS}
+        row["iteration"] = str(seen.setdefault(row["access"], 0))
+        seen[row["access"]] += 1
+        rows.append(row)
+    return rows
+
+
+def read_csv(text: str) -> list[Imported]:
+    rows = [_row(row) for row in csv.DictReader(text.splitlines())]
+    if not rows:
+        raise ImportFormatError("CSV of IOR without rows")
+    options = {"tasks": rows[0].get("tasks", "1")}
+    (run,) = noted([_run("", "", "", "", options, list(rows))], "CSV: no date, no options")
+    return [run]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs that `effio import` made from the output of another program: what is said of them instead of
+the system, of which their file says little."""
+
+from __future__ import annotations
+
+from effio import text as fmt
+from effio.report.model import Column, Finding, Section, Table
+from effio.store.details import Detail
+from effio.store.reader import Result
+
+
+class _Imported(Detail):
+    program: str = ""
+    format: str = ""
+    file: str = ""
+    sha256: str = ""
+    path: str = ""
+    time: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def _of(result: Result) -> _Imported | None:
+    told = result.run.extra.get("imported")
+    return _Imported.model_validate(told) if isinstance(told, dict) else None
+
+
+def imported_finding(result: Result) -> Finding | None:
+    """That another program measured this, and what its file leaves out."""
+    told = _of(result)
+    if told is None:
+        return None
+    program = fmt.plain(told.program, 80)
+    sentences = [
+        f"Imported from {program}: effio did not measure this and does not judge it",
+        "where the bytes were is not known",
+        *(fmt.plain(note, 200) for note in told.notes),
+    ]
+    text = ". ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences)
+    return Finding(f"{text}.", "imported", "info")
+
+
+def imported_section(result: Result) -> Section | None:
+    """Where the numbers come from."""
+    told = _of(result)
+    if told is None:
+        return None
+    rows = [
+        ("program", told.program),
+        ("format", told.format),
+        ("file", told.file),
+        ("SHA-256 of the file", told.sha256),
+        ("started", f"{result.run.started} ({told.time})"),
+        ("command", " ".join(result.run.command)),
+        ("path", told.path),
+        ("ranks", str(result.run.system.ranks)),
+        ("nodes", str(result.run.system.nodes)),
+    ]
+    table = Table(
+        [Column("what"), Column("value")],
+        [[name, fmt.plain(value, 1000)] for name, value in rows if value],
+        "Imported",
+    )
+    return Section("imported", "Where the numbers come from", [table])

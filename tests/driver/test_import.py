@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio import`: every format's numbers and units, and what is refused. The files in foreign/ were
+printed by fio 3.33 and by effio under the names ior and mdtest; those of IO500 and elbencho follow
+published examples. Expected values are read off the files by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from driver.conftest import Effio
+from effio.imports import formats
+from effio.imports.model import Imported
+from effio.store.folder import RunFolder, Store
+
+ROOT = Path(__file__).parents[2]
+FOREIGN = Path(__file__).parent / "foreign"
+SUMS = ROOT / "tests/engine/classic"
+MIB, GIB = 1 << 20, 1 << 30
+
+
+def _one(name: str) -> Imported:
+    (run,) = formats.read(FOREIGN / name if not name.endswith(".sum") else SUMS / name)[1]
+    return run
+
+
+def _import(effio: Effio, *words: str | Path) -> tuple[int, str]:
+    done = effio.call("import", *words)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _folders(effio: Effio) -> list[RunFolder]:
+    return Store(effio.cwd / "effio-runs").folders()
+
+
+def test_text_of_ior_is_the_cells_that_effio_measures() -> None:
+    run = _one("ior.txt")
+    assert (run.benchmark, run.program, run.backend, run.ranks, run.nodes) == (
+        "ior", "IOR", "posix", 2, 1,
+    )  # fmt: skip
+    assert run.started is not None
+    assert run.started.isoformat() == "2026-11-27T13:49:10"
+    assert [(c.access, c.repetition) for c in run.cells] == [
+        (access, n) for n in (1, 2, 3) for access in ("write", "read")
+    ]
+    first = run.cells[0]
+    assert first.where == {
+        "files": "shared", "transfer_bytes": 262144, "block_bytes": 1048576, "segments": 2,
+        "workers": 2,
+    }  # fmt: skip
+    assert first.pattern == "shared sequential"
+    assert first.rate == 938.20 * MIB
+    assert (first.bytes, first.operations, first.seconds) == (4 * MIB, 16, 0.004263)
+    assert first.parts == {"open": 0.001004, "transfer": 0.004197, "close": 0.002671}
+    write = run.values[0]
+    assert (write.name, write.where["access"]) == ("write_bandwidth", "write")
+    assert write.value == pytest.approx((938.20 + 1361.08 + 382.41) / 3 * MIB)
+    assert write.samples is not None
+    assert (write.samples.count, write.samples.least) == (3, 382.41 * MIB)
+
+
+def test_bytes_after_a_stonewall_are_rate_times_time(tmp_path: Path) -> None:
+    text = (FOREIGN / "ior.txt").read_text()
+    cut = tmp_path / "cut.txt"
+    cut.write_text(text.replace("938.20     3812", "469.10     1906"))
+    (run,) = formats.read(cut)[1]
+    assert run.cells[0].bytes == round(469.10 * MIB * 0.004263)
+
+
+def test_json_and_csv_of_ior() -> None:
+    told = json.loads((FOREIGN / "ior.json").read_text())["tests"][0]["Results"]
+    run = _one("ior.json")
+    assert [c.rate for c in run.cells] == [row["bwMiB"] * MIB for row in told]
+    assert [c.repetition for c in run.cells] == [1, 1, 2, 2]
+    assert run.command[:3] == ["ior", "-a", "POSIX"]
+    table = _one("ior.csv")
+    assert table.cells[0].rate == 3708.9969754267568 * MIB
+    assert (table.ranks, table.started) == (2, None)
+
+
+def test_mdtest_has_means_with_their_spread() -> None:
+    run = _one("mdtest.txt")
+    cells = {(c.pattern, c.access): c for c in run.cells}
+    assert len(cells) == 10
+    assert cells["file", "create"].rate == 6489.072
+    assert cells["file", "create"].operations == 40
+    assert cells["tree", "remove"].operations == 1
+    assert cells["file", "create"].detail == {"mean_of_iterations": 2}
+    (create,) = [v for v in run.values if v.where["phase"] == "File creation"]
+    assert create.samples is not None
+    assert (create.samples.count, create.samples.least, create.samples.most) == (
+        2, 4176.426, 8801.719,
+    )  # fmt: skip
+    assert create.samples.deviation == 3270.576
+
+
+def test_summary_of_io500() -> None:
+    run = _one("io500-summary.txt")
+    cells = {c.where["phase"]: c for c in run.cells}
+    assert "timestamp" not in cells
+    easy = cells["ior-easy-write"]
+    assert (easy.pattern, easy.access, easy.unit) == ("ior-easy", "write", "B/s")
+    assert easy.rate == 0.146316 * GIB
+    assert easy.bytes == round(0.146316 * GIB * 300.331)
+    assert cells["mdtest-hard-delete"].access == "remove"
+    assert cells["mdtest-hard-delete"].rate == pytest.approx(32387.15)
+    assert "INVALID" in cells["mdtest-easy-write"].invalid
+    score = run.values[-1]
+    assert (score.name, score.value, score.valid) == ("score", 0.937520, False)
+
+
+def test_result_of_io500_has_date_and_processes() -> None:
+    run = _one("io500-result.txt")
+    assert (run.ranks, run.version) == (40, "io500-isc24_v3")
+    assert run.started is not None
+    assert run.started.isoformat() == "2024-05-11T11:02:50"
+    assert run.cells[0].rate == pytest.approx(10.608264 * GIB)
+    assert [v.value for v in run.values] == pytest.approx([10.608264 * GIB, 843780.0, 94.6098])
+
+
+def test_fio_has_one_cell_per_job_and_direction() -> None:
+    told = json.loads((FOREIGN / "fio.json").read_text())["jobs"]
+    run = _one("fio.json")
+    assert len(run.cells) == 4
+    first = run.cells[0]
+    side = told[0]["read"]
+    assert (first.pattern, first.access, first.bytes) == ("randrw", "read", side["io_bytes"])
+    assert first.rate == side["bw_bytes"]
+    assert first.times is not None
+    assert first.times.shares[2] == side["clat_ns"]["percentile"]["99.000000"] / 1e9
+    assert run.cells[2].where["process"] == 2
+    assert run.started is not None
+    assert run.started.utcoffset() is not None
+
+
+def test_elbencho_counts_until_the_slowest_thread() -> None:
+    run = _one("elbencho.csv")
+    assert [(c.access, c.unit) for c in run.cells] == [
+        ("create", "op/s"), ("write", "B/s"), ("read", "B/s"),
+    ]  # fmt: skip
+    write = run.cells[1]
+    assert (write.rate, write.bytes, write.seconds) == (2941 * MIB, 8192 * MIB, 2.784)
+    assert write.detail == {
+        "first_done": 3494, "min_latency_us": 1661, "avg_latency_us": 9383,
+        "max_latency_us": 120903,
+    }  # fmt: skip
+
+
+def test_summary_of_b_eff_io() -> None:
+    run = _one("two_processes.sum")
+    assert len(run.cells) == 7 * 5 + 7 + 7 * 5
+    assert run.cells[0].rate == pytest.approx(337.431e6)
+    assert run.cells[0].where == {"ranks": 2, "position": 1, "chunk_bytes": 1024}
+    last = run.values[-1]
+    assert (last.name, last.valid) == ("b_eff_io", False)
+    assert last.value == pytest.approx(1217.187e6)
+    assert last.reasons == ["scheduled time 1.0 min >= 30 min"]
+
+
+@pytest.mark.parametrize("file", sorted([*FOREIGN.iterdir(), *SUMS.glob("*.sum")]))
+def test_what_is_kept_fits_every_command(file: Path, effio: Effio) -> None:
+    code, said = _import(effio, file, "--tag", "old")
+    assert code == 0, said
+    (folder,) = _folders(effio)
+    assert folder.result().remarks == []
+    assert folder.changed_since_sealed() == []
+    assert folder.state() == "done"
+    assert folder.result().run.manifest is None  # effio clean has nothing to remove
+    shown = effio.call("show", folder.id)
+    assert shown.returncode == 0, shown.stderr
+    assert "does not judge" in shown.stdout
+    for words in (["table", "tag:old"], ["runs"], ["export", folder.id], ["report", folder.id]):
+        done = effio.call(*words)
+        assert done.returncode == 0, done.stderr
+    assert "here already: 1" in _import(effio, file)[1]
+    assert len(_folders(effio)) == 1
+
+
+def test_what_is_refused_leaves_nothing(effio: Effio, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.txt"
+    cut.write_text((FOREIGN / "ior.txt").read_text().partition("Results:")[0])
+    torn = tmp_path / "torn.json"
+    torn.write_text((FOREIGN / "fio.json").read_text()[:3000])
+    for path, why in (
+        (cut, "without a table of results"),
+        (torn, "JSON of fio that cannot be read"),
+        (ROOT / "LICENSE", "in none of the formats"),
+        (Path("/dev/null"), "not a regular file"),
+        (tmp_path, "directory"),
+        (tmp_path / "missing", "No such file"),
+    ):
+        code, said = _import(effio, path)
+        assert code == 2, said
+        assert why in said
+        assert not (effio.cwd / "effio-runs").exists()
+
+
+def test_one_bad_file_does_not_stop_the_others(effio: Effio) -> None:
+    code, said = _import(effio, ROOT / "LICENSE", FOREIGN / "ior.txt")
+    assert code == 2
+    assert "1 file of 2 not imported" in said
+    assert [folder.state() for folder in _folders(effio)] == ["done"]
+
+
+def test_a_number_that_is_none_is_left_out(tmp_path: Path) -> None:
+    table = (FOREIGN / "elbencho.csv").read_text()
+    bad = tmp_path / "bad.csv"
+    bad.write_text(table.replace("3494,2941,10", "1e999,nan,10"))
+    (run,) = formats.read(bad)[1]
+    assert [c.access for c in run.cells] == ["create", "read"]
+
+
+def test_runs_of_two_systems_are_compared(effio: Effio, tmp_path: Path) -> None:
+    text = (FOREIGN / "ior.txt").read_text()
+    slow = tmp_path / "slow.txt"
+    slow.write_text(text.replace("938.20", "93.82"))
+    assert _import(effio, FOREIGN / "ior.txt", "--tag", "a")[0] == 0
+    assert _import(effio, slow, "--tag", "b")[0] == 0
+    done = effio.call("compare", "tag:a", "tag:b")
+    assert "shared sequential write" in done.stdout, done.stderr
+    # Two runs are too few for a verdict, whatever the numbers are.
+    assert "too few runs" in done.stdout
