@@ -22,7 +22,7 @@ else:
 ROOT = Path(__file__).resolve().parent.parent
 _MARKDOWN_CODE = re.compile(r"`[^`]*`|\]\([^)]*\)")
 _COMMENT_OR_STRING = {
-    ".py": re.compile(r'"""(.*?)"""|"((?:[^"\\\n]|\\.)*)"|#(.*)', re.S),
+    ".py": re.compile(r'"""(.*?)"""|"((?:[^"\\\n]|\\.)*)"|#([^\n]*)', re.S),
     ".cpp": re.compile(r'"((?:[^"\\\n]|\\.)*)"|//(.*)'),
 }
 _COMMENT_OR_STRING[".hpp"] = _COMMENT_OR_STRING[".cpp"]

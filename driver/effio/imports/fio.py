@@ -108,5 +108,5 @@ def read_json(text: str) -> list[Imported]:
 
 def _again(cell: Cell, repetition: int) -> Cell:
     """Jobs of the same name without group reporting: each is one more process, not a repetition;
-    they are told apart by their number."""
+    their number distinguishes them."""
     return Cell(**{**cell.__dict__, "where": {**cell.where, "process": repetition}, "ranks": 1})
