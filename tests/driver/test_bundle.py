@@ -8,6 +8,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio.engine.kept import packed
 from effio.judge.manifest import verify, write_sums
 from effio.store.folder import RunFolder
 
+ROOT = Path(__file__).resolve().parents[2]
 RULES = """schema = "effio-rules/1"
 title = "Small"
 [[rule]]
@@ -150,6 +153,54 @@ def test_a_changed_run_is_told(effio: Effio) -> None:
     assert effio.call("bundle", "first", "-o", "out").returncode == 0
     audit = [r["what"] for r in rows(effio.cwd / "out", "audit")]
     assert "CHANGED after its end: stdout.log" in audit
+
+
+def test_log_and_sources_of_the_engine_are_in_it(effio: Effio) -> None:
+    home = effio.cwd / "data/engines/openmpi-0123456789"
+    home.mkdir(parents=True)
+    for name, text in (("effio-mpi", "#!/bin/sh\n"), ("build.log", "g++ …\n")):
+        (home / name).write_text(text)
+    (home / "sources.tar.gz").write_bytes(packed(ROOT))
+    program = home / "effio-mpi"
+    sha256 = hashlib.sha256(program.read_bytes()).hexdigest()
+    folder = keep(effio, "first", 1.0)
+    record = json.loads((folder / "run.json").read_text())
+    record["engine"] = {"path": str(program), "sha256": sha256, "version": "1.0"}
+    (folder / "run.json").write_text(json.dumps(record))
+    data = {"EFFIO_DATA": str(effio.cwd / "data")}
+    done = effio.call("bundle", "first", "-o", "out", env=data)
+    assert done.returncode == 0, done.stderr
+    kept = effio.cwd / "out/engine" / f"effio-mpi-1.0-{sha256[:10]}"
+    assert (kept / "build.log").read_text() == "g++ …\n"
+    with tarfile.open(kept / "sources.tar.gz") as archive:
+        names = archive.getnames()
+        assert "effio-sources/engine/main.cpp" in names
+        assert "effio-sources/CMakeLists.txt" in names
+        assert archive.extractfile("effio-sources/VERSION").read() == (  # type: ignore[union-attr]
+            (ROOT / "VERSION").read_bytes()
+        )
+    assert packed(ROOT) == packed(ROOT)
+    audit = [r["what"] for r in rows(effio.cwd / "out", "audit")]
+    assert any(f"effio-mpi-1.0-{sha256[:10]}: build.log, sources.tar.gz" in what for what in audit)
+    assert faults(effio.cwd / "out") == []
+    # Another program in its place is not what measured.
+    program.write_text("#!/bin/sh\nexit 1\n")
+    done = effio.call("bundle", "first", "-o", "other", env=data)
+    assert "is no longer the engine that measured" in done.stderr
+    assert not (effio.cwd / "other/engine").exists()
+
+
+def test_tables_as_a_workbook_and_a_document(bundle: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(bundle / "submission.xlsx")
+    assert book.sheetnames[:2] == ["systems", "results-b-eff-io"]
+    heading, first = [[cell.value for cell in row] for row in book["systems"].iter_rows()][:2]
+    assert heading[:3] == ["System", "Name", "Processor"]
+    assert first[:3] == ["A", None, "Example 9000"]
+    docx = pytest.importorskip("docx")
+    document = docx.Document(bundle / "submission.docx")
+    assert document.paragraphs[0].text == "Offer of Example Corp."
+    assert document.tables[0].rows[1].cells[2].text == "Example 9000"
 
 
 def test_runs_that_do_different_things_have_no_common_mean(effio: Effio) -> None:

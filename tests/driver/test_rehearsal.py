@@ -14,11 +14,13 @@ from effio.campaign.file import path_of
 from effio.campaign.order import Asked, study_of
 from effio.campaign.points import Point
 from effio.engine.program import Engine as Program
-from effio.judge.accept import Acceptance, accept
-from effio.judge.rules import load_rules, shipped
+from effio.judge.accept import Acceptance, accept, limit_text
+from effio.judge.rules import Submission, load_rules, shipped
 from effio.judge.samples import Judged
+from effio.judge.systems import systems_of
 from effio.judge.verdicts import Ruling
 from effio.launch.launchers import Ranks
+from effio.report.submission import Material, result_tables
 from effio.store.reader import read_result
 from engines import Engine
 
@@ -61,6 +63,8 @@ def steps(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[
         "ior-3-4": _words(full["ior-3-4"]),
         "mdtest-single": _words(small["mdtest-single"]),
         "mdtest-separate": _words(small["mdtest-separate"]),
+        "mdtest-per-file": _words(small["mdtest-per-file"]),
+        "flash-io": [w for w in _words(small["flash-io"]) if "backend-options" not in w],
     }
     found = {}
     for name, words in wanted.items():
@@ -78,6 +82,14 @@ def _run(folder: Path, name: str, lines: Lines, factor: float, labels: Mapping[s
     for line in json.loads(json.dumps(lines)):
         if line["kind"] == "run" and "populate" in line["options"] and line["options"]["populate"]:
             line["options"]["populate"] = 1_000_000  # as at scale 1
+        if line["kind"] == "run":  # two cores a node
+            line["system"]["cpu"] |= {"logical_cpus": 4, "cores": 2}
+            line["system"]["ranks_per_node"]["min"] = int(labels.get("packed", 2))
+            if name.startswith("ior-3-4"):
+                line["system"]["ranks_per_node"]["min"] = 1
+            if "stripes" in labels:
+                stripes = {"count": int(labels["stripes"])} if labels["stripes"] != "?" else None
+                line["file_system"] = {"type": "lustre", "striping": stripes}
         if line["kind"] == "measurement":
             rate = line["rate"]
             if rate["value"] is None and line["access"] in NAMES:
@@ -91,16 +103,16 @@ def _run(folder: Path, name: str, lines: Lines, factor: float, labels: Mapping[s
         changed.append(line)
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in changed))
-    told = {axis: value for axis, value in labels.items() if axis != "nodes"}
+    told = {n: value for n, value in labels.items() if n not in ("nodes", "packed", "stripes")}
     return Judged(name, path, read_result(path), told)
 
 
-def _judged(
+def _runs(
     folder: Path, steps: dict[str, Lines], slow: str = "", factor: float = 1.0,
-    left_out: str = "", last: float = 1.0,
-) -> Acceptance:  # fmt: skip
+    left_out: str = "", last: float = 1.0, more: Mapping[str, str] | None = None,
+) -> list[Judged]:  # fmt: skip
     """All steps at all sizes. The rates of the step `slow` are multiplied by `factor`, and at the
-    largest size by `last`; `left_out` was not run."""
+    largest size by `last`; `left_out` was not run. `more` are further labels of `_run`."""
     runs: list[Judged] = []
     for name, lines in steps.items():
         if name == left_out:
@@ -114,13 +126,21 @@ def _judged(
                 axis = "nodes" if name == "ior-3-4" else "servers"
                 count = 1 if name == "ior-3-4" else 3
                 for i in range(count):
-                    labels = {"step": name, axis: str(size)}
+                    labels = {"step": name, axis: str(size), **(more or {})}
                     wobble = 1 + 0.01 * (i - 1)
                     # All clients: half of the best rate at every step, so that the rates are alike.
                     scaled = own if name == "ior-3-4" else share
                     runs.append(_run(folder, f"{name}-{size}-{i}", lines, scaled * wobble, labels))
         else:
-            runs.append(_run(folder, name, lines, own, {"step": name}))
+            runs.append(_run(folder, name, lines, own, {"step": name, **(more or {})}))
+    return runs
+
+
+def _judged(
+    folder: Path, steps: dict[str, Lines], slow: str = "", factor: float = 1.0,
+    left_out: str = "", last: float = 1.0, more: Mapping[str, str] | None = None,
+) -> Acceptance:  # fmt: skip
+    runs = _runs(folder, steps, slow, factor, left_out, last, more)
     return accept(load_rules("blue-waters"), runs, rehearse=True)
 
 
@@ -173,3 +193,70 @@ def test_what_is_close_or_missing_is_undecided(tmp_path: Path, steps: dict[str, 
     told = _judged(tmp_path, steps, left_out="mdtest-single")
     assert _rulings(told)["mdtest-1-create-single"][0] is Ruling.OPEN
     assert told.verdict.endswith("would be NOT DECIDED")
+
+
+@pytest.mark.parametrize(
+    ("labels", "rulings"),
+    [
+        ({"packed": "1"}, {"fully-packed": Ruling.FAIL, "ior-3-4-one-rank": Ruling.PASS}),
+        ({"stripes": "16"}, {"flash-io-stripes": Ruling.PASS, "ior-3-4-stripes": Ruling.FAIL}),
+        ({"stripes": "1"}, {"flash-io-stripes": Ruling.FAIL, "ior-3-4-stripes": Ruling.PASS}),
+        ({"stripes": "?"}, {"flash-io-stripes": Ruling.OPEN, "ior-3-4-stripes": Ruling.OPEN}),
+    ],
+)
+def test_nodes_are_fully_packed_and_files_have_their_stripes(
+    labels: dict[str, str], rulings: dict[str, Ruling], tmp_path: Path, steps: dict[str, Lines]
+) -> None:
+    found = _rulings(_judged(tmp_path, steps, more=labels))
+    assert {name: found[name][0] for name in rulings} == rulings
+    if "packed" in labels:
+        assert found["fully-packed"][1].startswith("ior-1: ranks_per_core 0.5 and ")
+        (rule,) = (r for r in load_rules("blue-waters").rule if r.id == "fully-packed")
+        assert limit_text(rule) == "ranks_per_core at least 1"
+
+
+def test_table_3_has_a_row_for_each_test(tmp_path: Path, steps: dict[str, Lines]) -> None:
+    runs = _runs(tmp_path, steps, left_out="flash-io")
+    judged = accept(load_rules("blue-waters"), runs, rehearse=True)
+    found = result_tables(Material(Submission(), runs, systems_of(runs), judged, ""))
+    rows = {row[0]: row for name, t in found.items() if name[:8] == "results-" for row in t.rows}
+    repetitions = {title: row[6] for title, row in rows.items()}
+    thirds = ("1/3 of the servers", "2/3 of the servers", "all servers")
+    how = ("one directory", "a tree for each rank", "a directory for each file")
+    assert repetitions == {
+        "IOR 1: Max Write": 10,
+        **{f"IOR 2 {what}, {part}": 3 for what in ("write", "read") for part in thirds},
+        **{f"IOR 3: all clients write files of 1 GiB, {n} nodes": 3 for n in SERVERS},
+        **{f"IOR 4: all clients read files of 1 GiB, {n} nodes": 3 for n in SERVERS},
+        **{f"mdtest 1, {one}, file creation": 4 for one in how},
+        **{f"mdtest 2, {one}, file removal": 4 for one in how},
+        **{f"mdtest 3, {one}, file stat": 4 for one in how},
+        "FLASH I/O": 0,
+    }
+    assert rows["FLASH I/O"][7] == "not measured"
+    # Of n values the mean, and the deviation (n - 1) over it.
+    values = [m.rate.value or 0.0 for m in runs[0].result.measurements]
+    mean = sum(values) / len(values)
+    deviation = (sum((v - mean) ** 2 for v in values) / (len(values) - 1)) ** 0.5
+    assert rows["IOR 1: Max Write"][2] == pytest.approx(mean / 1e6)
+    assert rows["IOR 1: Max Write"][5] == pytest.approx(deviation / mean)
+    # What nobody asked for: the writes before the reads of ior-2-read, populating, trees.
+    assert set(found) == {
+        "results-IOR", "results-mdtest", "results-FLASH", "appendix-ior", "appendix-mdtest",
+    }  # fmt: skip
+    tests = " ".join(str(row[0]) for row in found["appendix-mdtest"].rows)
+    assert "populate" in tests
+    assert "tree" in tests
+    assert "file create" not in tests
+
+
+def test_a_test_over_different_things_says_so(tmp_path: Path, steps: dict[str, Lines]) -> None:
+    runs = _runs(tmp_path, steps)
+    other = json.loads(json.dumps(steps["ior-1"]).replace("4194304", "8388608"))
+    runs.append(_run(tmp_path, "ior-1-other", other, 1.0, {"step": "ior-1"}))
+    judged = accept(load_rules("blue-waters"), runs, rehearse=True)
+    found = result_tables(Material(Submission(), runs, systems_of(runs), judged, ""))
+    (row,) = [row for row in found["results-IOR"].rows if row[0] == "IOR 1: Max Write"]
+    assert "measured with different where.block_bytes" in str(row[7])
+    (flash,) = found["results-FLASH"].rows
+    assert (flash[0], flash[6], flash[7]) == ("FLASH I/O", 3, "")

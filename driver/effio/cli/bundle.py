@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +14,7 @@ from effio.cli.accept import based
 from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
+from effio.engine.kept import Kept, kept_of
 from effio.errors import EffioError
 from effio.judge import gather
 from effio.judge.accept import accept
@@ -20,8 +24,50 @@ from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.store.folder import Store, now_utc
 
+if TYPE_CHECKING:
+    from effio.report.model import Table
 
-def _texts(material: object, runs: list[Judged]) -> dict[str, str]:
+
+def _engines(runs: list[Judged]) -> dict[str, Kept]:
+    """What is kept of the engines that measured, by version and checksum."""
+    found: dict[str, Kept] = {}
+    for run in runs:
+        engine = run.result.record.engine if run.result.record is not None else {}
+        path, sha256 = str(engine.get("path", "")), str(engine.get("sha256", ""))
+        name = f"effio-mpi-{engine.get('version', '')}-{sha256[:10]}"
+        if path and name not in found:
+            found[name] = kept_of(Path(path), sha256)
+    return found
+
+
+def _for_people(title: str, texts: Sequence[str], tables: Mapping[str, Table]) -> dict[str, bytes]:
+    """The tables as files of an office suite, those whose libraries are installed."""
+    from effio.report.texts import records
+    from effio.store.binary_tables import write_document, write_sheets
+
+    found: dict[str, bytes] = {}
+    stream = io.BytesIO()
+    try:
+        write_sheets({name: records(table) for name, table in tables.items()}, stream)
+        found["submission.xlsx"] = stream.getvalue()
+    except EffioError as error:
+        say(f"left out: submission.xlsx ({error.message})")
+    stream = io.BytesIO()
+    try:
+        shown = {t.title or name: ([c.title for c in t.columns], shown_rows(t))
+                 for name, t in tables.items() if not t.page_only}  # fmt: skip
+        write_document(title, texts, shown, stream)
+        found["submission.docx"] = stream.getvalue()
+    except EffioError as error:
+        say(f"left out: submission.docx ({error.message})")
+    return found
+
+
+def shown_rows(table: Table) -> list[list[str]]:
+    return [[c.show(x) for c, x in zip(table.columns, row, strict=True)] for row in table.rows]
+
+
+def _texts(material: object, runs: list[Judged]) -> dict[str, str | bytes]:
     from effio.report.build import load, tell
     from effio.report.html import render
     from effio.report.submission import Material, submission_section, tables
@@ -34,11 +80,15 @@ def _texts(material: object, runs: list[Judged]) -> dict[str, str]:
     reports = [tell(*load(run.path)) for run in runs]
     head = [f"# {markdown_text(section.title)}", ""]
     head += [markdown_text(b) + "\n" for b in section.blocks if isinstance(b, str)]
-    texts = {
+    texts: dict[str, str | bytes] = {
         "index.html": render(reports, [run.name for run in runs], head=section),
         "submission.md": "\n".join([*head, *(as_markdown(table) for table in found.values())]),
     }
-    return texts | {f"tables/{name}.csv": as_csv(table) for name, table in found.items()}
+    texts |= {f"tables/{name}.csv": as_csv(table) for name, table in found.items()}
+    for engine, kept in material.engines.items():
+        texts |= {f"engine/{engine}/{name}": content for name, content in kept.files.items()}
+    told = [block for block in section.blocks if isinstance(block, str)]
+    return texts | _for_people(section.title, told, found)
 
 
 @click.command("bundle")
@@ -71,8 +121,9 @@ def command(
 ) -> None:
     """Put runs and all that they stand on into one folder, for handing in.
 
-    It holds the tables of a submission as page, Markdown and CSV, the report of every run, results,
-    logs and job scripts, and checksums of everything: effio verify-bundle finds every change.
+    It holds the tables of a submission as page, Markdown, CSV, workbook and document, the report of
+    every run, results, logs and job scripts, the build log and the sources of the engine, and
+    checksums of everything: effio verify-bundle finds every change.
     """
     from effio.report.submission import Material
 
@@ -95,7 +146,11 @@ def command(
     if submission:
         inputs.append(Path(submission))
     systems = systems_of(everyone, told.system)
-    material = Material(told, everyone, systems, acceptance, now_utc())
+    engines = _engines(everyone)
+    for name, kept in engines.items():
+        if not kept.files:
+            say(f"engine {name}: {kept.remark}")
+    material = Material(told, everyone, systems, acceptance, now_utc(), engines)
     identity = write_bundle(Path(output), everyone, _texts(material, everyone), inputs)
     click.echo(f"bundle: {output}")
     click.echo(f"sha256 of its SHA256SUMS: {identity}")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio.engine.discover import PROGRAM, checkout, data_directory, launcher_beside
+from effio.engine.kept import LOG, SOURCES, packed
 from effio.engine.program import Engine
 from effio.errors import environment_error
 
@@ -159,9 +160,11 @@ def build(
     home.parent.mkdir(parents=True, exist_ok=True)
     say(f"compiling the engine with {tools.mpicc} (a few minutes)")
     with tempfile.TemporaryDirectory(prefix="effio-build-") as scratch:
-        program = _compile(tools, source, Path(scratch), extra)
+        program, log = _compile(tools, source, Path(scratch), extra)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=home.parent))
         shutil.copy2(program, fresh / PROGRAM)
+        (fresh / LOG).write_text(log)
+        (fresh / SOURCES).write_bytes(packed(source))
         record = {"mpicc": tools.mpicc, "mpiexec": mpiexec, "cmake_definitions": list(extra)}
         (fresh / "engine.json").write_text(json.dumps(record, indent=2) + "\n")
         fresh.chmod(0o755)
@@ -174,7 +177,9 @@ def build(
     return engine, True
 
 
-def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) -> Path:
+def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) -> tuple[Path, str]:
+    """The program, and what CMake and the compiler said."""
+    said = ""
     configure = [
         *(tools.cmake, "-S", str(source), "-B", str(scratch), "-DCMAKE_BUILD_TYPE=Release"),
         f"-DMPI_C_COMPILER={tools.mpicc}",
@@ -192,6 +197,7 @@ def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) 
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
+        said += f"$ {' '.join(command)}\n{done.stdout}"
         if done.returncode != 0:
             log = data_directory() / "engine-build.log"
             log.write_text(done.stdout)
@@ -207,4 +213,4 @@ def _compile(tools: Tools, source: Path, scratch: Path, extra: tuple[str, ...]) 
             raise environment_error(
                 f"the engine could not be built (to {step}):\n{tail}", f"all of it is in {log}"
             )
-    return scratch / "engine" / PROGRAM
+    return scratch / "engine" / PROGRAM, said

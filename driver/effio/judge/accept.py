@@ -9,13 +9,16 @@ from dataclasses import dataclass, replace
 from effio import text as fmt
 from effio.judge import guard, repetitions, statistics
 from effio.judge import rules as data
+from effio.judge.conditions import compared, conditions_text
 from effio.judge.differences import other_workload
 from effio.judge.guard import Guard, StepGuard
 from effio.judge.rules import (
+    Condition,
     Floor,
     Limit,
     Linearity,
     Projection,
+    ResultRow,
     Rule,
     RuleFile,
     Steady,
@@ -100,7 +103,7 @@ class _Steadiness(Detail):
     steady: _Reached = _Reached()
 
 
-class _OpenError(Exception):
+class OpenError(Exception):
     """The rule cannot be evaluated, because …"""
 
 
@@ -138,7 +141,7 @@ def _outcome(
     try:
         _usable(rule, picked, lacking, rehearse)
         return _project(blank, rule, picked) if projected else _judge(blank, rule, picked)
-    except _OpenError as error:
+    except OpenError as error:
         failed = None if projected else _failed_all_the_same(blank, rule, picked, rehearse)
         return replace(failed or blank, reason=_and(failed.reason if failed else "", str(error)))
 
@@ -160,7 +163,7 @@ def _failed_all_the_same(
     )
     try:
         found = _judge(blank, eased, usable)
-    except _OpenError:
+    except OpenError:
         return None
     return found if found.ruling is Ruling.FAIL else None
 
@@ -176,6 +179,8 @@ def limit_text(rule: Rule) -> str:
         return f"{fmt.percent(rule.share)} {of} at every step of {rule.axis}"
     if isinstance(rule, Steady):
         return "steady" + (f" within {rule.within}" if rule.within else "")
+    if isinstance(rule, Condition):
+        return conditions_text(rule.demand)
     return f"at most {rule.at_most}" if isinstance(rule, Limit) else "no error"
 
 
@@ -185,22 +190,22 @@ def _is_simulated(picked: Picked) -> bool:
 
 def _usable(rule: Rule, picked: Sequence[Picked], lacking: str, rehearse: bool) -> None:
     if not picked:
-        raise _OpenError("not measured" + (f": {lacking}" if lacking else ""))
+        raise OpenError("not measured" + (f": {lacking}" if lacking else ""))
     if not rehearse and any(map(_is_simulated, picked)):
-        raise _OpenError("measured in virtual time: the rates of a model are not those of a system")
-    if isinstance(rule, Valid):
+        raise OpenError("measured in virtual time: the rates of a model are not those of a system")
+    if isinstance(rule, (Valid, Condition)):
         return
     bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]
     if bad:
         why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
-        raise _OpenError(f"{len(bad)} of {len(picked)} invalid ({bad[0].run.name}: {why})")
+        raise OpenError(f"{len(bad)} of {len(picked)} invalid ({bad[0].run.name}: {why})")
     if wanted := rule.wanted_evidence:
         real = [p for p in picked if not (rehearse and _is_simulated(p))]
         told = [p.m.cache.verdict if p.m.cache is not None else "none" for p in real]
         counts = {word: told.count(word) for word in sorted(set(told)) if word not in wanted}
         if counts:
             found = ", ".join(f"{count} {word}" for word, count in counts.items())
-            raise _OpenError(
+            raise OpenError(
                 f"evidence of {sum(counts.values())} of {len(picked)} is not"
                 f" {' or '.join(wanted)}: {found}"
             )
@@ -210,24 +215,26 @@ def _sample(rule: Rule, picked: Sequence[Picked], where: str = "") -> tuple[Summ
     """With the statistic that counts, and its unit."""
     units = {p.m.rate.unit for p in picked}
     if len(units) > 1:
-        raise _OpenError(f"several units: {', '.join(sorted(units))}")
+        raise OpenError(f"several units: {', '.join(sorted(units))}")
     values = [p.m.rate.value for p in picked if p.m.rate.value is not None]
     told = statistics.summary(values)
     assert told is not None
     if told.count < rule.repetitions:
-        raise _OpenError(
+        raise OpenError(
             f"{fmt.count_of(told.count, 'repetition')}{where}, {rule.repetitions} needed"
         )
     if rule.cov is not None:
         if told.cov is None:
-            raise _OpenError("one repetition has no variation (COV)")
+            raise OpenError("one repetition has no variation (COV)")
         if told.cov > rule.cov:
-            raise _OpenError(f"COV {told.cov:.3f}{where} above {rule.cov:g}: too much variation")
+            raise OpenError(f"COV {told.cov:.3f}{where} above {rule.cov:g}: too much variation")
     value = {"mean": told.mean, "median": told.median, "min": told.min, "max": told.max}
     return told, value[rule.statistic], units.pop()
 
 
-def _one_workload(rule: Rule, picked: Sequence[Picked], varying: Sequence[str] = ()) -> None:
+def one_workload(
+    rule: Rule | ResultRow, picked: Sequence[Picked], varying: Sequence[str] = ()
+) -> None:
     """A mean over different things is the mean of nothing. `varying` is what may differ beside
     `across`."""
     allowed = {*rule.across, *varying}
@@ -245,7 +252,7 @@ def _one_workload(rule: Rule, picked: Sequence[Picked], varying: Sequence[str] =
         differing.append(f"options ({first})")
     if differing:
         one = "select one" if len(differing) == 1 else "select one of each"
-        raise _OpenError(f"measured with different {', '.join(differing)}: {one}")
+        raise OpenError(f"measured with different {', '.join(differing)}: {one}")
 
 
 def _judge(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
@@ -256,6 +263,7 @@ def _judge(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
         Steady: _steady,
         Valid: _valid,
         Limit: _limit,
+        Condition: _condition,
     }
     return judges[type(rule)](blank, rule, picked)
 
@@ -286,7 +294,7 @@ def _guarded(blank: Outcome, rule: Rule, told: Guard, reason: str = "") -> Outco
 
 
 def _threshold(blank: Outcome, rule: Threshold, picked: Sequence[Picked]) -> Outcome:
-    _one_workload(rule, picked)
+    one_workload(rule, picked)
     sample, value, unit = _sample(rule, picked)
     _check_unit(unit, rule.bound()[2])
     found = replace(blank, sample=sample, value=value, unit=unit)
@@ -306,14 +314,14 @@ def _by_run(picked: Sequence[Picked]) -> list[list[float]]:
 
 def _check_unit(unit: str, wanted: str) -> None:
     if unit != wanted:
-        raise _OpenError(f"measured in {unit}, asked for in {wanted}")
+        raise OpenError(f"measured in {unit}, asked for in {wanted}")
 
 
 def _project(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
     """The projected value is judged; what it is based on has to be measured."""
     assert blank.projection is not None
     if not isinstance(rule, Threshold):
-        raise _OpenError(f"a projection says nothing of a rule of kind {rule.kind}")
+        raise OpenError(f"a projection says nothing of a rule of kind {rule.kind}")
     value, unit = data.quantity(blank.projection.value)
     _check_unit(unit, rule.bound()[2])
     sample, base, measured = _sample(rule, picked)
@@ -333,28 +341,28 @@ def _by_step(
         at = data.as_number(told)
         if at is None or at <= 0:
             hint = ": label it, NAME=NUMBER:RUN" if rule.axis.startswith("label.") else ""
-            raise _OpenError(f"{p.run.name} has no {rule.axis}{hint}")
+            raise OpenError(f"{p.run.name} has no {rule.axis}{hint}")
         groups.setdefault(at, []).append(p)
     if len(groups) < 2:
-        raise _OpenError(f"only one step of {rule.axis}")
+        raise OpenError(f"only one step of {rule.axis}")
     largest = max(groups)
     for part in rule.steps:
         if not any(abs(at / largest - part) <= _NEAR for at in groups):
-            raise _OpenError(
+            raise OpenError(
                 f"no step at {fmt.few_digits(part, 2)} of the largest {rule.axis} ({largest:g})"
             )
-    _one_workload(rule, picked, (rule.axis, "ranks", "nodes", "where.workers"))
+    one_workload(rule, picked, (rule.axis, "ranks", "nodes", "where.workers"))
     units, found = set(), []
     for at in sorted(groups):
-        _one_workload(rule, groups[at])
+        one_workload(rule, groups[at])
         sample, value, unit = _sample(rule, groups[at], f" at {at:g}")
         found.append((at, sample, value))
         units.add(unit)
     if len(units) > 1:
-        raise _OpenError(f"several units: {', '.join(sorted(units))}")
+        raise OpenError(f"several units: {', '.join(sorted(units))}")
     values = [[p.m.rate.value or 0.0 for p in groups[at]] for at in sorted(groups)]
     if min(map(min, values)) <= 0:
-        raise _OpenError("a rate of 0")
+        raise OpenError("a rate of 0")
     return found, values, units.pop()
 
 
@@ -465,7 +473,7 @@ def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
             return _ruled(found, False, f"{len(late)} took up to {fmt.duration(max(late))}")
     unknown = sum(t is None for t in told)
     if unknown:
-        raise _OpenError(f"{unknown} of {len(picked)} do not tell: measure with --steady")
+        raise OpenError(f"{unknown} of {len(picked)} do not tell: measure with --steady")
     return _ruled(found, True)
 
 
@@ -490,3 +498,11 @@ def _limit(blank: Outcome, rule: Limit, picked: Sequence[Picked]) -> Outcome:
     _check_unit(unit, wanted)
     found = replace(blank, sample=sample, value=sample.max, unit=unit)
     return _ruled(found, sample.max <= limit)
+
+
+def _condition(blank: Outcome, rule: Condition, picked: Sequence[Picked]) -> Outcome:
+    found = compared(rule, picked)
+    if found.unknown:
+        raise OpenError(found.unknown)
+    none = f"nothing was measured with {conditions_text(rule.applies_to)}" if found.none else ""
+    return _ruled(blank, not found.broken, found.broken or none)

@@ -2,7 +2,8 @@
 """A submission as a folder: everything that the numbers stand on, readable without effio.
 
 index.html, submission.md   the tables; the page has the report of every run as well
-tables/*.csv                the same tables
+tables/*.csv                the same tables; submission.xlsx, submission.docx: for people
+engine/NAME/                of each engine that measured: build log and sources
 inputs/                     rules and description, as they were given; files of --include
 runs/NAME/                  result, logs, job script, environment and checksums of each run
 SHA256SUMS                  of all of it (`effio verify-bundle`, or sha256sum -c)
@@ -60,10 +61,13 @@ def _copy_run(run: Judged, target: Path) -> None:
 
 
 def write_bundle(
-    target: Path, runs: Sequence[Judged], texts: Mapping[str, str], inputs: Sequence[Path]
+    target: Path,
+    runs: Sequence[Judged],
+    texts: Mapping[str, str | bytes],
+    inputs: Sequence[Path],
 ) -> str:
-    """`texts` by their place in the bundle. The folder appears whole or not at all; one that exists
-    is refused. Returns the checksum of its checksums."""
+    """`texts` (and files of other programs) by their place in the bundle. The folder appears whole
+    or not at all; one that exists is refused. Returns the checksum of its checksums."""
     if os.path.lexists(target):
         raise EffioError(f"{target} exists")
     try:
@@ -82,8 +86,11 @@ def write_bundle(
                 (scratch / "inputs").rmdir()
             for place, text in texts.items():
                 file = scratch / place
-                file.parent.mkdir(exist_ok=True)
-                safe_files.write_atomically(file, text, durable=False)
+                file.parent.mkdir(exist_ok=True, parents=True)
+                if isinstance(text, bytes):
+                    file.write_bytes(text)
+                else:
+                    safe_files.write_atomically(file, text, durable=False)
             identity = write_sums(scratch)
             umask = os.umask(0)
             os.umask(umask)

@@ -18,7 +18,10 @@ from effio.errors import EffioError
 
 RULES_SCHEMA = "effio-rules/1"
 _SHIPPED = Path(__file__).resolve().parent / "shipped"
-_PLAIN = ("step", "benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system")
+_PLAIN = (
+    "step", "benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system",
+    "ranks_per_node", "ranks_per_core", "stripe_count",
+)  # fmt: skip
 # What pydantic puts before the words of our own checks.
 _OURS = "Value error, "
 _PREFIXES = ("where.", "options.", "label.")
@@ -170,9 +173,31 @@ class Limit(_Rule):
     at_most: QuantityText
 
 
+class Condition(_Rule):
+    """Everything selected was measured under the conditions of `demand`. `applies_to`: of that only
+    what has these values, as `{ file_system = "lustre" }`; where nothing has, the rule is met."""
+
+    kind: Literal["condition"]
+    demand: Annotated[Selection, Field(min_length=1)]
+    applies_to: Selection = Field(default_factory=dict)
+
+
 Rule = Annotated[
-    Threshold | Linearity | Floor | Steady | Valid | Limit, Field(discriminator="kind")
+    Threshold | Linearity | Floor | Steady | Valid | Limit | Condition,
+    Field(discriminator="kind"),
 ]
+
+
+class ResultRow(_Rule):
+    """A test of the instructions: its row in the table of results of a bundle. `group` is the
+    table's part. With `axis` there is a row for each of its values: the smallest and thirds of
+    the largest by name where `of` is the noun ("servers"). `projected`: the rule whose projection
+    belongs to it."""
+
+    group: str
+    axis: Coordinate | None = None
+    of: str = ""
+    projected: str = ""
 
 
 class RuleFile(_Table):
@@ -181,6 +206,7 @@ class RuleFile(_Table):
     purpose: str = ""
     source: str = ""
     rule: list[Rule] = Field(min_length=1, max_length=10_000)
+    result: list[ResultRow] = Field(default_factory=list, max_length=10_000)
 
     @model_validator(mode="after")
     def _distinct(self) -> RuleFile:
@@ -226,10 +252,10 @@ class Submission(_Table):
 # Parts of a fault's place that pydantic adds and that stand in no file.
 _NOT_IN_FILES = frozenset(
     {"str", "int", "float", "bool", "constrained-str", "Bounds", "[key]"}
-    | {"threshold", "linearity", "floor", "steady", "valid", "limit"}
+    | {"threshold", "linearity", "floor", "steady", "valid", "limit", "condition"}
 )
 _MODELS: tuple[type[BaseModel], ...] = (
-    Threshold, Linearity, Floor, Steady, Valid, Limit, Bounds,
+    Threshold, Linearity, Floor, Steady, Valid, Limit, Condition, ResultRow, Bounds,
     RuleFile, Submission, SystemRow, Projection,
 )  # fmt: skip
 

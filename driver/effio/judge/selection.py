@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from effio import text as fmt
 from effio.config.toml_file import nearest
 from effio.judge import rules as data
-from effio.judge.rules import Bounds, Rule
+from effio.judge.rules import Bounds, ResultRow, Rule
 from effio.judge.samples import Judged, key_of
 from effio.store.reader import Result
-from effio.store.records import Figure, Measurement
+from effio.store.records import Figure, FileSystem, Measurement, System, as_count
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def _of_figure(figure: Figure, result: Result) -> Measurement:
     )
 
 
-def _offered(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
+def _offered(rule: Rule | ResultRow, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
     """Everything that a rule can select from; if there is nothing, a hint at what exists."""
     if not rule.figure:
         return [Picked(run, m) for run in runs for m in run.result.measurements], ""
@@ -87,8 +87,26 @@ def coordinate(picked: Picked, name: str) -> object:
         "nodes": m.nodes,
         "backend": run.backend.name if run.backend else None,
         "file_system": run.file_system.type if run.file_system else None,
+        "ranks_per_node": run.system.least_ranks_per_node,
+        "ranks_per_core": _ranks_per_core(run.system),
+        "stripe_count": _stripe_count(run.file_system),
     }
     return plain.get(name)
+
+
+def _ranks_per_core(system: System) -> float | None:
+    """At least 1 if the nodes are fully packed. Where a result does not have the physical cores of
+    a node, as many ranks as logical processors are enough in any case."""
+    ranks, cores = system.least_ranks_per_node, as_count(system.cpu.get("cores"))
+    if ranks and cores:
+        return ranks / cores
+    logical = as_count(system.cpu.get("logical_cpus"))
+    return ranks / logical if ranks and logical and ranks >= logical else None
+
+
+def _stripe_count(file_system: FileSystem | None) -> int | None:
+    striping = file_system.striping if file_system is not None else None
+    return as_count(striping.get("count")) or None if striping else None
 
 
 def _same(found: object, wanted: object) -> bool:
@@ -100,7 +118,8 @@ def _same(found: object, wanted: object) -> bool:
     return found == wanted
 
 
-def _matches(found: object, wanted: object) -> bool:
+def matches(found: object, wanted: object) -> bool:
+    """`wanted`: a value, one of a list, or bounds."""
     if isinstance(wanted, Bounds):
         value = data.as_number(found)
         low, high = data.as_number(wanted.at_least), data.as_number(wanted.at_most)
@@ -112,23 +131,25 @@ def _matches(found: object, wanted: object) -> bool:
     return _same(found, wanted)
 
 
-def select(rule: Rule, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
+def select(rule: Rule | ResultRow, runs: Sequence[Judged]) -> tuple[list[Picked], str]:
     """And, where that is nothing, the condition that left nothing."""
     picked, missing = _offered(rule, runs)
     if missing:
         return [], missing
     for name, wanted in rule.select.items():
-        left = [p for p in picked if _matches(coordinate(p, name), wanted)]
+        left = [p for p in picked if matches(coordinate(p, name), wanted)]
         if picked and not left:
             there = sorted({str(coordinate(p, name)) for p in picked})
             if name == "step" and there == ["None"]:
                 return [], f"no run is of a campaign's step {wanted}; label it, step={wanted}:RUN"
-            return [], fmt.plain(f"{name} {_wanted(wanted)}; there is {', '.join(there[:5])}", 300)
+            return [], fmt.plain(
+                f"{name} {wanted_text(wanted)}; there is {', '.join(there[:5])}", 300
+            )
         picked = left
     return (_largest(picked, rule.at_largest) if rule.at_largest else picked), ""
 
 
-def _wanted(wanted: object) -> str:
+def wanted_text(wanted: object) -> str:
     if isinstance(wanted, Bounds):
         bounds = (("at least", wanted.at_least), ("at most", wanted.at_most))
         return " and ".join(f"{sign} {_number(v)}" for sign, v in bounds if v is not None)

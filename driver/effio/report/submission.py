@@ -5,11 +5,12 @@ versions, the audit trail. Tables 2 to 4 are those of the Blue Waters instructio
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import effio
 from effio import text as fmt
+from effio.engine.kept import Kept
 from effio.judge import statistics
 from effio.judge.accept import Acceptance, Outcome
 from effio.judge.differences import workload
@@ -19,12 +20,10 @@ from effio.judge.systems import MeasuredSystem
 from effio.report import common
 from effio.report.acceptance import matrix, summary_text
 from effio.report.comparison import place, varying
+from effio.report.instructed import in_units, instructed
 from effio.report.model import Cell, Column, Section, Table
 from effio.store.folder import RESULT, RunFolder
 from effio.store.safe_files import sha256_of
-
-# Units of the tables: what the field writes.
-_SHOWN = {"B/s": ("MB/s", 1e-6)}
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,7 @@ class Material:
     systems: Sequence[MeasuredSystem]
     acceptance: Acceptance | None
     made: str  # time of day, UTC
-
-
-def _in_units(value: float | None, unit: str) -> tuple[float | None, str]:
-    shown, scale = _SHOWN.get(unit, (unit, 1.0))
-    return (None if value is None else value * scale), shown
+    engines: Mapping[str, Kept] = field(default_factory=dict)  # by their names
 
 
 def systems_table(material: Material) -> Table:
@@ -101,15 +96,15 @@ def _result_rows(some: Sequence[_Row], projected: Sequence[Outcome]) -> list[lis
     for row in some:
         sample = row.sample
         told = statistics.summary(sample.all())
-        value, unit = _in_units(told.mean if told else None, sample.unit)
+        value, unit = in_units(told.mean if told else None, sample.unit)
         invalid = f"{len(sample.invalid)} invalid: {sample.invalid[0]}" if sample.invalid else ""
         what = ", ".join(filter(None, (sample.key.what, place(sample.key, names), row.apart)))
         cov = told.cov if told else None
         count = told.count if told else 0
         rows.append([what, row.letter, value, None, unit, cov, count, fmt.plain(invalid, 200)])
     for outcome in projected:
-        base, unit = _in_units(outcome.base, outcome.unit)
-        goal, _ = _in_units(outcome.value, outcome.unit)
+        base, unit = in_units(outcome.base, outcome.unit)
+        goal, _ = in_units(outcome.value, outcome.unit)
         letter = outcome.projection.system if outcome.projection else ""
         cov = outcome.sample.cov if outcome.sample else None
         count = outcome.sample.count if outcome.sample else 0
@@ -128,26 +123,42 @@ def _benchmark_of(outcome: Outcome) -> str:
     return next((run.result.benchmark for run in outcome.runs), "")
 
 
-def result_tables(material: Material) -> list[Table]:
+def result_tables(material: Material) -> dict[str, Table]:
+    """By the names of their files: of the tests of the instructions, where the rules name them, and
+    an appendix with everything else; or everything that was measured."""
+    rules = material.acceptance.rules if material.acceptance else None
+    if rules is None or not rules.result:
+        projected = _projected(material)
+        tables = measured_tables(material.systems, projected, "Table 3. I/O Test Results")
+        return {f"results-{name}": table for name, table in tables.items()}
+    found = instructed(rules, material.systems, _projected(material))
+    appendix = measured_tables(found.rest, [], "Appendix. Other measurements")
+    return {
+        **{f"results-{t.title.rpartition(': ')[2].replace(' ', '-')}": t for t in found.tables},
+        **{f"appendix-{name}": table for name, table in appendix.items()},
+    }
+
+
+def measured_tables(
+    systems: Sequence[MeasuredSystem], projections: Sequence[Outcome], title: str
+) -> dict[str, Table]:
     """One for each benchmark."""
     found: dict[str, list[_Row]] = {}
-    for row in (row for system in material.systems for row in _rows_of(system)):
+    for row in (row for system in systems for row in _rows_of(system)):
         benchmark = next(iter(row.sample.runs.values())).result.benchmark
         found.setdefault(benchmark, []).append(row)
     columns = [Column("Test"), Column("System"), Column("Benchmarked Rate", "1")]
     columns += [Column("Projected Rate", "1"), Column("Units"), Column("COV", "1", digits=3)]
     columns += [Column("Values", "1"), Column("Remark")]
-    tables = []
+    tables = {}
     for benchmark, some in found.items():
-        projected = [o for o in _projected(material) if _benchmark_of(o) == benchmark]
-        tables.append(
-            Table(
-                columns,
-                _result_rows(some, projected),
-                f"Table 3. I/O Test Results: {benchmark}",
-                "Means over all values. COV is their standard deviation (n-1) over the mean; one"
-                " value has none. System is the letter of table 2.",
-            )
+        projected = [o for o in projections if _benchmark_of(o) == benchmark]
+        tables[benchmark] = Table(
+            columns,
+            _result_rows(some, projected),
+            f"{title}: {benchmark}",
+            "Means over all values. COV is their standard deviation (n-1) over the mean; one"
+            " value has none. System is the letter of table 2.",
         )
     return tables
 
@@ -156,8 +167,8 @@ def projections_table(material: Material) -> Table:
     rows: list[list[Cell]] = []
     for o in _projected(material):
         assert o.projection is not None
-        base, unit = _in_units(o.base, o.unit)
-        goal, _ = _in_units(o.value, o.unit)
+        base, unit = in_units(o.base, o.unit)
+        goal, _ = in_units(o.value, o.unit)
         runs = ", ".join(run.name for run in o.runs)
         rows.append([o.rule.id, o.projection.system, base, goal, unit, o.projection.method, runs])
     columns = [Column("Rule"), Column("System"), Column("Benchmarked", "1")]
@@ -252,6 +263,8 @@ def _events(material: Material) -> Iterator[list[Cell]]:
         state = f"ended: {run.result.status}"
         yield [fmt.plain(ended or ""), run.name, state, sha256_of(file)]
         yield ["", run.name, _sealed(folder), ""]
+    for name, kept in material.engines.items():
+        yield ["", "", f"engine {name}: {', '.join(kept.files) or 'nothing'} ({kept.remark})", ""]
     for line in material.submission.audit:
         yield ["", "", f"the submitter: {fmt.plain(line, 1000)}", ""]
     yield [material.made, "", f"bundled by effio {effio.__version__}", ""]
@@ -276,12 +289,13 @@ def audit_table(material: Material) -> Table:
 
 def tables(material: Material) -> dict[str, Table]:
     """All of them, by the names of their files."""
+    results = result_tables(material)
     found = {"systems": systems_table(material)}
-    for table in result_tables(material):
-        found["results-" + table.title.rpartition(" ")[2]] = table
+    found |= {name: t for name, t in results.items() if not name.startswith("appendix-")}
     found["projections"] = projections_table(material)
     if material.acceptance is not None:
         found["acceptance"] = matrix(material.acceptance, material.systems)
+    found |= {name: t for name, t in results.items() if name.startswith("appendix-")}
     found["runs"] = runs_table(material.runs, material.systems)
     found["options"] = options_table(material.runs)
     found["hints"] = hints_table(material.runs)

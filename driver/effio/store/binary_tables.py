@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from effio.errors import EffioError, ExitCode, pip_install
@@ -14,6 +14,7 @@ from effio.store.table import Row, columns_of, kind_of, kind_of_value
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 16_384
 _MOST_TEXT = 32_767
+_MOST_TITLE = 31
 # A spreadsheet computes in doubles: a larger integer would lose its last digits.
 _MOST_EXACT = 2**53
 
@@ -57,13 +58,6 @@ def write_columns(rows: Sequence[Row], form: str, stream: IO[bytes]) -> None:
 
 def write_workbook(rows: Sequence[Row], title: str, stream: IO[bytes]) -> None:
     """Writes one sheet with a frozen header row. Texts are never interpreted as formulas."""
-    try:
-        import openpyxl
-        from openpyxl.cell import WriteOnlyCell
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-        from openpyxl.styles import Font
-    except ImportError:
-        raise _missing("xlsx", "openpyxl") from None
     columns = columns_of(rows)
     if len(rows) >= _MOST_ROWS or len(columns) > _MOST_COLUMNS:
         raise EffioError(
@@ -71,11 +65,24 @@ def write_workbook(rows: Sequence[Row], title: str, stream: IO[bytes]) -> None:
             f" ({_MOST_ROWS} rows with the heading, {_MOST_COLUMNS} columns)",
             hint="use a file whose name ends in .parquet or .csv",
         )
-    book = openpyxl.Workbook(write_only=True)
-    sheet = book.create_sheet(title)
-    sheet.freeze_panes = "A2"
+    write_sheets({title: (columns, [[row.get(name) for name in columns] for row in rows])}, stream)
 
-    def cell(value: object) -> Any:
+
+Sheet = tuple[Sequence[str], Sequence[Sequence[object]]]  # titles of columns, and rows
+
+
+def write_sheets(sheets: Mapping[str, Sheet], stream: IO[bytes]) -> None:
+    """Writes a workbook with a sheet for each name, of which a workbook takes 31 characters."""
+    try:
+        import openpyxl
+        from openpyxl.cell import WriteOnlyCell
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+        from openpyxl.styles import Font
+    except ImportError:
+        raise _missing("xlsx", "openpyxl") from None
+    book = openpyxl.Workbook(write_only=True)
+
+    def cell(sheet: Any, value: object) -> Any:
         exact = isinstance(value, bool) or (isinstance(value, int) and abs(value) <= _MOST_EXACT)
         if value is None or exact or (isinstance(value, float) and math.isfinite(value)):
             return value
@@ -83,10 +90,40 @@ def write_workbook(rows: Sequence[Row], title: str, stream: IO[bytes]) -> None:
         text.data_type = "s"
         return text
 
-    heading = [cell(name) for name in columns]
-    for one in heading:
-        one.font = Font(bold=True)
-    sheet.append(heading)
-    for row in rows:
-        sheet.append([cell(row.get(name)) for name in columns])
+    for title, (columns, rows) in sheets.items():
+        sheet = book.create_sheet(title[:_MOST_TITLE])
+        sheet.freeze_panes = "A2"
+        heading = [cell(sheet, name) for name in columns]
+        for one in heading:
+            one.font = Font(bold=True)
+        sheet.append(heading)
+        for row in rows:
+            sheet.append([cell(sheet, value) for value in row])
     book.save(stream)
+
+
+def write_document(
+    title: str, texts: Sequence[str], tables: Mapping[str, Sheet], stream: IO[bytes]
+) -> None:
+    """Writes a document of Word with these tables, each below its heading."""
+    try:
+        import docx
+    except ImportError:
+        raise _missing("docx", "python-docx") from None
+    document = docx.Document()
+    document.add_heading(_printable(title), 0)
+    for text in texts:
+        document.add_paragraph(_printable(text))
+    for heading, (columns, rows) in tables.items():
+        document.add_heading(_printable(heading), 1)
+        table = document.add_table(rows=1, cols=len(columns), style="Light Grid Accent 1")
+        for at, row in enumerate([columns, *rows]):
+            cells = table.rows[0].cells if at == 0 else table.add_row().cells
+            for cell, value in zip(cells, row, strict=True):
+                cell.text = _printable("" if value is None else value)
+    document.save(stream)
+
+
+def _printable(value: object) -> str:
+    """XML takes no control characters."""
+    return "".join(c for c in str(value) if c.isprintable())

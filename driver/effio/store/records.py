@@ -194,6 +194,7 @@ class MpiRecord(Record):
 class System(Record):
     ranks: Count = 1
     nodes: Count = 1
+    ranks_per_node: dict[str, Count] = Field(default_factory=dict)  # min, max
     node_names: list[str] = Field(default_factory=list, max_length=10_000)
     node_names_complete: bool = True
     cpu: Objects = Field(default_factory=dict)
@@ -202,6 +203,10 @@ class System(Record):
     mpi: MpiRecord = MpiRecord()
     batch: Texts = Field(default_factory=dict)
     user_is_root: bool = False
+
+    @property
+    def least_ranks_per_node(self) -> int | None:
+        return self.ranks_per_node.get("min") or None
 
 
 class FileSystem(Record):
