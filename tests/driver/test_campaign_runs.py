@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from driver.campaigns import NULL, STEP, record_of, run_campaign, runs_of, write_campaign
 from driver.conftest import Effio
 from effio.store.folder import RunFolder
+from engines import Engine
 from results import load
 
 
@@ -56,6 +58,28 @@ def test_running_again_does_what_is_not_done(
     assert "1 point no longer asked for, their runs stay: a transfer=1MiB" in done.stderr
     assert "2 of 4 runs are done already" in done.stderr
     assert len(runs_of(with_engine)) == 6
+
+
+@pytest.mark.parametrize("hour", [3600, -3600])
+def test_the_time_of_day_is_set_between_two_runs(
+    any_engine: Engine, with_engine: Effio, write: Callable[[str], None], hour: int
+) -> None:
+    """Forward or back, for the driver and the ranks of the later runs: all points are measured,
+    and each of them counts as done."""
+    shim = any_engine.build / "tests" / "faults" / "effio_stepped_clock.so"
+    assert shim.exists(), f"{shim} is not built"
+    stepped = with_engine.cwd / "stepped"
+    cleanup = f'cleanup = [["touch", "{stepped}"]]\n'
+    write("repetitions = 3\n" + STEP + cleanup + NULL)
+    jump = {"LD_PRELOAD": str(shim), "EFFIO_STEP": str(hour), "EFFIO_STEP_FILE": str(stepped)}
+    done = with_engine.run("run", "s.toml", "--quiet", "--no-report", env=jump)
+    assert done.returncode == 0, done.stdout + done.stderr
+    started = sorted(record_of(run)["created"] for run in runs_of(with_engine))
+    assert len(started) == 3
+    first, last = (datetime.fromisoformat(t.replace("Z", "+00:00")) for t in started[::2])
+    assert 3500 < (last - first).total_seconds() < 3600 + 600
+    again = run_campaign(with_engine)
+    assert "3 of 3 runs are done already" in again.stderr
 
 
 def _fifo(path: Path) -> None:

@@ -15,11 +15,12 @@ import random
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from engines import ROOT, Engine, Run, find_engines
+from faults import fuse_files
 
 COUNTS = Path(__file__).with_name("silent.json")
 PAGE = ROOT / "docs" / "safety.md"
@@ -47,26 +48,39 @@ FAULTS = {
 
 # Small runs on 2 ranks with all verification on. A row is run with its backends only.
 STREAMS = ("posix", "mpiio", "direct", "uring", "mmap")
+# They make no system call for a transfer: for them a file system changes the data
+# (fuse_files.py). It knows no order of writes to swap.
+BY_FILE_SYSTEM = ("uring", "mmap")
 
 
 class Row(NamedTuple):
-    """A benchmark, its backends, and the option that selects one."""
+    """A benchmark, its backends, the option that selects one, what backend direct needs in
+    addition, and the rank with the faults."""
 
     words: str
     backends: tuple[str, ...] = STREAMS
     option: str = "--backend"
+    for_direct: str = ""
+    rank: int = 1
 
 
 _CONTAINERS = "partest, containers"
+_METADATA = "partest, containers, rank 0"
 
 ROWS = {
     "b_eff_io": Row(
-        "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full --fill random"
+        "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full --fill random",
+        for_direct="--backend-options unaligned=buffered",
     ),
     "ior": Row("ior --block 64KiB --transfer 16KiB --repetitions 2 --verify inside"),
     "ior, all phases": Row(
         "ior --block 64KiB --transfer 16KiB --repetitions 1 --phases write,mixed,read "
-        "--verify mixed,inside"
+        "--verify write,mixed,inside"
+    ),
+    # A place that is drawn twice is written twice, by this rank alone: with a shared file by all.
+    "ior, random places": Row(
+        "ior --block 64KiB --transfer 16KiB --repetitions 1 --order random --files per-process "
+        "--verify write,inside"
     ),
     "mdtest": Row(
         "mdtest --items 8 --things files --write-bytes 4KiB --verify --iterations 2",
@@ -95,6 +109,8 @@ ROWS = {
     "partest": Row("partest --ways task-local,shared --size 64KiB --call 16KiB"),
     # Their errors name the offset in the task's data, not in the file.
     _CONTAINERS: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct")),
+    # The rank that also writes and reads the metadata of the container.
+    _METADATA: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct"), rank=0),
     "overlap": Row(
         "overlap --transfer 64KiB --ways blocking --repetitions 2 --work-time 1ms",
     ),
@@ -113,10 +129,11 @@ class Strike(NamedTuple):
         the faulty bytes, or the end of the file there."""
         if error["rank"] is None or error["path"] is None:
             return False
-        if row == _CONTAINERS:
+        if row in (_CONTAINERS, _METADATA):
             return error["path"] == self.path and error["offset_bytes"] is not None
-        of_library = re.search("hdf5|ncmpi|pnetcdf", Path(self.path).name) is not None
-        if error["cause"].startswith("variable ") and (of_library or error["offset_bytes"] is None):
+        if re.search("hdf5|ncmpi|pnetcdf", Path(self.path).name) or (
+            error["cause"].startswith("variable ") and error["offset_bytes"] is None
+        ):
             return bool(error["path"] == self.path)  # arrays have no offset
         if Path(self.path).name.startswith("."):
             return True  # the shared file pointer of an MPI library: data go to a wrong place
@@ -136,30 +153,60 @@ class Setting:
     engine: Engine
     backend: str
     place: Path
+    by_file_system: list[Strike] = field(default_factory=list)
+
+    @property
+    def faults(self) -> dict[str, Fault]:
+        """Those that can be made."""
+        if self.backend not in BY_FILE_SYSTEM:
+            return FAULTS
+        return {name: fault for name, fault in FAULTS.items() if fault.kind != "swap"}
+
+    def _words(self, row: str, data: Path) -> list[str]:
+        made = ROWS[row]
+        words = [*made.words.split(), made.option, self.backend, "--quiet"]
+        if self.backend == "direct":
+            words += made.for_direct.split()
+        return [*words, "--dir", str(data), "-o", str(data.with_suffix(".jsonl"))]
+
+    def _run_by_file_system(self, row: str, fault: str, more: tuple[str, ...]) -> Run:
+        backing, data = (
+            Path(tempfile.mkdtemp(dir=self.place, prefix=prefix)) for prefix in ("files-", "data-")
+        )
+        call, kind, *rest = fault.split(",")
+        nth = next((int(word[4:]) for word in rest if word.startswith("nth=")), 1)
+        kind, _, at = kind.partition("=")
+        with fuse_files.mounted(backing, data) as server:
+            server.set(fuse_files.Fault(call, kind, nth, int(at or 0)))
+            run = self.engine.run([*self._words(row, data), *more], self.place)
+            self.by_file_system[:] = [Strike(*strike) for strike in server.strikes]
+        return run
 
     def run(self, row: str, fault: str, *more: str) -> Run:
-        """With `fault` as faulty_calls.c takes it, on rank 1 and the files of data alone."""
+        """With `fault` as faulty_calls.c takes it, on one rank and the files of data alone."""
+        if self.backend in BY_FILE_SYSTEM:
+            return self._run_by_file_system(row, fault, more)
         data = Path(tempfile.mkdtemp(dir=self.place, prefix="data-"))
         shim = self.engine.build / "tests" / "faults" / "effio_faulty_calls.so"
         assert shim.exists(), f"{shim} is not built"
         log = self.place / "strikes"
         log.unlink(missing_ok=True)
         prefix = [
-            *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},rank=1,in={data}/"),
+            *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},rank={ROWS[row].rank},in={data}/"),
             f"EFFIO_FAULT_LOG={log}",
         ]
-        words = [*ROWS[row].words.split(), ROWS[row].option, self.backend, "--quiet"]
-        words += ["--dir", str(data), "-o", str(data.with_suffix(".jsonl")), *more]
-        return self.engine.run(words, self.place, prefix=prefix)
+        return self.engine.run([*self._words(row, data), *more], self.place, prefix=prefix)
 
     def strikes(self) -> list[Strike]:
+        if self.backend in BY_FILE_SYSTEM:
+            return self.by_file_system
         log = self.place / "strikes"
         lines = log.read_text().splitlines() if log.exists() else []
         found = (re.fullmatch(r".*: (\d+) bytes at (-?\d+) of (.*)", line) for line in lines)
         return [Strike(m[3], int(m[2]), int(m[1])) for m in found if m]
 
     def calls(self, row: str, call: str) -> int:
-        """How many such calls rank 1 makes where nothing goes wrong; the run has to find nothing:
+        """How many such calls the rank makes where nothing goes wrong; the run has to find nothing:
         the positive control of everything else."""
         run = self.run(row, f"{call},count")
         assert run.code == 0, run
@@ -190,7 +237,10 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
             f"| {setting} | {' | '.join(FAULTS)} |",
             f"|---|{'--:|' * len(FAULTS)}",
         ]
-        for name, row in rows.items():
+        for name in ROWS:
+            row = rows.get(name)
+            if row is None:
+                continue
             cells = (f"{row[f][0]} of {row[f][1]}" if f in row else "–" for f in FAULTS)
             lines.append(f"| {name} | {' | '.join(cells)} |")
         lines.append("")
@@ -203,7 +253,7 @@ def measure(
     """The numbers of found and tried faults, for each fault that can occur."""
     counts = dict(before or {})
     calls = {call: setting.calls(row, call) for call in sorted({f.call for f in FAULTS.values()})}
-    for name, fault in FAULTS.items():
+    for name, fault in setting.faults.items():
         if calls[fault.call] == 0:
             continue
         found, tried = counts.get(name, (0, 0))

@@ -5,7 +5,9 @@ writing only by the functions that are tested here."""
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +65,14 @@ def hard(victim: Path, place: Path) -> None:
     place.hardlink_to(victim)
 
 
+def device(_victim: Path, place: Path) -> None:
+    """A node of /dev/null."""
+    try:
+        os.mknod(place, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    except OSError as error:
+        pytest.skip(f"no device node can be made here: {error}")
+
+
 @pytest.mark.parametrize("plant", [symbolic, hard])
 @pytest.mark.parametrize(
     "backend", ["pnetcdf", "hdf5", "netcdf4", "posix", "posix-fpp", "fortran-fpp", "sion"]
@@ -110,7 +120,7 @@ OVERLAP = (
 )
 
 
-@pytest.mark.parametrize("plant", [symbolic, hard])
+@pytest.mark.parametrize("plant", [symbolic, hard, device])
 @pytest.mark.parametrize("backend", ["posix", "mpiio"])
 @pytest.mark.parametrize("benchmark", ["ssca3", "overlap"])
 def test_a_link_in_the_place_of_a_detection_or_of_the_file_of_overlap(
@@ -141,6 +151,7 @@ def test_a_link_in_the_place_of_a_detection_or_of_the_file_of_overlap(
     assert run.code == 3, run
     assert later.name in run.stderr, run
     assert victim.read_bytes() == PRECIOUS
+    assert plant is not device or later.is_char_device()
 
 
 TILE = "tile-io --quiet --backend posix --sz-tile-x 16 --sz-tile-y 16 --dir data"

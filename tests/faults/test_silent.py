@@ -22,7 +22,9 @@ from .silent import COUNTS, FAULTS, PAGE, ROWS, Setting, Strike, measure, table
 FOUND = {
     "mdtest": "bit in a write",
     "ior, all phases": "stale read",
+    "ior, random places": "bit in a read",
     "partest, containers": "bit in a write",
+    "partest, containers, rank 0": "bit in a write",
 }
 SOME = {row: FOUND.get(row, fault) for row, fault in zip(ROWS, cycle(FAULTS), strict=False)}
 
