@@ -25,8 +25,8 @@ RATES = "tests/accuracy"
 # At each start launchers look for devices, of which no test needs to know; in a virtual machine
 # that takes as long as everything else that they do.
 WITHOUT_DEVICES = {"HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io"}
-# For tests of the engine, whose ranks share two processors with the compiler. Whole runs are
-# scheduled as a user's are.
+# Ranks share the processors with the compiler, or with other tests, and yield while they wait. What
+# measures a rate is scheduled as a user's runs are.
 SHORT_TURNS = (sys.executable, str(ROOT / "scripts/short_turns.py"))
 PYTEST = {
     "whole runs, faults, Slurm, driver": (
@@ -105,9 +105,11 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     command = [*SHORT_TURNS, ctest, "--test-dir", str(directory)]
     command += ["--output-on-failure", "--no-tests=error"]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    shim = directory / "tests/faults/effio_yielding_waits.so"
+    yields = {"LD_PRELOAD": str(shim)} if directory == builds().get("mpich") else {}
     done = subprocess.run(
         [*command, "--output-junit", str(report), "-j", "2", *words],
-        env={**os.environ, **WITHOUT_DEVICES, **root},
+        env={**os.environ, **WITHOUT_DEVICES, **root, **yields},
         check=False,
     )
     return done.returncode == 0, list(cases(report))
@@ -130,8 +132,9 @@ def compile_python_tests() -> None:
 def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
     report = ROOT / "build" / f"pytest-{title.split(',')[0].replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
+    turns = () if RATES in words else SHORT_TURNS
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
+        [*turns, sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
         cwd=ROOT,
         env=python_environment(),
         check=False,

@@ -247,7 +247,22 @@ class Engine:
             )
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-        return {**os.environ, **_OPENMPI_ENVIRONMENT, **(extra or {})}
+        return {**os.environ, **self.settings(), **(extra or {})}
+
+    def settings(self) -> dict[str, str]:
+        """What the MPI libraries need to be told; and ranks yield while they wait."""
+        yields = self._yielding_waits()
+        return {**_OPENMPI_ENVIRONMENT, **({"LD_PRELOAD": yields[0]} if yields else {})}
+
+    def loaded_before(self, shim: Path) -> str:
+        """LD_PRELOAD=… for a prefix of `env`, with this library in addition."""
+        return "LD_PRELOAD=" + ":".join([str(shim), *self._yielding_waits()])
+
+    def _yielding_waits(self) -> list[str]:
+        """MPICH needs a library for it (tests/faults/yielding_waits.c). Builds that are older than
+        its source are without: slower, not wrong."""
+        shim = self.build / "tests" / "faults" / "effio_yielding_waits.so"
+        return [str(shim)] if shim.exists() and not self.is_openmpi else []
 
     def command(
         self,

@@ -24,7 +24,7 @@ def with_fault(engine: Engine, fault: str) -> list[str]:
     ranks only, a launcher has calls of its own."""
     shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
     assert shim.exists(), f"{shim} is not built"
-    return ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault}"]
+    return ["env", engine.loaded_before(shim), f"EFFIO_FAULT={fault}"]
 
 
 @dataclass

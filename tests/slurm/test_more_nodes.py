@@ -14,7 +14,7 @@ from engines import Engine
 from scale.counted import RUNS
 from slurm_cluster import SlurmCluster
 
-# MPICH polls while it waits, and several tests may share the cores.
+# Several tests may share the cores.
 pytestmark = pytest.mark.timeout(300)
 
 # ior reads what another node wrote; it is run on either number.
@@ -44,8 +44,8 @@ def test_every_benchmark_ends_on_more_than_two_nodes(
         for words in commands(nodes)
     ]
     (tmp_path / "all.sh").write_text("\n".join(lines))
-    mpi = {k: v for k, v in engine.environment().items() if k.startswith("OMPI_")}
-    done = slurm.run(["salloc", *size, "sh", "all.sh"], tmp_path, env=mpi, timeout=280)
+    job = ["salloc", *size, "sh", "all.sh"]
+    done = slurm.run(job, tmp_path, env=engine.settings(), timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "FAILED" not in done.stdout, done.stdout + done.stderr
     results = [read_result(path) for path in tmp_path.glob("effio-*.jsonl")]

@@ -33,8 +33,7 @@ def on_two_nodes(
     else:
         launch = ["srun", "--mpi=pmi2", *size]
     before = set(cwd.glob("*.jsonl"))
-    mpi = {k: v for k, v in engine.environment().items() if k.startswith("OMPI_")}
-    done = slurm.run([*launch, engine.program, *line.split()], cwd, env=mpi)
+    done = slurm.run([*launch, engine.program, *line.split()], cwd, env=engine.settings())
     assert done.returncode == code, done.stdout + done.stderr
     (path,) = set(cwd.glob("*.jsonl")) - before
     result = load(path)

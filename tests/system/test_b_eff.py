@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from engines import ROOT, Engine
+from engines import ROOT, Engine, Run
 
 MIB = 1 << 20
 # Everything small: a run of a few seconds.
@@ -176,11 +176,19 @@ def test_a_signal_to_any_rank_stops_it_after_a_pattern(
     assert run.result.figure("b_eff")["metric"]["value"] is None
 
 
-def test_the_page_names_what_the_classic_texts_show(any_engine: Engine, tmp_path: Path) -> None:
-    """docs/benchmarks/b_eff.md: labels of ELAPSED, place of log_avg, where grid lines are."""
-    run = any_engine.run(["classic", "b_eff", "-short", "-f", "x", "-MB", "1"], tmp_path)
+@pytest.fixture(scope="module")
+def classic(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    """A run of the classic program, and where its files x.prot, x.short and x.sum are."""
+    place = tmp_path_factory.mktemp("classic")
+    run = any_engine.run(["classic", "b_eff", "-short", "-f", "x", "-MB", "1"], place)
     assert run.code == 0, run
-    text = (tmp_path / "x.short").read_text()
+    return run, place
+
+
+def test_the_page_names_what_the_classic_texts_show(classic: tuple[Run, Path]) -> None:
+    """docs/benchmarks/b_eff.md: labels of ELAPSED, place of log_avg, where grid lines are."""
+    _, place = classic
+    text = (place / "x.short").read_text()
     found = re.findall(r"SECTION-(\S+)-BEGIN\n(.*?)SECTION-\1-END", text, re.S)
     sections = {name: body.splitlines() for name, body in found}
     page = (ROOT / "docs/benchmarks/b_eff.md").read_text()
@@ -200,11 +208,10 @@ def test_the_page_names_what_the_classic_texts_show(any_engine: Engine, tmp_path
     assert re.search(r"^The effective bandwidth is b_eff = .* on 2 processes$", text, re.M)
 
 
-def test_the_classic_program(any_engine: Engine, tmp_path: Path) -> None:
+def test_the_classic_program(classic: tuple[Run, Path]) -> None:
     """The files are complete and agree with the result file."""
-    run = any_engine.run(["classic", "b_eff", "-short", "-f", "x", "-MB", "1"], tmp_path)
-    assert run.code == 0, run
-    texts = {end: (tmp_path / f"x.{end}").read_text() for end in SECTIONS}
+    run, place = classic
+    texts = {end: (place / f"x.{end}").read_text() for end in SECTIONS}
     for end, names in SECTIONS.items():
         assert re.findall(r"^SECTION-(.*)-BEGIN$", texts[end], re.MULTILINE) == names
         assert re.findall(r"^SECTION-(.*)-END$", texts[end], re.MULTILINE) == names

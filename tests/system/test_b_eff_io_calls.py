@@ -102,7 +102,7 @@ def expected(
 def traced(engine: Engine, where: Path, data: Path, *words: object) -> Result:
     shim = engine.build / "tests" / "faults" / "effio_traced_calls.so"
     assert shim.exists(), f"{shim} is not built"
-    prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_TRACE={where / 'trace'}"]
+    prefix = ["env", engine.loaded_before(shim), f"EFFIO_TRACE={where / 'trace'}"]
     asked = ["b-eff-io", "--memory-per-rank", "256MiB", "--quiet", "--time", "0s"]
     asked += ["--partitions", str(RANKS), "--dir", str(data)]
     run = engine.run([*asked, *words], where, RANKS, prefix=prefix)

@@ -63,10 +63,10 @@ def check_sum(text: str, result: Result) -> None:
         assert f"  criterion {number}: {criterion} -- {reached}\n" in text
 
 
-def test_prot_and_sum_say_what_was_measured(engine: Engine, tmp_path: Path, data: Path) -> None:
+def test_prot_and_sum_say_what_was_measured(any_engine: Engine, tmp_path: Path, data: Path) -> None:
     (tmp_path / "hints").write_text("# of no effect\nall write scatter 1024 cb_nodes 1\n")
     words = ["classic", "b_eff_io", *OPTIONS, "-p", data, "-i", "hints"]
-    run = engine.run(words, tmp_path)
+    run = any_engine.run(words, tmp_path)
     assert run.code == 0, run
     prot = (tmp_path / "mine.prot").read_text()
     check_prot(prot, run.result)

@@ -100,25 +100,23 @@ def test_other_numbers_of_ranks_read(
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_file_that_was_cut_short(
-    engine: Engine, backend: str, tmp_path: Path, data: Path
-) -> None:
-    checkpoint = leave(engine, backend, tmp_path, data)
+def test_a_file_that_was_cut_short(mpi: Engine, backend: str, tmp_path: Path, data: Path) -> None:
+    checkpoint = leave(mpi, backend, tmp_path, data)
     os.truncate(checkpoint, checkpoint.stat().st_size // 2)
-    refused(restart(engine, backend, tmp_path, data), checkpoint, "bytes", "truncated")
+    refused(restart(mpi, backend, tmp_path, data), checkpoint, "bytes", "truncated")
 
 
 @pytest.mark.parametrize("backend", DESCRIBED)
 def test_a_file_of_a_version_that_is_not_known(
-    engine: Engine, backend: str, tmp_path: Path, data: Path
+    mpi: Engine, backend: str, tmp_path: Path, data: Path
 ) -> None:
     """The byte that tells the version: of the superblock of HDF5, of the magic number of CDF."""
-    checkpoint = leave(engine, backend, tmp_path, data)
+    checkpoint = leave(mpi, backend, tmp_path, data)
     with checkpoint.open("r+b") as file:
         file.seek(3 if backend == "pnetcdf" else 8)
         file.write(b"\x63")
     refused(
-        restart(engine, backend, tmp_path, data),
+        restart(mpi, backend, tmp_path, data),
         checkpoint,
         "superblock version",
         "ormat",
@@ -192,18 +190,18 @@ def test_files_of_more_writers_are_not_left_out(
 
 @pytest.mark.parametrize("name", ["total_blocks", "nsteps", "nxb", "time"])
 def test_what_stands_beside_the_blocks_is_checked(
-    engine: Engine, name: str, tmp_path: Path, data: Path
+    any_engine: Engine, name: str, tmp_path: Path, data: Path
 ) -> None:
     """CDF-5 keeps an attribute as its name, padded to four bytes, type and count, and its value
     with the highest byte first."""
-    need(engine, "pnetcdf", tmp_path)
-    checkpoint = leave(engine, "pnetcdf", tmp_path, data)
+    need(any_engine, "pnetcdf", tmp_path)
+    checkpoint = leave(any_engine, "pnetcdf", tmp_path, data)
     content = bytearray(checkpoint.read_bytes())
     named = len(name).to_bytes(8, "big") + name.encode()
     at = content.index(named) + 8 + (len(name) + 3) // 4 * 4 + 4 + 8
     content[at + 1] ^= 0x10
     checkpoint.write_bytes(content)
-    run = restart(engine, "pnetcdf", tmp_path, data)
+    run = restart(any_engine, "pnetcdf", tmp_path, data)
     assert run.code == 1, run
     (row,) = run.result.measurements
     assert f"attribute {name}: expected" in row["errors"][0]["cause"]

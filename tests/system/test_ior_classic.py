@@ -343,22 +343,22 @@ def test_used_space_is_what_all_users_have(
         assert float(used) < 40
 
 
-def test_random_data_of_the_original_are_not_comparable(engine: Engine, tmp_path: Path) -> None:
+def test_random_data_of_the_original_are_not_comparable(any_engine: Engine, tmp_path: Path) -> None:
     line = "-a MPIIO -o f -b 64k -t 64k -G 5 -k -l random"  # all four names mean the same here
-    classic(engine, tmp_path, f"{line} -w -W -R")
-    classic(engine, tmp_path, f"{line} -r -R")
+    classic(any_engine, tmp_path, f"{line} -w -W -R")
+    classic(any_engine, tmp_path, f"{line} -r -R")
     ours = (tmp_path / "f").read_bytes()
     theirs = b"".join((i * 2654435761 + 1).to_bytes(8, "little") for i in range(16 * KIB))
     for check in ("-r -R", "-W"):
         (tmp_path / "f").write_bytes(theirs)
-        run = classic(engine, tmp_path, f"{line} {check}", code=2)
+        run = classic(any_engine, tmp_path, f"{line} {check}", code=2)
         assert "f is not comparable" in run.stderr
         assert "Incorrect data" not in run.stdout
         assert run.results[-1].status == "usage"
         # Where one word is ours, or nothing was ever written, data are damaged.
         for damaged in (theirs[:800] + ours[800:808] + theirs[808:], bytes(128 * KIB)):
             (tmp_path / "f").write_bytes(damaged)
-            classic(engine, tmp_path, f"{line} {check}", code=1)
+            classic(any_engine, tmp_path, f"{line} {check}", code=1)
 
 
 def test_a_signature_below_zero_is_taken(any_engine: Engine, tmp_path: Path) -> None:

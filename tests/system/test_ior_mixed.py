@@ -69,11 +69,11 @@ def test_all_of_one_side(any_engine: Engine, tmp_path: Path, percent: str, reads
     assert mixed["detail"]["mix"]["write_operations"] == 200 - reads
 
 
-def test_the_draw_is_the_same_in_every_run_with_a_seed(engine: Engine, tmp_path: Path) -> None:
+def test_the_draw_is_the_same_in_every_run_with_a_seed(any_engine: Engine, tmp_path: Path) -> None:
     counts = []
     for seed in ("1", "1", "2", "3"):
         words = ["--phases=write,mixed", "--block=4MiB", "--transfer=4KiB", f"--order-seed={seed}"]
-        run = ior(engine, tmp_path, *words)
+        run = ior(any_engine, tmp_path, *words)
         counts.append(run.result.measurements[1]["detail"]["mix"]["read_operations"])
     assert counts[0] == counts[1]
     assert len(set(counts)) > 1, counts
@@ -105,13 +105,13 @@ def test_a_byte_that_changed_is_found_while_it_mixes(any_engine: Engine, tmp_pat
     ],
 )
 def test_a_lost_write_or_a_stale_read_of_the_phase_is_found(
-    engine: Engine, tmp_path: Path, fault: str, percent: str, verify: str, where: str
+    any_engine: Engine, tmp_path: Path, fault: str, percent: str, verify: str, where: str
 ) -> None:
-    shim = engine.build / "tests" / "faults" / "effio_faulty_calls.so"
+    shim = any_engine.build / "tests" / "faults" / "effio_faulty_calls.so"
     data = tmp_path / "data"
     words = ["--block=64KiB", "--transfer=16KiB", f"--mix-read={percent}", f"--verify={verify}"]
     prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},in={data}/"]
-    run = ior(engine, tmp_path, *words, ranks=1, prefix=prefix, code=1)
+    run = ior(any_engine, tmp_path, *words, ranks=1, prefix=prefix, code=1)
     errors = {m["access"]: m["error_count"] for m in run.result.measurements}
     assert errors.pop(where) == 1
     assert set(errors.values()) == {0}

@@ -53,9 +53,9 @@ def sectors(files: list[bytes]) -> Counter[bytes]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_no_sector_is_written_twice_and_nothing_compresses(
-    engine: Engine, tmp_path: Path, data: Path, way: str
+    any_engine: Engine, tmp_path: Path, data: Path, way: str
 ) -> None:
-    run = engine.run([*WAYS[way], "--quiet", "--keep", "--dir", data], tmp_path)
+    run = any_engine.run([*WAYS[way], "--quiet", "--keep", "--dir", data], tmp_path)
     assert run.code == 0, run
     files = contents(data, 3 * MIB)
     found = sectors(files)
@@ -70,10 +70,10 @@ def test_no_sector_is_written_twice_and_nothing_compresses(
 
 
 def test_ratios_of_compression_and_deduplication_are_those_requested(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     words = ["ior", "--quiet", "--keep", "--dir", data, "--files=per-process", "--sync=none"]
-    run = engine.run(
+    run = any_engine.run(
         [*words, "--block=6MiB", "--compressible=4", "--duplicate=1.5", "--verify=write,read"],
         tmp_path,
     )
@@ -88,11 +88,11 @@ def test_ratios_of_compression_and_deduplication_are_those_requested(
 
 
 def test_overlap_writes_data_of_a_requested_ratio(
-    engine: Engine, tmp_path: Path, data: Path
+    any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
     words = ["overlap", "--ways=blocking", "--transfer=1MiB", "--repetitions=1", "--work-time=1ms"]
     words += ["--phases=write", "--compressible=4", "--keep", "--quiet", "--dir", str(data)]
-    run = engine.run(words, tmp_path)
+    run = any_engine.run(words, tmp_path)
     assert run.code == 0, run  # verified by reading back
     (written,) = contents(data)
     assert len(written) == 2 * MIB
