@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from driver import made
 from effio.report.build import tell
 from effio.report.html import render
@@ -123,6 +125,23 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     assert "3.00 times as fast in a tree for each rank (300.0 op/s)" in text
     assert "The slowest rank of File creation took 2.00 times as long" in text
     assert "File stat" not in text
+
+
+@pytest.mark.parametrize(
+    ("samples", "why"),
+    [({"count": 1}, "measured once"),
+     ({"count": 3, "low95": 50.0, "high95": 400.0}, "the 95 % intervals overlap")],
+)  # fmt: skip
+def test_a_difference_that_is_not_known_is_not_said(
+    tmp_path: Path, samples: dict[str, float], why: str
+) -> None:
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "figure" and line.get("samples"):
+            line["samples"] = samples
+    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    assert "times as fast" not in text
+    assert f"than in one tree for all ranks (100.0 op/s) is not known: {why}." in text
 
 
 def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:

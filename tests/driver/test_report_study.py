@@ -107,20 +107,39 @@ def test_a_declared_headline_names_its_access_and_the_other_ones(tmp_path: Path)
     assert "; weakest: 20.00 MB/s sequential write, block 64 KiB" in headline.context
 
 
-def test_an_efficiency_that_is_not_known_says_why(tmp_path: Path) -> None:
-    why = "the 95 % intervals of the rates overlap"
-    more = []
-    for name, value in (("speed_up", 3.0), ("efficiency", None)):
+def _scaled(value: float, speed_up: float, **samples: float) -> list[made.Line]:
+    """20 MB/s ± 20 % of one copy, and this rate of four."""
+    more = _rate(64 * KIB, "write", value, copies=4)
+    more[0]["samples"].update(samples)
+    for name, number in (("speed_up", speed_up), ("efficiency", speed_up / 4)):
         where = _where(64 * KIB, "write", 4)
-        line = made.figure(name, value, "1", benchmark="io-bench", where=where)
+        line = made.figure(name, number, "1", benchmark="io-bench", where=where)
         line["detail"] = {"ranks": 4, "from_ranks": 1}
-        if value is None:
-            line["metric"] |= {"value": None, "reason": why}
         more.append(line)
     lines = made_lines()
-    lines[-1:-1] = more
-    texts = " ".join(f.text for f in _told(tmp_path, made.numbered(lines)).findings)
-    assert f"3.00 times the rate of 1, but the efficiency is not known: {why}." in texts
+    lines[-2:-2] = more
+    return made.numbered(lines)
+
+
+@pytest.mark.parametrize(
+    ("rate", "speed_up", "samples", "said"),
+    [
+        (60.0, 3.0, {}, ", an efficiency of 75 %."),
+        # The ends of the intervals are 24 and 22 MB/s.
+        (27.5, 1.38, {}, ", but the efficiency is not known: the 95 % intervals overlap."),
+        (60.0, 3.0, {"count": 1}, ", from one repetition, so that the efficiency is not known."),
+        # 114 of at least 96 MB/s that four times one copy would reach.
+        (114.4, 5.72, {"low95": 100 * MB}, ", but the efficiency is not known: 143 % is more than"),
+        # An interval that reaches below 1 may be said.
+        (84.0, 4.2, {"low95": 90 * MB}, ", an efficiency of 105 %."),
+    ],
+)
+def test_an_efficiency_is_said_only_if_it_is_known(
+    tmp_path: Path, rate: float, speed_up: float, samples: dict[str, float], said: str
+) -> None:
+    report = _told(tmp_path, _scaled(rate, speed_up, **samples))
+    text = " ".join(f.text for f in report.findings)
+    assert f"4 ranks get {speed_up:.2f} times the rate of 1{said}" in text
 
 
 def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:
@@ -205,20 +224,7 @@ def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
 
 def test_scaling_is_told_and_has_columns(tmp_path: Path) -> None:
     """Four copies get 3 times the rate of one: an efficiency of 75 %."""
-    lines = made_lines()
-    where = _where(64 * KIB, "write", copies=4)
-    more = _rate(64 * KIB, "write", 60.0, copies=4)
-    for name, value in (("speed_up", 3.0), ("efficiency", 0.75)):
-        line = made.figure(name, value, "1", benchmark="io-bench", where=where)
-        line["detail"] = {"ranks": 4, "from_ranks": 1}
-        more.append(line)
-    lines[-2:-2] = more
-    report = _told(tmp_path, made.numbered(lines))
-    text = "\n".join(f.text for f in report.findings)
-    assert (
-        "sequential write, block 64 KiB: 4 ranks get 3.00 times the rate of 1,"
-        " an efficiency of 75 %." in text
-    )
+    report = _told(tmp_path, _scaled(60.0, 3.0))
     tables = [b for s in report.sections for b in s.blocks if isinstance(b, Table)]
     table = next(t for t in tables if t.title == "Rates")
     at = [c.name for c in table.columns].index("speed-up")

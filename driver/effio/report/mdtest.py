@@ -13,6 +13,7 @@ from pydantic import Field
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.common.names import context_of, grouped
 from effio.report.model import (
     Axis,
@@ -246,13 +247,21 @@ def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
 def tree_findings(rates: Sequence[FigureRecord]) -> list[Finding]:
     """One directory against directories of their own, where the run has both."""
     findings = []
-    of = {(_phase(f), _ranks(f), _kind(f)): f.metric.value for f in rates if f.metric.value}
+    of = {(_phase(f), _ranks(f), _kind(f)): f for f in rates if f.metric.value}
     for phase, ranks, kind in of:
-        own = of.get((phase, ranks, OWN))
-        if kind != SHARED or own is None or phase not in ("File creation", "File removal"):
+        in_own = of.get((phase, ranks, OWN))
+        if kind != SHARED or in_own is None or phase not in ("File creation", "File removal"):
             continue
-        shared = of[phase, ranks, SHARED]
-        assert shared is not None
+        in_shared = of[phase, ranks, SHARED]
+        own, shared = in_own.metric.value or 0.0, in_shared.metric.value or 0.0
+        if why := certainty.why_not_apart(in_own, in_shared):
+            text = (
+                f"Whether {fmt.plain(phase, 60)} with {fmt.count_of(ranks, 'rank')} is faster in"
+                f" {OWN} ({fmt.quantity(own, 'op/s')}) than in {SHARED}"
+                f" ({fmt.quantity(shared, 'op/s')}) is not known: {why}."
+            )
+            findings.append(Finding(text, "rates"))
+            continue
         times = own / shared
         words = "times as fast" if own >= shared else "times as slow"
         by = fmt.significant(max(times, 1 / times), 3)

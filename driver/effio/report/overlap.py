@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -213,11 +214,12 @@ def _share(f: FigureRecord) -> float:
 
 
 def _is_known(f: FigureRecord) -> bool:
-    """One repetition has no interval, and cannot say."""
-    of = f.samples
-    if of is None or of.low95 is None or of.high95 is None:
-        return True
-    return of.high95 - of.low95 <= 2 * _KNOWN
+    """One repetition has no interval, and cannot say; neither can an interval that is too wide, or
+    one above 1: no more than all can hide. Below 0 both take longer together."""
+    bounds = certainty.bounds_of(f)
+    if bounds is None or not certainty.is_known(f) or bounds.low > 1:
+        return False
+    return bounds.high - bounds.low <= 2 * _KNOWN
 
 
 def way_findings(result: Result) -> list[Finding]:
@@ -227,6 +229,9 @@ def way_findings(result: Result) -> list[Finding]:
 
     def told(f: FigureRecord) -> str:
         text = f"{100 * _share(f):.0f} % of the time with {fmt.size(_size(f))}"
+        if not certainty.is_known_share(f):
+            size = fmt.size(_size(f))
+            text = f"nothing with {size}, where both take longer than one after the other"
         return f"{text}: {_reason(f, slower.get(_key(f)))}"
 
     for case, of_case in grouped(_known(result, "hidden_share"), _case).items():
@@ -252,7 +257,7 @@ def cost_finding(result: Result) -> Finding | None:
     if worst is None or worst.metric.value is None or worst.metric.value < _SLOWER:
         return None
     low = worst.samples.low95 if worst.samples else None
-    if low is None or low <= 1:
+    if low is None or low <= 1 or not certainty.is_known(worst):
         return None
     text = (
         f"A computation pays for what goes on beside it: {_word(worst, 'work')} work takes"

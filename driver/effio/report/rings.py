@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from effio import text as fmt
+from effio.report.common import certainty
 from effio.report.generic import headline_of
 from effio.report.model import (
     Axis,
@@ -26,6 +27,7 @@ from effio.report.model import (
     Table,
 )
 from effio.store.reader import Result
+from effio.store.records import Figure as FigureRecord
 from effio.store.records import Measurement, as_number
 
 # Names in hpccoutf.txt, which are also those of the figures, and what they are.
@@ -259,12 +261,12 @@ def ring_table(result: Result) -> Table | None:
 
 
 def _distance_finding(result: Result) -> Finding | None:
-    def value(name: str) -> float | None:
-        figure = result.figure(name)
-        return figure.metric.value if figure is not None else None
+    def figures(name: str) -> list[FigureRecord | None]:
+        return [result.figure(f"{n}OrderedRing{name}") for n in ("Naturally", "Randomly")]
 
-    rates = [value(f"{n}OrderedRingBandwidth") for n in ("Naturally", "Randomly")]
-    times = [value(f"{n}OrderedRingLatency") for n in ("Naturally", "Randomly")]
+    bandwidths, latencies = figures("Bandwidth"), figures("Latency")
+    rates = [f.metric.value if f is not None else None for f in bandwidths]
+    times = [f.metric.value if f is not None else None for f in latencies]
     if not (rates[0] and rates[1] and times[0] and times[1]):
         return None
     one_node = result.run.system.nodes == 1
@@ -273,6 +275,9 @@ def _distance_finding(result: Result) -> Finding | None:
         if one_node
         else "the rest is what the network between nodes costs"
     )
+    why = [certainty.why_not_apart(*pair) for pair in (bandwidths, latencies)]
+    if all(why):
+        reason = f"whether they differ is not known ({why[0]})"
     return Finding(
         f"Random rings reach {fmt.percent(rates[1] / rates[0])} of the natural ring's bandwidth "
         f"with {fmt.percent(times[1] / times[0])} of its latency: {reason}.",

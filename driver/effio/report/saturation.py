@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.model import Finding, Headline
 from effio.report.study import StudyTeller
 from effio.report.study.findings import enough_findings
@@ -20,7 +21,7 @@ def _most(result: Result) -> Figure | None:
     known = [
         f
         for f in result.figures_named("enough_ranks")
-        if f.metric.value is not None and f.samples is not None and f.samples.count > 1
+        if f.metric.value is not None and certainty.is_known(f)
     ]
     return max(known, key=lambda f: f.metric.value or 0.0, default=None)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.model import Finding
 from effio.report.study.rates import Coordinate, operation_of, place_of
 from effio.store.details import Detail
@@ -17,8 +18,11 @@ from effio.store.records import Figure as FigureRecord
 from effio.store.records import Number
 
 
-class _SpeedUp(Detail):
+class _Ranks(Detail):
     ranks: Number | None = None
+
+
+class _SpeedUp(_Ranks):
     from_ranks: Number | None = None
 
 
@@ -86,36 +90,53 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
 def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
     """The speed-up of the largest number of ranks, for each pattern and access."""
     # For each operation and values of the other axes: ranks, fewest ranks, speed-up.
-    found: dict[tuple[str, str], tuple[float, float, float]] = {}
+    found: dict[tuple[str, str], tuple[float, float, FigureRecord]] = {}
     for f in result.figures_named("speed_up"):
         ranks, fewest = (told := _SpeedUp.of(f)).ranks, told.from_ranks
         if f.metric.value is None or ranks is None or fewest is None or not 0 < fewest < ranks:
             continue
         key = operation_of(f), place_of(f, [a for a in axes if f.where.get(a.name) != ranks])
         if key not in found or ranks > found[key][0]:
-            found[key] = ranks, fewest, f.metric.value
-    counts = [f.samples.count for f in result.figures_named("bandwidth") if f.samples]
-    once = min(counts, default=2) < 2
-    unknown = {
-        (operation_of(f), ranks): fmt.plain(f.metric.reason, 80)
-        for f in result.figures_named("efficiency")
-        if f.metric.value is None and (ranks := _SpeedUp.of(f).ranks) is not None
-    }
+            found[key] = ranks, fewest, f
     findings = []
-    for (operation, others), (ranks, fewest, value) in list(found.items())[:4]:
-        efficiency = f"an efficiency of {fmt.percent(value * fewest / ranks)}"
-        if once:
-            efficiency = "from one repetition, so that the efficiency is not known"
-        elif (operation, ranks) in unknown:
-            efficiency = f"but the efficiency is not known: {unknown[operation, ranks]}"
+    for (operation, others), (ranks, fewest, speed_up) in list(found.items())[:4]:
         findings.append(
             Finding(
                 f"{operation}{', ' if others else ''}{others}: {ranks:.0f} ranks get"
-                f" {value:.2f} times the rate of {fewest:.0f}, {efficiency}.",
+                f" {speed_up.metric.value or 0:.2f} times the rate of {fewest:.0f},"
+                f" {_efficiency(result, speed_up, fewest, ranks)}.",
                 "study-rates",
             )
         )
     return findings
+
+
+def _rate_with(result: Result, speed_up: FigureRecord, ranks: float) -> FigureRecord | None:
+    """The mean rate with this number of ranks at the place of a speed-up."""
+    most = _SpeedUp.of(speed_up).ranks
+    for f in result.figures_named("bandwidth"):
+        if f.where.keys() == speed_up.where.keys() and all(
+            f.where[name] == (ranks if value == most else value)
+            for name, value in speed_up.where.items()
+        ):
+            return f
+    return None
+
+
+def _efficiency(result: Result, speed_up: FigureRecord, fewest: float, most: float) -> str:
+    """For the end of a sentence. An efficiency is a share: above 1 with its whole interval it says
+    that the fewest ranks were too slow, not that the others are that efficient."""
+    first, last = (_rate_with(result, speed_up, n) for n in (fewest, most))
+    value = (speed_up.metric.value or 0.0) * fewest / most
+    if why := certainty.why_not_apart(first, last):
+        how = "from one repetition, so that the efficiency is not known"
+        return how if why == certainty.ONCE else f"but the efficiency is not known: {why}"
+    low, high = certainty.bounds_of(first), certainty.bounds_of(last)
+    assert low is not None
+    assert high is not None
+    if low.high > 0 and high.low / low.high * fewest / most > 1:
+        return f"but the efficiency is not known: {fmt.percent(value)} is more than all"
+    return f"an efficiency of {fmt.percent(value)}"
 
 
 _SHAPES = {
@@ -137,19 +158,21 @@ def enough_sentence(f: FigureRecord) -> str:
     )
     if told.of_ranks is None or rate is None:
         return ""
-    s = f.samples
-    if ranks is None or s is None or s.count < 2:
+    if ranks is None or not certainty.is_known(f):
         if best is None or told.best_ranks is None:
             return ""
         why = f.metric.reason or "an answer needs at least two repetitions"
-        slower = f"; {_SHAPES['falling']}" if told.answer and told.shape == "falling" else ""
+        # The engine says so only where intervals are apart (`answer`, since 1.2).
+        falls = told.answer and told.shape == "falling" and certainty.is_known(f)
+        slower = f"; {_SHAPES['falling']}" if falls else ""
         return (
             f"highest rate {fmt.rate(best)} with {told.best_ranks:.0f} of {told.of_ranks:.0f}"
             f" processes{slower}; {fmt.plain(why, 200)}."
         )
     text = f"use {ranks:.0f} of {told.of_ranks:.0f} processes for I/O"
-    if s.low95 is not None and s.high95 is not None and s.low95 < s.high95:
-        text += f" (95 % interval: {s.low95:.0f} to {s.high95:.0f})"
+    bounds = certainty.bounds_of(f)
+    if bounds is not None and bounds.low < bounds.high:
+        text += f" (95 % interval: {bounds.low:.0f} to {bounds.high:.0f})"
     text += f": {fmt.rate(rate)}"
     if best is not None and told.best_ranks is not None and told.best_ranks != ranks:
         most = fmt.count_of(round(told.best_ranks), "process")
@@ -157,7 +180,8 @@ def enough_sentence(f: FigureRecord) -> str:
     if one is not None and told.fewest_ranks is not None and told.fewest_ranks != ranks:
         gets = "gets" if told.fewest_ranks == 1 else "get"
         text += f"; {told.fewest_ranks:.0f} {gets} {fmt.rate(one)}"
-    words = _SHAPES.get(told.shape)
+    shown = told.answer or told.shape != "falling"
+    words = _SHAPES.get(told.shape) if shown else None
     return f"{text}; {words}." if words else f"{text}."
 
 
