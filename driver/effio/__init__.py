@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def _version() -> str:
-    """The installed version, or that of the checkout this file stands in."""
+    """The installed version, or that of the checkout that contains this file."""
     checkout = Path(__file__).resolve().parents[2] / "VERSION"
     if checkout.is_file():
         return checkout.read_text().strip()

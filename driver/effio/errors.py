@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
     HUNG = 5
     ENVIRONMENT = 6
     RESULTS = 7
-    INTERNAL = 8  # of effio alone: a defect of its own, never mistaken for an outcome of a run
+    INTERNAL = 8  # of effio alone: its own defect, never mistaken for an outcome of a run
 
     @classmethod
     def of_status(cls, status: str) -> ExitCode:

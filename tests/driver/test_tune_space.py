@@ -50,7 +50,7 @@ def engine(with_engine: Effio, monkeypatch: pytest.MonkeyPatch) -> Engine:
         (HEAD + '[vary.hints]\nk = [" "]\n', "' ' is no value of a hint"),
         (HEAD + '[vary.hints]\nk = ["a\\nall all all all x y"]\n', "is no value of a hint"),
         (HEAD + '[vary.hints]\n"a b" = ["x"]\n', "'a b' is no name: it has no blanks"),
-        (HEAD + '[vary.hints]\nk = ["2", 2]\n', "vary.hints.k: '2' stands there twice"),
+        (HEAD + '[vary.hints]\nk = ["2", 2]\n', "vary.hints.k: '2' is there twice"),
         (HEAD + '[vary.environment]\n"A=B" = ["x"]\n', "'A=B' is no name of a variable"),
         (HEAD + "[vary.options]\ntransfer = [[1]]\n", "vary.options.transfer.0: Input should be"),
         (HEAD + "vary = 3\n", "s.toml:3:1: vary: Input should be a valid dictionary"),

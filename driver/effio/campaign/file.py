@@ -121,7 +121,7 @@ class Step(_Table):
 
 
 class CampaignFigure(_Table):
-    """A number of the whole campaign, told at its end: an expression over values of its steps and
+    """A number of the whole campaign, shown at its end: an expression over values of its steps and
     over the figures before it."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
@@ -215,7 +215,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _directory() -> Path:
-    """The shipped campaigns: beside the sources, or inside the installed package."""
+    """The shipped campaigns: next to the sources, or inside the installed package."""
     root = checkout()
     inside = Path(__file__).resolve().parents[1] / "campaigns"
     return root / "campaigns" if root is not None else inside

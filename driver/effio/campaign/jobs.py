@@ -64,8 +64,8 @@ def shares_files(options: Mapping[str, Value]) -> bool:
 
 
 def own_directory(options: Mapping[str, Value], label: str) -> str:
-    """Where a run measures that others run beside: under the names that options have by themselves
-    one would meet the other's files. Empty where there are no files, or they are for others."""
+    """Where a run measures at the same time as others: under the default names one would meet the
+    other's files. Empty where there are no files, or they are for others."""
     place = options.get("dir")
     return (
         "" if place is None or shares_files(options) else str(Path(str(place)) / f"effio-{label}")
@@ -73,7 +73,7 @@ def own_directory(options: Mapping[str, Value], label: str) -> str:
 
 
 def write_scripts(order: Order, folder: CampaignFolder, batch: SideBySide) -> tuple[Path, int, int]:
-    """A job script for each run, in a folder of its own, to which its result goes; for each call
+    """A job script for each run, in its own folder, to which its result goes; for each call
     anew, as a folder that has a result is not measured into again. Returns where they are, how many
     they are, and how many runs are left out, for their options follow from results to come."""
     place = _fresh(folder.path / "jobs", folder.runs.root)
@@ -134,7 +134,7 @@ class JobsCourse(Course):
         self.jobs: list[_Job] = []
         self.done: list[UnitDone] = []
         self.otherwise: set[str] = set()  # labels of runs that get their one more try
-        self.once: set[str] = set()  # what was told, and is not told again
+        self.once: set[str] = set()  # what was said, and is not said again
         self.accepted = False
         self.already = 0
         self.started = time.monotonic()

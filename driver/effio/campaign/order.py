@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Study:
-    """A campaign, checked and expanded. `units` are those that are asked for, `everything` is all
+    """A campaign, checked and expanded. `units` are those that are requested, `everything` is all
     of them."""
 
     campaign: Campaign
@@ -66,7 +66,7 @@ class Study:
         )
 
     def repetitions(self) -> list[tuple[Point, int]]:
-        """Every point that is asked for, and how often."""
+        """Every requested point, and how often."""
         count: dict[int, int] = {}
         for unit in self.units:
             count[id(unit.point)] = count.get(id(unit.point), 0) + 1
@@ -122,7 +122,7 @@ def of_points(units: Sequence[Unit], ids: Sequence[str]) -> list[Unit]:
     for begin in ids:
         meant = [one for one in known if begin and one.startswith(begin)]
         if len(meant) != 1:
-            several = f"is the begin of {len(meant)} ids" if meant else "no point has this id"
+            several = f"is the start of {len(meant)} ids" if meant else "no point has this id"
             raise EffioError(f"--point {begin}: {several}{nearest(begin, meant or known)}")
         wanted.add(meant[0])
     return [unit for unit in units if not ids or unit.point.id in wanted]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a campaign would take: every point planned by the engine, without I/O, and the total beside
+"""What a campaign would take: every point planned by the engine, without I/O, and the total next to
 the budget."""
 
 from __future__ import annotations

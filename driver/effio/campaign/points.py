@@ -188,7 +188,7 @@ def _normal(name: str, value: Value, info: BenchmarkInfo | None) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Names(Mapping[str, Known]):
-    """What expressions of a point can refer to; values are found when they are asked for, in any
+    """What expressions of a point can refer to; values are found when they are needed, in any
     order."""
 
     campaign: Campaign
@@ -468,7 +468,7 @@ class Unit:
 
 def units_of(campaign: Campaign, points: Sequence[Point]) -> list[Unit]:
     """Repetitions interleaved: all points once, then all again, every second time backward within a
-    step, so that a drift of the machine is nobody's gain."""
+    step, so that drift favors no configuration."""
     rounds = max((campaign.repetitions_of(p.step) for p in points), default=0)
     units = []
     for repetition in range(rounds):

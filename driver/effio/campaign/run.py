@@ -303,7 +303,7 @@ class Course:
 
 
 def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
-    """A run in a job of its own would be measured a second time."""
+    """A run in a separate job would be measured a second time."""
     if jobs:
         raise EffioError(
             f"{fmt.count_of(len(jobs), 'run')} of {folder.name} may be in the batch system still",

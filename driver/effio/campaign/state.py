@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is kept of a campaign: its runs, which are runs like any other and the only truth about what
-is done, and beside them a folder with what it was called with, the points it had, and who is at
+is done, and next to them a folder with what it was called with, the points it had, and who is at
 work on it.
 
 RUNS/<time>-<benchmark>-<campaign>-<step>-<point>-r<repetition>   a run; a second attempt is one
@@ -33,7 +33,7 @@ FOLDER = "campaigns"
 _ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}(?:[0-9a-f]{8})?-r\d+)(?:-(\d+))?")
 
 UnitState = Literal["to do", "done", "failed"]
-# What the next call does again without being told to: nothing was wrong with the point itself.
+# What the next call does again without being asked: nothing was wrong with the point itself.
 _AGAIN = frozenset({ExitCode.INTERRUPTED, ExitCode.ENVIRONMENT, ExitCode.RESULTS})
 
 
@@ -121,8 +121,7 @@ class CampaignFolder:
         }
 
     def open_jobs(self) -> list[RunFolder]:
-        """Of this campaign's runs that were made as jobs, those of which nobody knows yet how they
-        ended."""
+        """This campaign's runs that were made as jobs and whose end is not known yet."""
         found = []
         for attempts in self.attempts().values():
             for attempt in attempts:
@@ -157,7 +156,7 @@ class CampaignFolder:
 
     @contextlib.contextmanager
     def locked(self, take_over: bool = False) -> Iterator[None]:
-        """While in force no other driver works on this campaign. Raises and says who does."""
+        """While it is held no other driver works on this campaign. Raises and says who does."""
         with contextlib.ExitStack() as stack:
             try:
                 safe_files.make_directories(self.path, self.runs.root)

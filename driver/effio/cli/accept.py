@@ -31,7 +31,7 @@ ACCEPTANCE_SCHEMA = "effio-acceptance/1"
 def based(
     submission: Submission, rules: RuleFile, store: Store
 ) -> dict[str, tuple[Projection, Sequence[Judged]]]:
-    """Projections by rule, each with the runs that it stands on."""
+    """Projections by rule, each with the runs that it is based on."""
     known = {rule.id for rule in rules.rule}
     found: dict[str, tuple[Projection, Sequence[Judged]]] = {}
     for one in submission.projection:
@@ -119,7 +119,7 @@ def command(
 
     RULES is a TOML file, or the name of rules that come with effio: blue-waters. A RUN is a run (as
     for show), several joined by commas, a campaign by its name, tag:NAME, or a folder with runs
-    anywhere in it; labels may stand before it: servers=12:RUN. Exit code 1 if a rule fails.
+    anywhere in it; labels may come before it: servers=12:RUN. Exit code 1 if a rule fails.
     """
     from effio.judge.systems import systems_of
     from effio.report.acceptance import acceptance_section

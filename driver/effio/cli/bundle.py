@@ -119,7 +119,7 @@ def command(
     submission: str | None,
     included: tuple[str, ...],
 ) -> None:
-    """Put runs and all that they stand on into one folder, for handing in.
+    """Put runs and all that they are based on into one folder, for handing in.
 
     It holds the tables of a submission as page, Markdown, CSV, workbook and document, the report of
     every run, results, logs and job scripts, the build log and the sources of the engine, and

@@ -42,7 +42,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 def command(campaign: str, engine: str | None, ranks: int, form: Form) -> None:
     """Check a campaign's file: every name and value against the engine's own tables.
 
-    CAMPAIGN is a file, or the name of a campaign that comes with effio. Every fault is told at
+    CAMPAIGN is a file, or the name of a campaign that comes with effio. Every fault is reported at
     once, with its place and the nearest valid word. Nothing is planned or run.
     """
     found = find_engine(engine or load_site().launch.engine)

@@ -75,7 +75,7 @@ def _remove(files: Sequence[clean.Leftover], dry: bool, yes: bool) -> int:
     if not yes:
         if not sys.stdin.isatty():
             raise EffioError(
-                "nothing is removed: nobody can be asked here", hint="--yes removes it"
+                "nothing is removed: there is no terminal to ask at", hint="--yes removes it"
             )
         if not click.confirm(f"Remove {fmt.count_of(len(files), 'file')} ({total})?"):
             raise EffioError("nothing is removed")
@@ -157,7 +157,7 @@ def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftov
 
 
 def _as_folder(folder: RunFolder) -> RunFolder | None:
-    """A result without run.json beside it was not started by the driver; its mark must do."""
+    """A result without run.json next to it was not started by the driver; its mark must do."""
     return folder if os.path.lexists(folder.path / RECORD) else None
 
 

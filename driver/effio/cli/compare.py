@@ -118,7 +118,7 @@ def command(
 
     A SIDE is a run (as for show), several joined by commas, a campaign by its name, tag:NAME, or a
     folder with runs anywhere in it, as those of another site. Equal measurements are those with
-    equal axes. Three runs on a side are needed to tell a difference from chance.
+    equal axes. Three runs on a side are needed to distinguish a difference from chance.
     """
     words = [baseline, *sides] if baseline is not None else list(sides)
     if len(words) < 2:

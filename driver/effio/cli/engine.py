@@ -96,7 +96,7 @@ def use_engine(engine: str | None, taken_back: bool) -> None:
 def build_engine(mpicc: str | None, definitions: tuple[str, ...]) -> None:
     """Compile the bundled engine for an MPI.
 
-    It goes to ~/.local/share/effio/engines (or EFFIO_DATA), in a directory of its own for each
+    It goes to ~/.local/share/effio/engines (or EFFIO_DATA), in a separate directory for each
     MPI. One that is there already is left as it is.
     """
     from effio.engine.build import build

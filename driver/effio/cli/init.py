@@ -52,7 +52,7 @@ def command(directory: str, name: str) -> None:
     """Write effio-site.toml and a first campaign with what is here: engine, launcher, batch system,
     modules, cores, free space.
 
-    They go to DIR, the one you work in unless told. A file that is there is never written over.
+    They go to DIR, by default the one you work in. A file that is there is never written over.
     """
     place = Path(directory)
     if Path(name).name != name or not name.endswith(".toml") or name in (_SITE, ".toml"):

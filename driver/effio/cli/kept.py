@@ -13,7 +13,7 @@ from effio.store.folder import Store
 from effio.store.index import Index
 from effio.store.short_ids import ShortIds
 
-# Reading so many takes long enough for a word.
+# Reading this many takes long enough for a message.
 _MANY = 1000
 
 

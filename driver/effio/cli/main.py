@@ -29,7 +29,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("compare", "compare", "two systems or two times: faster, slower, or chance"),
     ("tune", "tune", "hints and settings that make a workload faster, if any do"),
     ("accept", "accept", "judge runs by acceptance rules"),
-    ("bundle", "bundle", "runs and all they stand on as one folder, to hand in"),
+    ("bundle", "bundle", "runs and all they are based on as one folder, to hand in"),
     ("verify-bundle", "verify_bundle", "find every changed, missing or added file of one"),
     ("profile", "profile", "what an application's I/O is like, and what it would cost here"),
     ("table", "table", "what many runs say, a row for each point"),

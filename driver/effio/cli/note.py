@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Say something of a run, or tag it; without a text or tags, show what has been said.
 
-    RUN may also be a campaign or tag:WORD: all of its runs. A note lies beside the results in
+    RUN may also be a campaign or tag:WORD: all of its runs. Notes are stored next to the results in
     notes.json and changes none of them. effio runs --tag WORD lists the runs of a tag.
     """
     store = Store(runs_directory(ctx))

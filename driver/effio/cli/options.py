@@ -19,7 +19,7 @@ OWNED_BY_DRIVER = frozenset({"result", "progress", "quiet", "plan-ranks", "plan-
 
 
 class GroupedOption(click.Option):
-    """An option that stands under a heading in the help text."""
+    """An option that is listed under a heading in the help text."""
 
     def __init__(self, *args: Any, group: str = "Options", expert: bool = False, **kw: Any) -> None:
         super().__init__(*args, **kw)
@@ -54,7 +54,7 @@ class GroupedCommand(click.Command):
             if isinstance(parameter, GroupedOption) and parameter.expert and not everything:
                 hidden += 1
                 continue
-            # Arguments stand in the usage line.
+            # Arguments are in the usage line.
             row = None if isinstance(parameter, click.Argument) else parameter.get_help_record(ctx)
             if row is not None:
                 group = parameter.group if isinstance(parameter, GroupedOption) else "Other"

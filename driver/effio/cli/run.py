@@ -202,7 +202,7 @@ class _Targets(click.Group):
         return find_engine(ctx.params.get("engine") or load_site().launch.engine)
 
     def of_targets(self) -> Mapping[str, list[click.Option]]:
-        """What all benchmarks take beside their own options, and all campaigns: for the manual."""
+        """Options of all benchmarks and of all campaigns, for the manual."""
         from effio.cli.campaign import campaign_parameters
 
         return {"of a benchmark": _options(), "of a campaign": campaign_parameters()}

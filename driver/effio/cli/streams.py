@@ -38,7 +38,7 @@ def speak_ascii(stream: TextIO) -> None:
 
 
 def tell(text: str) -> None:
-    """A line of what came out: to standard output, or to standard error if nobody reads that."""
+    """A line of what came out: to standard output, or to standard error if that is not read."""
     try:
         click.echo(text)
         sys.stdout.flush()
@@ -48,6 +48,6 @@ def tell(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """A word to the user beside what came out."""
+    """A message to the user in addition to the output."""
     with contextlib.suppress(OSError):
         click.echo(f"effio: {fmt.plain(text)}", err=True)

@@ -21,7 +21,7 @@ from effio.store.folder import Store
 @click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete_sides)
 @click.option(
     "--by", metavar="AXIS,...", default="",
-    help="what tells rows apart  [default: all that differs: axes of campaigns, options, ranks]",
+    help="what distinguishes rows  [default: all that differs: axes of campaigns, options, ranks]",
 )  # fmt: skip
 @click.option("--across", metavar="AXIS", help="the values of this axis side by side, as medians")
 @click.option(

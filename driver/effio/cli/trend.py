@@ -21,7 +21,7 @@ from effio.store.folder import Store
 
 
 def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
-    """Of a campaign every run; `*` in its name stands for any letters."""
+    """Of a campaign every run; `*` in its name matches any letters."""
     from effio.report.campaign import runs_of
 
     names = gather.campaign_names(store)
@@ -51,7 +51,7 @@ def command(
 ) -> None:
     """Show how the numbers of a campaign develop from night to night.
 
-    A night is the date (UTC) at which a run started. CAMPAIGN is a campaign ('nightly-*' stands for
+    A night is the date (UTC) at which a run started. CAMPAIGN is a campaign ('nightly-*' means
     several), tag:WORD, or a folder with runs. Each number has its mean and 95 % interval for every
     night; changes of level are found by ruptures (PELT), and versions of the software that changed
     are named.

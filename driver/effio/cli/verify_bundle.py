@@ -22,7 +22,8 @@ from effio.judge.manifest import verify
 def command(ctx: click.Context, folder: str, expected: str | None) -> None:
     """Compare every file of a bundle with its checksum: changed, missing and added ones are named.
 
-    Exit code 1 if there is one. Who changes a file can write new checksums as well; --sha256 tells.
+    Exit code 1 if there is one. Someone who changes a file can write new checksums as well;
+    --sha256 detects that.
     """
     faults, identity = verify(Path(folder))
     for fault in faults:

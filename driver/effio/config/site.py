@@ -10,7 +10,7 @@
     system = "slurm"                        # as --batch
     directives = ["--account=abc", "--partition=compute"]
     setup = ["module load openmpi/5"]       # shell lines before the launch
-    template = "job.sh"                     # for its scripts, beside this file (launch/template.py)
+    template = "job.sh"                     # of its scripts, next to this file
 
     [results]
     runs = "/scratch/me/effio-runs"         # as --runs

@@ -24,7 +24,7 @@ else:
     import tomli as tomllib
 
 MAX_BYTES = 4 << 20
-# Stands in no TOML file: control characters are not allowed there.
+# Is in no TOML file: control characters are not allowed there.
 _MARK = "\0"
 
 _MOST_FAULTS = 20
@@ -99,7 +99,7 @@ class TomlFile:
 
 
 def _first_written(part: Any) -> Any:
-    """A table without a header of its own, and a list of tables, begin with their first part."""
+    """A table without its own header, and a list of tables, begin with their first part."""
     from tomlkit.items import AoT, Table
 
     while True:
@@ -175,7 +175,7 @@ def _faults(error: ValidationError, model: type[BaseModel], file: TomlFile) -> I
     for fault in error.errors(include_url=False):
         loc = _place_in(file.table, fault["loc"])
         if fault["type"] == "too_short" and fault["input"]:
-            continue  # its members are wrong, which is told
+            continue  # its members are wrong, which is reported
         name = ".".join(map(str, loc)) or "file"
         what = fault["msg"].removeprefix("Value error, ")
         what = what.replace("Tuple", "List").replace("tuple", "list")
@@ -220,7 +220,7 @@ def _may_be_a_key(part: str) -> bool:
 
 
 def _keys_around(model: type[BaseModel], loc: Loc) -> list[str]:
-    """The keys of the table that a part stands in."""
+    """The keys of the table that contains a part."""
     inside: Any = model
     for part in loc[:-1]:
         fields = inside.model_fields

@@ -47,7 +47,7 @@ def sources() -> Path:
 
 
 def _program(name: str) -> str | None:
-    """On PATH, or beside this Python, where wheels put their programs."""
+    """On PATH, or next to this Python, where wheels put their programs."""
     beside = Path(sys.executable).parent / name
     return shutil.which(name) or (str(beside) if os.access(beside, os.X_OK) else None)
 
@@ -119,7 +119,7 @@ def _key(source: Path, mpicc: str, library: str) -> str:
 
 
 def _library_of(mpicc: str) -> str:
-    """What tells this MPI from another: the wrapper's own words on versions and paths."""
+    """What distinguishes this MPI from another: the wrapper's own words on versions and paths."""
     words = ""
     for question in ("--showme:version", "-show"):
         done = subprocess.run(

@@ -28,7 +28,7 @@ def data_directory() -> Path:
 
 
 def checkout() -> Path | None:
-    """The source tree that this package stands in, if it is one."""
+    """The source tree that contains this package, if it is one."""
     root = Path(__file__).resolve().parents[3]
     return root if (root / "engine" / "main.cpp").is_file() else None
 
@@ -92,7 +92,7 @@ def find_engines() -> list[Engine]:
 
 
 def chosen() -> str | None:
-    """What `effio engine use` was told."""
+    """The choice of `effio engine use`."""
     try:
         told = json.loads((data_directory() / _CHOSEN).read_text(encoding="utf-8"))["engine"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -22,7 +22,7 @@ from effio.errors import EffioError, ExitCode, environment_error
 _ASK_SECONDS = 60
 _MAX_ANSWER_BYTES = 64 << 20
 
-# What launchers set for their processes. An engine that is asked something is nobody's rank.
+# What launchers set for their processes. An engine that answers a question is not a rank.
 _RANK_VARIABLES = (
     "OMPI_COMM_WORLD_RANK",
     "OMPI_COMM_WORLD_SIZE",

@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a rule. `limit` is what was asked for, in words; values in base units. `wrong`
+    """What became of a rule. `limit` is what was requested, in words; values in base units. `wrong`
     is the probability of a wrong ruling, `decides` the repetitions that would decide."""
 
     rule: Rule
@@ -235,7 +235,7 @@ def _sample(rule: Rule, picked: Sequence[Picked], where: str = "") -> tuple[Summ
 def one_workload(
     rule: Rule | ResultRow, picked: Sequence[Picked], varying: Sequence[str] = ()
 ) -> None:
-    """A mean over different things is the mean of nothing. `varying` is what may differ beside
+    """A mean over different things is the mean of nothing. `varying` is what may differ next to
     `across`."""
     allowed = {*rule.across, *varying}
     every = [coordinates(p) for p in picked]

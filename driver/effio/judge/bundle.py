@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A submission as a folder: everything that the numbers stand on, readable without effio.
+"""A submission as a folder: everything that the numbers are based on, readable without effio.
 
 index.html, submission.md   the tables; the page has the report of every run as well
 tables/*.csv                the same tables; submission.xlsx, submission.docx: for people

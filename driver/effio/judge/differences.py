@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In what two sets of runs differ beside their numbers: the likely reasons, the likeliest first."""
+"""How two sets of runs differ apart from their numbers: likely reasons, the likeliest first."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def other_workload(
 
 
 def _swept(first: object, second: object, axes: Sequence[Scalar]) -> bool:
-    """Both are lists that have the value of an axis: each member is a measurement of its own."""
+    """Both are lists that have the value of an axis: each member is a separate measurement."""
     if not (isinstance(first, list) and isinstance(second, list)):
         return False
     return any(value in first and value in second for value in axes)

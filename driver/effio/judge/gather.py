@@ -109,8 +109,8 @@ def files_of(word: str, store: Store) -> list[Path]:
 def judged(
     words: Sequence[str], store: Store, tell: Callable[[str], None] = lambda _: None
 ) -> list[Judged]:
-    """The runs that the words mean, by the time of their start; a file that cannot be read is told
-    and left out, unless it was named itself."""
+    """The runs that the words mean, by the time of their start. A file that cannot be read is
+    reported and left out, unless it was named itself."""
     found: dict[Path, Judged] = {}
     for word in words:
         labels, name = labelled(word)

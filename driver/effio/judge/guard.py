@@ -21,7 +21,7 @@ from effio.judge.repetitions import oddities
 
 # Arithmetic on equal values leaves this much.
 _ROUNDING = 1e-12
-# More repetitions than this nobody will do: they are not counted.
+# More repetitions than this are not realistic: they are not counted.
 _MOST = 10_000
 
 

@@ -59,7 +59,7 @@ def _text(sums: dict[str, str]) -> bytes:
 
 
 def write_sums(folder: Path) -> str:
-    """Returns the checksum of the sums: who has it can tell that no file was changed with them."""
+    """Returns the checksum of the sums, by which a change of both files and sums is found."""
     sums, others = _sums(folder)
     strange = [*others, *(n for n in sums if any(ord(c) < 32 or c == "\\" for c in n))]
     if strange:

@@ -239,7 +239,7 @@ class SystemRow(_Table):
 
 
 class Submission(_Table):
-    """What runs cannot tell of themselves."""
+    """What runs do not contain."""
 
     title: str = ""
     submitter: str = ""
@@ -249,7 +249,7 @@ class Submission(_Table):
     projection: list[Projection] = Field(default_factory=list)
 
 
-# Parts of a fault's place that pydantic adds and that stand in no file.
+# Parts of a fault's place that pydantic adds and that are in no file.
 _NOT_IN_FILES = frozenset(
     {"str", "int", "float", "bool", "constrained-str", "Bounds", "[key]"}
     | {"threshold", "linearity", "floor", "steady", "valid", "limit", "condition"}

@@ -34,7 +34,7 @@ class Key:
     axes: tuple[tuple[str, Scalar], ...]
 
     def without(self, names: frozenset[str]) -> Key:
-        """That does not tell these axes apart."""
+        """Without the distinction by these axes."""
         return Key(
             self.benchmark,
             "" if "pattern" in names else self.pattern,

@@ -207,8 +207,8 @@ def _ratio(mean: float, error: float, freedom: float, paired: bool) -> Ratio | N
 
 
 def geometric_mean(ratios: Sequence[float]) -> Ratio | None:
-    """Of three ratios or more that stand for one thing each: their mean with its interval, which
-    tells how they scatter."""
+    """Of three ratios or more that each describe one thing: their mean with its interval, which
+    shows how they scatter."""
     return ratio([1.0] * len(ratios), ratios, paired=True)
 
 

@@ -51,7 +51,7 @@ class Verdict(Enum):
 
 
 class Untold(Enum):
-    """Why it cannot be told."""
+    """Why there is no verdict."""
 
     TOO_FEW = "too few"
     INVALID = "invalid"

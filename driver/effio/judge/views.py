@@ -82,7 +82,7 @@ def _xml_text(text: str) -> str:
 
 def junit(comparisons: Sequence[Comparison]) -> str:
     """A suite for each comparison, a case for each measurement: a loss is a failure, what cannot be
-    told is skipped."""
+    said is skipped."""
     root = ET.Element("testsuites", name="effio compare")
     for comparison in comparisons:
         lines = comparison.lines

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Batch systems: the script of a job, how it is submitted, and whether it is still there.
 
-A script stands alone: it starts the engine without effio, so compute nodes need no Python, and it
-can be submitted by hand. A new batch system is one entry in BATCH_SYSTEMS and a template.
+A script is self-contained: it starts the engine without effio, so compute nodes need no Python, and
+it can be submitted manually. A new batch system is one entry in BATCH_SYSTEMS and a template.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class BatchSystem:
     # The job id follows; prints why a job does not run yet.
     reason_command: tuple[str, ...] = ()
     # For many jobs at once: one line each, "id|state|why it waits|script", as much as is known;
-    # @user@ stands for who asks.
+    # @user@ is the user who asks.
     queue_command: tuple[str, ...] = ()
     over: frozenset[str] = frozenset()  # states of jobs that have ended
     # "id|state" of jobs that the queue has forgotten; the ids follow, with commas.
@@ -80,7 +80,7 @@ class BatchSystem:
         return (self.template or shipped(self.name)).filled(_values(job))
 
     def submit(self, script: Path) -> str:
-        """Returns the job's id. In a session of its own: Ctrl-C must not end it half-way."""
+        """Returns the job's id. In its own session: Ctrl-C must not end it half-way."""
         command = list(self.submit_command)
         try:
             if self.reads_stdin:

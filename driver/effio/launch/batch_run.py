@@ -210,7 +210,7 @@ def taken_over(
 
 
 def _asked_to_stop(job_ended: str) -> str:
-    """Why the engine was, when nobody here did that."""
+    """Why the engine was, when effio did not do that."""
     if job_ended in ("", "COMPLETED", "FAILED"):
         return (
             "the batch system asked it to stop, as it does shortly before the time limit "

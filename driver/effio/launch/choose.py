@@ -34,7 +34,7 @@ class NoLauncherError(EffioError):
 
 
 def identify(program: str) -> tuple[Mpi | None, str]:
-    """The MPI of a launcher and the text that it was told from; None if it does not say."""
+    """The MPI of a launcher and the text that says so; None if it does not say."""
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -78,7 +78,7 @@ def _candidates(engine: Engine, environment: Mapping[str, str]) -> list[str]:
 
 
 def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
-    """A launcher that the user asked for, by kind or by path."""
+    """A launcher that the user requested, by kind or by path."""
     kinds = {kind.name: kind for kind in LAUNCHERS}
     if wanted in ("srun", "flux"):
         path = shutil.which(wanted)

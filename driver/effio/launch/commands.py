@@ -27,8 +27,8 @@ def carry_out(
     environment: Mapping[str, str],
     seconds: float = _SECONDS,
 ) -> str:
-    """Runs them in turn until one fails, and returns what failed, or nothing. What each said goes
-    to commands.jsonl in the folder."""
+    """Runs them one after the other until one fails, and returns what failed, or nothing. Their
+    output goes to commands.jsonl in the folder."""
     for command in commands:
         started = time.monotonic()
         code: int | None = None

@@ -41,7 +41,7 @@ _RESCUED = "; all results are kept in "
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked for. `arguments` are the engine's own, without the benchmark's name."""
+    """What the user requested. `arguments` are the engine's own, without the benchmark's name."""
 
     engine: Engine
     benchmark: str
@@ -101,7 +101,7 @@ def default_ranks(
 
 
 def plain_command(request: Request) -> str:
-    """What the user would type to run the same by hand."""
+    """What the user would type to run the same directly."""
     launcher = choose_launcher(
         request.engine, request.machine, request.launcher, request.launcher_options
     )
@@ -214,7 +214,7 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> str:
     if fault := proof.folder_fault(folder.path, record):
         return fault
     if record.batch is not None:
-        # A job that nobody took over is not ours to end; it goes on without a driver.
+        # A job that no driver took over is not ours to end; it goes on without a driver.
         if record.outcome is not None:
             seal(folder, record, record.outcome)
         return ""
@@ -241,7 +241,7 @@ def adopt(folder: RunFolder, tidy: Callable[[RunFolder], None]) -> str:
 
 
 def seal(folder: RunFolder, record: RunRecord, outcome: Outcome) -> Finished:
-    """Writes down how it ended. Where that is impossible the outcome is told all the same."""
+    """Writes down how it ended. Where that is impossible the outcome is reported anyway."""
     code, reason = ExitCode(outcome.exit_code), outcome.reason
     try:
         record.outcome = outcome
@@ -300,7 +300,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         told = elsewhere[-1].removeprefix("effio-mpi: ")
         kept = ending_of(Path(told.partition(_RESCUED)[2]))
         if kept is not None and kept.status != "done":
-            # Where the results lie says less than how the run ended.
+            # Where the results are says less than how the run ended.
             code = ExitCode.of_status(kept.status)
             return ended(kept.status, code, f"{kept.reason}; {told}")
         return ended("results", ExitCode.RESULTS, told)

@@ -68,7 +68,7 @@ class Launcher(ABC):
 
     @abstractmethod
     def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
-        """The whole command that starts `program` on so many ranks."""
+        """The whole command that starts `program` on this many ranks."""
 
 
 class OpenMpi(Launcher):

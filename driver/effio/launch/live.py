@@ -82,7 +82,7 @@ def describe(status: Status, since: float) -> str:
         parts += _of_the_step(status, since)
     scheduled = status.step_scheduled_seconds
     if 0 < scheduled < in_step:
-        # A first call, or a sync: nobody has 7 s of 2 s.
+        # A first call, or a sync: 7 s of 2 s make no sense.
         parts.append(f"for {fmt.duration(in_step)}, scheduled were {fmt.duration(scheduled)}")
     elif scheduled > 0:
         parts.append(f"{fmt.duration(in_step)} of {fmt.duration(scheduled)} scheduled")

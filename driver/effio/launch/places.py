@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the directories that a run needs are there, as far as this machine can tell."""
+"""Whether the directories that a run needs are there, as far as this machine can see."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from effio.launch.job import Request
 
-# Launchers that start processes where they are called, unless told otherwise.
+# Launchers that start processes where they are called, by default.
 _LOCAL = ("mpiexec", "mpirun", "orterun", "openmpi", "mpich", "intelmpi")
 # The ends of variables that send a launcher to other machines (HYDRA_HOST_FILE,
 # I_MPI_HYDRA_HOST_FILE, OMPI_MCA_orte_default_hostfile, ...).

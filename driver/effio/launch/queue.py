@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many jobs of a batch system asked for at once, and not more often than it takes."""
+"""The states of many jobs of a batch system at once, and not more often than it takes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def waits() -> Iterator[float]:
 
 @dataclass(frozen=True)
 class Queued:
-    """A job as the batch system tells of it, in its own words."""
+    """A job as the batch system describes it, in its own words."""
 
     job_id: str
     state: str
@@ -46,7 +46,7 @@ def jobs_in(system: BatchSystem) -> list[Queued] | None:
 
 
 def ends_of(system: BatchSystem, ids: Sequence[str]) -> dict[str, str]:
-    """How jobs ended that the queue knows no more, as far as the accounts tell."""
+    """How jobs ended that the queue knows no more, as far as the accounting shows."""
     if not ids or not system.past_command:
         return {}
     told = _told((*system.past_command, ",".join(ids)))
@@ -67,7 +67,7 @@ def _read(text: str, system: BatchSystem) -> list[Queued]:
         job_id, *rest = line.strip().split("|", 3)
         # "CANCELLED by 1000" in the accounts.
         state = rest[0].split()[0] if rest and rest[0].strip() else ""
-        # A line without the states that the system tells is none of a job.
+        # A line without the states of the system is not one of a job.
         if not job_id or (system.over and not state):
             continue
         reason, script = (*rest[1:], "", "")[:2]

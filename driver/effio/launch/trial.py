@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Some MPI libraries crash in nonblocking collective calls, or move wrong data. Before a run that
-makes them they are tried in a short job of its own (`ior --trial`), and the engine is told what was
+makes them they are tried in a short separate job (`ior --trial`), and the engine gets what was
 found (`--tried`). A trial is a run like any other; one that is kept and was of the same engine,
 launcher, calls and settings of MPI is not made again."""
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a launch to its end: feeds the live view, passes on a wish to stop, and ends what hangs.
 
-The launcher gets a session of its own, so that Ctrl-C at the terminal reaches effio alone: Open MPI
+The launcher gets its own session, so that Ctrl-C at the terminal reaches effio alone: Open MPI
 would kill the ranks two seconds after a Ctrl-C of its own. effio sends SIGUSR1 instead; the engine
 then stops at its next vote, cleans up and writes its `end` line.
 """
@@ -215,7 +215,7 @@ class Watch:
             last = now
             self._view.tick()
             if self._view.reader_gone and not self._wishes:
-                self._wishes = 1  # nobody is there to see the rest
+                self._wishes = 1  # no one is there to see the rest
             whole = self._patience.whole
             if whole and now - started > whole and outcome.engine_spoke and not self._wishes:
                 self._wishes = 1
@@ -300,7 +300,7 @@ class Watch:
 
 
 class stop_signals:  # noqa: N801  reads as a statement
-    """While in force, signals that ask to stop are counted instead of raising."""
+    """While active, signals that ask to stop are counted instead of raising."""
 
     _numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 

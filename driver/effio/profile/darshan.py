@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Darshan log as data, through PyDarshan in a process of its own."""
+"""A Darshan log as data, through PyDarshan in a separate process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Call:
-    """One write or read of a trace. Bytes, and seconds since the begin of the job."""
+    """One write or read of a trace. Bytes, and seconds since the start of the job."""
 
     access: str
     offset: int
@@ -131,14 +131,14 @@ def _record(row: dict[str, Any], prefix: str) -> Record:
 
 
 def _program(command: str) -> str:
-    """The name of the program: what stands before it is the machine's, what follows may be
+    """The name of the program: what comes before it is the machine's, what follows may be
     anything."""
     words = command.split()
     return fmt.plain(Path(words[0]).name, 100) if words else "application"
 
 
 def _through_pydarshan(path: Path) -> dict[str, Any]:
-    # From elsewhere: Python would take modules that lie beside the log for its own.
+    # From elsewhere: Python would take modules next to the log for its own.
     search = os.pathsep.join(str(Path(place).absolute()) for place in sys.path if place)
     try:
         done = subprocess.run(

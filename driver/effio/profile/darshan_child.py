@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads one Darshan log through PyDarshan and prints it as JSON. A process of its own
+"""Reads one Darshan log through PyDarshan and prints it as JSON. A separate process
 (`python -m effio.profile.darshan_child LOG`): the library behind PyDarshan is C, and a torn or
 foreign file may end the process that reads it."""
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-# Each module's counters that are asked for begin with this.
+# The names of the requested counters of each module begin with this.
 MODULES = {
     "POSIX": "POSIX_",
     "MPI-IO": "MPIIO_",
@@ -48,7 +48,7 @@ class _DamagedError(Exception):
 
 
 def _telling(counters: Mapping[str, Any]) -> dict[str, float]:
-    """Those that are asked for, without what is 0, or negative: not known."""
+    """Those that are requested, without what is 0, or negative: not known."""
     told = {}
     for name, value in counters.items():
         if _WANTED.search(name) is None:

@@ -21,7 +21,7 @@ _HEAD = """# The I/O questionnaire: what is the I/O of your application like, in
 """
 _SCHEMA = Profile.model_fields["schema_name"].default
 _MODELS: dict[str, type[BaseModel]] = {"activity": Activity, "names": Names, "phase": Phase}
-# What pydantic puts into a place beside the parts of a file.
+# What pydantic puts into a place in addition to the parts of a file.
 _NOT_IN_FILES = frozenset({"bool", "int", "float", "str"})
 _MOST_FAULTS = 20
 _PLAIN = {"int_type": "a whole number", "float_type": "a number", "bool_type": "true or false"}

@@ -83,7 +83,7 @@ class Activity(_Table):
     aligned: StrictFloat | None = _share(
         "which share of the calls begins at a block of the file system, 0 to 1"
     )
-    # A log tells these, nobody is asked.
+    # A log contains these; they are not questions.
     seconds: StrictFloat | None = Field(default=None, ge=0)  # mean of the processes
     transfer_share: StrictFloat | None = Field(default=None, ge=0, le=1)
     calls: StrictInt | None = Field(default=None, ge=1)  # of all processes, each time

@@ -72,13 +72,13 @@ def _sentence(verdict: str) -> str:
 
 @functools.cache
 def _plotly() -> tuple[str, str]:
-    """plotly.js as it stands in the page, compressed, and the checksum of what it becomes
+    """plotly.js as it is in the page, compressed, and the checksum of what it becomes
     there."""
     script = plotly_script().read_bytes()
     return _packed(script), _hash(script.decode("utf-8"))
 
 
-# A part of plotly.js: in a wheel beside the page; in a checkout where scripts/plotly puts it.
+# A part of plotly.js: in a wheel next to the page; in a checkout where scripts/plotly puts it.
 _PART = "plotly-cartesian.min.js"
 _PARTS = (_PAGE / _PART, Path(effio.__file__).resolve().parents[2] / ".deps" / "plotly" / _PART)
 

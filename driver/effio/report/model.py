@@ -19,7 +19,7 @@ from effio.store.evidence import Evidence
 
 @dataclass(frozen=True)
 class Quantity:
-    """A cell with a unit of its own, in a column whose rows differ in theirs."""
+    """A cell with its own unit, in a column whose rows differ in theirs."""
 
     value: float
     unit: str
@@ -241,7 +241,7 @@ class Headline:
     verdict: str = ""  # "VALID", "NOT VALID for comparison of systems"; empty: no rules apply
     reasons: Sequence[Reason] = ()
     missing: str = ""  # why there is no value
-    anchor: str = ""  # what shows how it comes about
+    anchor: str = ""  # what shows how it is computed
     counts: str = ""  # what it counts: "writes until on storage"
     # Of the cell's bytes; empty where it is no number of bytes.
     evidence: Sequence[Evidence] = ()
@@ -249,7 +249,7 @@ class Headline:
     interval: str = ""
 
     def basis(self) -> str:
-        """What stands in brackets behind the number."""
+        """What follows the number in parentheses."""
         return "; ".join(part for part in (self.counts, self.interval) if part)
 
     def shown(self) -> str:

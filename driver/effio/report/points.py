@@ -76,7 +76,7 @@ def _axes_of(runs: Sequence[Judged]) -> list[dict[str, str]]:
     names = list(dict.fromkeys(name for axes in told for name in axes))
 
     def differs(name: str) -> bool:
-        # An option that only one benchmark has tells its runs apart only if they differ in it.
+        # An option that only one benchmark has distinguishes its runs only if they differ in it.
         values = {(axes["benchmark"], axes[name]) for axes in told if name in axes}
         benchmarks = {benchmark for benchmark, _ in values}
         if name == "benchmark" or name in _OF_CAMPAIGN:
@@ -88,7 +88,7 @@ def _axes_of(runs: Sequence[Judged]) -> list[dict[str, str]]:
 
 
 def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -> list[Point]:
-    """`by` names the axes that tell points apart; all that differ unless told."""
+    """`by` names the axes that distinguish points; by default all that differ."""
     all_axes = _axes_of(runs)
     known = list(dict.fromkeys(name for axes in all_axes for name in axes))
     for name in by:

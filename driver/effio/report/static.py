@@ -41,7 +41,7 @@ _ROUNDS = ("-", ":", "--", (0, (8, 3)), "-.")
 _HATCHES = ("", "//", "xx", "..", "--")
 _LIMIT_COLOUR = "#5a6675"
 _DPI = 200
-_NAME_ROOM = 26  # letters in a line of a name beside or below an axis
+_NAME_ROOM = 26  # letters in a line of a name next to or below an axis
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def find_figure(report: Report, choice: Choice) -> Figure:
 
 
 def _find_variant(figure: Figure, wanted: str | None) -> str:
-    """By its name, or as much of its beginning as tells it from the others."""
+    """By its name, or as much of its beginning as is unique."""
     names = list(figure.variants)
     if wanted is None or wanted in names:
         return names[0] if wanted is None else wanted

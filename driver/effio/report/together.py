@@ -28,7 +28,7 @@ _LONGEST_LABEL = 80
 
 
 def _facts(result: Result) -> Mapping[str, str]:
-    """What may differ between two runs, in the order in which it is worth telling."""
+    """What may differ between two runs, in the order in which it is worth mentioning."""
     system, fs = result.run.system, result.run.file_system
     told = {
         "ranks": fmt.count_of(system.ranks, "rank"),
@@ -46,7 +46,7 @@ def _facts(result: Result) -> Mapping[str, str]:
 
 def distinctions(results: Sequence[Result]) -> list[str]:
     """For each of several runs of a benchmark the facts in which they are not all equal; the time
-    of the start where facts do not tell them apart."""
+    of the start where facts do not distinguish them."""
     facts = [_facts(r) for r in results]
     names = common.unique(name for f in facts for name in f)
     differing = [n for n in names if len({f.get(n) for f in facts}) > 1]

@@ -161,7 +161,7 @@ class App:
         return _answer(200, page, "text/html", Content_Security_Policy=policy)
 
     def _page(self, names: list[str]) -> Response:
-        """The report of a run, or of several together; it has a policy of its own inside."""
+        """The report of a run, or of several together; it has its own policy inside."""
         if not names:
             return _refusal(409, "tick the runs that are to be compared, then press Compare")
         if len(names) > _MOST_COMPARED:

@@ -225,7 +225,7 @@ def _judged(path: Path, archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
 
 
 def restore(path: Path, store: Store) -> Restored:
-    """Unpacks beside the place, compares, and moves folder by folder to where nothing is yet.
+    """Unpacks next to the place, compares, and moves folder by folder to where nothing is yet.
     Raises before anything is moved if a folder is there that differs."""
     with _opened(path) as archive:
         _check_space(path, store.root, _judged(path, archive))

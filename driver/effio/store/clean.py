@@ -2,7 +2,7 @@
 """What a killed run left behind: found through the manifest in its result file, and removed.
 
 A manifest is a claim. It counts if store/proof.py believes it, and then only its names and what
-MPI libraries keep beside them, only inside its directories, only plain files of this user that the
+MPI libraries keep next to them, only inside its directories, only plain files of this user that the
 run made. Of trees that hold its token, what the manifest says that the run makes in them, and
 directories when they are empty. All work is done through descriptors of directories
 (store/removal.py); links are never followed.
@@ -30,7 +30,7 @@ from effio.store.records import FileSet, Manifest, NameSet, TreeSet
 _CONVERSION = re.compile(r"%%|%d|%0(\d{1,2})d")
 # In the root of each tree: the token of the run that made it (engine/storage/own_tree.hpp).
 OWNER_FILE = ".effio-owner"
-# What ROMIO keeps beside a file for its shared pointer; what each rank of OMPIO makes for a moment
+# What ROMIO keeps next to a file for its shared pointer; what each rank of OMPIO makes for a moment
 # of an open to see whether locks work there.
 _SIDE_FILES = (re.compile(r"\.(.+)\.shfp\.[\d.]+"), re.compile(r"(.+)\.locktest\.\d+"))
 _MAX_NAMES = 50_000_000
@@ -117,7 +117,7 @@ def names_of(files: Iterable[FileSet]) -> Iterator[tuple[FileSet, str]]:
 
 
 def side_files(files: Iterable[FileSet], directory: Path) -> Iterator[str]:
-    """Files that MPI libraries put beside those of the manifest and leave there when killed."""
+    """Files that MPI libraries put next to those of the manifest and leave there when killed."""
     ours = re.compile("|".join(_form(Path(entry.name).name) for entry in files))
     try:
         names = [path.name for path in directory.iterdir()]
@@ -374,7 +374,7 @@ def remove(files: list[Leftover]) -> list[Kept]:
 
 
 def _remove_tree(file: Leftover, parent: int) -> None:
-    """The owner file after all that it tells of, so that a removal can be taken up again."""
+    """The owner file after all that it lists, so that a removal can be taken up again."""
     with removal.opened(file.path.name, parent) as tree:
         seen = removal.through(tree, file.path, file.names or (), OWNER_FILE, remove=True)
         if seen.left:

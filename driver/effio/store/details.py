@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a benchmark adds under `detail`, typed. Each module that tells of a benchmark derives its
+"""What a benchmark adds under `detail`, typed. Each module that reports a benchmark derives its
 models from `Detail`; a member that is of another kind than it should be counts as missing, so that
-nobody has to ask."""
+no caller has to check."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ SECRET = "^[^=]*(TOKEN|SECRET|PASSW|PASSPH|_PASS=|PWD|KEY|JWT|AUTH|CRED|SESSION|
 SITE_NAMES = "EFFIO_RECORDED_VARIABLES"
 NOT_KEPT = "(not recorded)"
 MASKED = "(masked)"
-# What MASKED stands for: a password in an address, hex digits, words of base64
+# What MASKED replaces: a password in an address, hex digits, words of base64
 # (in a path '/' is not part of one).
 ADDRESS = r"://[^/@ ]*:[^/ ]*@"
 _HEX = "0-9A-Fa-f"
@@ -67,7 +67,7 @@ def kept_environment(environment: Mapping[str, str], more: Sequence[str] = ()) -
 
 
 def of_secret(name: str, value: str) -> str:
-    """The value, unless name or value tell that it is a secret."""
+    """The value, unless name or value show that it is a secret."""
     return NOT_KEPT if re.search(SECRET, f"{name}=", re.I) else masked(value)
 
 

@@ -198,8 +198,8 @@ def _seen(m: Measurement, cache: Cache) -> float | None:
         else (cache.device_written_bytes, cache.client_written_bytes)
     )
     known = [c for c in counted if c is not None]
-    # What is written twice before it is sent is charged once; file systems that charge nobody say
-    # nothing by it.
+    # What is written twice before it is sent is charged once. File systems that charge no process
+    # give no evidence by it.
     if not reading and cache.process_written_bytes:
         known.append(cache.process_written_bytes)
     return min(max(min(known) / m.bytes, 0.0), 1.0) if known else None
@@ -226,7 +226,7 @@ def _is_absent(m: Measurement) -> bool:
 
 
 def ways_of(cells: Sequence[Measurement]) -> list[str]:
-    """The ways out of the cache that were in force for all of them."""
+    """The ways out of the cache that were effective for all of them."""
     each = [{*m.cache.ways} if m.cache else set() for m in cells]
     return sorted(set.intersection(*each)) if each else []
 

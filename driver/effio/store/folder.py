@@ -39,8 +39,8 @@ from effio.store.run_record import RunRecord
 from effio.store.safe_files import is_regular, sha256_of, write_atomically
 
 RESULT = "result.jsonl"
-TOGETHER = "together.log"  # of a job of several benchmarks, beside their folders
-_TURNS = "turns"  # what their folder is called beside the result
+TOGETHER = "together.log"  # of a job of several benchmarks, next to their folders
+_TURNS = "turns"  # name of their folder next to the result
 _TURN_FILE = re.compile(
     rf"[A-Za-z0-9][A-Za-z0-9_.=+-]*/({re.escape(TOGETHER)}|group-\d{{1,9}}/{re.escape(RESULT)})"
 )
@@ -68,7 +68,7 @@ State = Literal["planned", "submitted", "running", "done", "failed", "interrupte
 
 
 def files_of_turns(result: Path) -> list[Path]:
-    """What the turns of interference left beside its result."""
+    """What the turns of interference left next to its result."""
     place = result.with_suffix(f".{_TURNS}")
     found = sorted([*place.glob(f"*/{TOGETHER}"), *place.glob(f"*/group-*/{RESULT}")])
     return [path for path in found if is_regular(path)]
@@ -227,7 +227,7 @@ class RunFolder:
 
 
 def _start_time(pid: int) -> str:
-    """When a process started, in ticks since boot: tells it from a later one of its number."""
+    """When a process started, in ticks since boot: a later one with its number differs in it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -283,7 +283,7 @@ class Store:
     def folders(self) -> list[RunFolder]:
         """The newest last.
 
-        Names tell the second; what began in one second is in the order of its last record.
+        Names contain the second; what began in one second is in the order of its last record.
         """
         found: list[tuple[str, int, str, Path]] = []
         try:

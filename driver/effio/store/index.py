@@ -67,7 +67,7 @@ def place_of(root: Path) -> Path:
 
 
 def _sources() -> str:
-    """What entries depend on beside the files of the runs: this very effio."""
+    """What entries depend on in addition to the files of the runs: this very effio."""
     package = Path(effio.__file__).parent
     files = [p for part in ("store", "report") for p in (package / part).rglob("*.py")]
     newest = max((file.stat().st_mtime_ns for file in files), default=0)
@@ -172,7 +172,7 @@ class Index:
         try:
             self._brought_up_to_date()
         except sqlite3.Error:
-            # Damaged or full in the middle, or in the hands of another effio for too long.
+            # Damaged or full in the middle, or locked by another effio for too long.
             self._database.close()
             self._database = self._prepared(sqlite3.connect(":memory:"))
             self._brought_up_to_date()

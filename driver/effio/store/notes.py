@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""notes.json: what people say of a run afterwards. It lies beside the sealed files and changes none
+"""notes.json: what people say of a run afterwards. It is next to the sealed files and changes none
 of them."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Note(BaseModel):
 
 
 class Notes(BaseModel):
-    """Empty where nobody has said anything. `tags` are those that people gave; a campaign's are in
+    """Empty without notes and tags. `tags` are those that people gave; a campaign's are in
     the run's record."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)

@@ -2,7 +2,7 @@
 """What proves that a run, and the data files that its manifest names, are ours to remove.
 
 A manifest is a claim, never an order: anybody can write one. It is believed if
-- the run's folder and the folder of runs belong to this user, and nobody else can write to them;
+- the run's folder and the folder of runs belong to this user, and no other user can write to them;
 - the folder is the very one in which the run was made (inode and birth time are in run.json, and no
   archive can know them): one that was restored or copied proves nothing;
 - the data directory holds the mark of the run (engine/storage/run_marks.hpp), a file of this user
@@ -64,7 +64,7 @@ def folder_identity(folder: Path) -> dict[str, int]:
 
 
 def _own_group(gid: int) -> bool:
-    """The group that many systems give each user, with nobody else in it."""
+    """The group that many systems give each user, with no other user in it."""
     try:
         group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
     except KeyError:

@@ -155,7 +155,7 @@ def _read(stream: IO[bytes], path: Path) -> Result:
             if not whole and result is not None:
                 remarks.append(f"the last line (line {number}) is torn: the run was killed in it")
                 continue
-            # A rank that had to end the job starts a line of its own after a torn one.
+            # A rank that had to end the job starts its own line after a torn one.
             if result is not None and _next_is_end(stream):
                 remarks.append(f"line {number} is torn: the job was ended in it")
                 continue

@@ -135,7 +135,7 @@ class FileSet(Record):
 
 
 class NameSet(Record):
-    """Entries that a run makes anywhere in a tree: %d stands for numbers below the counts."""
+    """Entries that a run makes anywhere in a tree: %d replaces numbers below the counts."""
 
     kind: Literal["file", "directory", "link"]
     name: str = Field(min_length=1, max_length=255)
@@ -143,7 +143,7 @@ class NameSet(Record):
 
 
 class TreeSet(Record):
-    """Directories that a run makes, and what it makes in them: %d stands for indexes."""
+    """Directories that a run makes, and what it makes in them: %d replaces indexes."""
 
     directory: str = Field(min_length=1, max_length=4096)
     name: str = Field(min_length=1, max_length=255)
@@ -324,7 +324,7 @@ class Measurement(Record):
 
 
 class Samples(Record):
-    """What a mean stands on, in the unit of its figure."""
+    """What a mean is based on, in the unit of its figure."""
 
     count: Count
     min: Number | None = None

@@ -66,7 +66,7 @@ def parent_of(base: Path, path: Path) -> Iterator[int]:
 
 
 def identity(info: os.stat_result) -> tuple[int, ...]:
-    """Tells a file from another one of its name."""
+    """Distinguishes a file from another one with its name."""
     return (info.st_dev, info.st_ino, info.st_mode, info.st_uid, info.st_nlink)
 
 

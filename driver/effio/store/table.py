@@ -27,7 +27,7 @@ def _flat(prefix: str, values: dict[str, Any]) -> Row:
 
 
 def _campaign(result: Result) -> Row:
-    """Which point of which campaign it is; each axis is a column of its own."""
+    """Which point of which campaign it is; each axis is its own column."""
     part = result.record.campaign if result.record is not None else None
     return {
         "campaign": part.name if part else None,

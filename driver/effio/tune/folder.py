@@ -4,7 +4,7 @@
 RUNS/tunings/<time>-<name>/
 call.json       what it was called with, for --resume
 space.toml      its file, as it was
-journal.jsonl   a line for each run: what it gave; the runs themselves stand in RUNS
+journal.jsonl   a line for each run: what it gave; the runs themselves are in RUNS
 trials/         the hints files of the settings that were tried
 tuning.json     what came out (docs/tune.md)
 hints, romio-hints, environment.sh   what to use, if something helps

@@ -22,9 +22,9 @@ from effio.tune.search import Reading, StoppedError, Trial
 from effio.tune.setting import DEFAULT, Group, Setup
 from effio.tune.space import Tuning
 
-# What a rule of a hints file can tell apart beside the access, by benchmark: the coordinates of a
-# measurement that are its pattern (none: its own) and its chunk (docs/definitions/b-eff-io.md, Info
-# file). Others take rules for all they do.
+# What a rule of a hints file can distinguish in addition to the access, by benchmark: the
+# coordinates of a measurement that are its pattern (none: its own) and its chunk
+# (docs/definitions/b-eff-io.md, Info file). Others take rules for all they do.
 _TOLD_APART: Mapping[str, tuple[str, str]] = {
     "ior": ("files", "transfer_bytes"),
     "b-eff-io": ("", ""),
@@ -35,8 +35,8 @@ Viewing = Callable[[str, str], LiveView]
 
 
 def group_of(m: Measurement, tuning: Tuning) -> Group:
-    """The finest that can be set up alone. Without hints nothing can; then accesses are told apart
-    for the reader."""
+    """The finest that can be set up alone. Without hints nothing can; then accesses are
+    distinguished for the reader."""
     if tuning.benchmark not in _TOLD_APART:
         return Group() if tuning.vary.hints else Group(access=m.access)
     pattern_of, chunk_of = _TOLD_APART[tuning.benchmark]
@@ -69,7 +69,7 @@ def values_of(result: Result, tuning: Tuning) -> tuple[dict[Group, float], str]:
 
 
 def notes_of(result: Result, tuning: Tuning) -> Iterator[str]:
-    """What a reader has to know of the hints that were asked for, and of where bytes came from."""
+    """What a reader has to know of the requested hints, and of where bytes came from."""
     for m in result.measurements:
         for key, value in m.hints_asked.items():
             if m.hints_echoed:

@@ -6,7 +6,7 @@ A round runs the default and every setting that is left once, in an order that i
 next time, reversed; a setting's gain in a round is its value over the default's, so that what both
 had in common goes out. After some rounds the better half stays (Karnin et al. 2013), in each group
 of its own. The winner of many looks better than it is, because it won by luck too: so its gain in
-the search is an estimate that nothing is claimed of, and it is measured again, in turn with the
+the search is an estimate that nothing is claimed of, and it is measured again, alternately with the
 default, in runs that the search has not seen.
 """
 
@@ -28,7 +28,7 @@ from effio.tune.setting import DEFAULT, Group, Setting, Setup, everywhere
 
 Stage = Literal["begin", "search", "confirm"]
 
-# More rounds than this tell a rung's halves no better apart, for what they cost.
+# More rounds than this do not separate a rung's halves better, for what they cost.
 _MOST_ROUNDS = 8
 
 
@@ -81,7 +81,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Tried:
-    """A setting, and its gain over the default in each group, over so many rounds."""
+    """A setting, and its gain over the default in each group, over this many rounds."""
 
     setting: Setting
     rounds: int
@@ -125,7 +125,7 @@ class Outcome:
 
 
 class Search:
-    """One search. After StoppedError `outcome` tells what is known so far."""
+    """One search. After StoppedError `outcome` holds what is known so far."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class Search:
         return reading
 
     def _begin(self) -> None:
-        """Tells how long a run takes and which groups there are; it is compared with nothing,
+        """Shows how long a run takes and which groups there are; it is compared with nothing,
         because the first run of a machine is like no other."""
         first = self._trial("begin", 0, DEFAULT.id, Setup())
         self._groups = list(first.values)
@@ -251,7 +251,7 @@ class Search:
 
     def _one_round(self, names: Sequence[str]) -> None:
         order = [DEFAULT.id, *names]
-        # The same order for two rounds, the second time backward: a drift is nobody's gain.
+        # The same order for two rounds, the second time backward: drift favors no side.
         random.Random(f"{self.terms.seed} {self._round // 2}").shuffle(order)
         for name in reversed(order) if self._round % 2 else order:
             setting = self._settings.get(name, DEFAULT)
@@ -325,7 +325,7 @@ class Search:
         return max(found, key=lambda f: f[0], default=(-math.inf, DEFAULT))
 
     def _is_slower(self, group: Group, setting: Setting) -> bool:
-        """For sure, as far as the search can tell."""
+        """For sure, as far as the search can see."""
         pairs = self._pairs(group, setting.id)
         ratio = statistics.ratio([a for a, _ in pairs], [b for _, b in pairs], paired=True)
         return not pairs or (ratio is not None and ratio.high < 1)

@@ -35,7 +35,7 @@ _OWNED = frozenset(
     {"result", "progress", "quiet", "plan", "plan-json", "plan-ranks", "plan-ranks-per-node"}
     | {"hints", "keep", "call-log"}
 )
-# One setting of the backend as an option of its own: parts of the engine's --backend-options.
+# One setting of the backend as a separate option: parts of the engine's --backend-options.
 _OF_BACKEND = "backend."
 _BACKEND_OPTIONS = "backend-options"
 # A search needs runs for each; more than this is a list, not a search.
@@ -70,7 +70,7 @@ def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     told = [spelled(value) for value in values]
     twice = next((value for value in told if told.count(value) > 1), None)
     if twice is not None:
-        raise ValueError(f"'{twice}' stands there twice")
+        raise ValueError(f"'{twice}' is there twice")
     return values
 
 
@@ -92,8 +92,8 @@ Values = Annotated[
 
 
 class Vary(_Table):
-    """Beside the default, which each has: hints of MPI-IO, options of the engine, variables of the
-    environment."""
+    """In addition to the default, which each has: hints of MPI-IO, options of the engine, variables
+    of the environment."""
 
     hints: dict[Key, Texts] = Field(default_factory=dict)
     options: dict[str, Values] = Field(default_factory=dict)
@@ -201,7 +201,7 @@ def _names(tuning: Tuning, info: BenchmarkInfo) -> Iterator[Fault]:
             if name in _OWNED:
                 yield (*place, name), f"'{name}' is given by effio itself"
             elif name not in known and not (
-                # Which settings a backend has the engine tells when it plans.
+                # The engine's plan says which settings a backend has.
                 name.startswith(_OF_BACKEND) and _BACKEND_OPTIONS in known
             ):
                 meant = nearest(name.replace("_", "-"), known)
