@@ -100,28 +100,28 @@ def test_the_planted_optimum_of_sim_is_found_and_its_files_are_ready_to_use(tune
     assert {part["name"] for part in parts} == {folder.name}
     assert sum(part["step"] == "confirm" for part in parts) == 6
 
+    # Asked for again it is the same, and a finished search does not go on.
+    before = _bytes_of(folder)
+    shown = _tune(tuned, "--show", folder.name, "--json")
+    assert json.loads(shown.stdout) == record
+    done = _tune(tuned, "--resume", folder.name)
+    assert f"{folder.name} is finished" in done.stderr
+    assert _bytes_of(folder) == before
+
 
 def test_where_nothing_helps_it_says_so_and_writes_nothing_to_use(tuned: Effio) -> None:
+    """And a second search has a folder of its own."""
     done = _tune(tuned, "flat.toml", *QUICK)
     assert "Nothing helps: what looked best was not faster when it was run again." in done.stdout
     (folder,) = _folders(tuned)
     assert _record(folder)["state"] == "nothing helps"
     assert not {"hints", "romio-hints", "environment.sh"} & {p.name for p in folder.iterdir()}
-
-
-def test_json_is_the_file_and_a_second_search_is_a_folder_of_its_own(tuned: Effio) -> None:
-    first = _tune(tuned, "s.toml", *QUICK, "--json", "--no-report")
-    (folder,) = _folders(tuned)
-    assert json.loads(first.stdout) == _record(folder)
-    assert not (folder / "tuning.html").exists()
     before = _bytes_of(folder)
-    _tune(tuned, "s.toml", *QUICK, "--name", "again")
-    shown = _tune(tuned, "--show", folder.name, "--json")
-    assert shown.stdout == first.stdout
-    done = _tune(tuned, "--resume", folder.name)
-    assert f"{folder.name} is finished" in done.stderr
+    done = _tune(tuned, "flat.toml", *QUICK, "--name", "again", "--json", "--no-report")
+    (again,) = (f for f in _folders(tuned) if f != folder)
+    assert json.loads(done.stdout) == _record(again)
+    assert not (again / "tuning.html").exists()
     assert _bytes_of(folder) == before
-    assert len(_folders(tuned)) == 2
 
 
 def test_options_given_take_the_place_of_the_files(tuned: Effio) -> None:
@@ -251,6 +251,7 @@ def test_stopped_in_the_middle_it_goes_on_and_measures_nothing_twice(
     shown = tuned.call("tune", "--show", "last")
     assert shown.returncode == 2
     assert f"{folder.name} is not finished" in shown.stderr
+    _an_engine_that_changed_is_refused(tuned, folder)
     done = _tune(tuned, "--resume", "last", "--quiet")
     assert len(measured) == 4
     assert f"{len(measured)} runs of an earlier call were not run again" in done.stderr
@@ -268,22 +269,21 @@ def test_stopped_in_the_middle_it_goes_on_and_measures_nothing_twice(
     assert all(state is not None for state in states)
 
 
+def _an_engine_that_changed_is_refused(tuned: Effio, folder: Path) -> None:
+    whole = (folder / "call.json").read_text()
+    called = json.loads(whole)
+    for text, said in (
+        (json.dumps({**called, "engine_sha256": "0" * 64}), "is another one than when"),
+        ("{", "call.json cannot be read"),
+        (json.dumps({**called, "schema": "effio-tuning-call/2"}), "a newer effio made it?"),
+    ):
+        (folder / "call.json").write_text(text)
+        assert said in _tune(tuned, "--resume", "last", code=2).stderr
+    (folder / "call.json").write_text(whole)
+
+
 def _runs(effio: Effio) -> list[Path]:
     return [p for p in (effio.cwd / "effio-runs").iterdir() if (p / "run.json").is_file()]
-
-
-def test_an_engine_that_changed_is_refused(held: Effio, alive: Alive) -> None:
-    tuned = held
-    assert _stopped(tuned, alive, signal.SIGINT)[0] == 4
-    (folder,) = _folders(tuned)
-    called = json.loads((folder / "call.json").read_text())
-    (folder / "call.json").write_text(json.dumps({**called, "engine_sha256": "0" * 64}))
-    done = _tune(tuned, "--resume", "last", code=2)
-    assert "is another one than when" in done.stderr
-    (folder / "call.json").write_text("{")
-    assert "call.json cannot be read" in _tune(tuned, "--resume", "last", code=2).stderr
-    (folder / "call.json").write_text(json.dumps({**called, "schema": "effio-tuning-call/2"}))
-    assert "a newer effio made it?" in _tune(tuned, "--resume", "last", code=2).stderr
 
 
 def test_a_default_that_cannot_be_measured_leaves_no_folder(tuned: Effio) -> None:
