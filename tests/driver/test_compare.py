@@ -17,7 +17,7 @@ from effio.judge.compare import Comparison, Side, Terms, compare
 from effio.judge.samples import Judged
 from effio.judge.verdicts import Untold, Verdict
 from effio.store.reader import Result
-from effio.store.records import Measurement, Run
+from effio.store.records import Figure, Measurement, Run
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -288,6 +288,26 @@ def test_what_cannot_be_told() -> None:
     assert cause(memory, Terms(frozenset({"cache"}))) is None
     other = [cell(v) | {"rate": {"value": v, "unit": "op/s", "better": "higher"}} for v in SLOW]
     assert cause(Side("b", [run(f"b{i}", [x]) for i, x in enumerate(other)])) is Untold.UNIT
+
+
+@pytest.mark.parametrize(("benchmark", "unit"), [("saturation", "1"), ("ssca3", "images/s")])
+def test_a_number_of_a_run_that_changed_its_unit_is_not_compared(benchmark: str, unit: str) -> None:
+    """These were rates in B/s in results of the same schema."""
+
+    def numbers(name: str, unit: str) -> Side:
+        runs = []
+        for i, value in enumerate(FAST):
+            line = made.figure(benchmark, value, unit, benchmark=benchmark)
+            whole = run(f"{name}{i}", [], night(name, i), benchmark=benchmark)
+            whole.result.figures.append(Figure.model_validate(line))
+            runs.append(whole)
+        return Side(name, runs)
+
+    (told,) = compare(numbers("a", "B/s"), numbers("b", unit)).lines
+    assert told.cause is Untold.UNIT
+    assert told.reason == f"other unit: {', '.join(sorted(['B/s', unit]))}"
+    (same,) = compare(numbers("a", unit), numbers("b", unit)).lines
+    assert same.cause is not Untold.UNIT
 
 
 def test_an_invalid_repetition_is_left_out_and_said() -> None:
