@@ -200,7 +200,11 @@ def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) ->
     (port / "port_rcv_data").write_text("1000\n")
     (port / "port_xmit_data").write_text("10\n")
     told = counters(net, tmp_path / "ib")
+    assert told is not None
     assert (told.received_bytes, told.sent_bytes) == (700 + 4 * 1000, 50 + 4 * 10)
+    # One that cannot be read does not count as 0 bytes: the difference would be too large.
+    (port / "port_xmit_data").write_text("")
+    assert counters(net, tmp_path / "ib") is None
     lines = [
         made.run_line(benchmark="ior", file_system={"type": "fuse", "source": "server:/vol"}),
         _measured("read", "unknown", None),

@@ -26,19 +26,21 @@ class Traffic:
 
 
 def _sum(files: Iterable[Path], scale: int = 1) -> int:
-    total = 0
-    for file in files:
-        try:
-            total += scale * int(file.read_text())
-        except (OSError, ValueError):
-            continue
-    return total
+    """Raises OSError or ValueError if one of them cannot be read."""
+    return sum(scale * int(file.read_text()) for file in files)
 
 
-def counters(net: Path = _NET, infiniband: Path = _INFINIBAND) -> NetworkPart:
+def counters(net: Path = _NET, infiniband: Path = _INFINIBAND) -> NetworkPart | None:
     """Counters of the interfaces that are devices: not the loopback, and not bridges or bonds,
     which would count bytes twice. InfiniBand counts words of four bytes, including traffic that
-    bypasses the kernel."""
+    bypasses the kernel. None if one cannot be read: without it the sum is unknown, not smaller."""
+    try:
+        return _counted(net, infiniband)
+    except (OSError, ValueError):
+        return None
+
+
+def _counted(net: Path, infiniband: Path) -> NetworkPart:
     cards = [card for card in net.glob("*") if (card / "device").exists()]
     ports = [*infiniband.glob("*/ports/*/counters")]
     # The counters of a port already include IP over InfiniBand.
@@ -53,9 +55,11 @@ def counters(net: Path = _NET, infiniband: Path = _INFINIBAND) -> NetworkPart:
     )
 
 
-def since(before: NetworkPart) -> NetworkPart | None:
-    """Traffic since then; None if a counter was reset."""
+def since(before: NetworkPart | None) -> NetworkPart | None:
+    """Traffic since then; None if a counter was reset or could not be read."""
     now = counters()
+    if before is None or now is None:
+        return None
     received = now.received_bytes - before.received_bytes
     sent = now.sent_bytes - before.sent_bytes
     if received < 0 or sent < 0:
