@@ -123,7 +123,7 @@ def test_panels_bars_and_a_reference_among_them(store: Path) -> None:
     assert isinstance(rates, Figure)
     assert isinstance(overhead, Figure)
     assert rates.kind == "bars"
-    assert [p.title for p in rates.variants[""]] == ["read", "write"]
+    assert [p.title for p in rates.variants[""]] == ["write", "read"]
     assert [list(s.x) for s in overhead.variants[""][0].series] == [["strided"]] * 2
     assert [list(s.y) for s in overhead.variants[""][0].series] == [
         [3.0],

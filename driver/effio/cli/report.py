@@ -16,6 +16,7 @@ from effio.errors import EffioError
 from effio.store.folder import REPORT, RunFolder, Store
 
 if TYPE_CHECKING:
+    from effio.report.balance import Balance
     from effio.report.model import Report
 
 
@@ -39,11 +40,9 @@ def _single_figures(
     limits: dict[str, float],
     report: Report | None = None,
 ) -> None:
-    """`report`: that of a campaign, in place of the one of the run."""
+    """`report`: that of a campaign or of several runs, in place of the one of the run."""
     from effio.report.static import Choice, write_figure, write_figure_of
 
-    if len(paths) > 1:
-        raise EffioError("--png, --svg and --pdf draw a figure of one run; name one RUN")
     if output is not None and len(wanted) > 1:
         raise EffioError("--output names one file; give one of --png, --svg and --pdf")
     for _, kind in wanted if output is not None else []:
@@ -62,6 +61,31 @@ def _single_figures(
             click.echo(write_figure_of(report, choice, kind, target))
         else:
             click.echo(write_figure(paths[0], choice, kind, target, limits))
+
+
+def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
+    """Runs and result files; next to others a campaign stands for all of its runs."""
+    from effio.judge.gather import campaign_names, files_of
+
+    found: list[RunFolder | Path] = []
+    for name in runs:
+        if not Path(name).exists() and name.removeprefix("@") in campaign_names(store):
+            found += [RunFolder(file.parent) for file in files_of(name, store)]
+        else:
+            found.append(store.find(name))
+    return found
+
+
+def _balances(words: tuple[str, ...]) -> list[Balance]:
+    from effio.report.balance import balance_of_hpcc
+
+    found = []
+    for word in words:
+        name, _, file = word.partition("=")
+        if not name or not file:
+            raise EffioError(f"--hpcc '{word}': write NAME=FILE, as 'columbia=hpccoutf.txt'")
+        found.append(balance_of_hpcc(name, Path(file).expanduser()))
+    return found
 
 
 def _campaign(
@@ -108,6 +132,10 @@ def _campaign(
     "--rules", metavar="RULES", shell_complete=complete_rules,
     help="rules that a campaign is judged by, as in accept  [default: those of its name, if any]",
 )  # fmt: skip
+@click.option(
+    "--hpcc", "hpcc", multiple=True, metavar="NAME=FILE",
+    help="one more system in the balance of rings: an hpccoutf.txt",
+)  # fmt: skip
 @click.option("--png", metavar="FIGURE", help="write one figure as FIGURE.png instead")
 @click.option("--svg", metavar="FIGURE", help="write one figure as FIGURE.svg instead")
 @click.option("--pdf", metavar="FIGURE", help="write one figure as FIGURE.pdf instead")
@@ -125,6 +153,7 @@ def command(
     ceilings: tuple[str, ...],
     probe: str | None,
     rules: str | None,
+    hpcc: tuple[str, ...],
     png: str | None,
     svg: str | None,
     pdf: str | None,
@@ -140,7 +169,7 @@ def command(
     lists what there is.
     """
     from effio.judge.gather import campaign_names
-    from effio.report.build import load_probe, write_report
+    from effio.report.build import load_probe, report_of_several, write_report
     from effio.report.html import render, write_page
 
     store = Store(runs_directory(ctx))
@@ -160,8 +189,9 @@ def command(
         raise EffioError(
             "--rules applies to a campaign only", hint="effio accept RULES RUN... judges runs"
         )
-    found = [store.find(name) for name in runs]
+    found = _found(runs, store)
     paths = [f.path if isinstance(f, RunFolder) else f for f in found]
+    balances = _balances(hpcc)
     limits = _ceilings(ceilings)
     of_probe = None
     if probe is not None:
@@ -169,7 +199,8 @@ def command(
         of_probe = load_probe(at.path if isinstance(at, RunFolder) else at)
         limits = {**of_probe.ceilings(), **limits}
     if wanted:
-        _single_figures(paths, wanted, variant, linear, output, limits)
+        together = report_of_several(paths, balances) if len(paths) > 1 or balances else None
+        _single_figures(paths, wanted, variant, linear, output, limits, together)
         return
     if variant or linear:
         raise EffioError(
@@ -181,4 +212,4 @@ def command(
         target = found[0].path / REPORT
     else:
         target = Path("effio-report.html")
-    click.echo(f"report: {write_report(paths, target, limits, of_probe)}")
+    click.echo(f"report: {write_report(paths, target, limits, of_probe, balances)}")

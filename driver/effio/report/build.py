@@ -10,10 +10,11 @@ from typing import NoReturn
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.report import common, registry
+from effio.report.balance import Balance, balance_blocks, balances_of
 from effio.report.card import Card
 from effio.report.html import render, write_page
 from effio.report.limits import Probe, section_of
-from effio.report.model import Block, Figure, Finding, Report, Section
+from effio.report.model import Block, Figure, Finding, Headline, Report, Section
 from effio.report.together import across, overview
 from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder
 from effio.store.reader import Result, read_result
@@ -142,16 +143,44 @@ def load_probe(path: Path) -> Probe:
     return Probe.of(name, result)
 
 
+def report_of_several(paths: Sequence[Path], balances: Sequence[Balance] = ()) -> Report:
+    """What is to be said of several runs together, without their own reports."""
+    loaded = [load(path) for path in paths]
+    reports = [tell(*one) for one in loaded]
+    blocks = together_blocks(reports, [result for _, result, _ in loaded], balances)
+    counts = Headline("runs", len(reports), "1", "together")
+    names = f"{fmt.count_of(len(reports), 'run')} together"
+    return Report(names, "comparison", counts, [], [Section("together", "Together", blocks)])
+
+
+def together_blocks(
+    reports: Sequence[Report], results: Sequence[Result], balances: Sequence[Balance] = ()
+) -> list[Block]:
+    """For the head of a page about several runs. `balances`: of further systems."""
+    blocks = [*overview(reports, results), *across(results)] if len(results) > 1 else []
+    if balances:
+        # One plot for all of them.
+        blocks = [
+            b
+            for b in blocks
+            if not (isinstance(b, Figure) and b.id in ("balance", "balance-ratio"))
+        ]
+        rings = [result for result in results if result.benchmark == "rings"]
+        blocks += balance_blocks([*balances_of(rings), *balances])
+    return blocks
+
+
 def page_of(
     paths: Sequence[Path],
     ceilings: Mapping[str, float] | None = None,
     probe: Probe | None = None,
+    balances: Sequence[Balance] = (),
 ) -> str:
     """One page about these runs (folders or result files)."""
     loaded = [load(path) for path in paths]
     reports = [tell(*one, ceilings=ceilings, probe=probe) for one in loaded]
     results = [result for _, result, _ in loaded]
-    together = [*overview(reports, results), *across(results)] if len(results) > 1 else []
+    together = together_blocks(reports, results, balances)
     return render(reports, [str(p) for p in paths], together)
 
 
@@ -160,6 +189,7 @@ def write_report(
     target: Path,
     ceilings: Mapping[str, float] | None = None,
     probe: Probe | None = None,
+    balances: Sequence[Balance] = (),
 ) -> Path:
     """Reads runs (folders or result files) and writes one page about them."""
-    return write_page(target, page_of(paths, ceilings, probe))
+    return write_page(target, page_of(paths, ceilings, probe, balances))

@@ -4,7 +4,8 @@ with what they lose against one of the curves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from effio.campaign.expression import Value, spelled
@@ -198,6 +199,11 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
     return blocks
 
 
+def _in_order(titles: Iterable[str]) -> list[str]:
+    """By the numbers in them; as they come where there is none."""
+    return sorted(titles, key=lambda t: [float(n) for n in re.findall(r"\d+(?:\.\d+)?", t)])
+
+
 def _panels(
     spots: Spots,
     styles: Mapping[str, tuple[int, bool]],
@@ -206,7 +212,7 @@ def _panels(
     """Solid curves before dashed ones, so that these find the colors taken."""
     found = []
     by_panel = grouped(spots.items(), lambda item: item[0][0])
-    for panel in sorted(by_panel, key=place_of):
+    for panel in _in_order(by_panel):
         by_curve = grouped(by_panel[panel], lambda item: item[0][1])
         series = [
             draw(curve, {x: spot for (_, _, x), spot in by_curve[curve]})

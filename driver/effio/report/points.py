@@ -32,6 +32,26 @@ class Point:
     values: list[float] = field(default_factory=list)
 
 
+def _values_of(
+    run: Judged, wanted: str
+) -> list[tuple[dict[str, str], tuple[str, str, float | None]]]:
+    """Of each figure with this name, if a run has several (the partitions of b_eff_io), with the
+    coordinates in which they differ; else of the run."""
+    figures = run.result.figures_named(wanted) if wanted else []
+    if len(figures) < 2:
+        return [({}, _value_of(run, wanted))]
+    places = [{n: str(v) for n, v in f.where.items() if v is not None} for f in figures]
+    names = dict.fromkeys(name for place in places for name in place)
+    differing = [n for n in names if len({place.get(n) for place in places}) > 1]
+    return [
+        (
+            {name: place[name] for name in differing if name in place},
+            (wanted, f.metric.unit, f.metric.value if f.valid is not False else None),
+        )
+        for f, place in zip(figures, places, strict=True)
+    ]
+
+
 def _value_of(run: Judged, wanted: str) -> tuple[str, str, float | None]:
     """Name, unit and value; several rates of an access count by their median."""
     if not wanted:
@@ -89,7 +109,12 @@ def _axes_of(runs: Sequence[Judged]) -> list[dict[str, str]]:
 
 def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -> list[Point]:
     """`by` names the axes that distinguish points; by default all that differ."""
-    all_axes = _axes_of(runs)
+    values = [_values_of(run, value) for run in runs]
+    all_axes = [
+        {**axes, **own}
+        for axes, some in zip(_axes_of(runs), values, strict=True)
+        for own, _ in some
+    ]
     known = list(dict.fromkeys(name for axes in all_axes for name in axes))
     for name in by:
         if name not in known:
@@ -99,9 +124,10 @@ def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -
             f"no figure or access '{value}' in these runs{nearest(value, _known_values(runs))}"
         )
     found: dict[object, Point] = {}
-    for run, axes in zip(runs, all_axes, strict=True):
+    for axes, (name, unit, number) in zip(
+        all_axes, (one for some in values for _, one in some), strict=True
+    ):
         chosen = {name: axes.get(name, "") for name in (by or known)}
-        name, unit, number = _value_of(run, value)
         key = (*chosen.items(), name, unit)
         point = found.setdefault(key, Point(chosen, name, unit))
         point.runs += 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import geometric_mean
 
 from effio import text as fmt
+from effio.report.balance import balance_blocks, balances_of
 from effio.report.common import certainty
 from effio.report.generic import headline_of
 from effio.report.model import (
@@ -388,6 +389,9 @@ class RingsTeller:
             if kept := [b for b in blocks if b is not None]:
                 sections.append(Section(name, title, kept))
         return sections
+
+    def across(self, results: Sequence[Result]) -> Sequence[Block]:
+        return balance_blocks(balances_of(results))
 
 
 TELLER = RingsTeller()

@@ -12,6 +12,7 @@ from effio.report.b_eff_io.averages import average_table, scaling_figure
 from effio.report.b_eff_io.cells import Run
 from effio.report.b_eff_io.findings import findings_of, time_splits
 from effio.report.b_eff_io.page import classic_page, summary_table
+from effio.report.b_eff_io.systems import systems_blocks
 from effio.report.model import Block, Finding, Headline, Section
 from effio.store.reader import Result
 
@@ -59,6 +60,9 @@ class BeffIoTeller:
         if figure := common.call_time_figure(timed, lambda m: m.pattern):
             sections.append(Section("calls", "Call times", [figure, common.call_time_table(timed)]))
         return sections
+
+    def across(self, results: Sequence[Result]) -> Sequence[Block]:
+        return systems_blocks(results)
 
 
 TELLER = BeffIoTeller()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The balance of systems: accumulated random-ring bandwidth against HPL, from results of rings and
+from output files of the HPC Challenge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from effio.errors import EffioError
+from effio.report.common.names import unique
+from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Series, Table
+from effio.report.systems import system_names
+from effio.store.reader import Result
+from effio.store.records import as_number
+from effio.store.safe_files import read_text
+from effio.text import plain
+
+_PAIR = re.compile(r"^\s*([A-Za-z_]+)\s*=\s*([-+0-9.eE]+)\s*$", re.MULTILINE)
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Balance:
+    """`flops`: HPL, FLOP/s; `rate`: of the random rings of all processes, bytes per second."""
+
+    system: str
+    flops: float
+    rate: float
+    processes: int
+
+    @property
+    def ratio(self) -> float:
+        return self.rate / self.flops
+
+
+def balances_of(results: Sequence[Result]) -> list[Balance]:
+    """Of the results of rings that were given HPL's value (--rmax)."""
+    found = []
+    for name, result in zip(system_names(results), results, strict=True):
+        figure = result.figure("balance")
+        flops = as_number(figure.detail.get("rmax_flops_per_second")) if figure else None
+        if figure is not None and figure.metric.value and flops:
+            rate = figure.metric.value * flops
+            found.append(Balance(name, flops, rate, result.run.system.ranks))
+    return found
+
+
+def balance_of_hpcc(name: str, path: Path) -> Balance:
+    """Of an hpccoutf.txt: its summary has HPL_Tflops, the number of processes, and the bandwidth of
+    randomly ordered rings for each process in GB/s."""
+    try:
+        text = read_text(path)
+    except (OSError, ValueError) as error:
+        raise EffioError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    # The file may be appended to: the last run counts.
+    told = dict(_PAIR.findall(text))
+    values = {}
+    for key in ("HPL_Tflops", "CommWorldProcs", "RandomlyOrderedRingBandwidth_GBytes"):
+        try:
+            values[key] = float(told[key])
+        except (KeyError, ValueError):
+            values[key] = 0.0
+        if values[key] <= 0:
+            raise EffioError(f"{path} has no {key}: it is not the output of a whole HPCC run")
+    processes = int(values["CommWorldProcs"])
+    each = values["RandomlyOrderedRingBandwidth_GBytes"] * 1e9
+    return Balance(plain(name, 60), values["HPL_Tflops"] * 1e12, each * processes, processes)
+
+
+def balance_blocks(systems: Sequence[Balance]) -> list[Block]:
+    """The plot of systems, and their ratios as bars."""
+    if not systems:
+        return []
+    names = unique(s.system for s in systems)
+    points = [
+        Series(
+            name,
+            [s.flops for s in systems if s.system == name],
+            [s.rate for s in systems if s.system == name],
+            i,
+            form="points",
+        )
+        for i, name in enumerate(names)
+    ]
+    bars = [
+        Series(
+            "bytes per 1000 FLOP", [f"{s.system}, {s.processes} processes" for s in systems],
+            [1e3 * s.ratio for s in systems],
+        )
+    ]  # fmt: skip
+    rows: list[list[Cell]] = [
+        [s.system, s.processes, s.flops / 1e9, s.rate, 1e3 * s.ratio]
+        for s in sorted(systems, key=lambda s: -s.ratio)
+    ]
+    columns = [
+        Column("system"), Column("processes", "1"), Column("HPL [GFLOP/s]", "1"),
+        Column("random rings", "B/s"), Column("bytes per 1000 FLOP", "1"),
+    ]  # fmt: skip
+    table = Table(columns, rows, "Balance of the systems")
+    return [
+        Figure(
+            "balance", "Balance: random rings and HPL",
+            "The bandwidth of random rings over all processes against HPL. Systems on one straight"
+            " line through the origin are balanced alike; those above have more network for their"
+            " arithmetic.",
+            "curves", Axis("HPL", "FLOP/s", log=True),
+            Axis("random rings", "B/s", log=True, switch=True),
+            {"": [Panel("", points)]}, columns=1, panel_height=380, table=table,
+        ),
+        Figure(
+            "balance-ratio", "Balance: bytes for each 1000 operations",
+            "Bytes of random-ring bandwidth for each 1000 floating-point operations of HPL.",
+            "bars", Axis("system"), Axis("bytes per 1000 FLOP"), {"": [Panel("", bars)]}, columns=1,
+            table=table,
+        ),
+    ]  # fmt: skip
