@@ -1,12 +1,13 @@
 # make run: build, and say what the storage of this directory does, in about a minute.
 # make test: build with every MPI at hand and run all tests. README.md says more.
-.PHONY: run build test test-setup sanitize lint lint-all bench docs clean help
+.PHONY: run build test test-setup test-file-systems sanitize lint lint-all bench docs clean help
 
 help:
 	@echo "make run    build the engine, and what this storage does: a card in about a minute"
 	@echo "make build  build the engine; leaves bin/effio, bin/effio-mpi and the classic names"
 	@echo "make test   run all tests (as root on Debian or Ubuntu it first installs what they need)"
 	@echo "make test-setup  set up from nothing in bare Debian chroots (root, network, some minutes)"
+	@echo "make test-file-systems  every benchmark on GlusterFS and MooseFS, servers that die (root, some minutes)"
 	@echo "make sanitize  engine tests under the address, undefined-behaviour and thread sanitizers"
 	@echo "make lint   clang-format, clang-tidy on what changed, ruff, mypy (make lint-all: on everything)"
 	@echo "make bench  compare with bare programs, pairs in one run"
@@ -25,6 +26,9 @@ test:
 
 test-setup:
 	@scripts/test-setup
+
+test-file-systems:
+	@scripts/test-file-systems
 
 sanitize:
 	@scripts/sanitize

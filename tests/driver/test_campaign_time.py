@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,12 @@ from driver.conftest import Effio
 from effio.campaign.budget import LEAST_SECONDS, TimeBudget
 from effio.campaign.run import Course, Order, UnitDone
 from effio.errors import ExitCode
+from effio.launch import job
+from effio.launch import watch as watch_module
 from effio.launch.launchers import Launch
 from effio.launch.live import LiveView
 from effio.launch.watch import Patience, Watch
+from effio.store.folder import Store
 
 
 @dataclass
@@ -104,6 +108,39 @@ def test_a_campaign_that_can_go_on_says_what_is_left(with_engine: Effio, runs: R
     assert runs.shares == [None] * 5
 
 
+@pytest.mark.parametrize(
+    ("outcome", "card", "others"),
+    [
+        # The next step of a card would hang, be refused or not start either; a campaign goes on
+        # after a run that failed, but not where nothing has started.
+        ({"code": ExitCode.HUNG, "reason": "no progress for 60 s"}, 1, 3),
+        ({"code": ExitCode.IO_ERROR, "reason": "it is full", "refused": True}, 1, 3),
+        ({"code": ExitCode.ENVIRONMENT, "reason": "no interface", "not_started": True}, 1, 1),
+        ({"code": ExitCode.IO_ERROR, "reason": "write: Input/output error"}, 3, 3),
+    ],
+)
+def test_a_card_stops_at_the_first_step_that_cannot_go_on(
+    with_engine: Effio,
+    monkeypatch: pytest.MonkeyPatch,
+    outcome: dict[str, Any],
+    card: int,
+    others: int,
+) -> None:
+    calls: list[str] = []
+
+    def run_here(request: job.Request, runs: Store, _view: LiveView) -> job.Finished:
+        calls.append(request.label)
+        return job.Finished(runs.create(request.benchmark, request.label), **outcome)
+
+    monkeypatch.setattr(job, "run_here", run_here)
+    for head, count in (("afresh = true\n", card), ("", others)):
+        calls.clear()
+        write_campaign(with_engine, head + STEPS)
+        done = run_campaign(with_engine, "--name", f"n{count}{len(head)}", code=outcome["code"])
+        assert len(calls) == count, done.stderr
+        assert ("c: not run: a could not go on" in done.stderr) == (count == 1)
+
+
 ENGINE = """
 import signal, sys, time
 signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
@@ -121,3 +158,25 @@ def test_a_run_whose_time_is_up_is_asked_to_stop(tmp_path: Path) -> None:
     assert (outcome.out_of_time, outcome.code) == (1.0, 4)
     assert not outcome.interrupted
     assert not outcome.hung
+
+
+HANGS = """
+import sys, time
+print("effio-mpi: hung: fsync /data/file: no progress for 30 s (rank 1 on b)", file=sys.stderr)
+while True:
+    print('{"effio_progress": 1}', file=sys.stderr, flush=True)
+    time.sleep(0.1)
+"""
+
+
+def test_ranks_that_cannot_leave_are_not_waited_for_although_others_speak(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rank in a call of a file system that does not answer cannot be ended."""
+    monkeypatch.setattr(watch_module, "_TO_LEAVE_SECONDS", 0.5)
+    launch = Launch(command=(sys.executable, "-c", HANGS), environment={}, notes=())
+    view = LiveView("t", quiet=True)
+    with view:
+        outcome = Watch(launch, tmp_path, f"test-{tmp_path.name}", view, quiet=True).run()
+    assert outcome.hung == "it was still there 0 s after its last word"
+    assert outcome.last_words[-1].startswith("effio-mpi: hung: fsync /data/file")

@@ -14,13 +14,13 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
-from effio.campaign.run import tidy
 from effio.launch import job
 from effio.store import proof
 from effio.store.clean import RefusedRunError, leftovers
 from effio.store.folder import RunFolder, now_utc, this_process
 from effio.store.reader import read_result
 from effio.store.run_record import RunRecord
+from effio.store.tidy import tidy
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 MARK = f".effio-run-{TOKEN[:16]}"

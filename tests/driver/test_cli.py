@@ -405,6 +405,18 @@ def test_doctor(with_engine: Effio) -> None:
     assert "two ranks started and found each other" in with_engine.call("doctor").stdout
 
 
+def test_doctor_tries_what_a_file_system_can_do(with_engine: Effio, tmp_path: Path) -> None:
+    done = with_engine.call("doctor", "--dir", tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    found = {one["name"]: one for one in json.loads(done.stdout)}
+    # Every file system of Linux can do these; the rest depends on where the tests are.
+    for name in ("rename onto an open file", "unlink of an open file", "flock", "fcntl locks"):
+        assert found[name]["can"] is True, found[name]
+    assert found["space"]["can"] is True
+    assert "O_DIRECT" in with_engine.call("doctor", "--dir", tmp_path).stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_doctor_says_what_is_missing_and_how_to_get_it(effio: Effio, tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

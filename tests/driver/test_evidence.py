@@ -188,23 +188,34 @@ def test_names_have_no_bytes_but_words(tmp_path: Path) -> None:
 
 def test_the_network_of_a_node_bounds_what_came_from_a_server(tmp_path: Path) -> None:
     net = tmp_path / "net"
+    dev = tmp_path / "dev"
     # The loopback and a bridge have no device: they would count twice.
-    for name, device, received in (("eth0", True, 700), ("lo", False, 9000), ("br0", False, 700)):
-        (net / name / "statistics").mkdir(parents=True)
-        (net / name / "statistics/rx_bytes").write_text(f"{received}\n")
-        (net / name / "statistics/tx_bytes").write_text("50\n")
-        if device:
-            (net / name / "device").mkdir()
+    rows = {"eth0": 700, "lo": 9000, "br0": 700, "veth1": 600}
+    for name in rows:
+        (net / name).mkdir(parents=True)
+    (net / "br0/bridge").mkdir()
+    between = " 0 0 0 0 0 0 0 "
+    lines_of_dev = ["Inter-| Receive", " face |bytes"]
+    lines_of_dev += [f"{name}: {got}{between}50{between}" for name, got in rows.items()]
+    dev.write_text("\n".join(lines_of_dev) + "\n")
+    # In a container no interface is a device: its end of a pair counts.
+    contained = counters(net, tmp_path / "none", dev)
+    assert contained is not None
+    assert (contained.received_bytes, contained.sent_bytes) == (700 + 600, 50 + 50)
+    # Where there is no interface nothing is said, instead of "at most 0 %".
+    (tmp_path / "only-lo").write_text("\n".join([*lines_of_dev[:2], lines_of_dev[3]]) + "\n")
+    assert counters(net, tmp_path / "none", tmp_path / "only-lo") is None
+    (net / "eth0/device").mkdir()
     port = tmp_path / "ib/mlx5_0/ports/1/counters"
     port.mkdir(parents=True)
     (port / "port_rcv_data").write_text("1000\n")
     (port / "port_xmit_data").write_text("10\n")
-    told = counters(net, tmp_path / "ib")
+    told = counters(net, tmp_path / "ib", dev)
     assert told is not None
     assert (told.received_bytes, told.sent_bytes) == (700 + 4 * 1000, 50 + 4 * 10)
     # One that cannot be read does not count as 0 bytes: the difference would be too large.
     (port / "port_xmit_data").write_text("")
-    assert counters(net, tmp_path / "ib") is None
+    assert counters(net, tmp_path / "ib", dev) is None
     lines = [
         made.run_line(benchmark="ior", file_system={"type": "fuse", "source": "server:/vol"}),
         _measured("read", "unknown", None),

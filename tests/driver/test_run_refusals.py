@@ -13,6 +13,7 @@ from driver.runs import (
     SHORT,
     with_flavour,
 )
+from effio.launch import refusal
 from engines import Engine
 
 
@@ -44,12 +45,40 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
     )  # fmt: skip
     assert done.returncode == 6
     assert "not allowed on this node" in done.stderr
-    assert "the launcher ended before the engine started (exit code 1)" in done.stderr
+    reason = "the launcher ended before the engine started (exit code 1): not allowed on this node"
+    assert reason in done.stderr
     failed = json.loads(with_engine.run("runs", "--json").stdout.splitlines()[0])
     assert failed["state"] == "failed"
     shown = with_engine.run("show", failed["run"])
     assert shown.returncode == 2
     assert "has no result: it is failed" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "wants", "first"),
+    [
+        (["mpiexec is not allowed on this node"], True, "mpiexec is not allowed on this node"),
+        (["ERROR: use srun inside a job"], True, "ERROR: use srun inside a job"),
+        (["", "-----", "Login nodes start no MPI."], True, "Login nodes start no MPI."),
+        # Open MPI's words without a network interface: a job script is no answer.
+        (
+            [
+                "[vm:1] opal_ifinit: unable to find network interfaces.",
+                "------",
+                "The PMIx server's listener thread failed to start. We cannot",
+            ],
+            False,
+            "[vm:1] opal_ifinit: unable to find network interfaces.",
+        ),
+        (["mpiexec: error while loading shared libraries"], False, "mpiexec: error while loading "),
+        ([], False, ""),
+    ],
+)
+def test_a_job_script_is_offered_only_where_the_launcher_speaks_of_jobs(
+    words: list[str], wants: bool, first: str
+) -> None:
+    assert refusal.wants_a_job(words) is wants
+    assert refusal.first_of(words).startswith(first)
 
 
 @pytest.mark.parametrize(

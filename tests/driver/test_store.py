@@ -215,6 +215,18 @@ def test_how_a_run_ended(
     assert outcome.reason or status == "done" or "end" in str(lines)
 
 
+def test_a_run_that_hung_and_could_not_leave_keeps_its_own_reason(store: Store) -> None:
+    for end, said in (
+        (made.end("hung", 5), "stopped here; the program did not leave: no word"),
+        (made.end("done", 0), "complete, but the program did not leave: no word"),
+    ):
+        folder = store.create("b-eff-io")
+        if end["status"] == "hung":
+            end["reason"] = "stopped here"
+        made.write(folder.result_path, [*made.b_eff_io()[:9], end])
+        assert judge(folder, Watched(hung="no word")).reason == said
+
+
 @pytest.mark.parametrize(
     ("end", "status", "code"),
     [

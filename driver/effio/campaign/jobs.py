@@ -17,7 +17,7 @@ from time import sleep
 from effio import text as fmt
 from effio.campaign.expression import Value
 from effio.campaign.points import Unit
-from effio.campaign.run import Course, Order, UnitDone, Viewing, tidy
+from effio.campaign.run import Course, Order, UnitDone, Viewing
 from effio.campaign.state import CampaignFolder
 from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import batch_run, watch
@@ -27,6 +27,7 @@ from effio.launch.live import LiveView, Status
 from effio.launch.queue import Queued, ends_of, jobs_in, waits
 from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, RunFolder
+from effio.store.tidy import tidy
 
 # Network file systems show a job's last writes late.
 _LATE_SECONDS = 15.0

@@ -23,16 +23,17 @@ from effio.launch import job
 from effio.launch.choose import NoLauncherError
 from effio.launch.commands import carry_out
 from effio.launch.live import LiveView
-from effio.store import clean
 from effio.store.folder import RunFolder
 from effio.store.reader import Result, ResultError
 from effio.store.run_record import CampaignPart
+from effio.store.tidy import tidy
 
 
 @dataclass(frozen=True)
 class UnitDone:
     """Outcome of a unit. `reason` explains a missing result. `before`: an earlier call did it.
-    `cut_short`: its own time ran out; `not_run`: the campaign's time ran out before it started."""
+    `cut_short`: its own time ran out; `not_run`: the campaign ended before it started;
+    `no_use`: what comes after it would fail in the same way."""
 
     unit: Unit
     code: ExitCode
@@ -42,6 +43,7 @@ class UnitDone:
     cut_short: bool = False
     said: bool = False  # the engine has already printed the reason
     not_run: bool = False
+    no_use: bool = False
 
     def result(self) -> Result | None:
         with contextlib.suppress(ResultError):
@@ -125,7 +127,8 @@ class Course:
         self.budget = order.time_budget()
         for number, unit in enumerate(wanted):
             if self.budget.is_over:
-                done += self._not_run(wanted[number:])
+                limit = fmt.elapsed(self.budget.limit or 0)
+                done += self._not_run(wanted[number:], f"the time limit of {limit} is reached")
                 break
             ended = self._one(unit, already + number + 1, len(wanted) - number)
             done.append(ended)
@@ -137,6 +140,10 @@ class Course:
                 + (f": {ended.reason}" if ended.reason and not ended.said else "")
             )
             if ended.code == ExitCode.RESULTS:
+                break
+            if ended.no_use:
+                why = f"{self._title(unit)} could not go on"
+                done += self._not_run(wanted[number + 1 :], why)
                 break
         self._remove_kept()
         return done
@@ -153,8 +160,8 @@ class Course:
                 "the data are removed at the end"
             )
 
-    def _not_run(self, units: Sequence[Unit]) -> list[UnitDone]:
-        why = f"not run: the time limit of {fmt.elapsed(self.budget.limit or 0)} is reached"
+    def _not_run(self, units: Sequence[Unit], reason: str) -> list[UnitDone]:
+        why = f"not run: {reason}"
         for unit in units:
             self.say(f"{self._title(unit)}: {why}")
         return [UnitDone(unit, ExitCode.DONE, why, not_run=True) for unit in units]
@@ -287,7 +294,7 @@ class Course:
             with self.view(self._title(unit), above) as live:
                 finished = job.run_here(request, self.folder.runs, live)
             self.told = True
-            if finished.not_started and request.machine.allocation is None:
+            if finished.forbidden and request.machine.allocation is None:
                 raise NoLauncherError(finished.reason, ExitCode.ENVIRONMENT)
             if finished.code != ExitCode.IO_ERROR:
                 break
@@ -299,7 +306,16 @@ class Course:
             finished.folder,
             cut_short=finished.out_of_time,
             said=finished.said,
+            no_use=self._is_hopeless(finished),
         )
+
+    def _is_hopeless(self, finished: job.Finished) -> bool:
+        """Whether the next run can only fail in the same way: nothing has started here so far; for
+        a card also where the storage does not answer, or the engine refuses it."""
+        if not self.order.campaign.afresh:
+            return finished.not_started and not self.seconds
+        refused = finished.refused and finished.code == ExitCode.IO_ERROR
+        return finished.not_started or refused or finished.code == ExitCode.HUNG
 
 
 def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
@@ -312,36 +328,6 @@ def refuse_open_jobs(folder: CampaignFolder, jobs: Sequence[RunFolder]) -> None:
 
 
 CourseMaker = Callable[[Order, CampaignFolder, Viewing, Callable[[str], None]], Course]
-
-
-_MOST_TOLD = 10
-
-
-def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
-    """Removes what a killed run left, or what a run that is done kept, by its manifest, and says
-    so; what it does not remove is listed with the reason."""
-    try:
-        result = folder.result()
-        manifest = result.run.manifest
-        if manifest is None or (manifest.keep or result.status == "done") != also_kept:
-            return
-        directory = clean.directory_of(result, folder)
-        files, kept = clean.leftovers(result, directory, also_kept, folder)
-        failed = clean.remove(files)
-        not_gone = {item.path for item in failed}
-        gone = [file for file in files if file.path not in not_gone and not file.is_mark]
-        if gone:
-            total = sum(file.bytes for file in gone)
-            say(f"removed {fmt.count_of(len(gone), 'file')} of {folder.id} ({fmt.size(total)}):")
-        for file in gone[:_MOST_TOLD]:
-            say(f"  {fmt.plain(file.path)}")
-        if len(gone) > _MOST_TOLD:
-            say(f"  and {len(gone) - _MOST_TOLD} more")
-        for item in [*kept, *failed]:
-            say(f"left alone: {fmt.plain(item.path)}: {item.why}")
-    except EffioError as error:
-        if folder.has_result:
-            say(f"{folder.id}: {error.message}")
 
 
 def run_campaign(

@@ -27,6 +27,7 @@ from effio.launch.choose import choose_launcher
 from effio.launch.machine import find_machine
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
+from effio.store.abilities import abilities_of
 
 
 @dataclass(frozen=True)
@@ -155,15 +156,49 @@ def _table(checks: Sequence[Check]) -> Table:
     return Table(columns, rows)
 
 
+def _abilities(directory: Path, form: Form) -> None:
+    """What the file system of a directory can do, as a table of its own."""
+    try:
+        found = abilities_of(directory)
+    except OSError as error:
+        raise EffioError(
+            f"--dir {directory}: {error.strerror or error}", ExitCode.IO_ERROR,
+            "name a directory in which you may create files",
+        ) from None  # fmt: skip
+    words = {True: "yes", False: "no", None: "unknown"}
+    if form is Form.JSON:
+        click.echo(json.dumps([one.__dict__ for one in found], indent=2))
+        return
+    colors = {"yes": "green", "no": "yellow", "unknown": "blue"}
+    columns = [
+        Column("what this file system can do", kept=True),
+        Column("can", kept=True, colors=colors),
+        Column("found", kept=True),
+        Column("what that means", kept=True, below=True),
+    ]
+    rows: list[list[Cell]] = [[one.name, words[one.can], one.found, one.means] for one in found]
+    write_tables([Table(columns, rows)], form)
+
+
 @click.command("doctor")
+@click.option(
+    "--dir",
+    "directory",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="only what the file system of this directory can do, found with small files",
+)
 @table_format()
 @click.pass_context
-def command(ctx: click.Context, form: Form) -> None:
+def command(ctx: click.Context, directory: Path | None, form: Form) -> None:
     """Say what is here, what is missing, and how to get it.
 
     Starts two ranks for a moment to see whether the launcher works. Ends with 6 if something is
     missing that a run needs.
     """
+    if directory is not None:
+        _abilities(directory, form)
+        return
     parts: tuple[Callable[[], Iterator[Check]], ...] = (
         _python, _engine, _launch, lambda: _storage(runs_directory(ctx)),
     )  # fmt: skip

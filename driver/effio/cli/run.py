@@ -376,7 +376,7 @@ def _here(
             raise
         _offer_script(request, runs, site, values, plan, error.message)
         raise click.exceptions.Exit(ExitCode.ENVIRONMENT) from None
-    if finished.not_started and request.machine.allocation is None:
+    if finished.forbidden and request.machine.allocation is None:
         _offer_script(request, runs, site, values, plan, finished.reason)
         raise click.exceptions.Exit(ExitCode.ENVIRONMENT)
     _conclude(finished, values["report"])

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
 import platform
@@ -18,22 +20,24 @@ from effio import text as fmt
 from effio.config.site import load_site
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
-from effio.launch import commands, watch
+from effio.launch import commands, refusal, watch
 from effio.launch.batch import explained
 from effio.launch.choose import choose_launcher
 from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
 from effio.launch.live import LiveView
 from effio.launch.machine import Machine
 from effio.launch.places import ranks_stay_here
+from effio.store import abilities, proof, safe_files, traffic
 from effio.store import folder as store
-from effio.store import proof, safe_files, traffic
 from effio.store.environment import SITE_NAMES, kept_environment, of_secret
 from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
-from effio.store.run_record import CampaignPart, Outcome, RunRecord
+from effio.store.run_record import AbilityPart, CampaignPart, Outcome, RunRecord
+from effio.store.tidy import tidy_within
 
 _DEFAULT_RANKS = 4
+_PATIENCE_TO_REMOVE = 30.0  # seconds
 _REFUSED = "refused"  # the engine left no result
 # The engine says so when its result file takes no more.
 _RESCUED = "; all results are kept in "
@@ -72,6 +76,7 @@ class Finished:
     refused: bool = False  # by the engine, before anything was done
     said: bool = False  # the engine has already printed the reason
     out_of_time: bool = False
+    forbidden: bool = False  # not started, in words of a machine that wants a batch job
 
 
 def default_ranks(
@@ -184,14 +189,49 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         if ranks_stay_here(request):
             record.network = traffic.since(before)
         outcome = judge(folder, watched)
+        if outcome.status == "done" and ranks_stay_here(request):
+            record.abilities = _abilities(folder)
     if fault := commands.carry_out(request.cleanup, folder.path, "clean-up", request.environment):
         view.message(fault)
+    finished = seal(folder, record, outcome)
+    if finished.code == ExitCode.HUNG:
+        _remove_leftovers(folder, mark, view)
     return replace(
-        seal(folder, record, outcome),
+        finished,
         refused=outcome.status == _REFUSED or _is_refusal(_result(folder)[0]),
         said=bool(outcome.reason) and any(outcome.reason in line for line in watched.last_words),
         out_of_time=watched.out_of_time > 0,
+        forbidden=finished.not_started and refusal.wants_a_job(watched.last_words),
     )
+
+
+def _abilities(folder: RunFolder) -> list[AbilityPart]:
+    """Of the file system that the data were on, if it is one of servers."""
+    result, _ = _result(folder)
+    manifest = result.run.manifest if result is not None else None
+    return _abilities_of(manifest.directory) if manifest is not None and manifest.real else []
+
+
+@functools.cache
+def _abilities_of(directory: str) -> list[AbilityPart]:
+    """Once for all runs of a campaign."""
+    place = Path(directory)
+    with contextlib.suppress(OSError):
+        if abilities.is_of_servers(place):
+            found = abilities.abilities_of(place)
+            return [AbilityPart(name=a.name, can=a.can, found=a.found) for a in found]
+    return []
+
+
+def _remove_leftovers(folder: RunFolder, mark: str, view: LiveView) -> None:
+    """Of a run that hung: the storage may not answer now either, and a process that it holds may
+    write later."""
+    later = f"effio clean {folder.id} removes what the run left"
+    if alive := watch.processes_of(mark):
+        held = fmt.count_of(len(alive), "process", "processes")
+        view.message(f"{held} of the run cannot be ended yet; {later}")
+    elif not tidy_within(_PATIENCE_TO_REMOVE, folder, view.message):
+        view.message(f"removing files takes longer than {_PATIENCE_TO_REMOVE:.0f} s; {later}")
 
 
 def _not_prepared(fault: str) -> Outcome:
@@ -316,7 +356,8 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
             # Being ended woke it up: it could still write its `end` line.
             return ended("hung", ExitCode.HUNG, outcome.hung)
         if outcome.hung:
-            reason = f"complete, but the program did not leave: {outcome.hung}"
+            begin = "complete, but" if result.status == "done" else f"{reason};"
+            reason = f"{begin} the program did not leave: {outcome.hung}"
         return ended(result.status, ExitCode.of_status(result.status), reason)
     if outcome.hung:
         return ended("hung", ExitCode.HUNG, outcome.hung)
@@ -347,6 +388,7 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
     spoken = any(line.startswith("effio-mpi") for line in outcome.last_words)
     if known and spoken:
         return ended(_REFUSED, ExitCode(outcome.code), "the engine refused to run; see above")
-    return ended(
-        "not started", ExitCode.ENVIRONMENT, f"the launcher ended before the engine started ({how})"
-    )
+    reason = f"the launcher ended before the engine started ({how})"
+    if words := refusal.first_of(outcome.last_words):
+        reason = f"{reason}: {words}"
+    return ended("not started", ExitCode.ENVIRONMENT, reason)

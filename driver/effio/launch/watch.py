@@ -35,6 +35,9 @@ _TICK_SECONDS = 0.2
 _PROGRESS_EVERY_SECONDS = 2.0
 _GRACE_SECONDS = 5.0
 _MAX_LOGGED_LINE = 1 << 20
+# A rank that hangs in a call of a file system (FUSE, NFS) cannot leave, and its launcher waits.
+_ENGINE_HANGS = "effio-mpi: hung: "
+_TO_LEAVE_SECONDS = 20.0
 _ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
 
 
@@ -57,6 +60,7 @@ class Outcome:
     out_of_time: float = 0  # its time limit in seconds if that was exceeded
     hung: str = ""  # why effio ended it, if it did
     engine_spoke: bool = False
+    engine_hangs: bool = False  # as it said itself; it should leave then
     job_ended: str = ""  # the batch system's word for how the job ended
     log_lost: str = ""  # why a log is not complete
     last_words: list[str] = field(default_factory=list)  # of standard error, without progress
@@ -204,14 +208,16 @@ class Watch:
         outcome: Outcome,
     ) -> None:
         """Until the launcher has ended and no process of the run is left."""
-        silent = 0.0
+        silent = leaving = 0.0
         granted = 0
         last = started = time.monotonic()
         while process.poll() is None:
             heard = self._drain(output, errors, outcome)
             now = time.monotonic()
             # Not wall time: an effio that was stopped for a while must not blame the engine.
-            silent = 0.0 if heard else silent + min(now - last, 2 * _TICK_SECONDS)
+            passed = min(now - last, 2 * _TICK_SECONDS)
+            silent = 0.0 if heard else silent + passed
+            leaving = leaving + passed if outcome.engine_hangs else 0.0
             last = now
             self._view.tick()
             if self._view.reader_gone and not self._wishes:
@@ -225,6 +231,11 @@ class Watch:
                 if not self._grant(process, granted, outcome):
                     self._end(process)
                     break
+            if leaving > _TO_LEAVE_SECONDS:
+                outcome.hung = f"it was still there {_TO_LEAVE_SECONDS:.0f} s after its last word"
+                self._view.message("a rank cannot leave: ending the job")
+                self._end(process)
+                break
             limit = self._patience.silence if outcome.engine_spoke else self._patience.start
             if silent > limit:
                 outcome.hung = (
@@ -264,6 +275,7 @@ class Watch:
                 outcome.afterwords.append(line)
             elif line:
                 outcome.last_words = [*outcome.last_words[-19:], line]
+                outcome.engine_hangs = outcome.engine_hangs or line.startswith(_ENGINE_HANGS)
                 self._view.message(line)
         return heard
 

@@ -45,6 +45,15 @@ class NetworkPart(BaseModel):
     sent_bytes: int
 
 
+class AbilityPart(BaseModel):
+    """One thing that a file system can (true), cannot (false), or may do (null)."""
+
+    model_config = ConfigDict(extra="ignore")
+    name: str
+    can: bool | None = None
+    found: str = ""
+
+
 class RunRecord(BaseModel):
     """run.json."""
 
@@ -68,6 +77,8 @@ class RunRecord(BaseModel):
     batch: dict[str, Any] | None = None
     campaign: CampaignPart | None = None
     network: NetworkPart | None = None
+    # What the file system of the run's data can do, where it is one of servers (abilities.py).
+    abilities: list[AbilityPart] = Field(default_factory=list)
     outcome: Outcome | None = None
 
     @field_validator("driver")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from effio import text as fmt
-from effio.campaign.run import tidy
 from effio.errors import EffioError, ExitCode
 from effio.launch import job
 from effio.launch.choose import NoLauncherError
@@ -17,6 +16,7 @@ from effio.launch.live import LiveView
 from effio.store.reader import Result, ResultError
 from effio.store.records import Measurement, as_count
 from effio.store.run_record import CampaignPart
+from effio.store.tidy import tidy
 from effio.tune.folder import TuningFolder
 from effio.tune.search import Reading, StoppedError, Trial
 from effio.tune.setting import DEFAULT, Group, Setup

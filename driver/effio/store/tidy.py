@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Removes what a run left behind, by its manifest, without asking: what the driver does with runs
+of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from effio import text as fmt
+from effio.errors import EffioError
+from effio.store import clean
+from effio.store.folder import RunFolder
+
+_MOST_TOLD = 10
+
+
+def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
+    """Removes what a killed run left, or what a run that is done kept, by its manifest, and says
+    so; what it does not remove is listed with the reason."""
+    try:
+        result = folder.result()
+        manifest = result.run.manifest
+        if manifest is None or (manifest.keep or result.status == "done") != also_kept:
+            return
+        directory = clean.directory_of(result, folder)
+        files, kept = clean.leftovers(result, directory, also_kept, folder)
+        failed = clean.remove(files)
+        not_gone = {item.path for item in failed}
+        gone = [file for file in files if file.path not in not_gone and not file.is_mark]
+        if gone:
+            total = sum(file.bytes for file in gone)
+            say(f"removed {fmt.count_of(len(gone), 'file')} of {folder.id} ({fmt.size(total)}):")
+        for file in gone[:_MOST_TOLD]:
+            say(f"  {fmt.plain(file.path)}")
+        if len(gone) > _MOST_TOLD:
+            say(f"  and {len(gone) - _MOST_TOLD} more")
+        for item in [*kept, *failed]:
+            say(f"left alone: {fmt.plain(item.path)}: {item.why}")
+    except EffioError as error:
+        if folder.has_result:
+            say(f"{folder.id}: {error.message}")
+
+
+def tidy_within(seconds: float, folder: RunFolder, say: Callable[[str], None]) -> bool:
+    """The same where storage may not answer. False if it did not within this time; the removal goes
+    on for as long as the driver lives."""
+    at_work = threading.Thread(target=tidy, args=(folder, say), daemon=True)
+    at_work.start()
+    at_work.join(seconds)
+    return not at_work.is_alive()

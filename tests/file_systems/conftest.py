@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file systems: brought up once for all tests of a file, empty for each test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from engines import Engine, Run
+
+from .gluster import Gluster, gluster
+from .moosefs import MooseFS, moosefs
+from .nodes import APART, NotHereError, at_same_path
+
+# `make test-file-systems` sets it; without it only what takes seconds is run.
+ALL = os.environ.get("EFFIO_TEST_FILE_SYSTEMS") == "all"
+KINDS = ("distributed", "dispersed", "moosefs")
+
+
+@dataclass
+class Mounted:
+    """A file system, and its mount on two client nodes."""
+
+    kind: str
+    cluster: Gluster | MooseFS
+    seen: Path  # where ranks find it: each its own node's mount
+
+    @property
+    def places(self) -> list[Path]:
+        return [client.mount_point / "data" for client in self.cluster.clients]
+
+    def run(self, engine: Engine, words: Sequence[object], cwd: Path, timeout: float = 120) -> Run:
+        """A rank on each node."""
+        nodes = at_same_path(self.places, self.seen)
+        more = ["--dir", self.seen]
+        return engine.run([*words, *more], cwd, prefix=nodes, env=APART, timeout=timeout)
+
+    def left(self) -> list[str]:
+        """What lies there."""
+        return sorted(path.name for path in self.places[0].iterdir())
+
+    def empty(self) -> None:
+        for path in self.places[0].iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+@contextlib.contextmanager
+def mounted(kind: str, directory: Path) -> Iterator[Mounted]:
+    seen = directory / "seen"
+    seen.mkdir()
+    with contextlib.ExitStack() as stack:
+        cluster: Gluster | MooseFS
+        try:
+            if kind == "moosefs":
+                cluster = stack.enter_context(moosefs(directory))
+            else:
+                cluster = stack.enter_context(gluster(directory, kind))
+        except NotHereError as reason:
+            pytest.skip(f"no {kind} file system here: {reason}")
+        made = Mounted(kind, cluster, seen)
+        made.places[0].mkdir()
+        yield made
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def _each(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mounted]:
+    if not ALL:
+        pytest.skip("takes minutes: make test-file-systems")
+    with mounted(request.param, tmp_path_factory.mktemp(request.param)) as made:
+        yield made
+
+
+@pytest.fixture
+def file_system(_each: Mounted) -> Iterator[Mounted]:
+    """Every file system in turn."""
+    yield _each
+    _each.empty()
+
+
+@pytest.fixture(scope="module")
+def _gluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mounted]:
+    with mounted("distributed", tmp_path_factory.mktemp("gluster")) as made:
+        yield made
+
+
+@pytest.fixture
+def distributed(_gluster: Mounted) -> Iterator[Mounted]:
+    """A distributed GlusterFS."""
+    yield _gluster
+    _gluster.empty()

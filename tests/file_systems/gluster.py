@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A GlusterFS of three servers with a brick each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .nodes import Client, Network, NotHereError, Server, need, run, wait_for
+
+LAYOUTS = {"distributed": (), "dispersed": ("disperse", "3", "redundancy", "1")}
+
+
+@dataclass
+class Gluster:
+    """A volume that is mounted on its clients."""
+
+    network: Network
+    servers: list[Server]
+    clients: list[Client]
+    volume: str
+
+    def command(self, *words: object) -> str:
+        return self.servers[0].run("gluster", "--mode=script", *words)
+
+    def brick(self, number: int) -> Path:
+        return self.network.directory / f"brick{number + 1}" / "data"
+
+
+@contextlib.contextmanager
+def gluster(
+    directory: Path, layout: str, clients: int = 2, size: str = "600m"
+) -> Iterator[Gluster]:
+    """Raises NotHereError where there can be none. Each brick is a tmpfs of `size`: a brick on the
+    machine's own disk would also measure who else uses that."""
+    need("glusterd", "gluster", "glusterfs")
+    bricks: list[Path] = []
+    try:
+        with Network(directory) as network:
+            servers = []
+            for number in (1, 2, 3):
+                kept = directory / f"server{number}"
+                places = {
+                    seen: kept / seen.strip("/").replace("/", "-")
+                    for seen in ("/var/lib/glusterd", "/run", "/var/log/glusterfs")
+                }
+                brick = directory / f"brick{number}"
+                brick.mkdir()
+                run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "effio-brick", brick)
+                bricks.append(brick)
+                server = network.server(f"server{number}", places)
+                (places_run := places["/run"]).mkdir(parents=True)
+                (places_run / "gluster").mkdir()
+                servers.append(server)
+                server.start("glusterd", "-N", "--log-level", "WARNING")
+            mounted = Gluster(network, servers, [], "effio")
+            for server in servers:
+                wait_for(f"glusterd of {server.name}", lambda s=server: _answers(s))  # type: ignore[misc]
+            for server in servers[1:]:
+                mounted.command("peer", "probe", server.address)
+            wait_for("three peers", lambda: _connected(mounted) == 2)
+            words = [f"{s.address}:{mounted.brick(n)}" for n, s in enumerate(servers)]
+            mounted.command("volume", "create", "effio", *LAYOUTS[layout], *words, "force")
+            # A client waits for this long for a server that does not answer; 42 s by default.
+            mounted.command("volume", "set", "effio", "network.ping-timeout", "5")
+            mounted.command("volume", "start", "effio")
+            for number in range(clients):
+                client = network.client(f"client{number + 1}")
+                client.mount(
+                    "glusterfs", f"--volfile-server={servers[0].address}", "--volfile-id=effio",
+                    f"--log-file={directory}/client{number + 1}.log", client.mount_point,
+                    kind="GlusterFS",
+                )  # fmt: skip
+                mounted.clients.append(client)
+            yield mounted
+    finally:
+        for brick in bricks:
+            run("umount", "-l", brick)
+
+
+def _answers(server: Server) -> bool:
+    try:
+        server.run("gluster", "--mode=script", "peer", "status", seconds=20)
+    except NotHereError:
+        if not server.runs:
+            raise
+        return False
+    return True
+
+
+def _connected(mounted: Gluster) -> int:
+    return mounted.command("peer", "status").count("Peer in Cluster (Connected)")
