@@ -61,9 +61,12 @@ std::optional<std::int64_t> number_of(const std::string& path) {
 
 Json describe_cpu() {
     std::set<std::string> sockets;
+    std::set<std::string> cores;  // several processors of a core have its numbers in common
+    std::string socket;
     std::ifstream info("/proc/cpuinfo");
     for (std::string line; std::getline(info, line);) {
-        if (line.starts_with("physical id")) sockets.insert(line);
+        if (line.starts_with("physical id")) sockets.insert(socket = line);
+        if (line.starts_with("core id")) cores.insert(socket + line);
     }
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -71,6 +74,7 @@ Json describe_cpu() {
     if (sched_getaffinity(0, sizeof set, &set) == 0) usable = CPU_COUNT(&set);
     return Json{{"model", text_in("/proc/cpuinfo", "model name", ':')},
                 {"sockets", sockets.empty() ? Json(nullptr) : Json(sockets.size())},
+                {"cores", cores.empty() ? Json(nullptr) : Json(cores.size())},
                 {"logical_cpus", sysconf(_SC_NPROCESSORS_ONLN)},
                 {"usable_by_root_rank", usable}};
 }

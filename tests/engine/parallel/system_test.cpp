@@ -68,6 +68,10 @@ TEST(System, the_description_is_complete_on_the_root) {
     EXPECT_EQ(d["node_names"].size(), 1U);
     EXPECT_EQ(d["node_names_complete"], true);
     EXPECT_GT(d["cpu"]["logical_cpus"].get<int>(), 0);
+    if (const auto& cores = d["cpu"]["cores"]; !cores.is_null()) {
+        EXPECT_GT(cores.get<int>(), 0);
+        EXPECT_LE(cores.get<int>(), d["cpu"]["logical_cpus"].get<int>());
+    }
     EXPECT_EQ(d["kernel"]["system"], "Linux");
     EXPECT_FALSE(d["mpi"]["library"].get<std::string>().empty());
     EXPECT_EQ(d["user_is_root"], geteuid() == 0);
