@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import effio
 from effio.errors import EffioError, ExitCode
@@ -21,6 +22,9 @@ from effio.report.draw import figure_data
 from effio.report.model import Block, Figure, Level, Reason, Report, Section, Table
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
+
+if TYPE_CHECKING:
+    import jinja2
 
 MAX_PAGE_BYTES = 10_000_000
 PAGE_SUFFIXES = (".html", ".htm")
@@ -132,20 +136,27 @@ def render(
     return page
 
 
-def _render(
-    reports: Sequence[Report], sources: Sequence[str], head: Section | None, limits: Limits
-) -> str:
-    """Scripts run by their checksum only, so that nothing that came in with a result could ever
-    run, even if it were not escaped."""
-    import jinja2
-    from markupsafe import Markup
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """Templates are compiled once in a process."""
+    import jinja2  # not at every start
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_PAGE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
+
+
+def _render(
+    reports: Sequence[Report], sources: Sequence[str], head: Section | None, limits: Limits
+) -> str:
+    """Scripts run by their checksum only, so that nothing that came in with a result could ever
+    run, even if it were not escaped."""
+    from markupsafe import Markup
+
+    environment = _environment()
     blocks = environment.get_template("blocks.html.j2").module
     figures: dict[str, object] = {}
 
