@@ -16,6 +16,16 @@
     runs = "/scratch/me/effio-runs"         # as --runs
     environment = ["SITE_RELEASE"]          # variables that are recorded as well
 
+    [peaks]                                 # reports show rates in per cent of them
+    network_per_node = "12.5GB/s"
+    memory_per_node = "200GB/s"
+    [[peaks.storage]]
+    mount = "/scratch"                      # without it: all file systems
+    per_node = "1.6GB/s"
+    per_server = "0.2GB/s"
+    servers = 72
+    total = "14.4GB/s"
+
 Looked for in $EFFIO_SITE, ./effio-site.toml, $XDG_CONFIG_HOME/effio/site.toml; the first counts.
 """
 
@@ -25,8 +35,9 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from effio import text as fmt
 from effio.config.toml_file import read, validated
 from effio.errors import EffioError
 
@@ -54,10 +65,38 @@ class ResultSettings(_Table):
     environment: tuple[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], ...] = ()
 
 
+def _rate(value: object) -> object:
+    rate = fmt.parse_rate(value) if isinstance(value, str) else None
+    if rate is None or rate <= 0:
+        raise ValueError(f"'{value}' is not a rate; write for example 1.6GB/s")
+    return rate
+
+
+PeakRate = Annotated[float, BeforeValidator(_rate)]
+
+
+class StoragePeak(_Table):
+    """What a file system can do, in bytes per second. The least of nodes × `per_node`, `servers` ×
+    `per_server` and `total` holds for a run."""
+
+    mount: str = ""
+    per_node: PeakRate | None = None
+    per_server: PeakRate | None = None
+    servers: int | None = Field(default=None, ge=1)
+    total: PeakRate | None = None
+
+
+class PeakSettings(_Table):
+    network_per_node: PeakRate | None = None
+    memory_per_node: PeakRate | None = None
+    storage: tuple[StoragePeak, ...] = ()
+
+
 class Site(_Table):
     launch: LaunchSettings = Field(default=LaunchSettings())
     batch: BatchSettings = Field(default=BatchSettings())
     results: ResultSettings = Field(default=ResultSettings())
+    peaks: PeakSettings = Field(default=PeakSettings())
 
 
 def candidates() -> list[Path]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from effio import text as fmt
+from effio.config.site import load_site
 from effio.errors import EffioError
 from effio.report import common, registry
 from effio.report.balance import Balance, balance_blocks, balances_of
@@ -15,6 +16,7 @@ from effio.report.card import Card
 from effio.report.html import render, write_page
 from effio.report.limits import Probe, section_of
 from effio.report.model import Block, Figure, Finding, Headline, Report, Section
+from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
 from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder
 from effio.store.reader import Result, read_result
@@ -78,6 +80,10 @@ def tell(
     sections = list(teller.sections(result))
     if probe is not None and (shares := section_of(probe, result)):
         sections.append(shares)
+    peaks = SitePeaks.of(load_site().peaks, result)
+    if of_peaks := peaks.section(result):
+        sections.append(of_peaks)
+    ceilings = {**peaks.ceilings(result), **(ceilings or {})}
     sections += _common_sections(result, sections, ceilings)
     system = result.run.system
     where = result.run.file_system

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from effio import text as fmt
@@ -13,6 +13,9 @@ from effio.report.model import Cell, Column, Quantity, Section, Table
 from effio.store.details import Detail
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement, Number
+
+# Name and value of the limit of a measurement, in its unit.
+LimitOf = Callable[[Measurement], "tuple[str, float] | None"]
 
 SMALL_READS = "random reads of 4 KiB"
 _SMALL = 4096
@@ -92,11 +95,11 @@ class Probe:
         return found
 
 
-def _rows(probe: Probe, cells: Sequence[Measurement]) -> list[list[Cell]]:
+def _rows(limit_of: LimitOf, cells: Sequence[Measurement]) -> list[list[Cell]]:
     keys = common.keys_of(cells)
     rows: list[list[Cell]] = []
     for m in cells:
-        limit = probe.limit_of(m)
+        limit = limit_of(m)
         if limit is None or m.rate.value is None:
             continue
         name, value = limit
@@ -114,27 +117,27 @@ def _rows(probe: Probe, cells: Sequence[Measurement]) -> list[list[Cell]]:
     return rows
 
 
-def section_of(probe: Probe, result: Result) -> Section | None:
-    """Every rate of the run in per cent of the limit that holds for it; none where none does."""
+def share_table(limit_of: LimitOf, result: Result, title: str, limit: str, caption: str) -> Table:
+    """Every rate of the run in per cent of its `limit`: a row for each measurement that has one."""
     cells = [m for m in result.measurements if m.valid and (m.rate.value or 0) > 0]
-    rows = _rows(probe, cells)
-    if not rows:
-        return None
     columns = [
         *(k.column for k in common.keys_of(cells)),
         Column("rate"),
-        Column("of the limit", "1", "%", 3),
-        Column("limit"),
+        Column(f"of the {limit}", "1", "%", 3),
+        Column(limit),
         Column("which is"),
     ]
+    return Table(columns, _rows(limit_of, cells), title, caption)
+
+
+def section_of(probe: Probe, result: Result) -> Section | None:
+    """Every rate of the run in per cent of the limit that holds for it; none where none does."""
     run = probe.result.run
     where = f"Limits of {probe.name}: {common.context_of(probe.result)}, {run.started}."
     differences = probe.differences(result)
     if differences:
         where += f" NOT THE SAME PLACE: the probe ran with {', '.join(differences)}."
     where += " More than 100 % came out of a cache, or the probe met a busy system."
-    return Section(
-        "probe",
-        "Per cent of the probe's limits",
-        [Table(columns, rows, "Per cent of the probe's limits", where)],
-    )
+    title = "Per cent of the probe's limits"
+    table = share_table(probe.limit_of, result, title, "limit", where)
+    return Section("probe", title, [table]) if table.rows else None

@@ -16,6 +16,7 @@ from effio.report import common
 from effio.report.generic import headline_of
 from effio.report.model import Block, Finding, Headline, Section
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
+from effio.report.study.peak import peak_figure
 from effio.report.study.rates import (
     Rate,
     access_of,
@@ -184,7 +185,9 @@ class StudyTeller:
             return []
         axes = coordinates(result)
         figure = rate_figure(rates, axes)
-        blocks: list[Block] = [*([figure] if figure else []), rate_table(result, axes)]
+        share = peak_figure(result, axes)
+        blocks: list[Block] = [f for f in (figure, share) if f is not None]
+        blocks.append(rate_table(result, axes))
         return [Section("study", "Rates", blocks)]
 
 
