@@ -19,7 +19,7 @@ from effio.campaign.order import Asked, study_of
 from effio.cli.card import print_card
 from effio.engine.program import Engine as Program
 from effio.launch.launchers import Ranks
-from effio.report.card import device_card, figure_note, line_of
+from effio.report.card import CardLine, device_card, figure_note, line_of
 from effio.store.evidence import Evidence, Place
 from effio.store.reader import Result, read_result
 from engines import Engine
@@ -57,6 +57,31 @@ def test_a_line_is_all_bytes_over_all_seconds(tmp_path: Path) -> None:
     assert told.high == 100.0
     assert told.low == pytest.approx(100 / 3)
     assert told.source == "from storage"
+
+
+def test_repetitions_of_a_line_have_a_range_or_an_interval(tmp_path: Path) -> None:
+    """As everywhere: fewer than five a range, then an interval; odd ones are not reliable."""
+
+    def told(*seconds: float) -> CardLine:
+        lines = [made.run_line(benchmark="ior")]
+        for number, one in enumerate(seconds):
+            lines.append(
+                made.measurement(
+                    "read", "", 1, 100 / one, benchmark="ior", bytes=100, repetition=number,
+                    where={"transfer_bytes": 4}, seconds={"total": made.spread(one)},
+                    cache={"verdict": "device"},
+                )
+            )  # fmt: skip
+        lines = made.numbered([*lines, made.end()])
+        return line_of(READ, read_result(made.write(tmp_path / f"{len(seconds)}.jsonl", lines)), "")
+
+    assert told(1.0, 1.25).interval() == "80.00 B/s to 100.0 B/s (range of 2)"
+    five = told(0.9, 1.1, 0.8, 1.2, 1.0)
+    # 500 bytes in 5 s. Linearized, the rates are 100 + 100 (1 - t): 110, 90, 120, 80, 100, with a
+    # deviation of sqrt(250) and Student's t of 2.776: ± 19.6.
+    assert (five.value, five.interval(), five.odd) == (100.0, "± 19.6 % (95 %)", "")
+    two_modes = told(*[1.0, 0.5] * 10)
+    assert two_modes.odd.startswith("not reliable: two modes, 50 % of 20 at")
 
 
 def test_operations_come_with_the_time_of_99_per_cent_of_them(tmp_path: Path) -> None:

@@ -310,6 +310,14 @@ def test_a_number_of_a_run_that_changed_its_unit_is_not_compared(benchmark: str,
     assert same.cause is not Untold.UNIT
 
 
+def test_each_side_has_its_spread_and_what_is_odd_about_it() -> None:
+    modes = [value for _ in range(6) for value in (100.0, 200.0)]
+    line = compare(side("a", FAST), side("b", modes)).lines[0]
+    assert line.spreads[0] == "109.0 B/s to 111.0 B/s (range of 3)"
+    assert line.spreads[1].endswith("% (95 %)")
+    assert line.note.startswith("the mean of the second is not reliable: two modes, 50 % of 12")
+
+
 def test_an_invalid_repetition_is_left_out_and_said() -> None:
     bad = cell(None, 1, valid=False, invalid_reason="full")
     other = Side("b", [run(f"b{i}", [cell(v), bad], night("b", i)) for i, v in enumerate(SLOW)])

@@ -28,6 +28,7 @@ def _second(line: CardLine) -> str:
         return fmt.plain(line.missing)
     parts = [
         line.interval(),
+        line.odd,
         f"99 % of calls within {fmt.duration(line.p99)}" if line.p99 is not None else "",
         _amount(line),
         line.source,

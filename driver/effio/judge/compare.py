@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from effio import text as fmt
-from effio.judge import blocks, order, statistics
+from effio.judge import blocks, order, repetitions, statistics
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary
@@ -69,6 +69,7 @@ class Line:
     basis: str = ""  # what the interval is over, and of how many on each side
     counts: tuple[int, int] = (0, 0)
     note: str = ""
+    spreads: tuple[str, str] = ("", "")  # of all values of each side: range or interval
     by_blocks: bool = True  # enough of them for a verdict
     by_order: str = ""  # why a drift within nights could cause the difference
 
@@ -280,8 +281,7 @@ def _line(
     if found := _untold(a, b, terms):
         cause, detail = found
         return replace(blank, cause=cause, reason=": ".join(filter(None, (cause.value, detail))))
-    if left_out := len(a.invalid) + len(b.invalid):
-        blank = replace(blank, note=f"{left_out} invalid left out")
+    blank = _with_statements(blank, a, b)
     means = [s.means() for s in (a, b)]
     # The better side above 1, whichever way the metric goes.
     turned = a.better == "lower"
@@ -327,6 +327,19 @@ def _line(
         blank, gain=ratio.value, ratio=ratio, p=ratio.p, basis=basis, counts=counts,
         by_blocks=by_blocks,
     )  # fmt: skip
+
+
+def _with_statements(line: Line, a: Sample, b: Sample) -> Line:
+    """With the range or interval of each side's values, and what makes their means misleading."""
+    left_out = len(a.invalid) + len(b.invalid)
+    notes = [f"{left_out} invalid left out"] if left_out else []
+    spreads = []
+    for name, sample in (("first", a), ("second", b)):
+        told = repetitions.statement(sample.all())
+        spreads.append(told.spread(line.unit) if told else "")
+        if told is not None and told.verdict:
+            notes.append(f"the mean of the {name} is {told.verdict}")
+    return replace(line, note="; ".join(notes), spreads=(spreads[0], spreads[1]))
 
 
 def _over_blocks(

@@ -101,6 +101,13 @@ class Statement:
         """What is odd, with advice; empty if nothing is."""
         return "; ".join(remark.text for remark in self.remarks)
 
+    @property
+    def verdict(self) -> str:
+        """In one phrase: "not reliable: …", "reliable", or nothing."""
+        if self.is_odd:
+            return f"{Grade.ODD.value}: {self.text}"
+        return Grade.RELIABLE.value if self.reliable else ""
+
     def spread(self, unit: str) -> str:
         """ "± 3 % (95 %)", or the range if there are fewer than five values."""
         told = self.summary

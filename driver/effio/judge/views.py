@@ -33,6 +33,8 @@ def _line(line: Line) -> dict[str, Any]:
         "verdict": line.verdict.text,
         "reason": line.reason or None,
         "note": line.note or None,
+        "spread_first": line.spreads[0] or None,
+        "spread_second": line.spreads[1] or None,
     }
 
 

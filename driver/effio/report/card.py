@@ -25,7 +25,8 @@ from effio.store.traffic import traffic_of
 @dataclass(frozen=True)
 class CardLine:
     """Base units. `count` measurements lie between `low` and `high`; `missing` says why there is no
-    value."""
+    value. Of repetitions of one measurement `spread` is the range or interval, and `odd` says what
+    makes their mean misleading."""
 
     title: str
     value: float | None = None
@@ -39,6 +40,8 @@ class CardLine:
     seconds: float | None = None
     source: str = ""
     missing: str = ""
+    spread: str = ""
+    odd: str = ""
 
     def shown(self) -> str:
         return fmt.quantity(self.value, self.unit)
@@ -48,6 +51,8 @@ class CardLine:
             return ""
         if self.count < 2:
             return "one measurement"
+        if self.spread:
+            return self.spread
         low, high = (fmt.quantity(v, self.unit) for v in (self.low, self.high))
         return f"{low} to {high}"
 
@@ -65,7 +70,7 @@ class Card:
             [
                 line.title,
                 None if line.value is None else Quantity(line.value, line.unit),
-                line.interval() or line.missing,
+                "; ".join(filter(None, (line.interval() or line.missing, line.odd))),
                 line.p99,
                 line.calls or None,
                 line.bytes or None,
@@ -78,7 +83,7 @@ class Card:
             [
                 Column("what"),
                 Column("result", "1"),
-                Column("lowest to highest"),
+                Column("range, or 95 % interval"),
                 Column("99 % within", "s"),
                 Column("calls", "1"),
                 Column("data", "B"),
@@ -88,7 +93,8 @@ class Card:
             rows,
             "",
             "Results are of all repetitions together: their bytes or operations over their "
-            "seconds, flushing included. 99 % of the calls were over within the time given.",
+            "seconds, flushing included. Fewer than five repetitions have a range, from five on the"
+            " 95 % interval. 99 % of the calls were over within the time given.",
         )
 
 
@@ -124,6 +130,7 @@ def _of_cells(line: Line, cells: Sequence[Measurement]) -> CardLine:
     seconds = [_seconds(m) for m in cells]
     rates = [a / s for a, s in zip(amounts, seconds, strict=True)]
     timed = [m.call_times for m in cells if m.call_times and m.call_times.count]
+    spread, odd = _repetitions(cells, amounts, seconds, "B/s" if line.show == "rate" else "op/s")
     return CardLine(
         line.title,
         sum(amounts) / sum(seconds),
@@ -135,7 +142,25 @@ def _of_cells(line: Line, cells: Sequence[Measurement]) -> CardLine:
         calls=sum(m.operations for m in cells),
         bytes=sum(m.bytes for m in cells),
         seconds=sum(seconds),
+        spread=spread,
+        odd=odd,
     )
+
+
+def _repetitions(
+    cells: Sequence[Measurement], amounts: Sequence[float], seconds: Sequence[float], unit: str
+) -> tuple[str, str]:
+    """Spread of the repetitions of one measurement, and what is odd about them. Different
+    measurements (several sizes) have neither."""
+    from effio.judge.repetitions import rate_statement  # numpy: not at every start
+
+    places = {
+        (m.access, m.pattern, m.ranks, tuple(sorted(map(str, m.where.items())))) for m in cells
+    }
+    told = rate_statement(amounts, seconds) if len(places) == 1 else None
+    if told is None:
+        return "", ""
+    return told.spread(unit), told.verdict
 
 
 def _p99(times: Sequence[CallTimes]) -> float | None:

@@ -109,7 +109,9 @@ def lines_table(comparison: Comparison) -> Table:
             line.verdict.text,
             "; ".join(filter(None, (line.reason, line.note))),
             None if line.first is None else Quantity(line.first.mean, line.unit),
+            line.spreads[0],
             None if line.second is None else Quantity(line.second.mean, line.unit),
+            line.spreads[1],
             _over(line),
         ]
         for line in comparison.lines
@@ -122,7 +124,9 @@ def lines_table(comparison: Comparison) -> Table:
         Column("verdict"),
         Column("reason", extra=True, below=True),
         Column("first", "1", extra=True),
+        Column("spread of the first", extra=True),
         Column("second", "1", extra=True),
+        Column("spread of the second", extra=True),
         Column("over", extra=True),
     ]
     return Table(
