@@ -124,6 +124,17 @@ def count_of(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {plural or noun + ('es' if noun.endswith('s') else 's')}"
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """Ascending numbers: "0, 2-5, 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known word that is meant, before all one of the same letters: fingers swap them."""
     close = get_close_matches(word, [*known], 3)

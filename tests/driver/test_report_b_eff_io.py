@@ -296,6 +296,23 @@ def test_a_killed_run_is_told_as_far_as_it_goes(length: int, tmp_path: Path) -> 
     assert "<html" in render([report], ["told"])
 
 
+def test_a_run_that_hung_shows_the_call_of_each_rank(tmp_path: Path) -> None:
+    lines = made.b_eff_io()
+    lines[-1] = made.end("hung", 5, "no progress for 60 s")
+    places = {"step": "write scatter", "hosts": ["n1", "n2"], "silent_seconds": 60.3}
+    lines[-1]["detail"]["calls"] = [
+        {"call": "MPI_File_sync", "waits": False, "ranks": [4], **places},
+        {"call": "agree", "waits": True, "ranks": [0, 1, 2, 3, 5, 7], **places},
+    ]
+    rows = _table(_told(tmp_path, made.numbered(lines)), "Where the ranks were").rows
+    assert [list(row[:3]) for row in rows] == [
+        ["MPI_File_sync", "4", "n1, n2"],
+        ["agree (waits for other ranks)", "0-3, 5, 7", "n1, n2"],
+    ]
+    lines[-1]["detail"]["calls"] = "of another kind"
+    assert _told(tmp_path, made.numbered(lines)).headline.valid is False
+
+
 def test_a_benchmark_without_a_teller_is_told_too(tmp_path: Path) -> None:
     lines = made.b_eff_io()
     lines[0]["benchmark"] = "something-new"

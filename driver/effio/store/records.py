@@ -352,6 +352,17 @@ class Figure(Record):
     detail: Objects = Field(default_factory=dict)
 
 
+class StuckCall(Record):
+    """The ranks of a run that hung in the same call."""
+
+    call: str
+    step: str = ""
+    waits: bool = False  # for other ranks only
+    ranks: list[Count] = Field(max_length=10_000)
+    hosts: list[str] = Field(default_factory=list, max_length=10_000)
+    silent_seconds: Number = 0.0
+
+
 class End(Record):
     status: str
     exit_code: Count

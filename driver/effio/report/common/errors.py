@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from pydantic import TypeAdapter, ValidationError
+
 from effio import text as fmt
 from effio.report.common.names import cell_name
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.reader import Result
-from effio.store.records import Measurement
+from effio.store.records import Measurement, StuckCall
 
 
 def invalid_cells(result: Result) -> list[Measurement]:
@@ -47,7 +49,43 @@ def error_section(result: Result) -> Section | None:
     end = result.end
     if end is not None:
         rows += [["end of the run", 1, e.text(), ""] for e in end.errors]
-    if not rows:
-        return None
     columns = [Column("where"), Column("errors", "1"), Column("reason"), Column("detail")]
-    return Section("errors", "Errors", [Table(columns, rows, "Errors")])
+    tables = [Table(columns, rows, "Errors")] if rows else []
+    if calls := stuck_calls(result):
+        tables.append(_calls_table(calls))
+    return Section("errors", "Errors", tables) if tables else None
+
+
+def stuck_calls(result: Result) -> list[StuckCall]:
+    """Where the ranks of a run were that the watchdog ended."""
+    told = result.end.detail.get("calls") if result.end else None
+    try:
+        return TypeAdapter(list[StuckCall]).validate_python(told or [])
+    except ValidationError:
+        return []
+
+
+def _calls_table(calls: list[StuckCall]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            call.call + (" (waits for other ranks)" if call.waits else ""),
+            fmt.ranges(call.ranks),
+            ", ".join(call.hosts),
+            call.step,
+            call.silent_seconds,
+        ]
+        for call in calls
+    ]
+    columns = [
+        Column("call"),
+        Column("ranks"),
+        Column("hosts"),
+        Column("step"),
+        Column("no progress for", "s"),
+    ]
+    caption = (
+        "The calls that the ranks were in when the watchdog ended the run. Look first at calls"
+        " that do not wait for other ranks. A rank that had made progress shortly before is"
+        " missing."
+    )
+    return Table(columns, rows, "Where the ranks were", caption)
