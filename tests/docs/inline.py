@@ -30,6 +30,7 @@ NOT_RUN = {
     "effio report b_eff_io-partitions": _CAMPAIGN,
     "effio report eocoe": _CAMPAIGN,
     "effio report nersc-libraries": _CAMPAIGN,
+    "effio profile A.toml B.toml C.darshan": "needs forms; tests/driver/test_profile.py",
     "effio profile LOG --save FILE": "needs a log of Darshan; docs/profile.md runs it in a block",
     "effio bundle blue-waters --rules blue-waters --output offer": _CAMPAIGN,
     "effio verify-bundle DIR": "needs a bundle; docs/bundle.md runs it in a block",

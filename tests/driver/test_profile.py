@@ -20,7 +20,7 @@ from effio.campaign.file import load as load_campaign
 from effio.engine.program import Engine as Program
 from effio.errors import EffioError
 from effio.profile import form
-from effio.profile.campaign import campaign_table, campaign_text
+from effio.profile.campaign import Imitated, campaign_table, campaign_text
 from effio.profile.model import Activity, Names, Phase, Profile
 from effio.profile.questions import AnswerError, answer, questions
 from effio.profile.steps import Imitation, imitate, not_imitated
@@ -442,7 +442,7 @@ def test_the_written_campaign_is_one(tmp_path: Path) -> None:
     steps = imitate(profile)
     missing = [*not_imitated(profile, steps), "a line\n[[step]]"]
     path = tmp_path / "c.toml"
-    path.write_text(campaign_text(profile, steps, missing, 5))
+    path.write_text(campaign_text([Imitated(profile, steps, missing)], 5))
     campaign, _ = load_campaign(path)
     table = campaign_table(profile, steps, 5)
     assert campaign == Campaign.model_validate({"name": "c", **table})
@@ -454,7 +454,7 @@ def test_nothing_is_left_to_imitate() -> None:
     profile = _profile(names=Names(opens=3), source="darshan")
     assert imitate(profile) == []
     with pytest.raises(EffioError, match="nothing to imitate"):
-        campaign_text(profile, [], [], 1)
+        campaign_text([Imitated(profile, [], [])], 1)
 
 
 def test_files_that_are_there_stay(effio: Effio) -> None:
@@ -469,3 +469,41 @@ def test_files_that_are_there_stay(effio: Effio) -> None:
     assert done.returncode == 3
     done = effio.call("profile", "--json")
     assert done.returncode == 2
+
+
+def test_several_applications_in_one_call(with_engine: Effio) -> None:
+    """Which libraries they use, and one campaign from all of them."""
+    effio = with_engine
+    codes = {
+        "code A": _profile(_activity(library="hdf5"), _activity(name="in", access="read")),
+        "code B": _profile(_activity(library="hdf5", bytes=4 * MIB), ranks=2),
+        "code C": _profile(_activity(library="mpi-io", collective=1.0), io_share=0.25),
+    }
+    files = []
+    for name, one in codes.items():
+        files.append(f"{name[-1]}.toml")
+        text = form.filled(one.model_copy(update={"application": name}))
+        (effio.cwd / files[-1]).write_text(text)
+    words = ("--campaign", "all.toml", "--page", "page.html", "--format", "csv")
+    done = effio.call("profile", *files, *words)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line for line in lines if line.startswith(("hdf5,", "posix,", "mpi-io,"))][:3] == [
+        'hdf5,2,0.6666666666666666,"code A, code B"',
+        "posix,1,0.3333333333333333,code A",
+        "mpi-io,1,0.3333333333333333,code C",
+    ]
+    assert any(line.startswith("code C,8,3600.0,mpi-io,shared,") for line in lines)
+    page = (effio.cwd / "page.html").read_text()
+    assert "I/O libraries of the applications" in page
+    campaign, _ = load_campaign(effio.cwd / "all.toml")
+    steps = {step.name: step.ranks for step in campaign.step}
+    assert steps == {
+        "code-A-out": "{min(ranks, 8)}", "code-A-in": "{min(ranks, 8)}",
+        "code-B-out": "{min(ranks, 2)}", "code-C-out": "{min(ranks, 8)}",
+    }  # fmt: skip
+    checked = effio.call("check", "all.toml")
+    assert checked.returncode == 0, checked.stderr
+    planned = json.loads(effio.call("plan", "all.toml", "--ranks", 4, "--json").stdout)
+    assert {point["step"]: point["ranks"] for point in planned}["code-B-out"] == 2
+    assert effio.call("profile", *files, "--save", "x.toml").returncode == 2

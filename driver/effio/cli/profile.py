@@ -18,7 +18,7 @@ from effio.cli.terminal import Terminal
 from effio.errors import EffioError, ExitCode
 from effio.judge.samples import Judged
 from effio.profile import form as questionnaire
-from effio.profile.campaign import REPETITIONS, campaign_text
+from effio.profile.campaign import REPETITIONS, Imitated, campaign_text
 from effio.profile.darshan import looks_like_a_log, read_log
 from effio.profile.model import MOST_ACTIVITIES, Activity, Names, Profile
 from effio.profile.patterns import profile_of
@@ -145,7 +145,7 @@ def _write(target: str, text: str) -> None:
 
 
 @click.command("profile")
-@click.argument("source", metavar="[X]", required=False, type=click.Path())
+@click.argument("sources", metavar="[X]...", nargs=-1, type=click.Path())
 @click.option("--blank", is_flag=True, help="print the form of the questionnaire, to fill in")
 @click.option(
     "--campaign", metavar="FILE", type=click.Path(dir_okay=False),
@@ -166,7 +166,7 @@ def _write(target: str, text: str) -> None:
 @click.pass_context
 def command(
     ctx: click.Context,
-    source: str | None,
+    sources: tuple[str, ...],
     blank: bool,
     campaign: str | None,
     repetitions: int,
@@ -181,38 +181,47 @@ def command(
     X is a Darshan log (PyDarshan reads it), or the filled form of the I/O questionnaire (a file
     .toml); without it the questions are asked here. With --campaign the campaign that imitates it
     is written; once that has been run, this command says which share of the application's time
-    would go to I/O on the measured system.
+    would go to I/O on the measured system. Several X are applications that are described side by
+    side: which I/O libraries they use, and one campaign that imitates all of them.
     """
+    from effio.report.applications import applications_section
     from effio.report.html import render, write_page
     from effio.report.profile import profile_section
 
     if blank:
         click.echo(questionnaire.blank(), nl=False)
         return
-    if source is None and form is Form.JSON:
+    if not sources and form is Form.JSON:
         raise EffioError("--json: questions are asked on the terminal; name a log or a form")
+    if save and len(sources) > 1:
+        raise EffioError("--save writes the form of one application; name one")
     if not force:
         _refuse_existing(save, campaign)
-    profile = interview() if source is None else profile_from(source)
-    steps = imitate(profile)
-    missing = not_imitated(profile, steps)
+    profiles = [profile_from(one) for one in sources] or [interview()]
     # First, so that answers are not lost.
     if save:
-        _write(save, questionnaire.filled(profile))
+        _write(save, questionnaire.filled(profiles[0]))
         say(f"form: {save}")
-    elif source is None:
+    elif not sources:
         say("--save FILE would keep the answers")
-    prediction = predict(profile, steps, kept_runs(steps, Store(runs_directory(ctx))))
-    section = profile_section(profile, steps, missing, prediction)
-    if form is Form.JSON:
-        click.echo(json.dumps(_data(profile, steps, missing, prediction)))
-    elif form is not Form.TEXT:
-        write_tables(tables_of(section, everything), form)
-    else:
+    imitated, sections = [], []
+    for profile in profiles:
+        steps = imitate(profile)
+        missing = not_imitated(profile, steps)
+        prediction = predict(profile, steps, kept_runs(steps, Store(runs_directory(ctx))))
+        imitated.append(Imitated(profile, steps, missing))
+        sections.append(profile_section(profile, steps, missing, prediction))
+        if form is Form.JSON:
+            click.echo(json.dumps(_data(profile, steps, missing, prediction)))
+    section = sections[0] if len(profiles) == 1 else applications_section(profiles, sections)
+    if form is Form.TEXT:
         print_section(Terminal(), section, everything)
+    elif form is not Form.JSON:
+        write_tables(tables_of(section, everything), form)
     if campaign:
-        _write(campaign, campaign_text(profile, steps, missing, repetitions))
+        _write(campaign, campaign_text(imitated, repetitions))
         say(f"campaign: {campaign}")
     if page:
-        write_page(Path(page), render([], [source or "the questionnaire"], head=section))
+        names = list(sources) or ["the questionnaire"]
+        write_page(Path(page), render([], names, head=section))
         say(f"page: {page}")

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import tomlkit
@@ -43,28 +45,73 @@ def campaign_table(
     }
 
 
-def campaign_text(
-    profile: Profile, steps: Sequence[Imitation], missing: Sequence[str], repetitions: int
-) -> str:
-    """Raises if nothing is left to imitate."""
-    if not steps:
+@dataclass(frozen=True)
+class Imitated:
+    """A profile, the steps that imitate it, and what they leave out."""
+
+    profile: Profile
+    steps: Sequence[Imitation]
+    missing: Sequence[str]
+
+
+def _joint_table(several: Sequence[Imitated], repetitions: int) -> dict[str, Any]:
+    """The steps of all applications, each named after its own, on as many ranks as it has where
+    there are that many."""
+    names = [fmt.plain(one.profile.application, 100) for one in several]
+    steps: list[dict[str, Any]] = []
+    taken: set[str] = set()
+    for name, one in zip(names, several, strict=True):
+        stem = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[:30] or "application"
+        for step in map(_step, one.steps):
+            word = f"{stem}-{step['name']}"[:60]
+            step["name"] = word if word not in taken else f"{word}-{len(taken)}"
+            taken.add(step["name"])
+            step.setdefault("ranks", f"{{min(ranks, {one.profile.ranks})}}")
+            steps.append(step)
+    return {
+        "title": f"Like {', '.join(names)}",
+        "purpose": "what the I/O of these applications costs here: each step is an activity of one",
+        "repetitions": repetitions,
+        "tags": ["profile"],
+        "step": steps,
+    }
+
+
+def campaign_text(several: Sequence[Imitated], repetitions: int) -> str:
+    """Of one application, or of several. Raises if nothing is left to imitate."""
+    if not any(one.steps for one in several):
         raise EffioError("there is nothing to imitate: its I/O is next to nothing")
-    table = campaign_table(profile, steps, repetitions)
+    first = several[0]
+    alone = len(several) == 1
+    table = (
+        campaign_table(first.profile, first.steps, repetitions)
+        if alone
+        else _joint_table(several, repetitions)
+    )
     Campaign.model_validate({"name": "profile", **table})
     rows = tomlkit.aot()
     for step in table.pop("step"):
         rows.append(tomlkit.item(step))
     document = tomlkit.document()
+    most = max(one.profile.ranks for one in several)
     head = [
-        f"Written by effio profile for {fmt.plain(profile.application, 100)}, a run of"
-        f" {fmt.count_of(profile.ranks, 'process')}.",
-        f"As it was: effio run FILE --ranks {profile.ranks}. With other numbers of ranks, and with",
+        *(
+            f"Written by effio profile for {fmt.plain(one.profile.application, 100)}, a run of"
+            f" {fmt.count_of(one.profile.ranks, 'process')}."
+            for one in several
+        ),
+        f"As it was: effio run FILE --ranks {most}. With other numbers of ranks, and with",
         "--scale 0.01, each process does what one of the application does, or that part of it.",
         "Each step has two sizes or more: costs of opening, of a call and of a byte are fitted to",
         "them. A very small --scale makes them equal.",
         "",
         "Not imitated:",
-        *(f"- {fmt.plain(line, 300)}" for line in missing),
+        *(
+            f"- {'' if alone else fmt.plain(one.profile.application, 100) + ': '}"
+            f"{fmt.plain(line, 300)}"
+            for one in several
+            for line in one.missing
+        ),
     ]
     for line in head:
         document.add(tomlkit.comment(line) if line else tomlkit.ws("#\n"))
