@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from effio.judge import detection, guard, repetitions, statistics
+from effio.judge import compare, detection, guard, repetitions, statistics
 from noise_kinds import KINDS, SPREAD, Floats, Kind
+from until_ci_rule import Rule, stopped
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "statistics.md"
 SEED = 43
@@ -23,6 +24,9 @@ COUNTS = (5, 10, 20, 30, 60, 100)
 NIGHTS = (2, 3, 5)
 RULED = (3, 5, 10, 30)
 RULINGS = 300
+BASELINES = (5, 10, 20)
+LEAST = (10, 30, 60)
+LONG_RUNS = 300
 RISK = 0.05
 # A share is not shown if it is of fewer cases than this.
 _FEWEST_CASES = 30
@@ -104,6 +108,43 @@ def comparisons() -> Rows:
     return rows
 
 
+def baselines() -> Rows:
+    """Share of equal nights that `compare --baseline` calls below the baseline, by the number of
+    its nights, for one measurement. Nights as in `comparisons`."""
+    rows = []
+    for kind in KINDS:
+        row = [kind.name]
+        for count in BASELINES:
+            chance = np.random.default_rng([SEED, 3, KINDS.index(kind), count])
+            nights = np.exp(_of_nights(kind, count + 1, 5)(chance))
+            found = [statistics.ratio(n[:-1].tolist(), n[-1:].tolist()) for n in nights]
+            alarms = [f is not None and f.p < compare.CONTROL and f.value < 1 for f in found]
+            row.append(f"{100 * np.mean(alarms):.1f}")
+        rows.append(row)
+    return rows
+
+
+def until_ci() -> Rows:
+    """For each kind and least number of repetitions of --until-ci 5%: the share of runs that an
+    interval ended within 120 repetitions, the share of these intervals that hold the true mean, and
+    the median of the repetitions."""
+    rows = []
+    for kind in KINDS:
+        row = [kind.name]
+        chance = np.random.default_rng([SEED, 4, KINDS.index(kind)])
+        values = kind.made(chance, LONG_RUNS, Rule().most)
+        for least in LEAST:
+            found = stopped(values, kind.truth, Rule(least=least))
+            ended = found.stopped
+            enough = int(ended.sum()) >= _FEWEST_CASES
+            count = f"{np.median(found.repetitions[ended]):.0f}" if enough else "–"
+            row.append(
+                f"{_percent(ended)}, {_percent(found.holds[ended]) if enough else '–'}, {count}"
+            )
+        rows.append(row)
+    return rows
+
+
 def rulings() -> Rows:
     """Share of decisions for a threshold at the true mean, on the side with more of them: a pass
     would be wrong slightly below it, a fail slightly above."""
@@ -127,6 +168,8 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[], Rows]]] = {
         ["noise", *(f"{n}" for n in COUNTS if n >= repetitions.RELIABLE_FROM)], reliable,
     ),
     "comparisons": (["noise", *(f"{n} nights" for n in NIGHTS)], comparisons),
+    "baselines": (["noise", *(f"{n} nights" for n in BASELINES)], baselines),
+    "until-ci": (["noise", *(f"least {n}" for n in LEAST)], until_ci),
     "rulings": (["noise", *(f"{n}" for n in RULED)], rulings),
 }  # fmt: skip
 

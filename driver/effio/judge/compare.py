@@ -26,7 +26,7 @@ _PAIRS = "pairs of runs"
 _OF_BASELINE = "nights of the baseline"
 # Control limits: two-sided for all measurements together, so that one night in 100 is called worse
 # by chance.
-_CONTROL = 0.02
+CONTROL = 0.02
 # If a drift explains this share of a difference, the difference is not reported.
 _EXPLAINED = 0.25
 _PLACES = frozenset({"cache", "device"})
@@ -83,7 +83,7 @@ class Line:
 
     @property
     def level(self) -> float:
-        return _CONTROL if self.by_control else statistics.SIGNIFICANCE
+        return CONTROL if self.by_control else statistics.SIGNIFICANCE
 
 
 @dataclass(frozen=True)
