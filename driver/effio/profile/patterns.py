@@ -314,7 +314,7 @@ def _activity(some: Sequence[_Use], log: Log, taken: Mapping[str, object]) -> Ac
     every = max(1, round(sum(use.all_calls for use in some) / times))
     alike = sum(use.calls for use in some if use.transfer == typical)
     sizes = sorted(use.bytes for use in some)
-    # Small files have calls of all sizes: their mean stands for them, with the sizes of the files.
+    # Small files have calls of all sizes: their mean represents them, with the sizes of the files.
     small = _is_small(first) and len({use.transfer for use in some}) > 1
     return Activity(
         name=f"{name}-{number + 1}" if number else name,

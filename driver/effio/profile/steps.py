@@ -41,7 +41,7 @@ _SUBSTITUTES = {
 
 @dataclass(frozen=True)
 class Measures:
-    """Which measurements of a step are those of the activity, and what of it they stand for: the
+    """Which measurements of a step are those of the activity, and what of it they represent: the
     work of all processes each time, and how often. Where calls are not counted their number follows
     from the bytes. `opens_each`: each process opens a file."""
 
@@ -76,8 +76,8 @@ class Imitation:
 
     @property
     def sizes(self) -> tuple[dict[str, Value], ...]:
-        """Points of the sweep: costs are fitted to sizes. Smaller calls tell the cost of a call
-        from that of a byte."""
+        """Points of the sweep: costs are fitted to sizes. Smaller calls separate the cost of a
+        call from that of a byte."""
         small: dict[str, Value] = {"scale": f"{{scale / {SMALLER}}}"}
         whole: dict[str, Value] = {"scale": "{scale}"}
         calls = ({**small, "transfer": self.small_transfer},) if self.small_transfer else ()
