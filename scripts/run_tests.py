@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Who runs this file may be the system's.
+PYTHON = str(ROOT / ".venv/bin/python")
 # The last line, for who prints something after it.
 COUNT = ROOT / "build/test-count"
 
@@ -22,6 +24,8 @@ COUNT = ROOT / "build/test-count"
 # after them, with the machine to itself.
 WORKERS = min(12, 4 * (os.cpu_count() or 1))
 RATES = "tests/accuracy"
+# Ranks of engine tests at a time (ctest counts them): they wait for each other and for deadlines.
+RANKS = str(2 * (os.cpu_count() or 1))
 # At each start launchers look for devices, of which no test needs to know; in a virtual machine
 # that takes as long as everything else that they do.
 WITHOUT_DEVICES = {"HWLOC_COMPONENTS": "-pci,-opencl,-gl,-linux:pci,-linux:io"}
@@ -85,6 +89,11 @@ def builds() -> dict[str, Path]:
     return {name: ROOT / "build" / f"test-{name}" for name in mpi_compilers()}
 
 
+def install() -> bool:
+    """The project's own Python environment; what goes wrong is told on stderr."""
+    return subprocess.run([ROOT / "scripts/venv"], check=False).returncode == 0
+
+
 def build(name: str, mpicc: str, preset: str, niceness: int) -> str:
     """Empty, or what the compiler said when it failed."""
     done = subprocess.run(
@@ -108,7 +117,7 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     shim = directory / "tests/faults/effio_yielding_waits.so"
     yields = {"LD_PRELOAD": str(shim)} if directory == builds().get("mpich") else {}
     done = subprocess.run(
-        [*command, "--output-junit", str(report), "-j", "2", *words],
+        [*command, "--output-junit", str(report), "-j", RANKS, *words],
         env={**os.environ, **WITHOUT_DEVICES, **root, **yields},
         check=False,
     )
@@ -125,7 +134,7 @@ def python_environment() -> dict[str, str]:
 
 def compile_python_tests() -> None:
     """Else each worker, all at the same time. What is wrong is told when the tests run."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-qq", "tests"]
+    command = [PYTHON, "-m", "pytest", "--collect-only", "-qq", "tests"]
     subprocess.run(command, cwd=ROOT, env=python_environment(), capture_output=True, check=False)
 
 
@@ -134,7 +143,7 @@ def run_pytest(title: str, words: tuple[str, ...]) -> tuple[bool, list[Case]]:
     report.unlink(missing_ok=True)
     turns = () if RATES in words else SHORT_TURNS
     done = subprocess.run(
-        [*turns, sys.executable, "-m", "pytest", *words, f"--junitxml={report}"],
+        [*turns, PYTHON, "-m", "pytest", *words, f"--junitxml={report}"],
         cwd=ROOT,
         env=python_environment(),
         check=False,
@@ -149,8 +158,10 @@ def main() -> int:
     compilers = list(mpi_compilers().items())
     # The engine tests of one MPI wait more than they compute: the next is compiled beside them. It
     # leaves the processors to them: ranks that wait for each other yield to whoever computes. For
-    # the first build everything waits, so it comes before lint (.ci/run).
-    with ThreadPoolExecutor(1) as beside:
+    # the first build everything waits, so it comes before lint (.ci/run); Python packages, which
+    # wait for the network, arrive beside it.
+    with ThreadPoolExecutor(2) as beside:
+        installing = beside.submit(install)
 
         def begin(index: int) -> Future[str]:
             return beside.submit(
@@ -162,6 +173,8 @@ def main() -> int:
             print(f"== engine with {name} ({mpicc})", flush=True)
             if said := building.result():
                 print(said, file=sys.stderr)
+                return 1
+            if not installing.result():
                 return 1
             if index + 1 < len(compilers):
                 building = begin(index + 1)
