@@ -352,7 +352,7 @@ def test_rules_that_are_not_there(effio: Effio) -> None:
     result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
     done = effio.call("accept", "blue-water", result)
     assert done.returncode == 2
-    assert "neither a file nor one of blue-waters" in done.stderr
+    assert "neither a file nor one of b_eff_io-official, blue-waters" in done.stderr
     (effio.cwd / "large.toml").write_text("#" * (MAX_BYTES + 1))
     with pytest.raises(EffioError, match="larger than 4 MiB"):
         load_rules(str(effio.cwd / "large.toml"))

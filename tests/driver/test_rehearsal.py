@@ -149,7 +149,7 @@ def _rulings(told: Acceptance) -> dict[str, tuple[Ruling, str]]:
 
 
 def test_every_shipped_rule_file_is_rehearsed_here() -> None:
-    assert shipped() == ["blue-waters"]
+    assert shipped() == ["b_eff_io-official", "blue-waters"]
 
 
 def test_a_system_that_keeps_everything_is_accepted(
@@ -260,3 +260,54 @@ def test_a_test_over_different_things_says_so(tmp_path: Path, steps: dict[str, L
     assert "measured with different where.block_bytes" in str(row[7])
     (flash,) = found["results-FLASH"].rows
     assert (flash[0], flash[6], flash[7]) == ("FLASH I/O", 3, "")
+
+
+@pytest.fixture(scope="module")
+def official(any_engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    """The step of b_eff_io-official at scale 1: 30 minutes of virtual time."""
+    engine = Program(any_engine.program, "of the test")
+    study = study_of(
+        path_of("b_eff_io-official"), Asked(), engine, lambda: Ranks(1), lambda _: None
+    )
+    (point,) = study.points
+    words = [word for word in point.words() if not word.startswith("--dir=")]
+    slow = ["--backend=sim", "--backend-options=rank-rate=100kB/s", "--memory-per-rank=256MiB"]
+    cwd = tmp_path_factory.mktemp("official")
+    run = any_engine.run(
+        ["b-eff-io", *words, *slow, "--quiet", "--result", "r.jsonl"], cwd, ranks=1
+    )
+    assert run.code == 0, str(run)
+    return [json.loads(line) for line in (cwd / "r.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "through", "failed", "verdict"),
+    [
+        (599.0, "mpiio", [], "ACCEPTED"),
+        (601.0, "mpiio", ["balance"], "NOT ACCEPTED"),
+        (599.0, "sim", ["official"], "NOT ACCEPTED"),
+        (None, "mpiio", [], "NOT DECIDED"),
+    ],
+)
+def test_an_official_b_eff_io_is_valid_and_balanced(
+    seconds: float | None, through: str, failed: list[str], verdict: str, tmp_path: Path,
+    official: Lines,
+) -> None:  # fmt: skip
+    """As if through MPI-IO, and with this much time for writing the memory."""
+    lines: Lines = []
+    for line in json.loads(json.dumps(official)):
+        if line["kind"] == "figure" and line["valid"] is False and through == "mpiio":
+            # It is the only criterion that a simulated run does not reach.
+            assert [c["text"] for c in line["detail"]["criteria"] if not c["reached"]] == [
+                "storage is reached through MPI-IO, not sim"
+            ]
+            line |= {"valid": True, "reasons": []}
+        if line.get("name") == "balance_time":
+            line["metric"] |= {"value": seconds, "reason": "" if seconds else "memory not known"}
+        lines.append(line)
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run = Judged("r", path, read_result(path), {})
+    found = accept(load_rules("b_eff_io-official"), [run], rehearse=True)
+    assert [o.rule.id for o in found.outcomes if o.ruling is Ruling.FAIL] == failed
+    assert found.verdict.endswith(f"would be {verdict}")
