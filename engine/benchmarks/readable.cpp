@@ -7,12 +7,12 @@
 #include <array>
 #include <span>
 
-#include "storage/posix_calls.hpp"
+#include "storage/late_views.hpp"
 
 namespace effio {
 
-Status Readable::fits(const std::string& path, std::int64_t end) {
-    const auto size = size_of(path);
+Status Readable::fits(Session& session, const std::string& path, std::int64_t end) {
+    const auto size = size_of_late(session, path, end);
     if (!size || *size >= end) return {};
     return io_error("read", path,
                     fmt::format("the file holds {} bytes, this phase reads up to {}", *size, end));

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "parallel/comm.hpp"
+#include "parallel/session.hpp"
 #include "storage/data_extents.hpp"
 
 namespace effio {
@@ -21,7 +22,7 @@ class Readable {
 
     /// Returns an error if the file is shorter than `end` bytes. A missing file is not an error
     /// here; opening it reports that.
-    static Status fits(const std::string& path, std::int64_t end);
+    static Status fits(Session& session, const std::string& path, std::int64_t end);
     /// Notes that this rank reads these bytes. Calls for one file follow each other.
     void reads(const std::string& path, std::int64_t begin, std::int64_t end);
     /// Notes that this rank reads `bytes` somewhere between `begin` and `end`. Returns false, and

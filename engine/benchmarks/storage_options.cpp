@@ -41,6 +41,8 @@ void StorageOptions::declare_rules(OptionTable& table) {
             "whichever is least");
     table.flag("keep", keep, "keep the data files");
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    table.flag("node-local", node_local,
+               "each node has its own directory of this name; else all nodes must see the same");
     table.on_off("call-times", call_times,
                  "time each call into a histogram (the result states the cost of timing a call)");
     cache.declare(table);

@@ -29,6 +29,7 @@ struct StorageOptions {
     std::optional<Bytes> max_bytes;
     bool keep = false;
     bool overwrite = false;
+    bool node_local = false;
     bool call_times = true;
     CacheOptions cache;
 

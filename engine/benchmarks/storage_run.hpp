@@ -26,6 +26,7 @@ Target::Request request_of(const Options& options) {
     request.overwrite = options.overwrite;
     request.keep = options.keep;
     request.max_bytes = options.max_bytes;
+    request.node_local = options.node_local;
     return request;
 }
 

@@ -10,6 +10,7 @@
 #include "benchmarks/readable.hpp"
 #include "benchmarks/storage_run.hpp"
 #include "storage/cache_watch.hpp"
+#include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -53,7 +54,7 @@ Result<Footprint> sized(Session& session, std::span<const std::string> paths, st
     Status found;
     for (const auto& path : paths) {
         session.progress.beat();
-        const auto size = size_of(path);
+        const auto size = size_of_late(session, path, together ? 0 : least);
         if (!size) {
             found = size.error();
             continue;

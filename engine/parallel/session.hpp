@@ -65,6 +65,10 @@ struct Session {
     double cap_share = 1;  ///< of what may be filled of a file system, if nobody said how much
     /// Of other groups, at work at the same time on the storage that `sim` pretends.
     int ranks_beside = 0;
+    int nodes = 1;  ///< that the ranks of this group are on
+    /// A node may see a name or a size that another node has changed a moment ago as it was before
+    /// (storage/late_views.hpp).
+    bool late_views = false;
     bool classic = false;  ///< the command line is that of an original, and so is what it allows
     /// The run's exit code, once its last line is written: whatever ends the process from then on,
     /// it leaves with this.

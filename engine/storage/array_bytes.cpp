@@ -7,6 +7,7 @@
 
 #include "parallel/agree.hpp"
 #include "storage/array_libraries.hpp"
+#include "storage/late_views.hpp"
 
 namespace effio {
 namespace {
@@ -128,9 +129,14 @@ class BytesArrayLibrary : public ArrayLibrary {
         auto file = storage_->open(comm, {request.path, mode, Element::byte, request.hints});
         if (!file) return file.error();
         if (!mode.write && storage_->capabilities().stores_data) {
-            const auto size = (*file)->size();
-            if (!size) return size.error();
             const std::int64_t needed = request.schema.bytes();
+            auto size = (*file)->size();
+            look_until(session(), [&] {
+                if (!size || *size >= needed) return true;
+                size = (*file)->size();
+                return !size || *size >= needed;
+            });
+            if (!size) return size.error();
             if (*size < needed) return too_short(request.path, *size, needed);
         }
         return std::unique_ptr<ArrayFile>(

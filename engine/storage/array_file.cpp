@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -141,11 +142,16 @@ Result<std::unique_ptr<ArrayFile>> ArrayLibrary::checked(
 
 Result<std::unique_ptr<ArrayFile>> ArrayLibrary::create(const Comm& comm,
                                                         const ArrayRequest& request) {
+    wait_until_gone(session_, comm, request.path);
     return checked(do_create(comm, request));
 }
 
 Result<std::unique_ptr<ArrayFile>> ArrayLibrary::open(const Comm& comm,
                                                       const ArrayRequest& request) {
+    // Libraries take the kernel's size of the file for its end.
+    if (session_.late_views && size_of(request.path)) {
+        (void)size_of_late(session_, request.path, request.schema.bytes());
+    }
     return checked(do_open(comm, request));
 }
 

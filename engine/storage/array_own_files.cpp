@@ -12,6 +12,7 @@
 #include <map>
 
 #include "storage/array_libraries.hpp"
+#include "storage/late_views.hpp"
 #include "storage/own_shares.hpp"
 #include "storage/posix.hpp"
 #include "storage/posix_calls.hpp"
@@ -73,7 +74,7 @@ class OwnArrayFile : public OwnSharesFile {
         if (!descriptor) return descriptor.error();
         OwnFile file{std::move(*descriptor), path, OwnFileLayout(schema(), format_, writer)};
         if (!writing_) {
-            const auto size = size_of(file.descriptor.get(), path);
+            const auto size = size_of_late(session(), path, file.layout.bytes());
             if (!size) return size.error();
             if (*size < file.layout.bytes()) return too_short(path, *size, file.layout.bytes());
         }

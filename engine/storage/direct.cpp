@@ -93,7 +93,7 @@ class DirectStorage : public PosixStorage {
 
     Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
         session().progress.call("open");
-        auto direct = open_together(comm, request.path, request.mode, O_DIRECT);
+        auto direct = open_together(session(), comm, request.path, request.mode, O_DIRECT);
         session().progress.beat();
         if (!direct) {
             if (direct.error().system_code == EINVAL) {
@@ -105,7 +105,7 @@ class DirectStorage : public PosixStorage {
         if (settings_.buffers_unaligned) {
             OpenMode again = request.mode;
             again.create = again.exclusive = false;
-            auto second = open_together(comm, request.path, again);
+            auto second = open_together(session(), comm, request.path, again);
             if (!second) return session().signed_error(second.error());
             buffered = std::move(*second);
         }

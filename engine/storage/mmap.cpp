@@ -167,7 +167,7 @@ class MmapStorage : public PosixStorage {
         session().progress.call("open");
         OpenMode mode = request.mode;
         mode.read = true;  // pages are read before a part of them is written
-        auto fd = open_together(comm, request.path, mode);
+        auto fd = open_together(session(), comm, request.path, mode);
         session().progress.beat();
         if (!fd) return session().signed_error(fd.error());
         return std::unique_ptr<ByteFile>(

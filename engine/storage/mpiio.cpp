@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "storage/guarded_path.hpp"
+#include "storage/late_views.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/mpi_queue.hpp"
 #include "storage/removal.hpp"
@@ -299,6 +300,7 @@ class MpiStorage : public Storage {
         session().progress.call("MPI_File_open");
         const Info info(request.hints);
         MPI_File file = MPI_FILE_NULL;
+        if (request.mode.create) wait_until_gone(session(), comm, request.path);
         const int code = MPI_File_open(comm.raw(), request.path.c_str(), amode_of(request.mode),
                                        info.raw(), &file);
         session().progress.beat();

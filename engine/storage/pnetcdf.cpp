@@ -6,6 +6,7 @@
 
 #include "storage/array_libraries.hpp"
 #include "storage/guarded_path.hpp"
+#include "storage/late_views.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
 #include "storage/posix_calls.hpp"
@@ -102,7 +103,7 @@ class PnetcdfFile : public ArrayFile {
             variables_.push_back(id);
         }
         // Reading behind the end of a file that was cut short is no error to the library.
-        const auto size = size_of(path());
+        const auto size = size_of_late(session(), path(), partial ? 0 : needed);
         if (!size) return size.error();
         if (!partial && *size < needed) return too_short(path(), *size, needed);
         if (partial && !writes) end_ = *size;

@@ -50,7 +50,7 @@ Capabilities PosixStorage::capabilities() const {
 
 Result<std::unique_ptr<ByteFile>> PosixStorage::open(const Comm& comm, const OpenRequest& request) {
     session().progress.call("open");
-    auto fd = open_together(comm, request.path, request.mode);
+    auto fd = open_together(session(), comm, request.path, request.mode);
     session().progress.beat();
     if (!fd) return session().signed_error(fd.error());
     return std::unique_ptr<ByteFile>(

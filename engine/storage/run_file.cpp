@@ -3,16 +3,20 @@
 
 #include <fcntl.h>
 
+#include "storage/late_views.hpp"
+
 namespace effio {
 namespace {
 
-Result<Descriptor> open_by_mode(const Comm& comm, const std::string& real_path,
+Result<Descriptor> open_by_mode(Session& session, const Comm& comm, const std::string& real_path,
                                 const OpenMode& mode, int flags) {
     flags |= mode.write ? (mode.read ? O_RDWR : O_WRONLY) : O_RDONLY;
     if (mode.create) flags |= O_CREAT;
-    if (!mode.exclusive) return open_file(real_path, flags);
+    const bool late = session.late_views && mode.create && comm.size() > 1;
+    if (!mode.exclusive && !late) return open_file(real_path, flags);
+    if (late) wait_until_gone(session, comm, real_path);
     if (comm.is_root()) {
-        auto created = open_file(real_path, flags | O_EXCL);
+        auto created = open_file(real_path, flags | (mode.exclusive ? O_EXCL : 0));
         int code = created ? 0 : created.error().system_code;
         comm.broadcast(code);
         return created;
@@ -25,9 +29,9 @@ Result<Descriptor> open_by_mode(const Comm& comm, const std::string& real_path,
 
 }  // namespace
 
-Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
+Result<Descriptor> open_together(Session& session, const Comm& comm, const std::string& real_path,
                                  const OpenMode& mode, int flags) {
-    auto opened = open_by_mode(comm, real_path, mode, flags);
+    auto opened = open_by_mode(session, comm, real_path, mode, flags);
     if (!mode.delete_on_close || comm.size() == 1) return opened;
     // The root removes the name when it closes. A rank that opens after that would create it anew.
     int all = opened ? 1 : 0;

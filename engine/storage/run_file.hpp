@@ -14,8 +14,9 @@ namespace effio {
 /// Collective open of `real_path` by every rank of `comm`. With `exclusive` the root creates the
 /// file and the others open what it made, so that exactly one rank can be the creator. With
 /// `delete_on_close` all ranks have the file open, or none, when it returns. `flags` are added to
-/// those of the mode.
-Result<Descriptor> open_together(const Comm& comm, const std::string& real_path,
+/// those of the mode. Where views are late (storage/late_views.hpp), the root is also the first to
+/// create a file that may exist.
+Result<Descriptor> open_together(Session& session, const Comm& comm, const std::string& real_path,
                                  const OpenMode& mode, int flags = 0);
 
 class RunFile : public ByteFile {

@@ -151,7 +151,7 @@ class SimStorage : public Storage {
     Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
         session().progress.call("open");
         const std::string real = room_.inside(request.path);
-        auto fd = open_together(comm, real, request.mode);
+        auto fd = open_together(session(), comm, real, request.mode);
         comm.join_clocks(model_.open.count);
         if (!fd) return session().signed_error(fd.error());
         return std::unique_ptr<ByteFile>(std::make_unique<SimFile>(

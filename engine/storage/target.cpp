@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/target.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,11 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <limits>
 #include <random>
+#include <thread>
 
 #include "parallel/system.hpp"
 #include "storage/posix_calls.hpp"
@@ -195,6 +198,9 @@ Status Target::check_directories() {
         if (auto usable = check_directory(all[i], mode); !usable) return usable;
         auto fs = find_file_system(all[i]);
         if (!fs) return fs.error();
+        if (fs->total_bytes > 0 && (fs->free_bytes == 0 || fs->quota_free_bytes == 0)) {
+            full_ = all[i];
+        }
         // What the run makes is dealt out over the directories; the fullest of them sets the limit.
         ByteCap cap = find_cap(*fs, find_memory().available_bytes, request_.max_bytes);
         if (!request_.max_bytes && cap_share_ < 1) {
@@ -261,6 +267,10 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
         mine.fail(made.error());
     }
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
+    if (auto shared = target.check_shared(session); !shared) {
+        target.remove_made_directories();
+        return shared.error();
+    }
     Existing existing;
     Existing replaced;
     auto checked = target.check_directories();
@@ -268,9 +278,28 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     if (checked) checked = target.check_names(existing, replaced);
     if (!checked) mine.fail(session.signed_error(checked.error()));
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
-    std::array sums{existing.files, replaced.files, existing.bytes + replaced.bytes,
-                    std::ssize(target.not_ours_)};
+    const bool late = session.nodes > 1 && target.file_system_->type.starts_with("fuse");
+    std::array sums{existing.files,
+                    replaced.files,
+                    existing.bytes + replaced.bytes,
+                    std::ssize(target.not_ours_),
+                    std::int64_t{late ? 1 : 0},
+                    std::int64_t{target.full_.empty() ? 0 : 1}};
     session.comm.sum(std::span<std::int64_t>(sums));
+    session.late_views = sums[4] > 0;
+    // What --max-bytes says is no space. Existing files have theirs.
+    if (sums[5] > 0 && sums[2] == 0 && !r.only_read && !r.adopt_trees) {
+        if (!target.full_.empty()) {
+            mine.fail(session.signed_error(
+                io_error("plan the run", target.full_,
+                         "the file system is full: 0 bytes are available; free some, or use "
+                         "another directory")));
+        }
+        if (auto agreed = agree(session, session.comm, mine); agreed.failed()) {
+            target.remove_made_directories();
+            return *agreed.error;
+        }
+    }
     target.existing_ = sums[0];
     target.replaced_ = sums[1];
     target.all_ours_ = sums[3] == 0;
@@ -279,6 +308,64 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     target.cap_.bytes = session.comm.min(target.cap_.bytes);
     if (!r.max_bytes) target.cap_.bytes += sums[2];
     return target;
+}
+
+/// On several nodes: whether a file that the root makes is there on all of them.
+Status Target::check_shared(Session& session) const {
+    const auto& r = request_;
+    if (session.nodes == 1 || r.only_read || r.node_local) return {};
+    const Topology topology = find_topology(session.comm);
+    for (const auto& directory : directories()) {
+        if (auto same = check_shared(session, topology, directory); !same) return same;
+    }
+    return {};
+}
+
+Status Target::check_shared(Session& session, const Topology& topology,
+                            const std::string& directory) const {
+    const std::string path = joined(directory, ".effio-shared-" + token_);
+    session.progress.call("look for a file of another node");
+    // Where none can be made, check_directories says why.
+    const bool made =
+        session.comm.is_root() && bool(open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+    if (session.comm.max(made ? 1 : 0) == 0) return {};
+    bool seen = true;
+    if (topology.is_node_leader()) {
+        constexpr double longest = 5;
+        constexpr auto pause = std::chrono::milliseconds(50);
+        const double start = Clock::monotonic_seconds();
+        while (!(seen = access(path.c_str(), F_OK) == 0) &&
+               Clock::monotonic_seconds() - start < longest) {
+            std::this_thread::sleep_for(pause);
+            session.progress.beat();
+        }
+    }
+    const int missing = session.comm.sum(seen ? 0 : 1);
+    if (made) unlink(path.c_str());
+    if (missing == 0) return {};
+    constexpr int most_named = 8;
+    const auto without = session.comm.split(
+        seen || !topology.is_node_leader() ? std::nullopt : std::optional<int>(0));
+    // Of the first of them to all.
+    std::string names;
+    if (without) {
+        const auto all = without->gather(topology.node_name);
+        for (std::size_t i = 0; i < all.size() && i < most_named; ++i) {
+            names += (i == 0 ? "" : ", ") + all[i];
+        }
+        if (all.size() > most_named) names += ", ...";
+    }
+    const int none = session.comm.size();
+    const int from = session.comm.min(names.empty() ? none : session.comm.rank());
+    session.comm.broadcast(names, from);
+    std::string home = topology.node_name;
+    session.comm.broadcast(home);
+    return io_error(
+        "plan the run", directory,
+        fmt::format("the directory is not shared by all nodes: a file that rank 0 made there on {} "
+                    "is not seen on {} of {} nodes ({}); use a directory of a shared file system, "
+                    "or give --node-local if each node is to use its own",
+                    home, missing, topology.nodes, names));
 }
 
 Json Target::describe(const FileSet& set, const std::string& directory, bool keep) {

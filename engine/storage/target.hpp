@@ -21,6 +21,7 @@
 #include "parallel/agree.hpp"
 #include "parallel/file_system.hpp"
 #include "parallel/session.hpp"
+#include "parallel/topology.hpp"
 #include "storage/byte_file.hpp"
 #include "storage/file_set.hpp"
 #include "storage/own_tree.hpp"
@@ -69,10 +70,14 @@ class Target {
         bool only_read = false;     ///< nothing is created or removed; all files must exist
         bool keep = false;
         std::optional<Bytes> max_bytes;
+        /// Each node has its own directories under these names, on purpose.
+        bool node_local = false;
     };
 
     /// Collective. Checks the directories, the names in them and the space; creates nothing but
-    /// missing directories, and removes trees of earlier runs that are to be overwritten.
+    /// missing directories, and removes trees of earlier runs that are to be overwritten. On
+    /// several nodes a file shows, for a moment, whether all see the same directories. Sets
+    /// Session::late_views.
     static Result<Target> prepare(Session& session, Storage& storage, Request request) {
         return prepare(session, storage.capabilities().real_files, std::move(request));
     }
@@ -144,6 +149,9 @@ class Target {
     Status check_tree(const TreeSet& set, const std::string& path) const;
     Status remove_tree(const TreeSet& set, const std::string& path) const;
     Status make_missing_directories();
+    Status check_shared(Session& session) const;
+    Status check_shared(Session& session, const Topology& topology,
+                        const std::string& directory) const;
     std::vector<std::string> directories() const;
 
     Request request_;
@@ -154,6 +162,7 @@ class Target {
     std::optional<FileSystem> file_system_;
     double cap_share_ = 1;
     bool real_ = true;
+    std::string full_;  ///< a directory without space that is free, if there is one
     std::int64_t existing_ = 0;
     std::int64_t replaced_ = 0;
     std::string first_existing_;

@@ -365,7 +365,8 @@ class UringStorage : public PosixStorage {
     }
     Result<std::unique_ptr<ByteFile>> open(const Comm& comm, const OpenRequest& request) override {
         session().progress.call("open");
-        auto fd = open_together(comm, request.path, request.mode, settings_.direct ? O_DIRECT : 0);
+        auto fd = open_together(session(), comm, request.path, request.mode,
+                                settings_.direct ? O_DIRECT : 0);
         session().progress.beat();
         if (!fd) {
             if (settings_.direct && fd.error().system_code == EINVAL) {

@@ -19,6 +19,7 @@ NOT_RUN = {
     "effio clean FILE": "needs a run that was killed on this machine; tests/driver/test_clean.py",
     "effio clean RUN": "needs a run that was killed on this machine; tests/driver/test_clean.py",
     "effio clean interference.jsonl": "needs a result of a job that was killed",
+    "effio doctor --dir DIR": "needs a directory; docs/servers.md runs it in a block",
     "effio engine build --mpicc /opt/openmpi/bin/mpicc": "compiles an engine",
     "effio engine use NAME": "there is no engine of that name",
     "effio run CAMPAIGN --interleave NAME=A,B": "no shipped campaign has such an axis",

@@ -162,7 +162,7 @@ def test_a_run_whose_time_is_up_is_asked_to_stop(tmp_path: Path) -> None:
 
 HANGS = """
 import sys, time
-print("effio-mpi: hung: fsync /data/file: no progress for 30 s (rank 1 on b)", file=sys.stderr)
+print("effio: hung: fsync /data/file: no progress for 30 s (rank 1 on b)", file=sys.stderr)
 while True:
     print('{"effio_progress": 1}', file=sys.stderr, flush=True)
     time.sleep(0.1)
@@ -179,4 +179,4 @@ def test_ranks_that_cannot_leave_are_not_waited_for_although_others_speak(
     with view:
         outcome = Watch(launch, tmp_path, f"test-{tmp_path.name}", view, quiet=True).run()
     assert outcome.hung == "it was still there 0 s after its last word"
-    assert outcome.last_words[-1].startswith("effio-mpi: hung: fsync /data/file")
+    assert outcome.last_words[0].startswith("effio: hung: fsync /data/file")

@@ -24,8 +24,8 @@ pytestmark = [
 ]
 
 PHASES = {
-    "write": "ior --phases write --block 32MiB --transfer 1MiB --repetitions 100 --sync end",
-    "read": "ior --phases write,read --block 32MiB --transfer 1MiB --repetitions 100",
+    "write": "ior --phases write --block 8MiB --transfer 1MiB --repetitions 100 --sync end",
+    "read": "ior --phases write,read --block 8MiB --transfer 1MiB --repetitions 100",
     "names": "mdtest --items 200 --iterations 100 --things files --write-bytes 4KiB",
 }
 WATCHDOG = 15  # seconds

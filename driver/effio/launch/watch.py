@@ -36,7 +36,7 @@ _PROGRESS_EVERY_SECONDS = 2.0
 _GRACE_SECONDS = 5.0
 _MAX_LOGGED_LINE = 1 << 20
 # A rank that hangs in a call of a file system (FUSE, NFS) cannot leave, and its launcher waits.
-_ENGINE_HANGS = "effio-mpi: hung: "
+_ENGINE_HANGS = ("effio: hung: ", "effio-mpi: hung: ")  # the sentinel of a rank; the run
 _TO_LEAVE_SECONDS = 20.0
 _ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
 

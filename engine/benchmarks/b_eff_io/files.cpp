@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/runner.hpp"
+#include "storage/late_views.hpp"
 
 namespace effio::b_eff_io {
 namespace {
@@ -95,7 +96,12 @@ Status Runner::check_size(OpenFile& f, const Row& row) {
     if (f.type == Type::segmented || f.type == Type::seg_coll) {
         expected = (p.ranks - 1) * p.segment.bytes + own;
     }
-    const auto size = f.file->size();
+    auto size = f.file->size();
+    look_until(session_, [&] {
+        if (!size || *size >= expected) return true;
+        size = f.file->size();
+        return !size || *size >= expected;
+    });
     if (!size) return size.error();
     if (*size >= expected) return {};
     return io_error(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is done around the phases, untimed: caches, sizes, removal.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "benchmarks/count_file.hpp"
 #include "benchmarks/ior/runner.hpp"
 #include "storage/cache_watch.hpp"
+#include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio::ior {
@@ -39,15 +41,16 @@ Status Runner::check_readable(const Task& task, Readable& readable) const {
         if (task.transfers[i] == 0) continue;
         const std::int64_t number = worker(task.owner, i);
         const std::string path = path_of(task, number);
-        const auto size = size_of(path);
-        if (!size) return size.error();
         // Of several files none tells; opening them does.
-        if (storage_.files_of(path).size() > 1) continue;
+        const bool several = storage_.files_of(path).size() > 1;
+        const bool anywhere = p.order == Order::random;
+        const std::int64_t needed = end_of_read(g, number, task.transfers[i]);
+        const auto size = size_of_late(session_, path, several || anywhere ? 0 : needed);
+        if (!size) return size.error();
+        if (several) continue;
         if (storage_.capabilities().plain)
             count_holes(g, number, task.transfers[i], path, readable);
-        if (p.order == Order::random) continue;
-        const std::int64_t needed = end_of_read(g, number, task.transfers[i]);
-        if (*size >= needed) continue;
+        if (anywhere || *size >= needed) continue;
         const std::int64_t rest = *size / task.transfer * task.transfer;
         std::string advice;
         if (g.files == Files::per_process && g.segments == 1 && storage_.capabilities().plain) {
@@ -93,6 +96,9 @@ std::vector<std::string> Runner::files_of(const Task& task) const {
 void Runner::before_reading(const Task& task, Cold& cold, Readable& readable, Outcome& mine) {
     const auto& p = setup_.parameters;
     if (!real_files_) return;
+    if (session_.late_views) {
+        for (auto& path : files_of(task)) seen_.push_back(std::move(path));
+    }
     const bool drops = p.storage.cache.drop;
     if (drops && p.writes() && p.sync == SyncWhen::never) {
         // Only clean pages can be dropped.
@@ -146,6 +152,14 @@ void Runner::remove_files(std::int64_t repetition) {
     remove_own(repetition, mine);
     const double seconds = comm_.max(session_.clock.now() - start);
     note(agree(session_, comm_, mine));
+    if (session_.late_views) {
+        // A rank that has read another's file would open the old one under its name again.
+        for (const auto& path : seen_) {
+            look_until(session_, [&path] { return access(path.c_str(), F_OK) != 0; });
+        }
+        seen_.clear();
+        comm_.barrier();
+    }
     notify_([&](Observer& o) { o.removed(repetition, seconds); });
 }
 

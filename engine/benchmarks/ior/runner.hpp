@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "benchmarks/benchmark.hpp"
@@ -148,6 +149,7 @@ class Runner {
     bool in_step_;
     std::uint64_t base_seed_ = 0;
     double begin_ = 0;
+    std::vector<std::string> seen_;  ///< files that were read, until others remove them
     /// Of the latest write phase with this transfer size, on this rank's workers.
     std::optional<std::vector<std::int64_t>> written_;
     RunResult result_;

@@ -99,6 +99,7 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology, Js
 
 RunEnd run_task(const Task& task, Session& session, const World& world) {
     Topology topology = find_topology(session.comm);
+    session.nodes = topology.nodes;
     std::unique_ptr<SimRoom> room;
     if (session.clock.is_virtual()) {
         auto made = SimRoom::create(session.comm);

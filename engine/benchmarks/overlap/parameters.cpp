@@ -85,6 +85,8 @@ void Parameters::declare(OptionTable& table) {
         .automatic("80 % of the free space, the quota, or half of the memory on tmpfs");
     table.flag("keep", keep, "keep the data files");
     table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    table.flag("node-local", node_local,
+               "each node has its own directory of this name; else all nodes must see the same");
     cache.declare(table);
 }
 

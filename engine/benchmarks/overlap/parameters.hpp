@@ -34,6 +34,7 @@ struct Parameters {
     std::optional<Bytes> max_bytes;
     bool keep = false;
     bool overwrite = false;
+    bool node_local = false;
 
     Parameters() { backend.name = "mpiio"; }
     void declare(OptionTable& table);

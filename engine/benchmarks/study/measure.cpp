@@ -154,13 +154,13 @@ Status Measure::look_at_files(Readable& readable) const {
     if (cell.arrays) {
         const std::int64_t least =
             apart() ? cell.arrays->share_bytes(owner_) : cell.arrays->bytes();
-        return Readable::fits(path_, least);
+        return Readable::fits(session(), path_, least);
     }
     // Only the format knows what else a file contains.
     if (!storage_.capabilities().plain || cell.parts_of_file > 1) return {};
     if (cell.items) {
         for (const auto& path : own_files()) {
-            if (auto fits = Readable::fits(path, cell.file_bytes); !fits) return fits;
+            if (auto fits = Readable::fits(session(), path, cell.file_bytes); !fits) return fits;
             readable.reads(path, 0, cell.file_bytes);
             session().progress.beat();
         }
@@ -170,7 +170,7 @@ Status Measure::look_at_files(Readable& readable) const {
                                : addresses_.calls() > 0 ? addresses_.place(0)
                                                         : 0;
     const std::int64_t end = cell.streams ? begin + cell.streams->bytes(owner_) : addresses_.end();
-    if (auto fits = Readable::fits(path_, end); !fits) return fits;
+    if (auto fits = Readable::fits(session(), path_, end); !fits) return fits;
     const std::int64_t bytes = cell.streams ? end - begin : addresses_.bytes();
     if (readable.reads_within(path_, begin, end, bytes)) return {};
     if (cell.streams) {

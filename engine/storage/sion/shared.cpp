@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "core/units.hpp"
+#include "storage/late_views.hpp"
 #include "storage/removal.hpp"
 #include "storage/sion/container.hpp"
 
@@ -195,6 +196,9 @@ Result<std::unique_ptr<SharedContainer>> SharedContainer::open(Session& session,
                                                                const Making& making) {
     session.progress.call("open");
     Result<Known> known = Known{};
+    for (std::int64_t file = 0; mode.create && file < making.files; ++file) {
+        wait_until_gone(session, comm, name_of_file(path, file));
+    }
     if (comm.is_root()) known = begin(path, mode, making);
     session.progress.beat();
     std::array<int, 2> failed{known ? 0 : 1, known ? 0 : known.error().system_code};

@@ -67,13 +67,14 @@ TEST_F(Holes, a_read_states_their_share) {
 }
 
 TEST_F(Holes, a_file_that_is_shorter_is_an_error) {
-    EXPECT_TRUE(Readable::fits(path, MiB));
-    const auto shorter = Readable::fits(path, MiB + 1);
+    TestSession here;
+    EXPECT_TRUE(Readable::fits(here.session, path, MiB));
+    const auto shorter = Readable::fits(here.session, path, MiB + 1);
     ASSERT_FALSE(shorter);
     EXPECT_EQ(shorter.error().cause,
               "the file holds 1048576 bytes, this phase reads up to 1048577");
     // A missing file is reported by its open.
-    EXPECT_TRUE(Readable::fits(path + ".none", 1));
+    EXPECT_TRUE(Readable::fits(here.session, path + ".none", 1));
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every benchmark of storage on two client nodes of each file system: its data are verified, and
+nothing is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+
+from .conftest import Mounted
+
+pytestmark = pytest.mark.timeout(300)
+
+RUNS = (
+    "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full",
+    "b-eff-io --backend posix --time 0s --memory-per-rank 1MiB --partitions 2 --verify full",
+    *(
+        f"ior --backend {backend} --block 256KiB --transfer 64KiB --repetitions 2 --verify inside"
+        for backend in ("posix", "direct", "mmap", "uring", "mpiio", "mpiio --collective")
+    ),
+    "ior --files per-process --read-from shifted --block 256KiB --transfer 64KiB --repetitions 2 "
+    "--verify inside",
+    "mdtest --items 8 --write-bytes 4KiB --verify --iterations 2 --also all",
+    *(
+        f"flash-io --backend {backend} --cells 4 --blocks 2 --files checkpoint --read all "
+        "--fill index"
+        for backend in ("posix", "mpiio", "hdf5", "pnetcdf")
+    ),
+    "libraries --edges 8 --processes 2 --hint-sets none",
+    "io-bench --size 256KiB --block 64KiB --copies 2",
+    "spiobench --task-size 256KiB --block 64KiB --tasks 2",
+    "ssca3 --grid 2 --depth 2 --sequences 4 --detections 2 --templates 2 --raw-size 16KiB "
+    "--image-size 8KiB --template-size 4KiB",
+    "tile-io --sz-tile-x 64 --sz-tile-y 64 --calls independent,collective --repetitions 2",
+    "pio --size 64KiB --buffer 16KiB",
+    "partest --size 64KiB --call 16KiB",
+    "saturation --size 256KiB --transfer 64KiB --processes 2 --repetitions 1",
+    "overlap --transfer 64KiB --repetitions 2 --work-time 1ms",
+)
+
+
+@pytest.mark.parametrize("words", RUNS)
+def test_a_benchmark_on_two_nodes(
+    words: str, engine: Engine, file_system: Mounted, tmp_path: Path
+) -> None:
+    run = file_system.run(engine, [*words.split(), "--quiet"], tmp_path)
+    if run.code == 6 and "is not in this build" in run.stderr:
+        pytest.skip("this build has no such library")
+    assert run.code == 0, run
+    assert run.result.run["system"]["nodes"] == 2
+    assert all(m["valid"] for m in run.result.measurements)
+    assert file_system.left() == []

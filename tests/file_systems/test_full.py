@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A MooseFS whose chunk servers have no space: calls would hang in fsync for a minute each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+
+from .conftest import ALL
+from .moosefs import moosefs
+from .nodes import NotHereError
+
+pytestmark = pytest.mark.skipif(not ALL, reason="takes minutes: make test-file-systems")
+
+
+def test_a_full_file_system_is_refused_and_the_card_stops(
+    any_engine: Engine, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    if not any_engine.is_openmpi:
+        pytest.skip("only Open MPI is started in a network namespace here")
+    try:
+        # As by default, each server leaves more free than its disk has.
+        making = moosefs(tmp_path_factory.mktemp("full"), clients=1, leave="4GiB")
+        with making as cluster:
+            client = cluster.clients[0]
+            start = time.monotonic()
+            done = subprocess.run(
+                [
+                    *(*client.enter(), sys.executable, "-m", "effio", "run", "quick"),
+                    *("--ranks", "2", "--no-report", "--dir", str(client.mount_point)),
+                ],
+                cwd=tmp_path,
+                env=any_engine.environment(
+                    {"EFFIO_ENGINE": str(any_engine.program), "EFFIO_MPIEXEC": any_engine.mpiexec}
+                ),
+                capture_output=True,
+                text=True,
+                timeout=100,
+                check=False,
+            )
+            seconds = time.monotonic() - start
+            left = list(client.mount_point.iterdir())
+    except NotHereError as reason:
+        pytest.skip(f"no MooseFS here: {reason}")
+    assert done.returncode == 3, done.stderr
+    assert "the file system is full: 0 bytes are available" in done.stderr
+    assert "b_eff_io: not run: stream could not go on" in done.stderr
+    assert left == []
+    assert seconds < 60

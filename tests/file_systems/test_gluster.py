@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Two client nodes on a GlusterFS: what a run needs to be true there, in seconds. The rest is in
+test_benchmarks.py (`make test-file-systems`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engines import Engine
+
+from .conftest import Mounted
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        # One file, made anew in each repetition under its old name, of which the other node keeps
+        # the old view for a second; read right after the other rank has written its half.
+        "ior --backend posix --block 128KiB --transfer 64KiB --repetitions 3 --verify inside",
+        "ior --backend mpiio --block 128KiB --transfer 64KiB --repetitions 2 --verify inside",
+        "mdtest --items 8 --write-bytes 4KiB --verify",
+    ],
+)
+def test_two_nodes_see_the_same_files(
+    words: str, mpi: Engine, distributed: Mounted, tmp_path: Path
+) -> None:
+    run = distributed.run(mpi, [*words.split(), "--quiet"], tmp_path)
+    assert run.code == 0, run
+    assert run.result.run["system"]["nodes"] == 2
+    assert all(m["valid"] for m in run.result.measurements)
+    assert distributed.left() == []
