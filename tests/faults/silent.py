@@ -44,6 +44,7 @@ FAULTS = {
     "bit in a read": Fault("a bit flips on the way from the file", "read", "bit={byte}"),
     "stale read": Fault("a read leaves the memory as it was", "read", "stale"),
     "half a read": Fault("half of a read leaves the memory as it was", "read", "lost"),
+    "bit in a message": Fault("a bit flips in a message between ranks", "message", "bit={byte}"),
 }
 
 # Small runs on 2 ranks with all verification on. A row is run with its backends only.
@@ -51,6 +52,8 @@ STREAMS = ("posix", "mpiio", "direct", "uring", "mmap")
 # They make no system call for a transfer: for them a file system changes the data
 # (fuse_files.py). It knows no order of writes to swap.
 BY_FILE_SYSTEM = ("uring", "mmap")
+# Messages between ranks, changed by faulty_messages.c.
+MESSAGES = "mpi"
 
 
 class Row(NamedTuple):
@@ -111,6 +114,11 @@ ROWS = {
     _CONTAINERS: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct")),
     # The rank that also writes and reads the metadata of the container.
     _METADATA: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct"), rank=0),
+    "b_eff": Row(
+        "b-eff --memory-per-rank 1MiB --repetitions 1 --random-patterns 2 --loop-time 100us "
+        "--verify all",
+        (MESSAGES,),
+    ),
     "overlap": Row(
         "overlap --transfer 64KiB --ways blocking --repetitions 2 --work-time 1ms",
     ),
@@ -127,6 +135,9 @@ class Strike(NamedTuple):
     def is_named_by(self, error: dict[str, Any], row: str) -> bool:
         """Whether an error of a result names the rank and the place: the file and an offset within
         the faulty bytes, or the end of the file there."""
+        if self.path == "message":
+            of_these = f"message of {self.bytes} B"
+            return error["rank"] is not None and of_these in error["cause"]
         if error["rank"] is None or error["path"] is None:
             return False
         if row in (_CONTAINERS, _METADATA):
@@ -156,18 +167,38 @@ class Setting:
     by_file_system: list[Strike] = field(default_factory=list)
 
     @property
+    def _log(self) -> Path:
+        return self.place / "strikes"
+
+    @property
     def faults(self) -> dict[str, Fault]:
         """Those that can be made."""
-        if self.backend not in BY_FILE_SYSTEM:
-            return FAULTS
-        return {name: fault for name, fault in FAULTS.items() if fault.kind != "swap"}
+        return {
+            name: fault
+            for name, fault in FAULTS.items()
+            if (fault.call == "message") == (self.backend == MESSAGES)
+            and (fault.kind != "swap" or self.backend not in BY_FILE_SYSTEM)
+        }
 
     def _words(self, row: str, data: Path) -> list[str]:
         made = ROWS[row]
         words = [*made.words.split(), made.option, self.backend, "--quiet"]
         if self.backend == "direct":
             words += made.for_direct.split()
-        return [*words, "--dir", str(data), "-o", str(data.with_suffix(".jsonl"))]
+        if self.backend != MESSAGES:
+            words += ["--dir", str(data)]
+        return [*words, "-o", str(data.with_suffix(".jsonl"))]
+
+    def _run_with_message(self, row: str, fault: str) -> Run:
+        data = Path(tempfile.mkdtemp(dir=self.place, prefix="data-"))
+        shim = self.engine.build / "tests" / "faults" / "effio_faulty_messages.so"
+        assert shim.exists(), f"{shim} is not built"
+        self._log.unlink(missing_ok=True)
+        found = re.fullmatch(r"message,bit=(\d+),nth=(\d+)", fault)
+        nth, byte = (found[2], found[1]) if found else ("0", "0")  # 0: only counted
+        prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT_LOG={self._log}"]
+        prefix.append(f"EFFIO_MESSAGE_FAULT={ROWS[row].rank},{nth},{byte}")
+        return self.engine.run(self._words(row, data), self.place, prefix=prefix)
 
     def _run_by_file_system(self, row: str, fault: str, more: tuple[str, ...]) -> Run:
         backing, data = (
@@ -184,23 +215,24 @@ class Setting:
 
     def run(self, row: str, fault: str, *more: str) -> Run:
         """With `fault` as faulty_calls.c takes it, on one rank and the files of data alone."""
+        if self.backend == MESSAGES:
+            return self._run_with_message(row, fault)
         if self.backend in BY_FILE_SYSTEM:
             return self._run_by_file_system(row, fault, more)
         data = Path(tempfile.mkdtemp(dir=self.place, prefix="data-"))
         shim = self.engine.build / "tests" / "faults" / "effio_faulty_calls.so"
         assert shim.exists(), f"{shim} is not built"
-        log = self.place / "strikes"
-        log.unlink(missing_ok=True)
+        self._log.unlink(missing_ok=True)
         prefix = [
             *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},rank={ROWS[row].rank},in={data}/"),
-            f"EFFIO_FAULT_LOG={log}",
+            f"EFFIO_FAULT_LOG={self._log}",
         ]
         return self.engine.run([*self._words(row, data), *more], self.place, prefix=prefix)
 
     def strikes(self) -> list[Strike]:
         if self.backend in BY_FILE_SYSTEM:
             return self.by_file_system
-        log = self.place / "strikes"
+        log = self._log
         lines = log.read_text().splitlines() if log.exists() else []
         found = (re.fullmatch(r".*: (\d+) bytes at (-?\d+) of (.*)", line) for line in lines)
         return [Strike(m[3], int(m[2]), int(m[1])) for m in found if m]
@@ -210,6 +242,8 @@ class Setting:
         the positive control of everything else."""
         run = self.run(row, f"{call},count")
         assert run.code == 0, run
+        if self.backend == MESSAGES:
+            return int(self._log.read_text().split()[0])
         return len(self.strikes())
 
     def found(self, row: str, fault: Fault, calls: int, draw: random.Random) -> bool:
@@ -233,15 +267,16 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
     """The counts for docs/safety.md: found of tried, one table for each MPI and backend."""
     lines: list[str] = []
     for setting, rows in counts.items():
+        faults = [fault for fault in FAULTS if any(fault in row for row in rows.values())]
         lines += [
-            f"| {setting} | {' | '.join(FAULTS)} |",
-            f"|---|{'--:|' * len(FAULTS)}",
+            f"| {setting} | {' | '.join(faults)} |",
+            f"|---|{'--:|' * len(faults)}",
         ]
         for name in ROWS:
             row = rows.get(name)
             if row is None:
                 continue
-            cells = (f"{row[f][0]} of {row[f][1]}" if f in row else "–" for f in FAULTS)
+            cells = (f"{row[f][0]} of {row[f][1]}" if f in row else "–" for f in faults)
             lines.append(f"| {name} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
@@ -252,7 +287,9 @@ def measure(
 ) -> dict[str, list[int]]:
     """The numbers of found and tried faults, for each fault that can occur."""
     counts = dict(before or {})
-    calls = {call: setting.calls(row, call) for call in sorted({f.call for f in FAULTS.values()})}
+    calls = {
+        call: setting.calls(row, call) for call in sorted({f.call for f in setting.faults.values()})
+    }
     for name, fault in setting.faults.items():
         if calls[fault.call] == 0:
             continue
