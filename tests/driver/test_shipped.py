@@ -17,6 +17,7 @@ import pytest
 
 from driver.conftest import Effio
 from driver.runs import wait_for
+from effio.campaign.file import load_shipped
 from effio.errors import ExitCode
 
 HEAD = 'title = "t"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "ior"\nranks = 1\n'
@@ -178,3 +179,20 @@ def test_saturation_halves_the_ranks(with_engine: Effio) -> None:
     assert ranks(64) == [1, 2, 4, 8, 16, 32, 64]
     assert ranks(3) == [1, 3]
     assert ranks(200) == [3, 6, 12, 25, 50, 100, 200]
+
+
+@pytest.mark.parametrize("file_system", ["lustre", "ext2/ext3"])
+def test_blue_waters_sets_stripes_where_lustre_is(file_system: str, tmp_path: Path) -> None:
+    for name, text in (("stat", f"echo {file_system}"), ("lfs", f'echo "$@" >> {tmp_path}/said')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    campaign = load_shipped("blue-waters")
+    for step in ("ior-3-4", "flash-io"):
+        for command in campaign.named(step).setup:
+            words = [word.replace("{dir}", "/scratch/a b") for word in command]
+            environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+            subprocess.run(words, env=environment, check=True, timeout=20)
+    said = tmp_path / "said"
+    lines = said.read_text().splitlines() if said.exists() else []
+    wanted = ["setstripe -c 1 /scratch/a b", "setstripe -c 16 /scratch/a b"]
+    assert lines == (wanted if file_system == "lustre" else [])
