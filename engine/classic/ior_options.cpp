@@ -317,6 +317,12 @@ class Reader {
         const auto equals = part.find('=');
         const std::string name(trimmed(part.substr(0, equals)));
         const Row* row = find(name);
+        if (row == nullptr && lower_case(name) == "storefileoffset") {
+            // Of IOR 3.x; today -l offset.
+            const bool off = equals != std::string_view::npos && part.substr(equals + 1) == "0";
+            if (!off) now_.data_type = "offset";
+            return;
+        }
         if (row == nullptr) {
             fault(fmt::format("{}: '{}' is no directive of ior", where, name));
         } else if (equals == std::string_view::npos) {
@@ -364,7 +370,7 @@ class Reader {
                 pending = true;
             }
         }
-        if (!stopped) fault(fmt::format("-f {}: 'IOR STOP' is missing", path));
+        // As in the original, the end of the file ends the script, too.
         if (pending) command_.tests.push_back(now_);
     }
 
@@ -409,7 +415,7 @@ std::string ior_help() {
         "ior: bulk reads and writes through POSIX, MPI-IO, HDF5 or PnetCDF, with the options and "
         "the output of "
         "IOR.\nFlags may stand together (-wk) and count (-vv); sizes take k, m, g, t, p.\n\n"
-        "  -f FILE            script: IOR START, directives, RUN, IOR STOP\n"
+        "  -f FILE            script: IOR START, directives, RUN[, IOR STOP]\n"
         "  -O KEY=VALUE,...   directives\n";
     for (const Row& row : rows()) {
         const std::string letter = row.letter != 0 ? fmt::format("-{}, ", row.letter) : "    ";
