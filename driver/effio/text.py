@@ -14,6 +14,10 @@ from difflib import get_close_matches
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
+_UNIT = r"(?:%|[KMGTPE]iB|[kMGTPE]?B(?:/s)?|[mµn]?s|min|h|[kMG]?op/s)(?![\w/])"
+_BEFORE_UNIT = re.compile(rf"(?<=\d) (?={_UNIT})|(?<=±) (?=\d)")
+_NUMBER = rf"[-−+]?\d[\d.e+-]*(?: {_UNIT})?"
+_ONE_VALUE = re.compile(rf"(?:[±<>] ?)?{_NUMBER}(?: (?:to|±) {_NUMBER})?(?: \(95 %\))?")
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -42,6 +46,16 @@ def size(count: float) -> str:
     value, unit = _scaled(count, _BINARY, 1024)
     text = f"{value:.0f}" if value == int(value) else significant(value, 4)
     return f"{text} {unit}"
+
+
+def whole(text: str) -> str:
+    """With no-break spaces in front of units, so that "14.0 s" stays on one line."""
+    return _BEFORE_UNIT.sub("\u00a0", text)
+
+
+def is_one_value(text: str) -> bool:
+    """Whether a text is one number, or a range of two, with units: "± 38.3 % (95 %)"."""
+    return _ONE_VALUE.fullmatch(text) is not None
 
 
 def exact_size(count: int) -> str:

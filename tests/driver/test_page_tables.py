@@ -125,10 +125,13 @@ def test_a_table_that_is_too_wide_keeps_its_first_column_in_sight(
     page = _open(browser, tables, tmp_path / "page.html")
     _assert_readable(page, tables, width)
     card = page.locator(".table-block .scroll")
+    note = page.locator(".table-block .beyond")
+    assert note.inner_text() == "scroll the table: more columns →"
     key = page.locator(".table-block tbody tr:nth-child(2) td:first-child")
     before = key.bounding_box()
     card.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
     assert card.evaluate("e => e.scrollLeft") > 0
+    page.wait_for_function("document.querySelector('.beyond').textContent === ''")
     after = key.bounding_box()
     assert before is not None
     assert after is not None
@@ -157,6 +160,30 @@ def test_the_button_of_a_table_covers_no_title(
     # A title of any length ends before the first button or is above it.
     end = heading["x"] + heading["width"]
     assert end <= more["x"] or heading["y"] + heading["height"] <= more["y"]
+    page.close()
+
+
+def test_a_table_that_is_too_long_says_so(browser: Browser, tmp_path: Path) -> None:
+    rows: list[list[Cell]] = [[f"row {i}", "± 38.3 % (95 %)"] for i in range(60)]
+    table = Table([Column("name"), Column("spread")], rows, "Long", "About all of them. " * 9)
+    page = _open(browser, [table], tmp_path / "page.html")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.locator(".table-block .beyond").inner_text() == "scroll the table: more rows ↓"
+        # The caption is below what scrolls, and as wide as the card.
+        caption, card = (
+            page.locator(".caption").bounding_box(),
+            page.locator(".scroll").bounding_box(),
+        )
+        assert caption is not None
+        assert card is not None
+        assert caption["y"] >= card["y"] + card["height"]
+        assert caption["x"] + caption["width"] <= card["x"] + card["width"] + 1
+        cell = page.locator("td.whole").first.bounding_box()
+        assert cell is not None
+        assert cell["height"] < 40
+    page.locator(".scroll").evaluate("e => { e.scrollTop = e.scrollHeight; }")
+    page.wait_for_function("document.querySelector('.beyond').textContent === ''")
     page.close()
 
 

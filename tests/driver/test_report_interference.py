@@ -8,6 +8,7 @@ from typing import Any
 
 from driver import made
 from effio.report.build import tell
+from effio.report.draw import figure_data
 from effio.report.html import render
 from effio.report.model import Report, Table
 from effio.store.reader import read_result
@@ -90,8 +91,10 @@ def test_phases_that_are_surely_slower_are_told_the_slowest_first(tmp_path: Path
     (matrix,) = [f for f in told.figures() if f.id == "slow-down"]
     (panel,) = matrix.variants[""]
     assert panel.y_labels == ["1 ior", "2 mdtest"]
-    assert panel.x_labels == ["2 mdtest", "1 ior"]
-    assert panel.values == [[1.5, None], [None, 2.5]]
+    assert panel.x_labels == ["1 ior", "2 mdtest"]
+    assert panel.values == [[None, 1.5], [2.5, None]]
+    (drawn,) = figure_data(matrix, "m")["variants"]
+    assert drawn["panels"][0]["shown"] == [["", "1.500"], ["2.500", ""]]
     tables = {b.title: b for s in told.sections for b in s.blocks if isinstance(b, Table)}
     (overlap,) = tables["Which phase met which, in all rounds"].rows
     assert overlap[:4] == ["1 ior", "write", "2 mdtest", "create (file)"]

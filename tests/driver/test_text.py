@@ -138,3 +138,14 @@ def test_numbers_and_their_nouns_come_from_one_helper() -> None:
         if _COUNTED.search(path.read_text())
     }
     assert found <= set(_NEVER_ONE)
+
+
+def test_a_number_and_its_unit_stay_on_one_line() -> None:
+    told = "took 14.0 s: 29 % of 1.5 GB/s, ± 3 op/s, 2 ranks, 3 sets"
+    nbsp = chr(0xA0)
+    kept = f"took 14.0{nbsp}s: 29{nbsp}% of 1.5{nbsp}GB/s, ±{nbsp}3{nbsp}op/s, 2 ranks, 3 sets"
+    assert text.whole(told) == kept
+    for value in ("± 38.3 % (95 %)", "275.6 MB/s to 762.6 MB/s", "64 KiB", "1.02", "< 3 ms"):
+        assert text.is_one_value(value), value
+    for value in ("3 of 4", "the rate", "1 of 10 is far from the others", ""):
+        assert not text.is_one_value(value), value

@@ -145,8 +145,9 @@ def x_values(panels: Iterable[Panel]) -> list[float]:
 def whisker_ends(figure: Figure, series: Series) -> list[tuple[int, float, float]]:
     """For each point with a whisker: its index, the lower and the upper end. A whisker without a
     lower end starts at its point. Rates, times and sizes are not negative, so their whiskers end at
-    0."""
+    0; on other axes at the lowest value that there is (`low`)."""
     least = 0.0 if figure.y.unit != "1" else -math.inf
+    least = max(least, figure.y.low) if figure.y.low is not None else least
     found = []
     for i, (y, high, low) in enumerate(zip_longest(series.y, series.high, series.low)):
         if y is not None and high is not None:

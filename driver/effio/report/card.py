@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from effio import text as fmt
 from effio.campaign.file import Line
-from effio.report.common.system import mpi_name
+from effio.report.common.system import data_directory, mpi_name
 from effio.report.model import Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
 from effio.store.evidence import MESSAGES, Evidence, Place, evidence_of, place_of, source_of
@@ -263,7 +263,8 @@ def device_card(
     """The card of (line, result, why there is none); figures of benchmarks stand below."""
     results = [result for _, result, _ in told if result is not None]
     below = [figure_note(*one) for one in told if one[0].show == "figure"]
-    place = next((r.run.file_system for r in results if r.run.file_system), None)
+    stored = next((r for r in results if r.run.file_system), None)
+    place = stored.run.file_system if stored else None
     if place is not None and place.memory_backed:
         below.insert(0, f"This directory lies in memory ({place.type}): nothing here is storage.")
     return Card(
@@ -278,9 +279,12 @@ def _where(results: Sequence[Result]) -> str:
     if not results:
         return ""
     run = max((r.run for r in results), key=lambda run: run.system.ranks)
-    place = next((r.run.file_system for r in results if r.run.file_system), None)
+    stored = next((r for r in results if r.run.file_system), None)
+    place = stored.run.file_system if stored else None
     parts = [
-        f"{place.type or 'unknown file system'} on {place.source}, {place.path}" if place else "",
+        f"{place.type or 'unknown file system'} on {place.source}, {data_directory(stored)}"
+        if stored and place
+        else "",
         f"{fmt.count_of(run.system.ranks, 'rank')} on {fmt.count_of(run.system.nodes, 'node')}",
         mpi_name(run.system.mpi.library),
         run.started,

@@ -13,6 +13,9 @@ from effio.report import axes
 from effio.report.model import Axis, Figure, Panel, Series
 
 COLOURS = 8
+# A heat map of up to this many columns and rows shows its values.
+_MOST_COLUMNS = 4
+_MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,13 @@ def _panel_data(figure: Figure, panel: Panel, looks: Looks) -> dict[str, Any]:
         "xLabels": list(panel.x_labels),
         "yLabels": list(panel.y_labels),
         "values": [list(row) for row in panel.values],
+        # Few cells have room for their values.
+        "shown": [
+            ["" if v is None else fmt.quantity(v, figure.y.unit) for v in row]
+            for row in panel.values
+        ]
+        if len(panel.x_labels) <= _MOST_COLUMNS and len(panel.y_labels) <= _MOST_ROWS
+        else [],
         "hover": [
             [
                 f"{panel.title} {y} × {x}: {fmt.quantity(value, figure.y.unit)}".strip()

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import effio
+from effio import text as fmt
 from effio.errors import EffioError, ExitCode
 from effio.report.bounds import STEPS, Limits, bounded, bounded_block
 from effio.report.draw import figure_data
 from effio.report.model import Block, Figure, Level, Reason, Report, Section, Table
+from effio.report.plotly_part import part_of
 from effio.store.folder import now_utc
 from effio.store.safe_files import write_atomically
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     import jinja2
 
 MAX_PAGE_BYTES = 10_000_000
+# The whole of plotly.js is several times as large.
+MAX_PART = 2_000_000
 PAGE_SUFFIXES = (".html", ".htm")
 _PAGE = Path(__file__).resolve().parent / "page"
 _MARKS: Mapping[str, str] = {"good": "✓", "warn": "!", "bad": "✗", "info": "i"}
@@ -78,8 +82,8 @@ def _sentence(verdict: str) -> str:
 def _plotly() -> tuple[str, str]:
     """plotly.js as it is in the page, compressed, and the checksum of what it becomes
     there."""
-    script = plotly_script().read_bytes()
-    return _packed(script), _hash(script.decode("utf-8"))
+    script = drawing_script()
+    return _packed(script.encode()), _hash(script)
 
 
 # A part of plotly.js: in a wheel next to the page; in a checkout where scripts/plotly puts it.
@@ -87,9 +91,17 @@ _PART = "plotly-cartesian.min.js"
 _PARTS = (_PAGE / _PART, Path(effio.__file__).resolve().parents[2] / ".deps" / "plotly" / _PART)
 
 
+def drawing_script() -> str:
+    """The part of plotly.js that draws all kinds of figures: as scripts/plotly has fetched it, or
+    cut out of the whole library. The whole library if this version cannot be cut."""
+    file = plotly_script()
+    script = file.read_text(encoding="utf-8")
+    return script if file in _PARTS else part_of(script) or script
+
+
 def has_part() -> bool:
     """Whether pages include only the needed part of plotly.js; a page with all of it has 2.2 MB."""
-    return any(part.is_file() for part in _PARTS)
+    return len(drawing_script()) < MAX_PART
 
 
 def plotly_script() -> Path:
@@ -141,12 +153,15 @@ def _environment() -> jinja2.Environment:
     """Templates are compiled once in a process."""
     import jinja2  # not at every start
 
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_PAGE),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
+    environment.filters["whole"] = fmt.whole
+    environment.tests["one_value"] = fmt.is_one_value
+    return environment
 
 
 def _render(

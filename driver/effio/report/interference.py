@@ -49,6 +49,11 @@ def _names(result: Result) -> dict[str, str]:
     return names
 
 
+def _numbers(groups: str) -> tuple[int, ...]:
+    """Of "1,3"."""
+    return tuple(int(n) for n in groups.split(",") if n.isdecimal())
+
+
 def _beside(figure: Figure, names: dict[str, str]) -> str:
     numbers = _word(figure, "beside").split(",")
     return ", ".join(names.get(n, n) for n in numbers)
@@ -124,7 +129,8 @@ def _failures(result: Result) -> list[Finding]:
 def _matrix(result: Result) -> Picture | None:
     names = _names(result)
     figures = result.figures_named("slow_down")
-    besides = list(common.unique(_word(f, "beside") for f in figures))
+    # Columns in the order of the rows, so that a group and itself are on the diagonal.
+    besides = sorted(common.unique(_word(f, "beside") for f in figures), key=_numbers)
     cells = {(_word(f, "group"), _word(f, "beside")): f.metric.value for f in figures}
     known = [value for value in cells.values() if value is not None]
     if not known:
@@ -133,7 +139,8 @@ def _matrix(result: Result) -> Picture | None:
     return Picture(
         _MATRIX,
         "Times slower than alone",
-        "A row is a group, a column what worked beside it, a number how many times slower the"
+        "A row is a group, a column the groups that ran at the same time, a number how many"
+        " times slower the"
         " group was, over all its phases: 1 is no interference.",
         "heatmap",
         Axis("other groups"),

@@ -124,7 +124,7 @@ def slow_down_figure(found: Sequence[FigureRecord]) -> Figure | None:
         "Its time beside the operation over its time alone: 100 % is no longer than alone.",
         "curves",
         Axis("transfer size", "B", log=True),
-        Axis("time of the computation", shown="%"),
+        Axis("time of the computation", shown="%", low=0.0),
         _curves(found),
         columns=1,
         variant_title="case",

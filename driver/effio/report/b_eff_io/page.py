@@ -55,7 +55,7 @@ def classic_page(run: Run) -> Figure:
     ticks = []
     for position, x in POSITIONS.items():
         small = position in (2, 4, 6)
-        label = "+8 B" if small else fmt.exact_size(cells.chunk(position)).replace(" ", "")
+        label = "+8 B" if small else fmt.exact_size(cells.chunk(position))
         ticks.append((x, label))
     return Figure(
         "classic",

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from datetime import datetime
+from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -127,6 +129,16 @@ def skew_at_end(result: Result) -> ClockSkew | None:
         return None
 
 
+def data_directory(result: Result) -> str:
+    """Of the data files, also where the engine was given a relative path."""
+    fs = result.run.file_system
+    if fs is None or not fs.path:
+        return ""
+    if result.record is None:
+        return fs.path
+    return os.path.normpath(Path(result.record.directory, fs.path))
+
+
 def system_section(result: Result) -> Section:
     """Enough to repeat the run."""
     run = result.run
@@ -158,7 +170,7 @@ def system_section(result: Result) -> Section:
     if fs is not None:
         storage = _known(
             [
-                ("directory", fs.path),
+                ("directory", data_directory(result)),
                 ("file system", f"{fs.type or 'unknown'} on {fs.source}"),
                 ("mounted at", fs.mount_point),
                 ("mount options", fs.options.replace(";", " ; ").replace(",", ", ")),

@@ -171,7 +171,8 @@
       type: "heatmap", colorscale: "Cividis", z: panel.values, showscale: first,
       zmin: range[0], zmax: range[1],
       x: panel.xLabels.map(escape), y: panel.yLabels.map(escape),
-      text: panel.hover.map((row) => row.map(escape)), hoverinfo: "text", xgap: 1, ygap: 1,
+      hovertext: panel.hover.map((row) => row.map(escape)), hoverinfo: "text", xgap: 1, ygap: 1,
+      ...(panel.shown.length ? { text: panel.shown.map((row) => row.map(escape)), texttemplate: "%{text}" } : {}),
       colorbar: { thickness: 12, tickmode: "array", tickvals: ticks.map((t) => t[0]), ticktext: ticks.map((t) => escape(t[1])) },
     };
   }
@@ -527,10 +528,16 @@
       markScrolling();
     });
   }
-  /** A table that is wider than its card shows that there is more. */
+  /** A table that is larger than its card shows that there is more. */
   function markScrolling() {
     for (const box of document.querySelectorAll(".scroll")) {
-      box.classList.toggle("more", box.scrollWidth > box.clientWidth + box.scrollLeft + 2);
+      const right = !box.hidden && box.scrollWidth > box.clientWidth + box.scrollLeft + 2;
+      const below = !box.hidden && box.scrollHeight > box.clientHeight + box.scrollTop + 2;
+      box.classList.toggle("right", right);
+      box.classList.toggle("below", below);
+      const note = box.parentElement.querySelector(".beyond");
+      const more = [...(right ? ["more columns →"] : []), ...(below ? ["more rows ↓"] : [])].join(", ");
+      if (note) note.textContent = more && `scroll the table: ${more}`;
     }
   }
   document.addEventListener("scroll", markScrolling, { capture: true, passive: true });
@@ -652,6 +659,7 @@
     script.textContent = await unpacked("plotly");
     document.head.append(script);
     script.remove();
+    if (typeof Plotly === "undefined") throw new Error("the library that draws does not run here");
   }
 
   /** Shows the figures' numbers in a browser that cannot draw. */
