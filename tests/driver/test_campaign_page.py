@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from effio.report.registry import teller_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
 from effio.store.folder import Store
 from effio.store.reader import read_result
+from engines import Engine
 
 MB = 1_000_000
 
@@ -173,6 +175,9 @@ def test_a_level_that_changes_is_found_and_nothing_else(tmp_path: Path) -> None:
     assert [c["night"] for c in data["values"][0]["changes"]] == ["2026-01-08"]
     assert len(data["values"][0]["nights"]) == 12
     report = trend_report(trend)
+    (mark,) = [s for s in report.figures()[0].variants[""][0].series if s.form == "points"]
+    assert mark.y == [course.nights[7].mean]
+    assert mark.notes == [f"{100 * change.part:+.1f} %"]
     names = [s.name for s in report.figures()[0].variants[""][0].series]
     assert names[-1] == f"MPI {software.after}"
     assert report.findings[0].level == "bad"
@@ -194,6 +199,12 @@ def test_trend_on_the_terminal_and_without_its_library(
     assert "from 2026-01-05 on 70.00 MB/s instead of 100.0 MB/s (-30.0 %)" in " ".join(
         done.stdout.split()
     )
+    for kind, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        done = effio.call("trend", "nightly", f"--{kind}", "trend-1")
+        assert done.stdout.strip() == f"trend-1.{kind}", done.stderr
+        assert (effio.cwd / f"trend-1.{kind}").read_bytes().startswith(start)
+    assert "there are: trend-1" in effio.call("trend", "nightly", "--png", "trend-9").stderr
+    assert effio.call("trend", "nightly", "--linear").returncode == 2
     data = json.loads(effio.call("trend", "nightly", "--json").stdout)
     assert data["schema"] == "effio-trend/1"
     assert data["values"][0]["changes"] == [{"night": "2026-01-05", "before": 100e6, "after": 70e6}]
@@ -201,3 +212,48 @@ def test_trend_on_the_terminal_and_without_its_library(
     told = trend_of("n", runs_of(Store(store).folders(), "nightly", every=True))
     assert "change points need ruptures" in told.missing
     assert "change points need ruptures" in trend_report(told).findings[0].text.lower()
+
+
+def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(
+    effio: Effio, any_engine: Engine
+) -> None:
+    """Results that the engine has written, with known noise. From the fifth night on the model
+    moves 80 MB/s instead of 100. The start of each is moved to a day of its own."""
+    pytest.importorskip("ruptures")
+    store = effio.cwd / "effio-runs"
+    for day in range(1, 9):
+        campaign = f"202601{day:02d}T000000Z-nightly"
+        place = store / f"202601{day:02d}T000000Z-ior-{campaign}-a-0123456789abcdef-r0"
+        place.mkdir(parents=True)
+        model = f"rank-rate={100 if day < 5 else 80}MB/s,noise=0.01,noise-seed={day}"
+        options = ["--backend=sim", f"--backend-options={model}", "--block=4MiB", "--transfer=1MiB"]
+        program = [str(any_engine.program), "ior", *options, "--repetitions=3", "--phases=write"]
+        target = place / "result.jsonl"
+        subprocess.run(
+            [*program, "--quiet", "--result", str(target)],
+            cwd=effio.cwd, env=any_engine.environment(), check=True, timeout=60,
+        )  # fmt: skip
+        first, *rest = target.read_text().splitlines()
+        run = json.loads(first) | {"started": f"2026-01-{day:02d}T00:00:00Z"}
+        target.write_text("\n".join([json.dumps(run), *rest]) + "\n")
+        record: dict[str, Any] = {
+            "schema": "effio-run/1", "id": place.name, "created": run["started"],
+            "benchmark": "ior", "arguments": [], "directory": "/", "command": [],
+            "campaign": {"name": campaign, "step": "a", "point": "0123456789abcdef"},
+            "outcome": {"status": "done", "exit_code": 0},
+        }  # fmt: skip
+        (place / "run.json").write_text(json.dumps(record))
+        (store / "campaigns" / campaign).mkdir(parents=True)
+        (store / "campaigns" / campaign / "campaign.json").write_text("{}")
+    done = effio.call("trend", "nightly", "--json")
+    assert done.returncode == 0, done.stderr
+    (value,) = json.loads(done.stdout)["values"]
+    assert len(value["nights"]) == 8
+    (change,) = value["changes"]
+    assert change["night"] == "2026-01-05"
+    assert change["after"] / change["before"] == pytest.approx(0.8, rel=0.03)
+    assert all(n["low95"] < n["mean"] < n["high95"] for n in value["nights"])
+    # The campaign's own page is that of its newest call.
+    done = effio.call("report", "nightly", "--output", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert "20260108T000000Z-nightly" in (effio.cwd / "page.html").read_text()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -50,6 +51,14 @@ def test_running_again_does_what_is_not_done(
     assert "writing at most" not in again.stderr  # nothing is
     rows = [line for line in again.stdout.splitlines() if "2 of 2" in line]
     assert len(rows) == 2
+    # For other programs standard output has the table and nothing else.
+    table = list(csv.DictReader(run_campaign(with_engine, "--format", "csv").stdout.splitlines()))
+    assert [(row["step"], row["transfer"], row["runs"], row["state"]) for row in table] == [
+        ("a", "1MiB", "2 of 2", "done"), ("a", "2MiB", "2 of 2", "done"),
+    ]  # fmt: skip
+    assert float(table[0]["median"]) > 0
+    plan = run_campaign(with_engine, "--plan", "--format", "tsv").stdout.splitlines()
+    assert [len(line.split("\t")) for line in plan] == [len(plan[0].split("\t"))] * 3
     assert len(runs_of(with_engine)) == 4
     # Edited in the middle: what changed is told, what was measured stays.
     write(text.replace('["1MiB", "2MiB"]', '["2MiB", "512KiB"]'))

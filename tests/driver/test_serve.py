@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from driver import made
 from driver.conftest import Effio
+from effio.judge.rules import load_rules
 from effio.serve.app import App
 from effio.serve.server import LOOPBACK, Server
 from effio.serve.shelf import Shelf
@@ -289,6 +290,24 @@ def test_a_campaign_has_a_page_and_a_trend(server: Server, runs: Path) -> None:
     data = json.loads(_ask(server, f"{at}/trend/night%20ly/trend.json")[1])
     assert data["campaign"] == "night ly"
     assert _ask(server, f"{at}/trend/other")[0] == 404
+    # The page is judged by the rules that the server was started with.
+    rules = runs / "rules.toml"
+    rules.write_text(
+        'schema = "effio-rules/1"\ntitle = "Promised of all"\n'
+        '[[rule]]\nid = "runs"\nkind = "valid"\n'
+    )
+    assert "Promised of all" not in _ask(server, f"{at}/campaign/night%20ly")[1]
+    judging = App(server.app.shelf, "t", 80, load_rules(str(rules)))
+    page = judging.respond("GET", "/t/campaign/night%20ly", {"Host": "localhost:80"})
+    assert page.status == 200
+    assert b"Promised of all" in page.body
+    # Calls of a campaign that measures anew each time are one campaign in the list.
+    record["campaign"]["name"] = "20260101T000000Z-night ly"
+    (runs / FIRST / "run.json").write_text(json.dumps(record))
+    text = _ask(server, f"{at}/")[1]
+    assert 'href="campaign/20260101T000000Z-night%20ly"' in text
+    assert 'href="trend/night%20ly"' in text
+    assert "trend of night ly" in _ask(server, f"{at}/trend/night%20ly")[1]
 
 
 def test_in_a_browser(server: Server, page: Page) -> None:

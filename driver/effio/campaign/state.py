@@ -30,11 +30,18 @@ from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
 
 FOLDER = "campaigns"
+_STARTED = re.compile(r"^\d{8}T\d{6}Z-")
 _ATTEMPT = re.compile(r"\d{8}T\d{6}Z-(.+-[0-9a-f]{8}(?:[0-9a-f]{8})?-r\d+)(?:-(\d+))?")
 
 UnitState = Literal["to do", "done", "failed"]
 # What the next call does again without being asked: nothing was wrong with the point itself.
 _AGAIN = frozenset({ExitCode.INTERRUPTED, ExitCode.ENVIRONMENT, ExitCode.RESULTS})
+
+
+def series_name(campaign: str) -> str:
+    """The name without the start time, which each call of a campaign with `afresh` has in its
+    own."""
+    return _STARTED.sub("", campaign)
 
 
 class Called(BaseModel):

@@ -42,7 +42,7 @@ from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand
 from effio.cli.plan import print_plan
 from effio.cli.streams import say, tell
-from effio.cli.tables import print_table
+from effio.cli.tables import form_of, format_parameters, print_table, write_tables
 from effio.cli.terminal import Terminal
 from effio.config.site import load_site
 from effio.engine.program import Engine
@@ -55,6 +55,8 @@ from effio.launch.live import LiveView
 from effio.launch.machine import find_machine, refuse_to_be_launched
 from effio.launch.places import not_here, ranks_stay_here
 from effio.report.card import Card, device_card
+from effio.report.model import Cell, Column, Table
+from effio.report.texts import Form
 from effio.store import safe_files
 from effio.store.folder import Store
 from effio.store.safe_files import write_atomically
@@ -118,6 +120,7 @@ def campaign_parameters(
         ),
         option("--report/--no-report", default=True, help="draw the page  [default: report]"),
         option("-q", "--quiet", is_flag=True, help="no live view, only the end"),
+        *format_parameters(document=False),
     ]  # fmt: skip
 
 
@@ -190,10 +193,11 @@ def _order(
 
 def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
     refuse_to_be_launched()
+    form = form_of(values)
     runs = Store(runs_directory(click.get_current_context()))
     study, order, folder, before = _order(engine, path, runs, values)
     if values["plan"]:
-        print_plan(study)
+        print_plan(study, form=form)
         return
     runnable = replace(order, units=[u for u in order.units if not u.point.left_out()])
     in_jobs = bool(values["batch"] or values["submit"] or values["jobs"])
@@ -229,7 +233,7 @@ def _run(engine: Engine, path: Path, values: Mapping[str, Any]) -> None:
             offer_script(study, order, folder, values, error.message)
         if values["interleave"]:
             say(how_to_compare(folder.name, sides_of(values["interleave"])))
-        _conclude(study, done, folder, started, values["report"])
+        _conclude(study, done, folder, started, values["report"], form)
 
 
 def _side_by_side(values: Mapping[str, Any]) -> SideBySide:
@@ -263,7 +267,15 @@ def _batch(
         raise click.exceptions.Exit(ExitCode.DONE)
     started = datetime.now(timezone.utc)
     done = submit_and_wait(script, system, order, folder)
-    _conclude(study, done, folder, started, values["report"], len(order.units) > len(done))
+    _conclude(
+        study,
+        done,
+        folder,
+        started,
+        values["report"],
+        form_of(values),
+        len(order.units) > len(done),
+    )
 
 
 def _look(study: Study, order: Order, in_jobs: bool) -> None:
@@ -371,6 +383,19 @@ def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
             tell(fmt.plain(f"    {one.figure.note}"))
 
 
+def _write_tables(campaign: Campaign, done: list[UnitDone], table: Table, form: Form) -> None:
+    tables = [table]
+    if campaign.figure:
+        results = [(one.unit.point, found) for one in done if (found := one.result()) is not None]
+        rows: list[list[Cell]] = [
+            [one.figure.title, one.value, one.figure.unit, one.missing]
+            for one in figures_of(campaign, results)
+        ]
+        columns = [Column("figure"), Column("value", "1"), Column("unit"), Column("missing")]
+        tables = [replace(table, title=table.title or "Points"), Table(columns, rows, "Figures")]
+    write_tables(tables, form)
+
+
 def _number(one: FigureDone) -> str:
     return f"{fmt.significant(one.value or 0.0)} {one.figure.unit}"
 
@@ -381,25 +406,34 @@ def _conclude(
     folder: CampaignFolder,
     started: datetime,
     report: bool,
+    form: Form,
     cut_short: bool = False,
 ) -> NoReturn:
+    """In a format for other programs, standard output has the tables and nothing else."""
+    out = tell if form is Form.TEXT else say
     seconds = (datetime.now(timezone.utc) - started).total_seconds()
     card = None
     with contextlib.suppress(BrokenPipeError):
         if any(step.line for step in study.campaign.step):
             card = card_of(study.campaign, done, seconds)
+        points = table_of(rows_of_units(study.units, done))
+        if form is not Form.TEXT:
+            _write_tables(study.campaign, done, points if card is None else card.table(), form)
+        elif card is not None:
             print_card(Terminal(), card)
         else:
-            print_table(Terminal(), table_of(rows_of_units(study.units, done)))
-        _print_figures(study.campaign, done)
+            print_table(Terminal(), points)
+        if form is Form.TEXT:
+            _print_figures(study.campaign, done)
     kept = [one for one in done if one.folder is not None]
     left = len(study.units) - sum(not one.not_run for one in done)
     # A campaign that always measures anew cannot be continued.
     cut_short = not study.campaign.afresh and (cut_short or any(one.not_run for one in done))
-    tell("")
-    tell(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
+    if form is Form.TEXT:
+        tell("")
+    out(f"runs:   {fmt.count_of(len(kept), 'run')} in {folder.runs.root}")
     if left and not study.campaign.afresh:
-        tell(f"left:   {fmt.count_of(left, 'run')}; the same command goes on")
+        out(f"left:   {fmt.count_of(left, 'run')}; the same command goes on")
     measured = [one.folder.path for one in kept if one.folder and one.folder.has_result]
     if report and measured and card is not None:
         from effio.report.build import write_card
@@ -407,7 +441,7 @@ def _conclude(
         stamp = started.strftime("%Y%m%dT%H%M%SZ")
         target = folder.runs.root / f"{stamp}-{study.campaign.name}.html"
         try:
-            tell(f"report: {write_card(card, measured, target)}")
+            out(f"report: {write_card(card, measured, target)}")
         except EffioError as error:
             say(f"no report: {error.message}")
     code = code_of(done)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from effio import text as fmt
 from effio.cli.complete import complete_rules, complete_sides
+from effio.cli.figures import figure_options, wanted_figures
 from effio.cli.main import runs_directory
 from effio.errors import EffioError
 from effio.store.folder import REPORT, RunFolder, Store
@@ -29,38 +29,6 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
             raise EffioError(f"--ceiling '{text}': write NAME=RATE, as 'storage peak=12.5GB/s'")
         found[name] = rate
     return found
-
-
-def _single_figures(
-    paths: list[Path],
-    wanted: list[tuple[str, str]],
-    variant: str | None,
-    linear: bool,
-    output: str | None,
-    limits: dict[str, float],
-    report: Report | None = None,
-) -> None:
-    """`report`: that of a campaign or of several runs, in place of the one of the run."""
-    from effio.report.static import Choice, write_figure, write_figure_of
-
-    if output is not None and len(wanted) > 1:
-        raise EffioError("--output names one file; give one of --png, --svg and --pdf")
-    for _, kind in wanted if output is not None else []:
-        if Path(str(output)).suffix.lower() != f".{kind}":
-            raise EffioError(
-                f"--output {output}: --{kind} writes a file whose name ends in .{kind}",
-                hint="use --png for .png, --svg for .svg, --pdf for .pdf",
-            )
-    switches = [variant] if variant else []
-    switches += ["linear"] if linear else []
-    for name, kind in wanted:
-        stem = "-".join([name, *(re.sub(r"[^A-Za-z0-9.]+", "-", s).strip("-") for s in switches)])
-        target = Path(output) if output else Path(f"{stem}.{kind}")
-        choice = Choice(name, variant, linear)
-        if report is not None:
-            click.echo(write_figure_of(report, choice, kind, target))
-        else:
-            click.echo(write_figure(paths[0], choice, kind, target, limits))
 
 
 def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
@@ -136,29 +104,18 @@ def _campaign(
     "--hpcc", "hpcc", multiple=True, metavar="NAME=FILE",
     help="one more system in the balance of rings: an hpccoutf.txt",
 )  # fmt: skip
-@click.option("--png", metavar="FIGURE", help="write one figure as FIGURE.png instead")
-@click.option("--svg", metavar="FIGURE", help="write one figure as FIGURE.svg instead")
-@click.option("--pdf", metavar="FIGURE", help="write one figure as FIGURE.pdf instead")
-@click.option(
-    "--variant",
-    metavar="NAME",
-    help="of a figure with a choice, the one to draw (its name or beginning)  [default: the first]",
-)
-@click.option("--linear", is_flag=True, help="draw the figure with a linear axis, not a log one")
+@figure_options
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     runs: tuple[str, ...],
     output: str | None,
     ceilings: tuple[str, ...],
     probe: str | None,
     rules: str | None,
     hpcc: tuple[str, ...],
-    png: str | None,
-    svg: str | None,
-    pdf: str | None,
-    variant: str | None,
-    linear: bool,
+    **figures: Any,
 ) -> None:
     """Draw one HTML file about one or more runs, or about a campaign.
 
@@ -168,20 +125,21 @@ def command(
     (they need matplotlib), --variant and --linear are its switches; an unknown FIGURE or variant
     lists what there is.
     """
-    from effio.judge.gather import campaign_names
+    from effio.judge.gather import campaign_names, campaigns_named
     from effio.report.build import load_probe, report_of_several, write_report
     from effio.report.html import render, write_page
 
     store = Store(runs_directory(ctx))
-    wanted = [(name, kind) for name, kind in ((png, "png"), (svg, "svg"), (pdf, "pdf")) if name]
+    wanted = wanted_figures(figures)
     names = [name.removeprefix("@") for name in runs]
-    if len(names) == 1 and not Path(runs[0]).exists() and names[0] in campaign_names(store):
+    campaigns = [] if Path(runs[0]).exists() else campaigns_named(names[0], campaign_names(store))
+    if len(names) == 1 and campaigns and "*" not in names[0]:
         if ceilings or probe:
             raise EffioError("--ceiling and --probe are for runs, not for a campaign")
-        page = Path(output) if output and not wanted else None
-        report, target = _campaign(names[0], store, page, rules)
-        if wanted:
-            _single_figures([], wanted, variant, linear, output, {}, report)
+        page = Path(output) if output and not wanted.figures else None
+        report, target = _campaign(campaigns[-1], store, page, rules)
+        if wanted.figures:
+            wanted.write_of(report, output)
         else:
             click.echo(f"report: {write_page(target, render([report], [str(store.root)]))}")
         return
@@ -198,14 +156,13 @@ def command(
         at = store.find(probe)
         of_probe = load_probe(at.path if isinstance(at, RunFolder) else at)
         limits = {**of_probe.ceilings(), **limits}
-    if wanted:
-        together = report_of_several(paths, balances) if len(paths) > 1 or balances else None
-        _single_figures(paths, wanted, variant, linear, output, limits, together)
+    if wanted.figures:
+        if len(paths) > 1 or balances:
+            wanted.write_of(report_of_several(paths, balances), output)
+        else:
+            wanted.write_of_run(paths[0], output, limits)
         return
-    if variant or linear:
-        raise EffioError(
-            "--variant and --linear are for a single figure: --png, --svg or --pdf FIGURE"
-        )
+    wanted.refuse_switches()
     if output is not None:
         target = Path(output)
     elif len(found) == 1 and isinstance(found[0], RunFolder):

@@ -7,6 +7,7 @@ import contextlib
 
 import click
 
+from effio.cli.complete import complete_rules
 from effio.cli.main import runs_directory
 from effio.cli.streams import tell
 from effio.errors import EffioError
@@ -16,14 +17,20 @@ from effio.errors import EffioError
 @click.option(
     "--port", type=click.IntRange(1, 65535), metavar="N", help="port  [default: a free one]"
 )
+@click.option(
+    "--rules", metavar="RULES", shell_complete=complete_rules,
+    help="rules that campaigns are judged by, as in accept"
+    "  [default: for a campaign with the name of shipped rules, these]",
+)  # fmt: skip
 @click.pass_context
-def command(ctx: click.Context, port: int | None) -> None:
+def command(ctx: click.Context, port: int | None, rules: str | None) -> None:
     """Show the runs in a browser: list, search, compare, and how far a running one is.
 
     It listens on this machine's loopback interface only, changes nothing, and shows what lies in
     the folder of runs and nothing else. Who has the address, with its token, may read: keep it to
     yourself. Ctrl-C ends it.
     """
+    from effio.judge.rules import load_rules
     from effio.serve.server import Server
 
     root = runs_directory(ctx)
@@ -31,7 +38,8 @@ def command(ctx: click.Context, port: int | None) -> None:
         raise EffioError(
             f"there is no folder of runs {root}", hint="name one: effio --runs DIR serve"
         )
-    with Server(root, port or 0) as server:
+    judged_by = load_rules(rules) if rules is not None else None
+    with Server(root, port or 0, judged_by) as server:
         tell(f"runs:    {root.resolve()}")
         tell(f"browser: {server.url}")
         with contextlib.suppress(KeyboardInterrupt):

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
-from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import click
 
 from effio.cli.complete import complete_sides
+from effio.cli.figures import figure_options, wanted_figures
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
@@ -27,7 +28,7 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
     names = gather.campaign_names(store)
     found: dict[Path, Judged] = {}
     for word in words:
-        campaigns = [n for n in names if fnmatchcase(n, word.removeprefix("@"))]
+        campaigns = gather.campaigns_named(word.removeprefix("@"), names)
         for campaign in campaigns:
             found |= {run.path: run for run in runs_of(store.folders(), campaign, every=True)}
         if not campaigns:
@@ -42,19 +43,22 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
 @table_format()
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
-    help="write a page for the browser to FILE instead",
+    help="write a page for the browser to FILE instead; the figure, with --png, --svg or --pdf",
 )  # fmt: skip
+@figure_options
 @click.option("--check", is_flag=True, help="exit with 1 if the last level of a value is worse")
 @click.pass_context
 def command(
-    ctx: click.Context, campaigns: tuple[str, ...], form: Form, output: str | None, check: bool
-) -> None:
+    ctx: click.Context, /, campaigns: tuple[str, ...], form: Form, output: str | None, check: bool,
+    **figures: Any,
+) -> None:  # fmt: skip
     """Show how the numbers of a campaign develop from night to night.
 
     A night is the date (UTC) at which a run started. CAMPAIGN is a campaign ('nightly-*' means
     several), tag:WORD, or a folder with runs. Each number has its mean and 95 % interval for every
     night; changes of level are found by ruptures (PELT), and versions of the software that changed
-    are named.
+    are named. --png, --svg and --pdf draw a single figure, trend-1 and so on: an unknown FIGURE
+    lists them.
     """
     from effio.cli.show import print_report
     from effio.cli.terminal import Terminal
@@ -66,8 +70,13 @@ def command(
     trend = trend_of(", ".join(campaigns), runs)
     if not trend.courses:
         raise EffioError("none of these runs has a number that counts")
-    if form is Form.JSON:
+    wanted = wanted_figures(figures)
+    if not wanted.figures:
+        wanted.refuse_switches()
+    if form is Form.JSON and not wanted.figures:
         click.echo(json.dumps(as_data(trend), indent=2))
+    elif wanted.figures:
+        wanted.write_of(trend_report(trend), output)
     elif form is not Form.TEXT:
         write_tables([nights_table(trend.courses)], form)
     elif output is not None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from effio.campaign.state import FOLDER, state_of
+from effio.campaign.state import FOLDER, series_name, state_of
 from effio.errors import EffioError
 from effio.judge.compare import Side
 from effio.judge.samples import Judged
@@ -52,6 +53,11 @@ def labelled(word: str) -> tuple[dict[str, str], str]:
 def campaign_names(store: Store) -> list[str]:
     """Of those that have been run."""
     return sorted(file.parent.name for file in (store.root / FOLDER).glob("*/campaign.json"))
+
+
+def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:
+    """Campaigns of this name, with or without a start time; `*` stands for any letters."""
+    return [n for n in names if any(fnmatchcase(x, pattern) for x in (n, series_name(n)))]
 
 
 def _counting(

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from effio import text as fmt
 from effio.campaign.expression import as_number
-from effio.campaign.state import state_of
+from effio.campaign.state import series_name, state_of
 from effio.judge.accept import accept
 from effio.judge.detection import FEWEST
 from effio.judge.repetitions import Statement, statement
@@ -43,6 +43,7 @@ from effio.report.registry import teller_of
 from effio.store.evidence import mark_of
 from effio.store.folder import REPORT, RunFolder
 from effio.store.reader import ResultError
+from effio.store.records import Figure as FigureRecord
 
 _MOST_PANELS = 12
 _MOST_NAMED = 3
@@ -82,12 +83,14 @@ def interval_over(values: Sequence[float], own: Interval | None) -> Interval | N
 
 
 def runs_of(folders: Iterable[RunFolder], campaign: str, every: bool = False) -> list[Judged]:
-    """Of a campaign the attempts that count, or all that have a result, by their start."""
+    """Of a campaign the attempts that count, by their start; with `every` all that have a result,
+    of every call of a campaign that measures anew each time."""
     attempts: dict[tuple[object, ...], list[RunFolder]] = {}
     for folder in folders:
         record = folder.record()
         part = record.campaign if record is not None else None
-        if part is not None and part.name == campaign:
+        names = {part.name, series_name(part.name) if every else part.name} if part else set()
+        if part is not None and campaign in names:
             unit = (part.step, part.point, part.repetition, folder.id if every else "")
             attempts.setdefault(unit, []).append(folder)
     found = []
@@ -115,9 +118,18 @@ def axes_of(run: Judged) -> dict[str, str]:
     }
 
 
+def own_figure(run: Judged) -> FigureRecord | None:
+    """The engine's record of the run's one number."""
+    headline = teller_of(run.result.benchmark).headline(run.result)
+    # Other cells have figures of the same name.
+    named = run.result.figures_named(headline.name)
+    same = (figure for figure in named if figure.metric.value == headline.value)
+    return next(same, None) or run.result.figure(run.result.benchmark.replace("-", "_"))
+
+
 def own_interval(run: Judged) -> Interval | None:
     """Of the run's one number, as the engine computed it."""
-    figure = run.result.figure(run.result.benchmark.replace("-", "_"))
+    figure = own_figure(run)
     samples = figure.samples if figure is not None else None
     if samples is None or samples.low95 is None or samples.high95 is None:
         return None
@@ -234,7 +246,7 @@ def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
     ticks = sorted({v: p.axes[x_name] for p in counted if (v := number_of(p.axes[x_name]))}.items())
     return Figure(
         f"value-{number}",
-        title[:1].upper() + title[1:],
+        _heading(title),
         caption,
         "curves" if first else "bars",
         Axis(x_name.replace("-", " ").replace("_", " "), log=wide, ticks=ticks if first else ()),
@@ -342,6 +354,12 @@ def _acceptance(rules: RuleFile, runs: Sequence[Judged]) -> tuple[Finding, Secti
     level: Level = "bad" if found.failed else "good" if found.verdict == "ACCEPTED" else "warn"
     text = f"By the rules of {rules.title}: {summary_text(found)}."
     return Finding(text, "acceptance", level), acceptance_section(found, systems_of(runs, []))
+
+
+def _heading(name: str) -> str:
+    """Of a figure: "write_bandwidth" is "Write bandwidth"."""
+    words = name.replace("_", " ")
+    return words[:1].upper() + words[1:]
 
 
 def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:

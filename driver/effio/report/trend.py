@@ -15,7 +15,7 @@ from effio import text as fmt
 from effio.errors import pip_install
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
-from effio.report.campaign import axes_of, evidence_text, interval_over, own_interval
+from effio.report.campaign import axes_of, evidence_text, interval_over, own_figure, own_interval
 from effio.report.common.names import grouped, unique
 from effio.report.common.system import mpi_name
 from effio.report.model import (
@@ -181,7 +181,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
         axes = axes_of(run)
         what = ", ".join(f"{n} {axes[n]}" for n in apart if axes.get(n)) or run.result.benchmark
         key = (what, headline.name, headline.unit)
-        record = run.result.figure(run.result.benchmark.replace("-", "_"))
+        record = own_figure(run)
         better = record.metric.better if record is not None else "higher"
         course = courses.setdefault(key, Course(what, headline.name, headline.unit, better))
         if not course.nights or course.nights[-1].day != _day(run):
@@ -267,6 +267,16 @@ def _figure(number: int, course: Course, trend: Trend) -> Figure:
         level = fmean(means[part])
         name = f"level {fmt.quantity(level, course.unit)}"
         series.append(Series(name, [x[part][0], x[part][-1]], [level, level], i + 1, form="limit"))
+    starts = {change.day: change for change in course.changes}
+    if starts:
+        changed = [night for night in course.nights if night.day in starts]
+        series.append(
+            Series(
+                "level changes", [at[night.day] for night in changed],
+                [night.mean for night in changed], 3, form="points",
+                notes=[f"{100 * starts[night.day].part:+.1f} %" for night in changed],
+            )
+        )  # fmt: skip
     top = max([*means, *(i.high for i in intervals if i)])
     for day, some in grouped(trend.software, lambda s: s.day).items():
         if day in at:
@@ -276,7 +286,8 @@ def _figure(number: int, course: Course, trend: Trend) -> Figure:
         f"trend-{number}",
         f"{course.what}: {course.figure}",
         "The mean of each night; whiskers are 95 % intervals, where there are any. Level lines are"
-        " the means between two changes; upright lines show where software changed.",
+        " the means between two changes, and a second mark is on the first night of a new level;"
+        " upright lines show where software changed.",
         "curves",
         Axis("night", ticks=[(place, day) for day, place in at.items()],
              low=min(at.values()) - 0.5, high=max(at.values()) + 0.5),
@@ -327,7 +338,9 @@ def trend_report(trend: Trend) -> Report:
         Section("nights", "Night by night", figures, show=False),
         Section("table", "All nights", [nights_table(trend.courses)]),
     ]
-    return Report(f"trend of {trend.name}", "trend", headline, findings(trend), sections)
+    name = f"trend of {trend.name}"
+    span = " to ".join(unique([trend.days[0], trend.days[-1]])) if trend.days else ""
+    return Report(name, name, headline, findings(trend), sections, span)
 
 
 def as_data(trend: Trend) -> dict[str, Any]:

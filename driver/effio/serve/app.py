@@ -24,7 +24,9 @@ from markupsafe import Markup
 
 import effio
 from effio import text as fmt
+from effio.campaign.state import series_name
 from effio.errors import EffioError
+from effio.judge.rules import RuleFile
 from effio.report.build import page_of
 from effio.report.campaign import campaign_report
 from effio.report.charts import charts_of, charts_section
@@ -84,8 +86,12 @@ def _segments(path: str) -> list[str] | None:
 
 
 class App:
-    def __init__(self, shelf: Shelf, token: str, port: int) -> None:
+    """`rules` judge each campaign; without them a campaign is judged by the shipped rules of its
+    name, if any."""
+
+    def __init__(self, shelf: Shelf, token: str, port: int, rules: RuleFile | None = None) -> None:
         self.shelf = shelf
+        self._rules = rules
         self._token = token
         self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
         self._environment = jinja2.Environment(
@@ -146,7 +152,7 @@ class App:
             runs=runs,
             total=len(everything),
             wanted=wanted,
-            campaigns=sorted({run.cells["campaign"] for run in everything} - {""}),
+            campaigns=_newest_of_series({run.cells["campaign"] for run in everything} - {""}),
             benchmarks=sorted({run.cells["benchmark"] for run in everything}),
             states=sorted({run.cells["state"] for run in everything}),
             files=FILES,
@@ -178,7 +184,8 @@ class App:
         if not runs:
             return _refusal(404, _NOT_FOUND)
         charts = charts_section(charts_of(Store(self.shelf.root), name), runs)
-        page = render([campaign_report(name, runs, charts=charts)], [str(self.shelf.root)])
+        report = campaign_report(name, runs, rules=self._rules, charts=charts)
+        page = render([report], [str(self.shelf.root)])
         return _answer(200, page, "text/html")
 
     def _trend(self, name: str, as_data: bool) -> Response:
@@ -203,6 +210,11 @@ class App:
         except OSError as error:
             return _refusal(409, f"{file}: {error.strerror}")
         return _answer(200, text, "text/plain", Content_Security_Policy="default-src 'none'")
+
+
+def _newest_of_series(campaigns: Iterable[str]) -> list[tuple[str, str]]:
+    """Names without the start time, and the newest campaign of each."""
+    return sorted({series_name(name): name for name in sorted(campaigns)}.items())
 
 
 def _grouped(runs: Iterable[Shown]) -> list[tuple[str, list[Shown]]]:

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from effio.errors import EffioError, ExitCode
+from effio.judge.rules import RuleFile
 from effio.serve.app import App
 from effio.serve.shelf import Shelf
 
@@ -44,7 +45,7 @@ class _Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, root: Path, port: int = 0) -> None:
+    def __init__(self, root: Path, port: int = 0, rules: RuleFile | None = None) -> None:
         try:
             super().__init__((LOOPBACK, port), _Handler)
         except OSError as error:
@@ -55,7 +56,7 @@ class Server(ThreadingHTTPServer):
             ) from None
         token = secrets.token_urlsafe(24)
         number = self.server_address[1]
-        self.app = App(Shelf(root), token, int(number))
+        self.app = App(Shelf(root), token, int(number), rules)
         self.url = f"http://{LOOPBACK}:{number}/{token}/"
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -103,6 +103,7 @@ class Shelf:
         return folder.path / file
 
     def runs_of_campaign(self, name: str, every: bool) -> list[Judged]:
+        """With `every` those of all calls of a campaign with `afresh`."""
         return runs_of(self._folders().values(), name, every)
 
     def runs(self) -> list[Shown]:
