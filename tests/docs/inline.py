@@ -16,6 +16,7 @@ _CAMPAIGN = "needs a campaign that has been run; tests/driver/test_charts.py"
 # Commands that are only parsed, with the reason.
 NOT_RUN = {
     "effio --runs DIR serve": "serves until it is interrupted",
+    "effio serve --rules RULES": "serves until it is interrupted",
     "effio clean FILE": "needs a run that was killed on this machine; tests/driver/test_clean.py",
     "effio clean RUN": "needs a run that was killed on this machine; tests/driver/test_clean.py",
     "effio clean interference.jsonl": "needs a result of a job that was killed",
