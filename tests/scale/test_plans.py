@@ -12,6 +12,7 @@ import pytest
 
 from driver import made
 from driver.corpus import CORPUS
+from effio.campaign.planned import moved
 from effio.report.html import render
 from effio.store.reader import read_result
 from engines import Engine
@@ -75,6 +76,30 @@ def test_twenty_tib_are_planned_to_the_byte(any_engine: Engine, tmp_path: Path) 
     found = numbers_of(plan(any_engine, tmp_path, *words, "--plan-ranks", MILLION))
     assert MILLION * 5120 in found
     assert MILLION * 20 * (1 << 20) in found
+
+
+def test_plans_add_up(any_engine: Engine, tmp_path: Path) -> None:
+    """Passes, repetitions, a stonewall and the streams of a measured peak, with two ranks."""
+
+    def bytes_of(*words: object, **options: object) -> tuple[float | None, float | None]:
+        return moved(options, plan(any_engine, tmp_path, *words, "--plan-ranks", 2))
+
+    mib = 1 << 20
+    # 2 MiB in calls of two sizes, three times: written twice, read, and modified.
+    words = ["pio", "--spatial", "segmented", "--size", "1MiB", "--buffer", "64KiB,256KiB"]
+    passes = ["--temporal", "write,re-write,read,read-modify-write", "--repetitions", 3]
+    assert bytes_of(*words, *passes) == (3 * 2 * 3 * 2 * mib, 3 * 2 * 2 * 2 * mib)
+    # 2 TB, of which 10 s at 1 GB/s come to be written.
+    words = ["ior", "--block", "1TB", "--transfer", "1MB", "--phases", "write"]
+    assert bytes_of(*words, "--stonewall", "10s") == (10e9, 0)
+    assert bytes_of(*words) == (2e12, 0)
+    # Streams of one and of two processes, with at least three ways to the peak.
+    words = ["spiobench", "--size", "16MiB"]
+    assert bytes_of(*words) == (32 * mib, 32 * mib)
+    peak, _ = bytes_of(*words, "--peak", "measured")
+    assert peak is not None
+    assert peak >= 4 * 32 * mib
+    assert peak % (32 * mib) == 0
 
 
 @pytest.mark.parametrize("benchmark", CORPUS)

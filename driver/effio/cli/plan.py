@@ -60,7 +60,8 @@ def print_plan(
     unknown = f", and {fmt.count_of(sums.unknown, 'point')} of unknown time" if sums.unknown else ""
     click.echo(
         f"\n{fmt.count_of(len(planned), 'point')}, {fmt.count_of(sums.runs, 'run')}: "
-        f"{fmt.size(sums.bytes)} written, about {fmt.duration(sums.seconds)}{unknown}"
+        f"{fmt.size(sums.written)} written, {fmt.size(sums.read)} read, at most "
+        f"{fmt.size(sums.on_storage)} on storage, about {fmt.duration(sums.seconds)}{unknown}"
     )
     for word in over:
         click.echo(f"over the budget: {word}")
@@ -83,7 +84,9 @@ def _as_json(p: Planned) -> dict[str, object]:
         "nodes": p.point.ranks.nodes,
         "engine": p.point.engine,
         "runs": p.repetitions,
-        "bytes_written": p.bytes,
+        "bytes_written": p.written,
+        "bytes_read": p.read,
+        "bytes_on_storage": p.on_storage,
         "files": p.files,
         "expected_seconds": p.seconds,
         "command": _command(p),
@@ -97,7 +100,9 @@ def _table(planned: list[Planned]) -> Table:
             p.point.title,
             p.point.ranks.total,
             p.repetitions,
-            p.bytes,
+            p.written,
+            p.read,
+            p.on_storage,
             "then known" if p.point.late else p.seconds,
             p.files or None,
             p.point.id,
@@ -109,6 +114,8 @@ def _table(planned: list[Planned]) -> Table:
         Column("ranks", "1", kept=True),
         Column("runs", "1", kept=True),
         Column("writes each", "B"),
+        Column("reads each", "B"),
+        Column("on storage", "B"),
         Column("takes each", "s"),
         Column("files", "1"),
         Column("id"),
