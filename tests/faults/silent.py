@@ -250,7 +250,11 @@ class Setting:
         """Whether a fault in a random call was found: the run ends with data_errors or io_error,
         and one of its errors names the place."""
         nth = draw.randrange(calls) + 1
-        kind = fault.kind.format(byte=draw.randrange(1 << 30))
+        return self.finds(row, fault, nth, draw.randrange(1 << 30))
+
+    def finds(self, row: str, fault: Fault, nth: int, byte: int) -> bool:
+        """The same for one call and one byte in it."""
+        kind = fault.kind.format(byte=byte)
         run = self.run(row, f"{fault.call},{kind},nth={nth}")
         strikes = self.strikes()
         assert strikes, f"the fault did not occur\n{run}"

@@ -42,6 +42,10 @@ def test_a_silent_fault_is_found(any_engine: Engine, tmp_path: Path, row: str) -
         return
     fault = FAULTS[SOME[row]]
     calls = setting.calls(row, fault.call)
+    if fault.call == "message":
+        # Of every message the first byte is checked; how many there are differs from run to run.
+        assert setting.finds(row, fault, calls // 2, 0), SOME[row]
+        return
     assert setting.found(row, fault, calls, random.Random(row)), SOME[row]
 
 
