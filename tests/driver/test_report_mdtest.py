@@ -118,6 +118,13 @@ def test_the_headline_is_the_creation_of_files(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert (headline.name, headline.shown()) == ("File creation", "100.0 op/s")
     assert headline.context == "on 2 ranks, ext4, one tree for all ranks"
+    # Three runs have a range and no interval; one has neither, and that is said.
+    assert headline.interval == "50.00 op/s to 200.0 op/s (range of 3)"
+    lines = made_lines()
+    for line in lines:
+        if line["kind"] == "figure" and line.get("samples"):
+            line["samples"] = {"count": 1}
+    assert _told(tmp_path, lines).headline.interval == "one repetition: no interval"
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:

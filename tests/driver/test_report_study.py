@@ -142,6 +142,24 @@ def test_an_efficiency_is_said_only_if_it_is_known(
     assert f"4 ranks get {speed_up:.2f} times the rate of 1{said}" in text
 
 
+def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path: Path) -> None:
+    lines = made_lines()
+    lines[0]["study"]["headline"] = "throughputs"
+    passes = [["sequential", "write"]]
+    names = ("images_per_second", "chain_bandwidth")
+    lines[0]["study"]["throughputs"] = [{"name": n, "passes": passes} for n in names]
+    # The axis of the copies does not apply to them.
+    where = {"block_bytes": 64 * KIB}
+    for name, value, unit in zip(names, (21.8, 82_592_091.0), ("images/s", "B/s"), strict=True):
+        line = made.figure(name, value, unit, benchmark="io-bench", where=where)
+        line["samples"] = {"count": 1}
+        lines.insert(-1, line)
+    headline = _told(tmp_path, made.numbered(lines)).headline
+    assert headline.shown() == "21.80 images/s"
+    assert headline.context.startswith("chain bandwidth 82.59 MB/s, block 64 KiB, on ")
+    assert headline.interval == "one repetition: no interval"
+
+
 def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
     figure = next(f for f in report.figures() if f.id == "study-rates")

@@ -165,8 +165,8 @@ def _fitted(known: Expected, one: Measures, timed: Sequence[Timed]) -> Expected:
         return replace(
             known,
             cost=cost,
-            reason="the measured sizes do not separate the costs of opening, of a call and of a byte:"
-            " use a larger --scale",
+            reason="the measured sizes do not separate the costs of opening, of a call and of a"
+            " byte: use a larger --scale",
         )
     # What is left of each time, in the order of measurement.
     ratios = [t.seconds / max(cost.seconds(t.work), 1e-12) for t in timed]

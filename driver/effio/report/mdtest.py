@@ -326,6 +326,7 @@ class MdtestTeller:
             missing=first.metric.reason,
             anchor="rates",
             counts=_counts(result),
+            interval=common.interval_of(first),
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -186,11 +186,13 @@ def opening_finding(result: Result) -> list[Finding]:
         return []
     tasks = max(both)
     mean = {way: sum(some) / len(some) for way, some in both[tasks].items()}
+    fewest = min(len(some) for way, some in both[tasks].items() if way in ("sion", "task-local"))
+    once = ", measured once" if fewest < 2 else ""
     return [
         Finding(
             f"Until {fmt.count_of(tasks, 'task')} could write took"
             f" {fmt.duration(mean['task-local'])} with a file for each and"
-            f" {fmt.duration(mean['sion'])} with a container.",
+            f" {fmt.duration(mean['sion'])} with a container{once}.",
             "partest-phases",
         )
     ]

@@ -15,10 +15,17 @@ from effio.store.records import Figure, Measurement
 
 
 def interval_of(figure: Figure | None) -> str:
-    """ "± 1.2 MB/s (95 %)", or why there is none. Empty for a figure that is no mean."""
+    """ "± 1.2 MB/s (95 %)", the range of fewer than five repetitions, or why it has none. Empty
+    for a figure that is no mean."""
+    from effio.judge.detection import FEWEST  # numpy: not at every start
+
     samples = figure.samples if figure is not None else None
     if figure is None or samples is None:
         return ""
+    ends = (samples.min, samples.max)
+    if 1 < samples.count < FEWEST and None not in ends:
+        low, high = (fmt.quantity(end, figure.metric.unit) for end in ends)
+        return f"{low} to {high} (range of {samples.count})"
     if samples.half95 is not None:
         return f"± {fmt.quantity(samples.half95, figure.metric.unit)} (95 %)"
     return "one repetition: no interval" if samples.count == 1 else ""

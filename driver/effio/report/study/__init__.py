@@ -123,7 +123,8 @@ class StudyTeller:
             return None
         first, *others = found
         told = [
-            f"{fmt.plain(f.name, 40).replace('_', ' ')} {fmt.few_digits(f.metric.value or 0, 4)}"
+            f"{fmt.plain(f.name, 40).replace('_', ' ')}"
+            f" {fmt.quantity(f.metric.value, f.metric.unit)}"
             for f in others
         ]
         told += [place_of(first, coordinates(result)), common.context_of(result)]
@@ -145,7 +146,7 @@ class StudyTeller:
             for m in result.measurements
             if (m.pattern, m.access) in parts and common.lies_at(m.where, first.where)
         ]
-        return common.claimed(headline, result, cells)
+        return common.claimed(headline, result, cells, first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """The strongest and the weakest pattern, both for the access of the strongest."""

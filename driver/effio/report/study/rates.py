@@ -54,7 +54,9 @@ def operation_of(f: FigureRecord) -> str:
 
 
 def place_of(f: FigureRecord, axes: Sequence[Coordinate]) -> str:
-    return ", ".join(f"{axis.title} {axis.text(f)}" for axis in axes)
+    """Without the axes that do not apply to it."""
+    told = [(axis.title, axis.text(f)) for axis in axes]
+    return ", ".join(f"{title} {text}" for title, text in told if text)
 
 
 def _varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[Coordinate]:
