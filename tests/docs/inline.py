@@ -27,6 +27,7 @@ NOT_RUN = {
     "effio report A B C --svg systems": "needs results of b_eff_io; tests/driver/test_systems.py",
     "effio table --value b_eff_io_partition --by ranks": "needs results of b_eff_io",
     "effio report A B --hpcc cluster=hpccoutf.txt": "needs results of rings",
+    "effio accept b_eff_io-official RUN…": "a run of 30 minutes would pass; test_rehearsal.py",
     "effio report CAMPAIGN": _CAMPAIGN,
     "effio report CAMPAIGN --svg NAME": _CAMPAIGN,
     "effio report b_eff_io-partitions": _CAMPAIGN,
