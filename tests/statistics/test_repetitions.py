@@ -162,3 +162,25 @@ def test_runs_of_one_night_alone_would_alarm() -> None:
         assert found is not None
         alarms += found.p < statistics.SIGNIFICANCE
     assert alarms > 0.25 * 500
+
+
+def test_the_block_length_is_that_of_politis_and_white() -> None:
+    """Eight values five times in a row: the paper's formula (circular bootstrap, corrected 2009) by
+    plain sums."""
+    values = [0.0, 0.0, 1.0, 1.0, 0.5, 0.2, 0.9, 0.4] * 5
+    n = len(values)
+    away = [v - sum(values) / n for v in values]
+    cov = [sum(away[i] * away[i + k] for i in range(n - k)) / n for k in range(n)]
+    near = 5  # the largest of 5 and the root of log10 n
+    most = math.ceil(math.sqrt(n)) + near
+    bound = 2 * math.sqrt(math.log10(n) / n)
+    quiet = [abs(cov[k] / cov[0]) < bound for k in range(1, most + 1)]
+    width = next((m for m in range(most) if all(quiet[m : m + near])), most)
+    window = [min(1.0, max(0.0, 2 * (1 - k / (2 * width)))) for k in range(1, most + 1)]
+    slope = 2 * sum(w * k * c for k, (w, c) in enumerate(zip(window, cov[1:], strict=False), 1))
+    density = cov[0] + 2 * sum(w * c for w, c in zip(window, cov[1:], strict=False))
+    assert width > 0
+    assert density > 0
+    length = math.ceil((1.5 * (slope / density) ** 2 * n) ** (1 / 3))
+    assert 1 < length < n // 3
+    assert detection.block_length(np.array(values)) == length
