@@ -227,7 +227,7 @@ def test_what_is_no_ground(tmp_path: Path) -> None:
     two = [ior(tmp_path, "n1", [2e9], nodes=1), ior(tmp_path, "n2", [2e9], nodes=2)]
     assert "different nodes (1, 2)" in one(threshold, two).reason
     metadata = mdtest(tmp_path, {"create": [1e12]}, True, 0)
-    assert one(threshold, [metadata]).reason == "measured in op/s, asked for in B/s"
+    assert one(threshold, [metadata]).reason == "measured in op/s, requested in B/s"
 
 
 def test_a_mixture_is_an_error(tmp_path: Path) -> None:

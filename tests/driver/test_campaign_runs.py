@@ -64,7 +64,7 @@ def test_running_again_does_what_is_not_done(
     write(text.replace('["1MiB", "2MiB"]', '["2MiB", "512KiB"]'))
     done = run_campaign(with_engine)
     assert "1 point new: a transfer=512KiB" in done.stderr
-    assert "1 point no longer asked for, their runs stay: a transfer=1MiB" in done.stderr
+    assert "1 point no longer wanted, their runs stay: a transfer=1MiB" in done.stderr
     assert "2 of 4 runs are done already" in done.stderr
     assert len(runs_of(with_engine)) == 6
 

@@ -97,7 +97,7 @@ def test_show(kept: Effio) -> None:
     assert row.split() == ["1", "KiB", "write", "20.00", "5.000", "40.00", "30.00", "25.00"]
     assert "[MB/s]" in text
     assert "p99.9" in kept.call("show", FIRST, "--all").stdout
-    assert "No hints were asked for" in text
+    assert "No hints were requested" in text
     assert "Where the bytes came from or went to" in text
     assert kept.call("show", "last").stdout.startswith("NOT VALID for comp")
 

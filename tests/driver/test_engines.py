@@ -101,4 +101,4 @@ def test_a_campaign_that_names_an_engine_that_is_not_here(with_engine: Effio) ->
     (with_engine.cwd / "s.toml").write_text(HEAD + 'engine = "cray"\n')
     done = with_engine.call("plan", "s.toml")
     assert done.returncode == 6
-    assert "no engine 'cray' (asked for by the campaign)" in done.stderr
+    assert "no engine 'cray' (requested by the campaign)" in done.stderr

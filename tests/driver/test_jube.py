@@ -80,9 +80,9 @@ def test_classic_names_fit_their_patterns(with_engine: Effio) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
     files = {a.get("step"): (a.findtext("file") or "") for a in root.iter("analyse")}
-    for step, file in files.items():
+    for name, file in files.items():
         written = (with_engine.cwd / file).read_text()
-        (patterns,) = [p for p in root.iter("patternset") if p.get("name") == f"of_{step}"]
+        (patterns,) = [p for p in root.iter("patternset") if p.get("name") == f"of_{name}"]
         for pattern in patterns:
             form = (pattern.text or "").replace(
                 "${jube_pat_fp}", r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"

@@ -55,7 +55,8 @@ def test_the_least_of_nodes_servers_and_total_holds(
     of = SitePeaks.of(PeakSettings.model_validate({"storage": [storage]}), result)
     found = of.of_storage(nodes)
     assert found is not None
-    assert (found.name, found.rate) == (name, pytest.approx(peak * GB))
+    assert found.name == name
+    assert found.rate == pytest.approx(peak * GB)
     one_node = of.of_storage(1)
     assert one_node is not None  # the results have one
     assert of.ceilings(result) == {f"site: {one_node.name}": one_node.rate}
@@ -111,7 +112,8 @@ def test_benchmarks_with_a_peak_draw_it_as_a_line(tmp_path: Path) -> None:
     assert list(rates.y) == list(shares.values())
     assert (peak.form, list(peak.y)) == ("limit", [1.0] * 4)
     # Linear from 20 % on one task, and no more than the peak.
-    assert (ideal.name, list(ideal.y)) == ("ideal scaling", pytest.approx([0.2, 0.4, 0.8, 1.0]))
+    assert ideal.name == "ideal scaling"
+    assert list(ideal.y) == pytest.approx([0.2, 0.4, 0.8, 1.0])
     assert streams.y.shown == "%"
     blocks = _study(tmp_path / "b.jsonl", "io-bench", "block_bytes", {65536: 0.4, 1 << 20: 0.6})
     assert [s.name for s in blocks.variants[""][0].series] == ["own file, write", "peak"]

@@ -440,7 +440,7 @@ def test_names_and_time() -> None:
 
 def test_standard_output_is_no_file() -> None:
     row = Record(9, ALL_RANKS, {"OPENS": 4, "WRITES": 10, "BYTES_WRITTEN": 1000})
-    with pytest.raises(EffioError, match="the log tells of no file"):
+    with pytest.raises(EffioError, match="the log contains no file"):
         profile_of(_log(STDIO=[row]))
     profile = profile_of(
         _log(STDIO=[row, Record(2, 0, {"OPENS": 1, "WRITES": 4, "BYTES_WRITTEN": 400})])

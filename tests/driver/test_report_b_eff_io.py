@@ -219,7 +219,7 @@ def test_call_times_show_percentiles(tmp_path: Path) -> None:
     ("echoed", "verdict"),
     [
         (True, "echoed: effect unknown"),
-        (False, "in force"),
+        (False, "effective"),
         (None, "returned: effect unknown"),  # before there was a canary
     ],
 )

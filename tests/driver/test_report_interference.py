@@ -82,11 +82,11 @@ def test_phases_that_are_surely_slower_are_told_the_slowest_first(tmp_path: Path
     )
     assert told.headline.name == "largest slow-down"
     assert told.headline.value == 2.5
-    assert told.headline.context.startswith("group 2 mdtest beside 1 ior")
+    assert told.headline.context.startswith("group 2 mdtest next to 1 ior")
     sentences = [t for t in texts(told) if "times slower" in t]
     assert sentences == [
-        "Create (file) of group 2 mdtest is 3.10 [2.80, 3.40] times slower beside 1 ior.",
-        "Write of group 1 ior is 1.50 [1.40, 1.60] times slower beside 2 mdtest.",
+        "Create (file) of group 2 mdtest is 3.10 [2.80, 3.40] times slower next to 1 ior.",
+        "Write of group 1 ior is 1.50 [1.40, 1.60] times slower next to 2 mdtest.",
     ]
     (matrix,) = [f for f in told.figures() if f.id == "slow-down"]
     (panel,) = matrix.variants[""]
@@ -109,7 +109,7 @@ def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
         slow_down(1, 1.2, 0.9, 1.6),
         slow_down(1, 1.2, 0.9, 1.6, access="write", pattern=""),
     )
-    assert "No phase is slower beside another group than chance explains." in texts(told)
+    assert "No phase is slower next to another group than chance explains." in texts(told)
 
 
 def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
 def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:
     told = report(tmp_path, slow_down(1, None), slow_down(2, None))
     assert told.headline.value is None
-    assert "2 slow-downs could not be told: a group did not end well." in texts(told)
+    assert "2 slow-downs are not known: a group failed." in texts(told)
 
 
 def test_a_run_that_was_killed_at_once_is_told(tmp_path: Path) -> None:

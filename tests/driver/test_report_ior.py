@@ -60,7 +60,7 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     assert "4 of 4 phases ranks were unequally fast, at most by a factor 4.0 (write 4 KiB" in text
     assert "In 1 of 4 phases the rate did not become steady; the first: write 64 KiB" in text
     assert "In 1 of 4 phases ranks read data of their own node" in text
-    assert "Of 1 rate the mean is known badly, the worst (write bandwidth) within 25 % only" in text
+    assert "Of 1 rate the mean is imprecise, the worst (write bandwidth) within 25 % only" in text
 
 
 def test_reads_that_came_from_storage_are_not_doubted(tmp_path: Path) -> None:

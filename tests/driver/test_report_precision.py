@@ -71,7 +71,7 @@ def test_many_wide_ones_are_counted(tmp_path: Path) -> None:
 def test_a_drift_makes_the_interval_doubtful(tmp_path: Path) -> None:
     moving = mean("write", 0.03, drift=True, first_half_mean=120.0 * MB, second_half_mean=80.0 * MB)
     (_, (text, level)) = found(tmp_path, moving)
-    assert "write from 120.0 MB/s to 80.00 MB/s. Intervals of such means may be untrue." in text
+    assert "write from 120.0 MB/s to 80.00 MB/s. Intervals of such means may be too narrow." in text
     assert level == "warn"
 
 
@@ -123,7 +123,7 @@ def test_an_interval_that_may_be_untrue_is_a_warning(tmp_path: Path) -> None:
     said, _ = of_rounds(tmp_path, may_be_untrue=True)
     ((text, level),) = said
     assert level == "warn"
-    assert "may be untrue: the rounds drift or hang together" in text
+    assert "may be too narrow: the rounds drift or are autocorrelated" in text
 
 
 def test_cells_of_rounds_are_joined(tmp_path: Path) -> None:

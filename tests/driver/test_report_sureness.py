@@ -76,16 +76,16 @@ def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
     ]
     assert passes.rows[0] == ["write", "shared", 1, "80.00 MB/s", 0.05, 40, 0.25, ""]
     assert passes.rows[1] == ["read", "shared", 1, "", None, None, None, "it takes 20 slices"]
-    assert not [f for f in report.findings if "may be untrue" in f.text]
+    assert not [f for f in report.findings if "may be too narrow" in f.text]
 
 
 def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
     report = told(tmp_path, [mean("write"), mean("read", may_be_untrue=True)], [])
     assert tables(report)[0].rows[1][-1] == "the interval may be untrue: it drifts"
-    (finding,) = [f for f in report.findings if "may be untrue" in f.text]
+    (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
     assert finding.text == (
-        "Of 1 mean the interval may be untrue, because what was measured drifts, warms up or hangs"
-        " together: read_bandwidth."
+        "Of 1 mean the interval may be too narrow, because what was measured drifts, warms up or is"
+        " autocorrelated: read_bandwidth."
     )
     assert finding.level == "warn"
 

@@ -91,7 +91,7 @@ def study_of(
     points = points_of(campaign, engine, settings)
     engines: dict[str | None, Engine] = {None: engine}
     for name in dict.fromkeys(p.engine for p in points if p.engine is not None):
-        engines[name] = find_engine(name, "asked for by the campaign")
+        engines[name] = find_engine(name, "requested by the campaign")
     everything = units_of(campaign, points)
     units = selected(of_points(everything, asked.points), asked.only, asked.skip)
     return Study(campaign, file, settings, engines, points, units, everything)

@@ -94,7 +94,7 @@ class CampaignFolder:
         except (OSError, ValueError, RecursionError, ValidationError) as error:
             newer = " (a newer effio made it?)" if isinstance(error, ValidationError) else ""
             raise EffioError(
-                f"{file} cannot be read{newer}", hint="its runs stand on their own; move it away"
+                f"{file} cannot be read{newer}", hint="its runs do not need it; move it away"
             ) from None
 
     def keep(self, called: Called, text: str) -> None:
@@ -206,7 +206,7 @@ class CampaignFolder:
         if free:
             hint = "if it is gone for sure, say so with --take-over"
         what = f"{self.room.removesuffix('s')} {self.name}"
-        raise EffioError(f"{what} is in the hands of {who}", ExitCode.USAGE, hint)
+        raise EffioError(f"{what} is locked by {who}", ExitCode.USAGE, hint)
 
 
 def damage_of(folder: RunFolder) -> str:

@@ -87,7 +87,7 @@ def campaign_parameters(
         ),
         option(
             "--dry-run", is_flag=True,
-            help="write a script for each run to be run by hand, with --batch to be submitted, "
+            help="write a script for each run to be run manually, with --batch to be submitted, "
             "and run nothing",
         ),
         option(
@@ -298,12 +298,12 @@ def _look(study: Study, order: Order, in_jobs: bool) -> None:
             hint="allow more with --max-bytes, measure less with --scale, --only or --skip",
         )
     for word in planned.over_budget(sums, None, study.settings.seconds):
-        say(f"more time than asked for: {word}")
+        say(f"more time than requested: {word}")
 
 
 def _tell_changes(before: Called | None, study: Study, engine: Engine) -> None:
     changed = changes(before, study.points)
-    for what, titles in (("new", changed.new), ("no longer asked for", changed.gone)):
+    for what, titles in (("new", changed.new), ("no longer wanted", changed.gone)):
         if titles:
             some = "; ".join(titles[:3]) + ("; …" if len(titles) > 3 else "")
             stay = ", their runs stay" if what != "new" else ""

@@ -77,7 +77,7 @@ def _engine() -> Iterator[Check]:
             yield Check("engine", "ok", f"{engine.path} for {engine.mpi}, {build.version}")
             if build.version != effio.__version__:
                 yield Check(
-                    "engine", "note", f"version {build.version} beside effio {effio.__version__}",
+                    "engine", "note", f"version {build.version} next to effio {effio.__version__}",
                     "effio engine build",
                 )  # fmt: skip
         except EffioError as error:

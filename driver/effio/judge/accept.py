@@ -314,7 +314,7 @@ def _by_run(picked: Sequence[Picked]) -> list[list[float]]:
 
 def _check_unit(unit: str, wanted: str) -> None:
     if unit != wanted:
-        raise OpenError(f"measured in {unit}, asked for in {wanted}")
+        raise OpenError(f"measured in {unit}, requested in {wanted}")
 
 
 def _project(blank: Outcome, rule: Rule, picked: Sequence[Picked]) -> Outcome:
@@ -473,7 +473,9 @@ def _steady(blank: Outcome, rule: Steady, picked: Sequence[Picked]) -> Outcome:
             return _ruled(found, False, f"{len(late)} took up to {fmt.duration(max(late))}")
     unknown = sum(t is None for t in told)
     if unknown:
-        raise OpenError(f"{unknown} of {len(picked)} do not tell: measure with --steady")
+        raise OpenError(
+            f"{unknown} of {len(picked)} are not known to be steady: measure with --steady"
+        )
     return _ruled(found, True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two sides, measurement by measurement: which is better, by how much, and why one cannot tell.
+"""Two sides, measurement by measurement: which is better, by how much, and why there is no verdict.
 
 What is compared are nights. Repetitions of one run share its luck (which blocks, which neighbors),
 and so do the runs of one night or allocation (a block, effio.judge.blocks). A verdict needs two

@@ -92,9 +92,7 @@ class OpenMpi(Launcher):
                 "OMPI_ALLOW_RUN_AS_ROOT": "1",
                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             }
-            notes.append(
-                "running as root: telling Open MPI that this is meant (OMPI_ALLOW_RUN_AS_ROOT)"
-            )
+            notes.append("running as root: Open MPI is allowed to (OMPI_ALLOW_RUN_AS_ROOT)")
         if machine.allocation is None and ranks.total > machine.cores:
             words.append("--oversubscribe")
             notes.append(

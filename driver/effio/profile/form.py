@@ -39,7 +39,7 @@ def blank() -> str:
     lines = [_HEAD, f'schema = "{_SCHEMA}"', ""]
     lines += _blank_lines(questions(Profile))
     lines += ["", "[[activity]]", *_blank_lines(questions(Activity))]
-    lines += ["", "# Beside the files above: files in great numbers.", "[names]"]
+    lines += ["", "# In addition to the files above: files in great numbers.", "[names]"]
     lines += _blank_lines(questions(Names))
     return "\n".join(lines) + "\n"
 

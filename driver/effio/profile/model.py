@@ -112,7 +112,7 @@ class Names(_Table):
     stats: StrictInt = Field(default=0, ge=0, le=_MOST, description="files that it looks up (stat)")
     removes: StrictInt = Field(default=0, ge=0, le=_MOST, description="files that it removes")
     own_directories: StrictBool = Field(
-        default=False, description="has each process a directory of its own, true or false"
+        default=False, description="has each process its own directory, true or false"
     )
     seconds: StrictFloat | None = Field(default=None, ge=0)  # mean of the processes
 
@@ -142,7 +142,7 @@ class Profile(_Table):
     activity: tuple[Activity, ...] = Field(default=(), max_length=MOST_ACTIVITIES)
     names: Names = Names()
     phase: tuple[Phase, ...] = Field(default=(), max_length=10_000)
-    # What the source could not tell.
+    # What the source does not contain.
     unknown: tuple[StrictStr, ...] = Field(default=(), max_length=1000)
 
     @model_validator(mode="after")

@@ -403,7 +403,7 @@ def _profile_of(log: Log) -> Profile:
     names = reader.names()
     if not activities and not names.count:
         raise EffioError(
-            f"the log tells of no file (its modules: {', '.join(log.modules) or 'none'})"
+            f"the log contains no file (its modules: {', '.join(log.modules) or 'none'})"
         )
     seconds = max(log.seconds, 1e-3)
     spent = sum(use.seconds for use in uses) / log.ranks + (names.seconds or 0)

@@ -39,7 +39,7 @@ class AnswerError(ValueError):
 
 
 def questions(model: type[BaseModel]) -> list[Question]:
-    """In the order of the members; those without a description are nobody's to answer."""
+    """In the order of the members; those without a description are not questions."""
     return [
         Question(
             name=name,

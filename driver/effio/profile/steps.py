@@ -123,7 +123,7 @@ def _is_collective(activity: Activity) -> bool:
 
 
 def _transfer(activity: Activity, own: int, word: int, made: _Made) -> int:
-    """Bytes of a call: the application's, or, where nobody said, what is usual."""
+    """Bytes of a call: the application's, or, if it is not known, what is usual."""
     wanted = activity.transfer or min(own, 1 << 20)
     transfer = max(word, min(wanted, own) // word * word)
     if activity.transfer is None:
@@ -383,7 +383,7 @@ _CHOICES: tuple[
 
 
 def is_negligible(profile: Profile, activity: Activity) -> bool:
-    """Of those that a log tells: what somebody writes into a form matters to him."""
+    """Of those that a log contains: what a user writes into a form matters."""
     if profile.source == "questionnaire":
         return False
     spent = sum(a.seconds or 0 for a in profile.activity)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where an axis begins and ends and which of its places have a label: the same for the page and for
-figures in papers. A curve without a label beside it cannot be read, so every axis has at least two.
+figures in papers. A curve without a label next to it cannot be read: every axis has at least two.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From results to a report: everything that is told of a run, and of several runs together."""
+"""From results to a report: everything that is said of a run, and of several runs together."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def tell(
 def _common_sections(
     result: Result, own: Sequence[Section], ceilings: Mapping[str, float] | None
 ) -> list[Section]:
-    """What the benchmark's own module has not told already."""
+    """What the benchmark's own module has not shown already."""
     told = {b.id for s in own for b in s.blocks if isinstance(b, Figure)}
     sections = []
     cells = result.measurements

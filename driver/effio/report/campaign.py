@@ -167,7 +167,7 @@ def number_of(text: str) -> float | None:
 
 
 def varying(points: Sequence[Measured]) -> list[str]:
-    """Axes that tell these points apart; those of the campaign before its own."""
+    """Axes that distinguish these points; those of the campaign before its own."""
     names = unique(name for point in points for name in point.axes)
     names.sort(key=lambda name: name in ("benchmark", "step", "ranks"))
     return [name for name in names if len({p.axes.get(name) for p in points}) > 1]

@@ -3,7 +3,7 @@
 the terminal and the page draw.
 
 Every line has its rate, the lowest and highest of the repetitions, bytes, seconds, and where the
-bytes were. A rate of memory is no answer where storage was asked for, and says so instead.
+bytes were. A rate of memory does not answer a question about storage, and says so instead.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _of_messages(line: Line, m: Measurement) -> CardLine:
 
 
 def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Result) -> CardLine:
-    """With where the bytes were. A rate of memory is no answer where storage was asked for; one of
+    """With where the bytes were. A rate of memory does not answer a question about storage; one of
     which nothing is known is shown with what is."""
     told = replace(told, source=source_of(cells, result.run, traffic_of(result)))
     evidence = evidence_of(cells, result.run.clock.virtual)

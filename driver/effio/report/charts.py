@@ -20,7 +20,7 @@ from effio.store.folder import Store
 from effio.text import count_of
 
 _MOST_PANELS = 12
-NOTHING = "–"  # what stands for a coordinate that a value does not have
+NOTHING = "–"  # replaces a coordinate that a value does not have
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def axis_text(name: str, value: Scalar | None) -> str:
 
 
 def varying(keys: Sequence[Key]) -> list[str]:
-    """Axes that tell measurements of the same apart which were not told apart before, sizes
+    """Axes that distinguish measurements which were not distinguished before, sizes
     first."""
     names = unique(name for key in keys for name, _ in key.axes)
     names.sort(key=lambda name: not name.endswith("_bytes"))
@@ -166,7 +166,7 @@ def overall_table(comparison: Comparison) -> Table:
         ],
         rows,
         "By benchmark",
-        "The interval tells how much the gain depends on what is measured; it does not hold what"
+        "The interval shows how much the gain depends on what is measured; it does not hold what"
         " changes from run to run.",
     )
 
@@ -177,7 +177,7 @@ def differences_table(comparison: Comparison) -> Table:
         for d in comparison.differences
     ]
     columns = [Column("kind"), Column("what"), Column("first value"), Column("second value")]
-    return Table(columns, rows, "What differs beside the numbers, likely reasons first")
+    return Table(columns, rows, "What differs apart from the numbers, likely reasons first")
 
 
 def alone_table(comparison: Comparison) -> Table:
@@ -252,7 +252,7 @@ def gain_figure(comparison: Comparison, benchmark: str, number: int) -> Figure |
     axis = _size_axis(lines)
     caption = (
         "Above the line the second side is better, whichever way the metric goes. Whiskers are 95 %"
-        " intervals over what the table names; open marks are gains of which nothing can be told."
+        " intervals over what the table names; open marks are gains without a verdict."
     )
     title = f"{benchmark}: gains of {comparison.second.name} over {comparison.first.name}"
     y = _gain_axis(lines)
@@ -309,7 +309,7 @@ def _directions(comparison: Comparison) -> dict[str, float]:
 
 def kiviat_figure(comparisons: Sequence[Comparison]) -> Figure | None:
     """The shape of the sides, by what all of them measured; None with fewer than three axes or more
-    sides than can be told apart."""
+    sides than can be distinguished."""
     found = [_directions(c) for c in comparisons]
     names = [name for name in found[0] if all(name in one for one in found)] if found else []
     if not 3 <= len(names) <= _MOST_AXES or len(found) > _MOST_SIDES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of FLASH I/O: the bandwidth by the definition and until the data are on storage, where the
+"""Report of FLASH I/O: the bandwidth by the definition and until the data are on storage, where the
 time of each file went, and what a restart took. docs/benchmarks/flash_io.md says how to read it.
 """
 
@@ -148,7 +148,7 @@ def repetition_figure(result: Result) -> Figure | None:
     return Figure(
         "repetitions",
         "Bandwidth by repetition",
-        "Falling rates tell of caches that fill; scatter tells of other users.",
+        "Falling rates indicate caches that fill; scatter indicates other users.",
         "curves",
         Axis("repetition", ticks=[(v, f"{v:.0f}") for v in x], low=0.7, high=len(x) + 0.3),
         Axis("bandwidth", "B/s", low=0),

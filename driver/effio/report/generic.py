@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of any benchmark from the members that all results share."""
+"""Reports any benchmark from the members that all results share."""
 
 from __future__ import annotations
 

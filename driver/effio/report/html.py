@@ -136,7 +136,7 @@ def render(
     together: Sequence[Block] = (),
     head: Section | None = None,
 ) -> str:
-    """One self-contained page; `together` is told of all reports at once, before them, or `head` in
+    """One self-contained page; `together` is about all reports at once, before them, or `head` in
     its place. What is too much for a page is shortened, which the page says."""
     if head is None and len(reports) > 1:
         head = Section("overview", "Overview", together)

@@ -105,7 +105,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Instructed:
-    """`rest`: the runs with what no test of the instructions asked for."""
+    """`rest`: the runs with what no test of the instructions requires."""
 
     tables: Sequence[Table]
     rest: Sequence[MeasuredSystem]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of interference: how many times slower each group is beside others than alone, which phase
+"""Report of interference: how many times slower each group is beside others than alone, which phase
 of it, and which phase met which. docs/benchmarks/interference.md says how to read it."""
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _sentences(result: Result) -> list[Finding]:
     found = [
         Finding(
             f"{_phase(f).capitalize()} of group {_word(f, 'group')} {_word(f, 'benchmark')} is"
-            f" {_factor(f)} times slower beside {_beside(f, names)}.",
+            f" {_factor(f)} times slower next to {_beside(f, names)}.",
             _PHASES,
             "warn",
         )
@@ -106,12 +106,12 @@ def _sentences(result: Result) -> list[Finding]:
     if sure:
         return found
     if any(f.samples and f.samples.low95 is not None for f in _known(result, "slow_down")):
-        text = "No phase is slower beside another group than chance explains."
+        text = "No phase is slower next to another group than chance explains."
         return [Finding(text, _PHASES, "info")]
     if phases:
         text = (
             f"{_phase(phases[0]).capitalize()} of group {_word(phases[0], 'group')}"
-            f" {_word(phases[0], 'benchmark')} was {_factor(phases[0])} times slower beside"
+            f" {_word(phases[0], 'benchmark')} was {_factor(phases[0])} times slower next to"
             f" {_beside(phases[0], names)}, in a single round: chance is not ruled out."
         )
         return [Finding(text, _PHASES, "info")]
@@ -122,7 +122,7 @@ def _failures(result: Result) -> list[Finding]:
     missing = sum(f.metric.value is None for f in result.figures_named("slow_down"))
     if not missing:
         return []
-    text = f"{fmt.count_of(missing, 'slow-down')} could not be told: a group did not end well."
+    text = f"{fmt.count_of(missing, 'slow-down')} are not known: a group failed."
     return [Finding(text, _MATRIX, "bad")]
 
 
@@ -181,7 +181,7 @@ def _phases_table(result: Result) -> Table:
         [
             Column("group"),
             Column("phase"),
-            Column("beside"),
+            Column("next to"),
             Column("times slower", "1", digits=3),
             Column("95 % from", "1", digits=3),
             Column("to", "1", digits=3),
@@ -225,7 +225,11 @@ class InterferenceTeller:
         context = common.context_of(result)
         if most is None:
             return Headline(
-                "largest slow-down", None, "1", context, missing="no group was measured beside one"
+                "largest slow-down",
+                None,
+                "1",
+                context,
+                missing="no group was measured next to another",
             )
         names = _names(result)
         group = names.get(_word(most, "group"), "")
@@ -233,7 +237,7 @@ class InterferenceTeller:
             "largest slow-down",
             most.metric.value,
             "1",
-            f"group {group} beside {_beside(most, names)}, {context}",
+            f"group {group} next to {_beside(most, names)}, {context}",
             anchor=_MATRIX,
         )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of ior: the rates, how they went by time, how equal the ranks were, and what a transfer
+"""Report of ior: the rates, how they went by time, how equal the ranks were, and what a transfer
 size costs. docs/benchmarks/ior.md says how to read it."""
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def mix_table(measurements: Sequence[Measurement]) -> Table | None:
         [
             Column("transfer", "B"),
             Column("repetition", "1"),
-            Column("reads asked for", "%"),
+            Column("reads requested", "%"),
             Column("side"),
             Column("calls", "1"),
             Column("p50", "s", digits=3),
@@ -307,7 +307,7 @@ def _unsteady_finding(valid: Sequence[Measurement]) -> Finding | None:
 
 
 def _own_node_finding(valid: Sequence[Measurement]) -> Finding | None:
-    """Only where nobody saw the bytes come from storage."""
+    """Only where nothing shows that the bytes came from storage."""
     own = [
         m
         for m in valid
@@ -339,8 +339,8 @@ def _spread_findings(result: Result) -> list[Finding]:
     known = f"within {100 * share:.0f} % only" if share < 1 else "not even within a factor of two"
     return [
         Finding(
-            f"Of {fmt.count_of(len(wide), 'rate')} the mean is known badly, the worst ({name})"
-            f" {known} (95 % confidence): more repetitions would tell more.",
+            f"Of {fmt.count_of(len(wide), 'rate')} the mean is imprecise, the worst ({name})"
+            f" {known} (95 % confidence): use more repetitions.",
             "results",
             "warn",
         )

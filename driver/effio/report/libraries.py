@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of the library comparison: rates by number of processes, the overhead over one file per
+"""Report of the library comparison: rates by number of processes, the overhead over one file per
 process, the gain of hints, and the cost by layer. docs/benchmarks/libraries.md says how to read it.
 """
 
@@ -134,7 +134,7 @@ _TOGETHER = "several layers together"
 
 def _own_times(library: str, own: Mapping[str, tuple[float, str]]) -> dict[str, float]:
     """Of each layer below a library the time that it adds; together they are the library's time. A
-    layer that was slower alone than under the layer above it cannot be told apart from that one:
+    layer that was slower alone than under the layer above it cannot be separated from that one:
     their sum is one part, as are all that it takes to make none negative."""
     chain: list[str] = []
     layer = library

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of mdtest: rates by phase with their spread, times of single operations, which ranks were
+"""Report of mdtest: rates by phase with their spread, times of single operations, which ranks were
 slow, and one directory for all against one for each. docs/benchmarks/mdtest.md says how to read it.
 """
 
@@ -159,7 +159,7 @@ def times_table(measurements: Sequence[Measurement]) -> Table:
         ],
         rows,
         "Times of single operations",
-        "So many operations took at most so long.",
+        "Percentiles: the given share of operations took no longer than this.",
         page_only=len(rows) > 40,
     )
 
@@ -197,7 +197,7 @@ def balance_table(measurements: Sequence[Measurement]) -> Table:
         ],
         rows,
         "Ranks against each other",
-        "Time of a rank from the common start to the end of its own last operation. The rate is set"
+        "Time of a rank from the common start to the end of its last operation. The rate is set"
         " by the slowest.",
         page_only=len(rows) > 40,
     )
@@ -234,7 +234,7 @@ def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
     return Figure(
         "over-time",
         "Rates over time",
-        "Operations in a second while a phase went on. A rate that sinks tells of caches that fill"
+        "Operations in a second while a phase went on. A rate that sinks indicates caches that fill"
         " or directories that grow.",
         "curves",
         Axis("time since the start of the phase", "s"),

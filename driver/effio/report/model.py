@@ -273,7 +273,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """One result, told."""
+    """The report of one result."""
 
     name: str
     benchmark: str

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of overlap: the share of an operation that hides behind a computation, over the size of the
-transfer, a curve for each way; what the computation pays; and why no more hides.
+"""Report of overlap: the share of an operation that hides behind a computation, over the size of
+the transfer, a curve for each way; what the computation pays; and why no more hides.
 docs/benchmarks/overlap.md says how to read it.
 """
 
@@ -121,7 +121,7 @@ def slow_down_figure(found: Sequence[FigureRecord]) -> Figure | None:
     return Figure(
         "slow-down",
         "What the computation pays",
-        "Its time beside the operation over its time alone: 100 % is no longer than alone.",
+        "Its time during the operation over its time alone: 100 % is no longer than alone.",
         "curves",
         Axis("transfer size", "B", log=True),
         Axis("time of the computation", shown="%", low=0.0),
@@ -239,7 +239,7 @@ def way_findings(result: Result) -> list[Finding]:
             some = [f for f in all_sizes if _is_known(f)]
             if not some:
                 text = f"What {way}, {case}, hides is not known within ± {100 * _KNOWN:.0f} %: more"
-                text += " repetitions, or a machine that is quiet, would tell."
+                text += " repetitions, or a quiet machine."
                 findings.append(Finding(text, "hidden", "warn"))
                 continue
             best, worst = max(some, key=_share), min(some, key=_share)
@@ -260,7 +260,7 @@ def cost_finding(result: Result) -> Finding | None:
     if low is None or low <= 1 or not certainty.is_known(worst):
         return None
     text = (
-        f"A computation pays for what goes on beside it: {_word(worst, 'work')} work takes"
+        f"A computation pays for an operation during it: {_word(worst, 'work')} work takes"
         f" {100 * (worst.metric.value - 1):.0f} % longer beside a {_word(worst, 'access')} of"
         f" {fmt.size(_size(worst))} by {_word(worst, 'way')}."
     )

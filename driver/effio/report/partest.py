@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of partest: the rate of a container, of files of the tasks and of a shared file over tasks
-and chunks, the seconds of each phase, and what stands on storage."""
+"""Report of partest: the rate of a container, of files of the tasks and of a shared file over tasks
+and chunks, the seconds of each phase, and what is on storage."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Measured(Detail):
 
 
 def _everywhere(rates: Sequence[FigureRecord]) -> list[FigureRecord]:
-    """What has no chunks stands beside each size of them."""
+    """What has no chunks is next to each size of them."""
     sizes = common.unique(
         f.where["chunk_bytes"] for f in rates if f.where.get("chunk_bytes") is not None
     )
@@ -169,13 +169,13 @@ def disk_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
         ],
         rows,
         "Files and bytes on storage",
-        "As the file system tells right after the close. What a container is longer than its data"
+        "As the file system reports right after the close. What a container is longer than its data"
         " are holes, but for its head and tail.",
     )
 
 
 def opening_finding(result: Result) -> list[Finding]:
-    """What the files of the tasks cost before the first byte, beside a container."""
+    """What the files of the tasks cost before the first byte, compared with a container."""
     found: dict[int, dict[str, list[float]]] = {}
     for m in result.measurements:
         if m.valid and m.access == "write":

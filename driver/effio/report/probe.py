@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of probe: the limits of a system, and how its streams came about."""
+"""Report of probe: the limits of a system, and how its streams developed."""
 
 from __future__ import annotations
 

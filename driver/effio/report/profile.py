@@ -100,7 +100,7 @@ def phases(profile: Profile) -> Table:
         Column("access"), Column("begin", "s"), Column("end", "s"), Column("moved", "B"),
         Column("in the mean", "B/s"),
     ]  # fmt: skip
-    caption = "Times in which files are written or read, from the begin of the run."
+    caption = "Times in which files are written or read, from the start of the run."
     return Table(columns, rows, "Phases", caption)
 
 

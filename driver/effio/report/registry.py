@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which module tells of which benchmark. A benchmark without one still gets the common sections.
+"""Which module reports which benchmark. A benchmark without one still gets the common sections.
 
 A module has an object `TELLER` (see Teller). To add one: write effio/report/<name>.py, add a line
 to TELLERS, and a test tests/driver/test_report_<name>.py (CONTRIBUTING.md, "How to add a report
@@ -40,7 +40,7 @@ TELLERS: Mapping[str, str] = {
 
 @runtime_checkable
 class Teller(Protocol):
-    """Tells of the results of one benchmark. Every method has to bear results that are incomplete:
+    """Reports the results of one benchmark. Every method has to bear results that are incomplete:
     a killed run may hold the `run` line only."""
 
     def headline(self, result: Result) -> Headline:
@@ -48,7 +48,7 @@ class Teller(Protocol):
 
     def findings(self, result: Result) -> Sequence[Finding]:
         """What the data say, the most important first; `anchor` is the id of a figure or section.
-        Cache and errors are told by `common`."""
+        Cache and errors are reported by `common`."""
 
     def sections(self, result: Result) -> Sequence[Section]:
         """The benchmark's own sections, before the common ones."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of the ring benchmark: pairs alone, the natural ring and random rings side by side, what
+"""Report of the ring benchmark: pairs alone, the natural ring and random rings side by side, what
 distance and sharing cost, and the balance to HPL. docs/benchmarks/rings.md says how to read it.
 """
 
@@ -112,7 +112,7 @@ def _pairs(result: Result) -> list[Measurement]:
 
 
 def _lengths(result: Result) -> list[int]:
-    """The shorter one tells of latency, the longer one of bandwidth."""
+    """The shorter one shows latency, the longer one bandwidth."""
     measured = {int(m.number("length_bytes")) for m in _pairs(result)}
     return sorted(measured | {r.length for r in _rings(result)})
 
@@ -185,7 +185,7 @@ def side_by_side(result: Result, rates: bool) -> Figure | None:
 
 
 def ring_figure(result: Result) -> Figure | None:
-    """Each random ring beside the natural one: how much the places of the ranks matter."""
+    """Each random ring next to the natural one: how much the places of the ranks matter."""
     longest = max(_lengths(result), default=0)
     rings = [r for r in _rings(result) if r.length == longest]
     random = [r for r in rings if r.name != _NATURAL]

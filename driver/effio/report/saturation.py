@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of saturation: how many processes are enough, then the rate over their number."""
+"""Report of saturation: how many processes are enough, then the rate over their number."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A submission as tables: systems, results with projections, what was asked and what was in force,
+"""A submission as tables: systems, results with projections, what was requested and effective,
 versions, the audit trail. Tables 2 to 4 are those of the Blue Waters instructions."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class _Row:
-    """A measurement of a system. `apart`: labels and options that tell it from its like."""
+    """A measurement of a system. `apart`: labels and options that distinguish it."""
 
     letter: str
     sample: Sample
@@ -194,8 +194,8 @@ def options_table(runs: Sequence[Judged]) -> Table:
             asked = _asked(words, name)
             if asked is not None or value not in (None, "", [], False):
                 rows.append([run.name, name, asked, common.value_text(value)])
-    columns = [Column("run"), Column("option"), Column("asked"), Column("in force")]
-    caption = "Without a value asked for, the default is in force. Short and classic words: Runs."
+    columns = [Column("run"), Column("option"), Column("asked"), Column("effective")]
+    caption = "Without a requested value, the default is effective. Short and classic words: Runs."
     return Table(columns, rows, "Options", caption)
 
 
@@ -272,7 +272,7 @@ def _events(material: Material) -> Iterator[list[Cell]]:
 
 def _sealed(folder: object) -> str:
     if folder is None:
-        return "a result file alone: nothing tells whether it was changed"
+        return "a result file alone: nothing shows whether it was changed"
     store = RunFolder(folder)  # type: ignore[arg-type]
     if not store.is_sealed:
         return "no checksums were made at its end"

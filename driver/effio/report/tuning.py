@@ -72,7 +72,7 @@ def confirmed_table(record: TuningRecord) -> Table:
         Column("tuned", unit, extra=True),
     ]
     caption = (
-        f"Runs that the search has not seen, {record.called.confirmations} of each side in turn;"
+        f"Runs outside the search, {record.called.confirmations} of each side, interleaved;"
         " the gain is the geometric mean of their ratios, pair by pair. Verdicts know how many"
         " groups there are (Holm): the chance of one false gain among all is below 5 %. What the"
         " search saw is too good, because the winner of many won by luck too."

@@ -19,7 +19,7 @@ CURRENT = (1, 2)
 
 
 def _one_vocabulary(line: Line) -> Line:
-    """What means stand on had three vocabularies in `detail`; figures of rings had units in their
+    """Samples of means had three vocabularies in `detail`; figures of rings had units in their
     names that their values had not."""
     line = {**line, "schema": "effio-result/1.1"}
     name, detail = line.get("name"), line.get("detail")

@@ -73,7 +73,7 @@ def notes_of(result: Result, tuning: Tuning) -> Iterator[str]:
     for m in result.measurements:
         for key, value in m.hints_asked.items():
             if m.hints_echoed:
-                yield "the library hands back every hint; whether it knows one is not told"
+                yield "the library hands back every hint; whether it knows one is not known"
             elif key not in m.hints_granted:
                 yield f"the library drops {key}={value}"
             elif m.hints_granted[key] != value:

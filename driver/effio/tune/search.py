@@ -332,7 +332,7 @@ class Search:
 
     def _confirm(self, chosen: Setup) -> None:
         self._say(
-            f"confirming: the default and what was found in turn, "
+            f"confirming: the default and what was found, interleaved, "
             f"{fmt.count_of(self.terms.confirmations, 'round')}"
         )
         for number in range(self.terms.confirmations):

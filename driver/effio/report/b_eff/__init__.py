@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tells of b_eff: bandwidth over message size by pattern family and method, what each method alone
+"""Report of b_eff: bandwidth over message size by pattern family and method, what each method alone
 would be worth, the spread of repetitions and random rings, and pairs of ranks.
 docs/benchmarks/b_eff.md says how to read it.
 """

@@ -57,7 +57,7 @@ def heat_maps(result: Result) -> list[Figure]:
     if not pairs:
         return []
     kind, places = _places(told, sorted({rank for pair in pairs for rank in pair[:2]}))
-    # What no pair tells of has no row, so that the map is no larger than what is told.
+    # Ranks without a pair have no row, so that the map is no larger than its contents.
     shown = sorted(set(places.values()))[: 4 * _MOST_RANKS]
     labels = [str(place) for place in shown]
     in_all = told.pairs_in_all

@@ -14,7 +14,7 @@ from effio.store.records import Measurement, Spread
 
 ACCESSES = ("write", "rewrite", "read")
 TYPES = ("scatter", "shared", "separated", "segmented", "seg_coll")
-# The original's diagrams: well-formed and non-well-formed sizes stand in pairs, the largest alone.
+# The original's diagrams: well-formed and non-well-formed sizes come in pairs, the largest alone.
 POSITIONS = {1: 1.0, 2: 2.0, 3: 4.0, 4: 5.0, 5: 7.0, 6: 8.0, 7: 10.0}
 PAIRS = ((1, 2), (3, 4), (5, 6))
 

@@ -60,7 +60,7 @@ def classic_page(run: Run) -> Figure:
     return Figure(
         "classic",
         "The b_eff_io page",
-        "Bandwidth over the contiguous chunk on disk; all panels share one axis. Sizes stand in "
+        "Bandwidth over the contiguous chunk on disk; all panels share one axis. Sizes come in "
         "pairs: a power of two, and the same with 8 bytes more, which no block or stripe boundary "
         "fits. A drop within a pair is the price of being unaligned. Hollow points are not "
         "trustworthy: cut short by the cap on bytes, or with errors.",

@@ -117,10 +117,10 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
         ],
         rows,
         "What was done about caches, and what was seen",
-        "Ways that were in force for each measurement of an access. In memory: the share of the "
+        "Ways that were effective for each measurement of an access. In memory: the share of the "
         "files in the page cache of the node, the mean over the measurements. Sync need not write: "
         "bytes written less those that the device had got after the sync. Others: what the device "
-        "moved beside, for other users or the file system.",
+        "moved in addition, for other users or the file system.",
     )
 
 

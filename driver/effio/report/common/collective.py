@@ -12,7 +12,7 @@ from effio.store.records import Measurement, Number
 
 
 class _Library(Detail):
-    """What an I/O library told of its calls."""
+    """What an I/O library reported of its calls."""
 
     collective_calls: Number = 0.0
     done_collectively: Number | None = None

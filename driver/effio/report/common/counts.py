@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a headline counts and how sure it is, in the words that stand next to it: a number without
+"""What a headline counts and how sure it is, in the words next to it: a number without
 them gets quoted for what it is not."""
 
 from __future__ import annotations

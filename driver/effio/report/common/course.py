@@ -10,7 +10,7 @@ from itertools import combinations
 from effio import text as fmt
 from effio.report.model import Finding
 
-# No slice is shorter than what clocks tell apart: a file that says so is damaged.
+# No slice is shorter than the resolution of clocks: a file that says so is damaged.
 _SHORTEST_WIDTH = 1e-9
 # A last slice shorter than this part of the others says nothing.
 _SHORTEST_SLICE = 0.1

@@ -23,7 +23,7 @@ def _verdict(asked: str | None, granted: str | None, echoed: bool | None) -> str
         return "CHANGED"
     if echoed is None:
         return "returned: effect unknown"
-    return "echoed: effect unknown" if echoed else "in force"
+    return "echoed: effect unknown" if echoed else "effective"
 
 
 def hint_section(result: Result) -> Section | None:
@@ -46,14 +46,14 @@ def hint_section(result: Result) -> Section | None:
             "Hints asked and returned",
             "Returned is what the library says of the open file (MPI_File_get_info). A library"
             " that hands back a key which none can know echoes: its word says nothing of an"
-            " effect. One that drops what it does not know has in force what it returns.",
+            " effect. One that drops what it does not know returns what is effective.",
         )
         return Section("hints", "Hints", [table])
     backend = result.run.backend
     if backend is None or backend.name not in _WITH_HINTS:
         return None
     none = (
-        "No hints were asked for, and the library returned none. Open MPI's OMPIO returns only "
-        "what it was given; ROMIO and MPICH return all that are in force."
+        "No hints were requested, and the library returned none. Open MPI's OMPIO returns only "
+        "what it was given; ROMIO and MPICH return all that are effective."
     )
     return Section("hints", "Hints", [none])

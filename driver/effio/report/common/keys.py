@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tells the measurements of a table apart: the columns that a table of them begins with."""
+"""What distinguishes the measurements of a table: the first columns of a table of them."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _rounds_findings(result: Result) -> list[Finding]:
             text += f", in {_share(told.official_time_share)} of the time of an official run"
         untrue = told.interval is not None and told.interval.may_be_untrue
         if untrue:
-            text += "; the interval may be untrue: the rounds drift or hang together"
+            text += "; the interval may be too narrow: the rounds drift or are autocorrelated"
         findings.append(Finding(text + ".", level="warn" if untrue else "info"))
     return findings
 
@@ -154,7 +154,7 @@ def precision_findings(result: Result) -> list[Finding]:
         if drifting:
             text = (
                 "From the first half of the repetitions to the second rates drift by more than"
-                f" chance: {_named(drifting, _halves)}. Intervals of such means may be untrue."
+                f" chance: {_named(drifting, _halves)}. Intervals of such means may be too narrow."
             )
             findings.append(Finding(text, level="warn"))
         odd = [one for one in told.figures if one.two_modes or one.outliers > 0]

@@ -56,7 +56,7 @@ class _OfMeasurement(Detail):
 
 
 def _differing(places: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The coordinates that tell these apart."""
+    """The coordinates that distinguish these."""
     keys = dict.fromkeys(key for place in places for key in place)
     return [k for k in keys if any(place.get(k) != places[0].get(k) for place in places)]
 
@@ -109,12 +109,12 @@ def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
             Column("± half its 95 % interval", "1", "%", 3),
             Column("measured", "1"),
             Column("worth", "1", digits=3),
-            Column("what makes it untrue"),
+            Column("what makes it unreliable"),
         ],
         rows,
         "How sure the means are",
-        "Of values that were measured one after another. Neighbours that hang together are worth "
-        "fewer independent ones. A drift or a warm-up makes an interval untrue.",
+        "Of values that were measured one after another. Autocorrelated neighbors are worth "
+        "fewer independent ones. A drift or a warm-up makes an interval unreliable.",
         page_only=len(rows) > _LONG,
     )
 
@@ -146,7 +146,7 @@ def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
             Column("± half its 95 % interval", "1", "%", 3),
             Column("slices", "1"),
             Column("a slice", "s", digits=3),
-            Column("what makes it untrue, or why there is none"),
+            Column("what makes it unreliable, or why there is none"),
         ],
         rows,
         "How sure the rate of a single pass is",
@@ -172,7 +172,7 @@ def sureness_section(result: Result) -> Section | None:
 
 
 def doubt_findings(result: Result) -> list[Finding]:
-    """Means whose interval may be untrue. With --until-ci its own figure says so."""
+    """Means whose interval may be too narrow. With --until-ci its own figure says so."""
     if result.figures_named("until_ci"):
         return []
     doubted = [f for f, i in _means(result) if i.may_be_untrue and i.method != _LEFT_OUT]
@@ -182,8 +182,8 @@ def doubt_findings(result: Result) -> list[Finding]:
     named = ", ".join(fmt.plain(_name(f, keys), 120) for f in doubted[:_MOST_NAMED])
     more = len(doubted) - _MOST_NAMED
     text = (
-        f"Of {fmt.count_of(len(doubted), 'mean')} the interval may be untrue, because what was"
-        " measured drifts, warms up or hangs together:"
+        f"Of {fmt.count_of(len(doubted), 'mean')} the interval may be too narrow, because what was"
+        " measured drifts, warms up or is autocorrelated:"
         f" {named}{f' and {more} more' if more > 0 else ''}."
     )
     return [Finding(text, "sureness", "warn")]

@@ -26,7 +26,7 @@ def ranks_on_nodes(ranks: int, nodes: int) -> str:
 
 
 def mpi_name(library: str) -> str:
-    """Of the text by which an MPI library tells its version, which may be a page: "MPICH 4.0.2"."""
+    """From the version text of an MPI library, which may be a page: "MPICH 4.0.2"."""
     lines = [line for line in library.splitlines() if line.strip()]
     first = next(iter(lines), "")
     if len(lines) > 1 and lines[1].startswith("Version:"):
@@ -68,7 +68,7 @@ def crowding_finding(result: Result) -> Finding | None:
         return None
     return Finding(
         f"{fmt.count_of(per_node, 'rank')} on a node share {fmt.count_of(cpus, 'CPU')}: these times"
-        " tell how the operating system switches between ranks, not what the machine can do.",
+        " show how the operating system switches between ranks, not what the machine can do.",
         "system",
         "warn",
     )
@@ -93,7 +93,7 @@ def clock_rows(result: Result) -> list[tuple[str, str]]:
     clock = result.run.clock
     if clock.virtual:
         return [("clock", "virtual: the times are a model's")]
-    # Older results name the kernel's source among what they tell of the kernel.
+    # Older results name the kernel's source among the facts about the kernel.
     of_kernel = ", ".join(clock.kernel_sources) or result.run.system.kernel.get("clock_source", "")
     words = [clock.source, f"source {of_kernel}" if of_kernel else ""]
     if clock.resolution_seconds > 0:
@@ -207,7 +207,7 @@ def system_section(result: Result) -> Section:
             Table(two, storage, "Storage" if fs is not None else "Backend"),
             Table(two, software, "Software"),
             Table(two, _known(repeat_lines(result)), "How to repeat this run"),
-            Table([Column("option"), Column("in force")], options, "Options", page_only=True),
+            Table([Column("option"), Column("effective")], options, "Options", page_only=True),
         ],
     )
 
