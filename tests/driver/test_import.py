@@ -222,3 +222,12 @@ def test_runs_of_two_systems_are_compared(effio: Effio, tmp_path: Path) -> None:
     assert "shared sequential write" in done.stdout, done.stderr
     # Two runs are too few for a verdict, whatever the numbers are.
     assert "too few runs" in done.stdout
+
+
+def test_a_trend_names_the_program_whose_version_changed(effio: Effio, tmp_path: Path) -> None:
+    text = (FOREIGN / "ior.txt").read_text()
+    newer = tmp_path / "newer.txt"
+    newer.write_text(text.replace("IOR-4.1.0+effio-0.1.0", "IOR-4.2.0").replace("Nov 27", "Nov 28"))
+    assert _import(effio, FOREIGN / "ior.txt", newer)[0] == 0
+    done = effio.call("trend", "tag:imported")
+    assert "2026-11-28: IOR changed from 4.1.0+effio-0.1.0 to 4.2.0." in done.stdout, done.stderr

@@ -115,10 +115,10 @@ def _day(run: Judged) -> str:
 
 
 def _versions(run: Judged) -> dict[str, str]:
-    system = run.result.run.system
+    system, engine = run.result.run.system, run.result.run.engine
     release = system.kernel.get("release", "")
     return {
-        "effio": run.result.run.engine.version,
+        "effio" if engine.program == "effio-mpi" else fmt.plain(engine.program, 60): engine.version,
         "MPI": mpi_name(system.mpi.library),
         "kernel": fmt.plain(release, 60),
     }
