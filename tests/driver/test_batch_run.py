@@ -90,10 +90,11 @@ def test_a_wish_of_ours_is_no_time_limit(folder: RunFolder) -> None:
     assert batch_run.taken_over(folder, "FAILED", interrupted=True).reason == "asked to stop"
 
 
-def test_what_the_job_said_last_tells_why_nothing_began(folder: RunFolder) -> None:
+def test_what_the_job_said_explains_why_nothing_began(folder: RunFolder) -> None:
     (folder.path / "stderr.log").write_text("srun: warning\nsrun: error: no such option\n\n")
     finished = batch_run.taken_over(folder, "FAILED")
-    assert finished.reason.endswith("(the job ended as FAILED): srun: error: no such option")
+    said = "srun: warning: srun: error: no such option"
+    assert finished.reason.endswith(f"(the job ended as FAILED): {said}")
 
 
 def test_what_was_never_submitted_is_told(folder: RunFolder) -> None:

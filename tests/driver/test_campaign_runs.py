@@ -328,7 +328,7 @@ def test_the_second_driver_says_who_holds_it(
     first = alive(with_engine.start("run", "s.toml", "--quiet"))
     with gate.open("w"):  # opens when the first driver reads
         done = run_campaign(with_engine, code=2)
-        assert f"campaign s is in the hands of process {first.pid} on {os.uname().nodename}" in (
+        assert f"campaign s is locked by process {first.pid} on {os.uname().nodename}" in (
             done.stderr
         )
         assert with_engine.call("plan", "s.toml").returncode == 0

@@ -334,10 +334,11 @@ def test_switches_that_a_figure_has_not(kept: Effio, words: tuple[str, ...], sai
     assert not list(kept.cwd.glob("*.p*"))
 
 
-def test_a_single_figure_is_of_one_run(kept: Effio) -> None:
+def test_a_figure_of_several_runs_is_one_of_their_comparison(kept: Effio) -> None:
     done = kept.call("report", FIRST, SECOND, "--png", "classic")
     assert done.returncode == 2
-    assert "one run" in done.stderr
+    assert "no figure 'classic'; there are: " in done.stderr
+    assert "systems-accesses" in done.stderr
 
 
 def test_completion(kept: Effio, any_engine: Engine) -> None:

@@ -16,7 +16,7 @@ from effio.report.systems import system_names
 from effio.store.reader import Result
 from effio.store.records import as_number
 from effio.store.safe_files import read_text
-from effio.text import plain
+from effio.text import count_of, plain
 
 _PAIR = re.compile(r"^\s*([A-Za-z_]+)\s*=\s*([-+0-9.eE]+)\s*$", re.MULTILINE)
 _MOST_BYTES = 1 << 20
@@ -87,7 +87,8 @@ def balance_blocks(systems: Sequence[Balance]) -> list[Block]:
     ]
     bars = [
         Series(
-            "bytes per 1000 FLOP", [f"{s.system}, {s.processes} processes" for s in systems],
+            "bytes per 1000 FLOP",
+            [f"{s.system}, {count_of(s.processes, 'process', 'processes')}" for s in systems],
             [1e3 * s.ratio for s in systems],
         )
     ]  # fmt: skip
