@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One of three servers is killed in the middle of a phase: the run ends with what is true, keeps
-what was measured, and `effio clean` removes the rest when the server is back."""
+"""One of three servers is killed in the middle of a phase: the run ends with what is true, and
+keeps what was measured; `effio clean` names what it cannot remove while the server is away."""
 
 from __future__ import annotations
 
