@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What data of our own making cost: writes of 1 MiB from a StampedBuffer, whose pages are all
+// What the data of effio cost: writes of 1 MiB from a StampedBuffer, whose pages are all
 // different, and from the former buffer, which repeated every MiB but for eight bytes in each 4 KiB
 // (bench/data.py).
 //

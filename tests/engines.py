@@ -250,7 +250,7 @@ class Engine:
         return {**os.environ, **self.settings(), **(extra or {})}
 
     def settings(self) -> dict[str, str]:
-        """What the MPI libraries need to be told; and ranks yield while they wait."""
+        """Settings that the MPI libraries need; and ranks yield while they wait."""
         yields = self._yielding_waits()
         return {**_OPENMPI_ENVIRONMENT, **({"LD_PRELOAD": yields[0]} if yields else {})}
 

@@ -9,17 +9,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <limits>
 #include <random>
-#include <thread>
 
 #include "parallel/system.hpp"
 #include "storage/posix_calls.hpp"
 #include "storage/removal.hpp"
+#include "storage/shared_directory.hpp"
 
 namespace effio {
 namespace {
@@ -45,13 +44,6 @@ Status check_directory(const std::string& directory, int access_mode) {
             errno);
     }
     return {};
-}
-
-/// As whoever cleans up later can find it, wherever that is done.
-std::string absolute(const std::string& directory) {
-    std::error_code failed;
-    const auto path = std::filesystem::absolute(directory, failed);
-    return failed ? directory : path.lexically_normal().string();
 }
 
 /// Tells the trees of this run from those of all others.
@@ -107,56 +99,7 @@ Error refuse(const std::string& path, std::string why) {
     return error;
 }
 
-std::string joined(const std::string& directory, const std::string& name) {
-    return directory + (directory.ends_with('/') ? "" : "/") + name;
-}
-
 }  // namespace
-
-std::int64_t TreeSet::count() const {
-    std::int64_t product = 1;
-    for (const auto n : counts) product *= n;
-    return product;
-}
-
-std::string TreeSet::path(std::int64_t number) const {
-    std::string indexes;
-    for (std::size_t i = counts.size(); i-- > 0;) {
-        indexes = fmt::format("{}{}{}", i > 0 ? "-" : "", number % counts[i], indexes);
-        number /= counts[i];
-    }
-    return joined(directory, stem + indexes);
-}
-
-Json TreeSet::to_json() const {
-    std::string name = stem;
-    for (std::size_t i = 0; i < counts.size(); ++i) name += i > 0 ? "-%d" : "%d";
-    Json inside = Json::array();
-    for (const auto& set : names) inside.push_back(set.to_json());
-    return Json{{"directory", absolute(directory)},
-                {"name", name},
-                {"counts", counts},
-                {"names", std::move(inside)}};
-}
-
-std::string FileSet::name(int i) const {
-    if (!indexed) return stem;
-    const int index = first + i * step;
-    return fmt::format("{}{}{:0{}d}{}", own_directory ? fmt::format("{}/", index) : "", stem, index,
-                       digits, suffix);
-}
-
-std::string FileSet::pattern() const {
-    const auto literal = [](std::string text) {
-        for (std::size_t at = 0; (at = text.find('%', at)) != std::string::npos; at += 2) {
-            text.insert(at, 1, '%');
-        }
-        return text;
-    };
-    if (!indexed) return literal(stem);
-    return fmt::format("{}{}%0{}d{}", own_directory ? "%d/" : "", literal(stem), digits,
-                       literal(suffix));
-}
 
 ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optional<Bytes> given) {
     if (given) return {given->count, "given by --max-bytes"};
@@ -267,9 +210,11 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
         mine.fail(made.error());
     }
     if (auto agreed = agree(session, session.comm, mine); agreed.failed()) return *agreed.error;
-    if (auto shared = target.check_shared(session); !shared) {
-        target.remove_made_directories();
-        return shared.error();
+    if (!r.only_read && !r.node_local) {
+        if (auto same = check_shared(session, target.directories(), target.token_); !same) {
+            target.remove_made_directories();
+            return same.error();
+        }
     }
     Existing existing;
     Existing replaced;
@@ -287,7 +232,7 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
                     std::int64_t{target.full_.empty() ? 0 : 1}};
     session.comm.sum(std::span<std::int64_t>(sums));
     session.late_views = sums[4] > 0;
-    // What --max-bytes says is no space. Existing files have theirs.
+    // --max-bytes does not make space. Existing files have theirs.
     if (sums[5] > 0 && sums[2] == 0 && !r.only_read && !r.adopt_trees) {
         if (!target.full_.empty()) {
             mine.fail(session.signed_error(
@@ -308,64 +253,6 @@ Result<Target> Target::prepare(Session& session, bool real_files, Request reques
     target.cap_.bytes = session.comm.min(target.cap_.bytes);
     if (!r.max_bytes) target.cap_.bytes += sums[2];
     return target;
-}
-
-/// On several nodes: whether a file that the root makes is there on all of them.
-Status Target::check_shared(Session& session) const {
-    const auto& r = request_;
-    if (session.nodes == 1 || r.only_read || r.node_local) return {};
-    const Topology topology = find_topology(session.comm);
-    for (const auto& directory : directories()) {
-        if (auto same = check_shared(session, topology, directory); !same) return same;
-    }
-    return {};
-}
-
-Status Target::check_shared(Session& session, const Topology& topology,
-                            const std::string& directory) const {
-    const std::string path = joined(directory, ".effio-shared-" + token_);
-    session.progress.call("look for a file of another node");
-    // Where none can be made, check_directories says why.
-    const bool made =
-        session.comm.is_root() && bool(open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
-    if (session.comm.max(made ? 1 : 0) == 0) return {};
-    bool seen = true;
-    if (topology.is_node_leader()) {
-        constexpr double longest = 5;
-        constexpr auto pause = std::chrono::milliseconds(50);
-        const double start = Clock::monotonic_seconds();
-        while (!(seen = access(path.c_str(), F_OK) == 0) &&
-               Clock::monotonic_seconds() - start < longest) {
-            std::this_thread::sleep_for(pause);
-            session.progress.beat();
-        }
-    }
-    const int missing = session.comm.sum(seen ? 0 : 1);
-    if (made) unlink(path.c_str());
-    if (missing == 0) return {};
-    constexpr int most_named = 8;
-    const auto without = session.comm.split(
-        seen || !topology.is_node_leader() ? std::nullopt : std::optional<int>(0));
-    // Of the first of them to all.
-    std::string names;
-    if (without) {
-        const auto all = without->gather(topology.node_name);
-        for (std::size_t i = 0; i < all.size() && i < most_named; ++i) {
-            names += (i == 0 ? "" : ", ") + all[i];
-        }
-        if (all.size() > most_named) names += ", ...";
-    }
-    const int none = session.comm.size();
-    const int from = session.comm.min(names.empty() ? none : session.comm.rank());
-    session.comm.broadcast(names, from);
-    std::string home = topology.node_name;
-    session.comm.broadcast(home);
-    return io_error(
-        "plan the run", directory,
-        fmt::format("the directory is not shared by all nodes: a file that rank 0 made there on {} "
-                    "is not seen on {} of {} nodes ({}); use a directory of a shared file system, "
-                    "or give --node-local if each node is to use its own",
-                    home, missing, topology.nodes, names));
 }
 
 Json Target::describe(const FileSet& set, const std::string& directory, bool keep) {

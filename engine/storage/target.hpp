@@ -21,28 +21,13 @@
 #include "parallel/agree.hpp"
 #include "parallel/file_system.hpp"
 #include "parallel/session.hpp"
-#include "parallel/topology.hpp"
 #include "storage/byte_file.hpp"
 #include "storage/file_set.hpp"
 #include "storage/own_tree.hpp"
 
 namespace effio {
 
-/// Directory trees that the run makes (storage/own_tree.hpp) in `directory`: one whose name is the
-/// stem, or as many as the product of the counts, whose names are the stem and an index for each
-/// count, "-" between them. `names` account for what is removed with them.
-struct TreeSet {
-    std::string directory;
-    std::string stem;
-    std::vector<std::int64_t> counts;
-    std::vector<NameSet> names{};
-    std::int64_t count() const;
-    /// Full path of tree `number` in 0…count()-1; the last index runs first.
-    std::string path(std::int64_t number) const;
-    Json to_json() const;  ///< {"directory", "name": "stem%d-%d", "counts", "names"}
-};
-
-/// The most that may lie in the directory at a time.
+/// The most bytes that may be in the directory at a time.
 struct ByteCap {
     std::int64_t bytes = 0;
     std::string why;  ///< "80 % of the free space of …"
@@ -149,9 +134,6 @@ class Target {
     Status check_tree(const TreeSet& set, const std::string& path) const;
     Status remove_tree(const TreeSet& set, const std::string& path) const;
     Status make_missing_directories();
-    Status check_shared(Session& session) const;
-    Status check_shared(Session& session, const Topology& topology,
-                        const std::string& directory) const;
     std::vector<std::string> directories() const;
 
     Request request_;

@@ -18,7 +18,8 @@ from driver.conftest import Effio
 from effio.config.toml_file import MAX_BYTES
 from effio.errors import EffioError
 from effio.judge import gather
-from effio.judge.accept import Outcome, accept
+from effio.judge.accept import accept
+from effio.judge.outcomes import Outcome
 from effio.judge.rules import RuleFile, load_rules
 from effio.judge.samples import Judged
 from effio.judge.verdicts import Ruling

@@ -218,7 +218,7 @@ def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(
     effio: Effio, any_engine: Engine
 ) -> None:
     """Results that the engine has written, with known noise. From the fifth night on the model
-    moves 80 MB/s instead of 100. The start of each is moved to a day of its own."""
+    moves 80 MB/s instead of 100. The start of each is moved to a separate day."""
     pytest.importorskip("ruptures")
     store = effio.cwd / "effio-runs"
     for day in range(1, 9):

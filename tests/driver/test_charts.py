@@ -142,7 +142,7 @@ def test_charts_of_a_campaign_by_command(with_engine: Effio, store: Path) -> Non
         TEXT.replace('over = "transfer"', 'over = "transfr"').replace('["layout"]', '["layuot"]', 1)
     )
     said = effio.call("check", "wrong.toml").stderr
-    assert "'layuot' is no step; did you mean 'layout'?" in said
+    assert "'layuot' is not a step; did you mean 'layout'?" in said
     folder = store / "campaigns" / "s"
     folder.mkdir(parents=True)
     (folder / "campaign.json").write_text('{"file": "x", "directory": "/", "ranks": 1}')

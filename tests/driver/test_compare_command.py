@@ -40,13 +40,13 @@ def test_baseline(effio: Effio) -> None:
     assert (quiet.returncode, quiet.stderr) == (0, "")
     # Error 0.00816, four degrees of freedom: 12.9 errors, and t at 0.05/77 rejects from 9.9 on.
     assert quiet.stdout.splitlines()[-1] == (
-        "same: no difference found in 77, 1 cannot be told. A loss of 10 % in one of 77"
+        "same: no difference found in 77, 1 undecided. A loss of 10 % in one of 77"
         " measurements would have been found in 86 of 100 cases."
     )
     done = effio.call("compare", "--baseline", "base", "bad", "--junit", "out.xml")
     assert done.returncode == 1
     assert done.stdout.splitlines()[0].startswith("slower 0.800 (0.7")
-    assert done.stdout.splitlines()[-1].startswith("bad: 77 slower, 1 cannot be told. A loss of")
+    assert done.stdout.splitlines()[-1].startswith("bad: 77 slower, 1 undecided. A loss of")
     suite = ET.parse(effio.cwd / "out.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("78", "77", "1")
     assert len(suite.findall("testcase/failure")) == 77

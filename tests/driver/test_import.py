@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`effio import`: every format's numbers and units, and what is refused. The files in foreign/ were
 printed by fio 3.33 and by effio under the names ior and mdtest; those of IO500 and elbencho follow
-published examples. Expected values are read off the files by hand."""
+published examples. Expected values are read manually from the files."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_no_answer_where_a_step_was_not_measured(tmp_path: Path) -> None:
     told = predict(profile, steps, _measured(tmp_path, steps[0], [1.0]))
     assert told.share is None
     assert [e.reason for e in told.expected] == ["", "not measured"]
-    assert "for 1 operation of 2 no time can be said (not measured)" in sentence(told)
+    assert "for 1 operation of 2 no time is known (not measured)" in sentence(told)
     assert "not measured yet" in sentence(predict(profile, steps, []))
 
 

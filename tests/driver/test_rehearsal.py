@@ -14,7 +14,8 @@ from effio.campaign.file import path_of
 from effio.campaign.order import Asked, study_of
 from effio.campaign.points import Point
 from effio.engine.program import Engine as Program
-from effio.judge.accept import Acceptance, accept, limit_text
+from effio.judge.accept import accept, limit_text
+from effio.judge.outcomes import Acceptance
 from effio.judge.rules import Submission, load_rules, shipped
 from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
@@ -240,7 +241,7 @@ def test_table_3_has_a_row_for_each_test(tmp_path: Path, steps: dict[str, Lines]
     deviation = (sum((v - mean) ** 2 for v in values) / (len(values) - 1)) ** 0.5
     assert rows["IOR 1: Max Write"][2] == pytest.approx(mean / 1e6)
     assert rows["IOR 1: Max Write"][5] == pytest.approx(deviation / mean)
-    # What nobody asked for: the writes before the reads of ior-2-read, populating, trees.
+    # Not in the instructions: the writes before the reads of ior-2-read, populating, trees.
     assert set(found) == {
         "results-IOR", "results-mdtest", "results-FLASH", "appendix-ior", "appendix-mdtest",
     }  # fmt: skip

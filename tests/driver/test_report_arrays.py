@@ -202,7 +202,7 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
 
 
 def test_parts_of_a_library_s_time_sum_to_the_whole(tmp_path: Path) -> None:
-    """hdf5 takes 0.2 s, mpiio alone 2 s: what is slower alone cannot be told apart."""
+    """hdf5 takes 0.2 s, mpiio alone 2 s: what is slower alone undecided apart."""
     lines = libraries_lines()
     own = {"hdf5": -1.8, "mpiio": 0.75, "posix": 1.25}
     for line in lines:

@@ -60,7 +60,7 @@ def test_a_launcher_that_fails_is_said_and_offers_no_result(with_engine: Effio, 
         (["mpiexec is not allowed on this node"], True, "mpiexec is not allowed on this node"),
         (["ERROR: use srun inside a job"], True, "ERROR: use srun inside a job"),
         (["", "-----", "Login nodes start no MPI."], True, "Login nodes start no MPI."),
-        # Open MPI's words without a network interface: a job script is no answer.
+        # Open MPI's words without a network interface: a job script does not help.
         (
             [
                 "[vm:1] opal_ifinit: unable to find network interfaces.",

@@ -36,7 +36,7 @@ ELSEWHERE = {
     "launch/watch.py": "/proc",
     "launch/machine.py": "/sys",
     "store/traffic.py": "/sys",
-    "store/abilities.py": "small files in a directory of its own, of mode 0700, which goes again",
+    "store/abilities.py": "small files in a separate directory of mode 0700, which is removed",
     "launch/template.py": "a template that the site file names",
     "launch/batch.py": "its own job script, as standard input of the submit command",
     "launch/live.py": "a terminal",

@@ -113,7 +113,7 @@ def test_eocoe_and_columbia_run(with_engine: Effio) -> None:
         ('value = "writes +"', "writes +"),
         ('value = "wirtes"', "no name 'wirtes' here; did you mean 'writes'?"),
         ('value = "__import__(1)"', "no function"),
-        ('value = "writes"\nearlier.writes = { step = "b" }', "'b' is no step"),
+        ('value = "writes"\nearlier.writes = { step = "b" }', "'b' is not a step"),
         ('value = "writes"\nearlier.writes = { step = "a", match = ["x"] }', "has no axes"),
         ("", "'value' is missing"),
         ('value = "1"\nnmae = "x"', "unknown key 'nmae'; did you mean 'name'?"),

@@ -110,7 +110,7 @@ def test_the_planted_optimum_of_sim_is_found_and_its_files_are_ready_to_use(tune
 
 
 def test_where_nothing_helps_it_says_so_and_writes_nothing_to_use(tuned: Effio) -> None:
-    """And a second search has a folder of its own."""
+    """And a second search has its own folder."""
     done = _tune(tuned, "flat.toml", *QUICK)
     assert "Nothing helps: what looked best was not faster when it was run again." in done.stdout
     (folder,) = _folders(tuned)

@@ -44,6 +44,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "world_rank.h"
+
 enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, BIT, COUNT, HANG, LATE, STEP };
 
 struct fault {
@@ -59,15 +61,6 @@ struct fault {
 
 static struct fault fault = {.rank = -1};
 static long calls;
-
-static int my_rank(void) {
-    const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
-    for (int i = 0; i < 2; ++i) {
-        const char* value = getenv(names[i]);
-        if (value) return atoi(value);
-    }
-    return 0;
-}
 
 __attribute__((constructor)) static void read_fault(void) {
     const char* text = getenv("EFFIO_FAULT");
@@ -243,8 +236,8 @@ static ssize_t bad_transfer(int writing, int fd, void* data, size_t bytes, off_t
     /* A call that goes wrong as a whole but for one byte; where that byte is in the call. */
     const int whole = fault.kind == FLIP || fault.kind == BIT;
     const size_t spot = fault.kind == FLIP ? (size_t)(fault.offset - begin)
-                        : bytes > 0       ? (size_t)fault.offset % bytes
-                                          : 0;
+                        : bytes > 0        ? (size_t)fault.offset % bytes
+                                           : 0;
     const unsigned char mask = fault.kind == FLIP ? 0xff : 0x10;
     size_t part = whole ? bytes : bytes / 2;
     if (writing) {
@@ -363,45 +356,54 @@ int fdatasync(int fd) {
     return -1;
 }
 /* One that went wrong is under way nowhere; its control block says so until it is used again. */
-static int is_bad(const struct aiocb *block) { return block->aio_sigevent.sigev_signo == -4711; }
-static int begin_asynchronous(const char *call, struct aiocb *block,
-                              int (*real)(struct aiocb *)) {
+static int is_bad(const struct aiocb* block) {
+    return block->aio_sigevent.sigev_signo == -4711;
+}
+static int begin_asynchronous(const char* call, struct aiocb* block, int (*real)(struct aiocb*)) {
     if (is_bad(block)) block->aio_sigevent.sigev_signo = 0;
     if (!strikes(call, block->aio_fildes, block->aio_offset, block->aio_nbytes)) return real(block);
     block->aio_sigevent.sigev_signo = -4711;
     return 0;
 }
-int aio_write(struct aiocb *block) {
+int aio_write(struct aiocb* block) {
     REAL(aio_write);
     return begin_asynchronous("awrite", block, real);
 }
-int aio_read(struct aiocb *block) {
+int aio_read(struct aiocb* block) {
     REAL(aio_read);
     return begin_asynchronous("aread", block, real);
 }
-int aio_error(const struct aiocb *block) {
+int aio_error(const struct aiocb* block) {
     REAL(aio_error);
     return is_bad(block) ? fault.error : real(block);
 }
-ssize_t aio_return(struct aiocb *block) {
+ssize_t aio_return(struct aiocb* block) {
     REAL(aio_return);
     if (!is_bad(block)) return real(block);
     errno = fault.error;
     return -1;
 }
-int aio_suspend(const struct aiocb *const list[], int count, const struct timespec *limit) {
+int aio_suspend(const struct aiocb* const list[], int count, const struct timespec* limit) {
     REAL(aio_suspend);
     for (int i = 0; i < count; ++i)
         if (list[i] && is_bad(list[i])) return 0;
     return real(list, count, limit);
 }
 /* Programs compiled for large files call these; here they are the same. */
-int aio_write64(struct aiocb64 *block) { return aio_write((struct aiocb *)block); }
-int aio_read64(struct aiocb64 *block) { return aio_read((struct aiocb *)block); }
-int aio_error64(const struct aiocb64 *block) { return aio_error((const struct aiocb *)block); }
-ssize_t aio_return64(struct aiocb64 *block) { return aio_return((struct aiocb *)block); }
-int aio_suspend64(const struct aiocb64 *const list[], int count, const struct timespec *limit) {
-    return aio_suspend((const struct aiocb *const *)list, count, limit);
+int aio_write64(struct aiocb64* block) {
+    return aio_write((struct aiocb*)block);
+}
+int aio_read64(struct aiocb64* block) {
+    return aio_read((struct aiocb*)block);
+}
+int aio_error64(const struct aiocb64* block) {
+    return aio_error((const struct aiocb*)block);
+}
+ssize_t aio_return64(struct aiocb64* block) {
+    return aio_return((struct aiocb*)block);
+}
+int aio_suspend64(const struct aiocb64* const list[], int count, const struct timespec* limit) {
+    return aio_suspend((const struct aiocb* const*)list, count, limit);
 }
 
 #define OPENS(name)                                                        \

@@ -2,9 +2,9 @@
  *
  * Loaded before a program (LD_PRELOAD): flips a bit in one of the messages of bytes that it sends.
  *
- *   EFFIO_MESSAGE_FAULT=RANK,NTH,BYTE   the NTH message (from 1) of this rank of MPI_COMM_WORLD; the
- *                                       byte is BYTE modulo the length. NTH 0: only count them
- *   EFFIO_FAULT_LOG=FILE gets a line for the message that was changed, or at the end their number.
+ *   EFFIO_MESSAGE_FAULT=RANK,NTH,BYTE   the NTH message (from 1) of this rank of MPI_COMM_WORLD;
+ * the byte is BYTE modulo the length. NTH 0: only count them EFFIO_FAULT_LOG=FILE gets a line for
+ * the message that was changed, or at the end their number.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,17 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "world_rank.h"
+
 static int fault_rank = -1;
 static long nth, byte, sent;
-
-static int my_rank(void) {
-    const char* names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
-    for (int i = 0; i < 2; ++i) {
-        const char* value = getenv(names[i]);
-        if (value) return atoi(value);
-    }
-    return 0;
-}
 
 __attribute__((constructor)) static void read_fault(void) {
     const char* text = getenv("EFFIO_MESSAGE_FAULT");
@@ -43,8 +36,8 @@ __attribute__((format(printf, 1, 2))) static void note(const char* format, ...) 
     close(fd);
 }
 
-/* The message to send in its place: `data`, or a copy with a wrong bit, which stays for ever because
- * the call may only begin to send it. */
+/* The message to send in its place: `data`, or a copy with a wrong bit, which stays for ever
+ * because the call may only begin to send it. */
 static const void* message(const void* data, size_t bytes, MPI_Datatype type, int to) {
     if (type != MPI_BYTE || bytes == 0 || to == MPI_PROC_NULL || my_rank() != fault_rank)
         return data;
@@ -80,7 +73,8 @@ int MPI_Alltoallv(const void* data, const int* counts, const int* starts, MPI_Da
     MPI_Comm_size(comm, &ranks);
     for (int rank = 0; rank < ranks; ++rank) {
         if (counts[rank] > 0 && to < 0) to = rank;
-        if (counts[rank] > 0 && starts[rank] + counts[rank] > end) end = starts[rank] + counts[rank];
+        if (counts[rank] > 0 && starts[rank] + counts[rank] > end)
+            end = starts[rank] + counts[rank];
     }
     if (to < 0) return PMPI_Alltoallv(data, counts, starts, type, into, most, places, other, comm);
     const unsigned char* first = (const unsigned char*)data + starts[to];
@@ -91,8 +85,8 @@ int MPI_Alltoallv(const void* data, const int* counts, const int* starts, MPI_Da
         memcpy(all, data, (size_t)end);
         memcpy(all + starts[to], changed, (size_t)counts[to]);
     }
-    const int code = PMPI_Alltoallv(all ? all : data, counts, starts, type, into, most, places,
-                                    other, comm);
+    const int code =
+        PMPI_Alltoallv(all ? all : data, counts, starts, type, into, most, places, other, comm);
     free(all);
     return code;
 }

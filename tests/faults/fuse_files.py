@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A file system of our own whose answers are wrong: a FUSE server that keeps its files in a
+"""Our own file system whose answers are wrong: a FUSE server that keeps its files in a
 directory and makes one request fail, or changes its data. The kernel asks it for every transfer, so
-faults reach those that make no system call of their own (mmap, uring), and errors come from a real
+faults reach those that make no system calls (mmap, uring), and errors come from a real
 file system. It speaks the protocol of /dev/fuse itself (include/uapi/linux/fuse.h) and needs no
 library; `mounted` needs root.
 """

@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ from engines import Engine, Run
 
 from .gluster import Gluster, gluster
 from .moosefs import MooseFS, moosefs
-from .nodes import APART, NotHereError, at_same_path
+from .nodes import APART, Client, NotHereError, at_same_path
 
 # `make test-file-systems` sets it; without it only what takes seconds is run.
 ALL = os.environ.get("EFFIO_TEST_FILE_SYSTEMS") == "all"
@@ -42,7 +44,7 @@ class Mounted:
         return engine.run([*words, *more], cwd, prefix=nodes, env=APART, timeout=timeout)
 
     def left(self) -> list[str]:
-        """What lies there."""
+        """The names in the directory."""
         return sorted(path.name for path in self.places[0].iterdir())
 
     def empty(self) -> None:
@@ -51,6 +53,22 @@ class Mounted:
                 shutil.rmtree(path)
             else:
                 path.unlink()
+
+
+def effio_on(
+    client: Client, engine: Engine, cwd: Path, *words: object, timeout: float = 200
+) -> subprocess.CompletedProcess[str]:
+    """`effio WORDS` as a user of this client node calls it, with this engine."""
+    settings = {"EFFIO_ENGINE": str(engine.program), "EFFIO_MPIEXEC": engine.mpiexec}
+    return subprocess.run(
+        [*client.enter(), sys.executable, "-m", "effio", *map(str, words)],
+        cwd=cwd,
+        env=engine.environment(settings),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 @contextlib.contextmanager
@@ -83,7 +101,7 @@ def _each(
 
 @pytest.fixture
 def file_system(_each: Mounted) -> Iterator[Mounted]:
-    """Every file system in turn."""
+    """Every file system, one after the other."""
     yield _each
     _each.empty()
 

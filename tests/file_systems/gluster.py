@@ -34,7 +34,7 @@ def gluster(
     directory: Path, layout: str, clients: int = 2, size: str = "600m"
 ) -> Iterator[Gluster]:
     """Raises NotHereError where there can be none. Each brick is a tmpfs of `size`: a brick on the
-    machine's own disk would also measure who else uses that."""
+    machine's own disk would also measure its other users."""
     need("glusterd", "gluster", "glusterfs")
     bricks: list[Path] = []
     try:

@@ -92,7 +92,7 @@ def moosefs(
                 client = network.client(f"client{number + 1}")
                 client.mount("mfsmount", "-H", master.address, client.mount_point, kind="MooseFS")
                 mounted.clients.append(client)
-            # Removed files would lie in the trash for a day, and fill the small disks.
+            # Removed files would stay in the trash for a day, and fill the small disks.
             first = mounted.clients[0]
             run(*first.enter(), "mfssettrashtime", "-r", "0", first.mount_point)
             yield mounted

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Servers and clients of a file system on this machine, for tests.
 
-Each node is a network namespace on a bridge that is a namespace of its own; no packet leaves the
+Each node is a network namespace on a bridge in a separate namespace; no packet leaves the
 machine. A server's daemons see their own process ids and their own copies of the directories that
 their package expects, so that several servers run next to each other and a file system that this
 machine really has is not touched. The end of a server's first process ends all of its processes:
@@ -59,9 +59,9 @@ def wait_for(what: str, true: Callable[[], bool], seconds: float = 30) -> None:
 
 
 def need(*programs: str) -> None:
-    """Refuses where a file system of our own is impossible."""
+    """Refuses where our own file system is impossible."""
     if os.geteuid() != 0:
-        raise NotHereError("servers of our own need root")
+        raise NotHereError("our own servers need root")
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
     if missing := [
         p for p in ("ip", "nsenter", "unshare", *programs) if not shutil.which(p, path=path)
@@ -247,7 +247,7 @@ class Network:
 
 
 def at_same_path(places: Sequence[Path], seen: Path) -> list[str]:
-    """Words before a program that give each rank a node of its own: a name, and its node's place at
+    """Words before a program that give each rank its own node: a name, and its node's place at
     the path `seen`."""
     cases = "\n".join(
         f"{rank}) mount --bind '{place}' '{seen}'; export SLURMD_NODENAME=node{rank + 1};;"

@@ -5,8 +5,6 @@ count: `gluster volume profile` has the bytes that each brick has written and re
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from effio.store.folder import Store
 from effio.store.traffic import traffic_of
 from engines import Engine
 
-from .conftest import ALL, Mounted
+from .conftest import ALL, Mounted, effio_on
 from .gluster import Gluster
 
 pytestmark = [
@@ -72,17 +70,7 @@ def test_what_is_said_is_what_the_servers_count(
         *("--read-from", "same", "--repetitions", "1", "--ranks", "2", "--no-report", "--quiet"),
         *cell.options.split(),
     ]
-    done = subprocess.run(
-        [*client.enter(), sys.executable, "-m", "effio", *words, "--dir", distributed.places[0]],
-        cwd=tmp_path,
-        env=any_engine.environment(
-            {"EFFIO_ENGINE": str(any_engine.program), "EFFIO_MPIEXEC": any_engine.mpiexec}
-        ),
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = effio_on(client, any_engine, tmp_path, *words, "--dir", distributed.places[0])
     assert done.returncode == 0, done.stderr
     read, written = _profiled(cluster)
     cluster.command("volume", "profile", cluster.volume, "stop")

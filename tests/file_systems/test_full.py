@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,7 +10,7 @@ import pytest
 
 from engines import Engine
 
-from .conftest import ALL
+from .conftest import ALL, effio_on
 from .moosefs import moosefs
 from .nodes import NotHereError
 
@@ -30,20 +28,8 @@ def test_a_full_file_system_is_refused_and_the_card_stops(
         with making as cluster:
             client = cluster.clients[0]
             start = time.monotonic()
-            done = subprocess.run(
-                [
-                    *(*client.enter(), sys.executable, "-m", "effio", "run", "quick"),
-                    *("--ranks", "2", "--no-report", "--dir", str(client.mount_point)),
-                ],
-                cwd=tmp_path,
-                env=any_engine.environment(
-                    {"EFFIO_ENGINE": str(any_engine.program), "EFFIO_MPIEXEC": any_engine.mpiexec}
-                ),
-                capture_output=True,
-                text=True,
-                timeout=100,
-                check=False,
-            )
+            words = ["run", "quick", "--ranks", "2", "--no-report", "--dir", client.mount_point]
+            done = effio_on(client, any_engine, tmp_path, *words, timeout=100)
             seconds = time.monotonic() - start
             left = list(client.mount_point.iterdir())
     except NotHereError as reason:

@@ -67,7 +67,7 @@ def _figures(campaign: Campaign) -> Iterator[Fault]:
         loc: tuple[str | int, ...] = ("figure", index)
         for name, earlier in figure.earlier.items():
             if earlier.step not in steps:
-                what = f"'{earlier.step}' is no step{nearest(earlier.step, steps)}"
+                what = f"'{earlier.step}' is not a step{nearest(earlier.step, steps)}"
                 yield (*loc, "earlier", name), what
             if earlier.match:
                 yield (*loc, "earlier", name), "a figure has no axes that `match` could name"
@@ -86,13 +86,13 @@ def _charts(campaign: Campaign) -> Iterator[Fault]:
         loc: tuple[str | int, ...] = ("chart", index)
         for name in chart.steps:
             if name not in steps:
-                yield (*loc, "steps"), f"'{name}' is no step{nearest(name, list(steps))}"
+                yield (*loc, "steps"), f"'{name}' is not a step{nearest(name, list(steps))}"
         axes = [axis for name in chart.steps if name in steps for axis in steps[name].sweep]
         known = list(dict.fromkeys((*axes, *_COORDINATES)))
         for key, names in chart.coordinates().items():
             for name in names:
                 if name not in known and not name.startswith("where."):
-                    what = f"'{name}' is no axis of its steps and not one of {', '.join(known)}"
+                    what = f"'{name}' is neither an axis of its steps nor one of {', '.join(known)}"
                     yield (*loc, key), what + nearest(name, known)
 
 
@@ -111,7 +111,7 @@ def _of_step(
     for group in step.zip:
         unknown = [name for name in group if name not in axes]
         if unknown:
-            yield ("zip",), f"'{unknown[0]}' is no axis of the sweep{nearest(unknown[0], axes)}"
+            yield ("zip",), f"'{unknown[0]}' is not an axis of the sweep{nearest(unknown[0], axes)}"
             continue
         lengths = [len(step.sweep[name]) for name in group]
         if len(set(lengths)) > 1:
@@ -119,7 +119,7 @@ def _of_step(
     for key, rules in (("include", step.include), ("exclude", step.exclude)):
         for name in [n for rule in rules if not isinstance(rule, str) for n in rule]:
             if name not in axes:
-                yield (key,), f"'{name}' is no axis of the sweep{nearest(name, axes)}"
+                yield (key,), f"'{name}' is not an axis of the sweep{nearest(name, axes)}"
     steps = [s.name for s in campaign.step if s is not step]
     for name in step.waits_for():
         if name not in steps:
@@ -129,7 +129,7 @@ def _of_step(
         for axis in earlier.match:
             theirs = next((s.sweep for s in campaign.step if s.name == earlier.step), {})
             if axis not in axes or axis not in theirs:
-                yield ("earlier", name, "match"), f"'{axis}' is no axis of both steps"
+                yield ("earlier", name, "match"), f"'{axis}' is not an axis of both steps"
     yield from _expressions(campaign, step, info, settings)
 
 

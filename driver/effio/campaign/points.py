@@ -438,7 +438,8 @@ def in_order(campaign: Campaign) -> list[Step]:
             if not any(s.name == name for s in campaign.step):
                 names = [s.name for s in campaign.step if s is not step]
                 raise EffioError(
-                    f"step '{step.name}' waits for '{name}', which is no step{nearest(name, names)}"
+                    f"step '{step.name}' waits for '{name}', which is not a step"
+                    f"{nearest(name, names)}"
                 )
             visit(campaign.named(name), (*way, step.name))
         done[step.name] = step

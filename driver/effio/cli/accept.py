@@ -19,7 +19,8 @@ from effio.cli.tables import table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
-from effio.judge.accept import Acceptance, Outcome, accept
+from effio.judge.accept import accept
+from effio.judge.outcomes import Acceptance, Outcome
 from effio.judge.rules import Projection, RuleFile, Submission, load_rules, load_submission
 from effio.judge.samples import Judged
 from effio.report.texts import Form

@@ -157,7 +157,7 @@ def _table(checks: Sequence[Check]) -> Table:
 
 
 def _abilities(directory: Path, form: Form) -> None:
-    """What the file system of a directory can do, as a table of its own."""
+    """What the file system of a directory can do, as a separate table."""
     try:
         found = abilities_of(directory)
     except OSError as error:

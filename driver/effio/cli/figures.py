@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Options that write a single figure of a page to a file of its own."""
+"""Options that write a single figure of a page to a separate file."""
 
 from __future__ import annotations
 

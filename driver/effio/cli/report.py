@@ -32,7 +32,7 @@ def _ceilings(texts: tuple[str, ...]) -> dict[str, float]:
 
 
 def _found(runs: tuple[str, ...], store: Store) -> list[RunFolder | Path]:
-    """Runs and result files; next to others a campaign stands for all of its runs."""
+    """Runs and result files; next to others a campaign means all of its runs."""
     from effio.judge.gather import campaign_names, files_of
 
     found: list[RunFolder | Path] = []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What was kept of how an engine was built: the log, and the sources that can be compiled again.
-`effio engine build` keeps both beside the engine; a checkout has the log of its build directory and
-the sources of today."""
+`effio engine build` keeps both next to the engine; a checkout has the log of its build directory
+and the sources of today."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def _first(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _rate(row: Sequence[str], numbers: Sequence[float], iterations: int, shape: _Shape) -> _Rate:
-    """The mean over the iterations, which is the only rate that the table has besides the extremes;
+    """The mean over the iterations, which is the only rate in the table except for the extremes;
     as a measurement, and as the figure of the phase with its spread."""
     most, least, mean, deviation = numbers
     thing, access = row[0].lower(), _ACCESS.get(row[1], row[1])

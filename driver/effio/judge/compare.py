@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from effio import text as fmt
 from effio.judge import blocks, order, repetitions, statistics
+from effio.judge.alone import Alone, alone_in
 from effio.judge.differences import Difference, differences, other_workload
 from effio.judge.samples import Judged, Key, Sample, samples_of
 from effio.judge.statistics import Ratio, Summary
@@ -99,15 +100,6 @@ class Overall:
 
 
 @dataclass(frozen=True)
-class Alone:
-    """What one side has and the other has not."""
-
-    key: Key
-    side: str
-    why: str
-
-
-@dataclass(frozen=True)
 class Power:
     """The probability that a loss of this size in one of the judged measurements would have been
     found, averaged over them."""
@@ -178,7 +170,8 @@ def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison
         terms,
         lines,
         _overall(lines),
-        _alone(samples[0], samples[1], first.name) + _alone(samples[1], samples[0], second.name),
+        alone_in(samples[0], samples[1], first.name)
+        + alone_in(samples[1], samples[0], second.name),
         differences(first.runs, second.runs),
         notes,
         _power(lines),
@@ -464,38 +457,3 @@ def _overall(lines: Iterable[Line]) -> list[Overall]:
             )
         )
     return found
-
-
-def _alone(mine: Mapping[Key, Sample], other: Mapping[Key, Sample], name: str) -> list[Alone]:
-    alike: dict[tuple[str, str, str], list[Key]] = {}
-    for key in other:
-        alike.setdefault((key.benchmark, key.pattern, key.access), []).append(key)
-    benchmarks = {key.benchmark for key in other}
-    return [
-        Alone(key, name, _why_alone(key, alike, benchmarks)) for key in mine if key not in other
-    ]
-
-
-def _why_alone(
-    key: Key, alike: Mapping[tuple[str, str, str], Sequence[Key]], benchmarks: set[str]
-) -> str:
-    """By the nearest measurement of the other side."""
-    if key.benchmark not in benchmarks:
-        return f"the other side has no {key.benchmark}"
-    candidates = alike.get((key.benchmark, key.pattern, key.access), ())
-    if not candidates:
-        return f"the other side has no {key.what}"
-    nearest = min(candidates, key=lambda c: len(_differing(key, c)))
-    told = [
-        f"{n} {_shown(key.axis(n))} / {_shown(nearest.axis(n))}" for n in _differing(key, nearest)
-    ]
-    return f"differs from the nearest there in {', '.join(told)}"
-
-
-def _shown(value: object) -> str:
-    return "–" if value is None else str(value)
-
-
-def _differing(a: Key, b: Key) -> list[str]:
-    one, other = dict(a.axes), dict(b.axes)
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]

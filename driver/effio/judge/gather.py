@@ -56,7 +56,7 @@ def campaign_names(store: Store) -> list[str]:
 
 
 def campaigns_named(pattern: str, names: Iterable[str]) -> list[str]:
-    """Campaigns of this name, with or without a start time; `*` stands for any letters."""
+    """Campaigns of this name, with or without a start time; `*` matches any letters."""
     return [n for n in names if any(fnmatchcase(x, pattern) for x in (n, series_name(n)))]
 
 

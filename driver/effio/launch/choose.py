@@ -34,7 +34,7 @@ class NoLauncherError(EffioError):
 
 
 def identify(program: str) -> tuple[Mpi | None, str]:
-    """The MPI of a launcher and the text that says so; None if it does not say."""
+    """The MPI of a launcher and the text that names it; None if it names none."""
     try:
         done = subprocess.run(
             [program, "--version"],

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from effio import text as fmt
-from effio.judge.accept import REHEARSAL, Acceptance, Outcome
+from effio.judge.outcomes import REHEARSAL, Acceptance, Outcome
 from effio.judge.systems import MeasuredSystem, letters_of
 from effio.judge.verdicts import Ruling
 from effio.report.model import (

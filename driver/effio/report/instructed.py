@@ -11,7 +11,8 @@ from fractions import Fraction
 from effio import text as fmt
 from effio.judge import rules as data
 from effio.judge import statistics
-from effio.judge.accept import OpenError, Outcome, one_workload
+from effio.judge.accept import OpenError, one_workload
+from effio.judge.outcomes import Outcome
 from effio.judge.rules import ResultRow, RuleFile
 from effio.judge.selection import Picked, coordinate, select
 from effio.judge.systems import MeasuredSystem

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Report of interference: how many times slower each group is beside others than alone, which phase
-of it, and which phase met which. docs/benchmarks/interference.md says how to read it."""
+"""Report of interference: how many times slower each group is next to others than alone,
+which phase of it, and which phase met which. How to read it: docs/benchmarks/interference.md."""
 
 from __future__ import annotations
 

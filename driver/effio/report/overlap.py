@@ -121,7 +121,7 @@ def slow_down_figure(found: Sequence[FigureRecord]) -> Figure | None:
     return Figure(
         "slow-down",
         "What the computation pays",
-        "Its time during the operation over its time alone: 100 % is no longer than alone.",
+        "Its time during the operation over its time alone: 100 % means as long as alone.",
         "curves",
         Axis("transfer size", "B", log=True),
         Axis("time of the computation", shown="%", low=0.0),

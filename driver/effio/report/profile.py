@@ -182,7 +182,7 @@ def _without_answer(prediction: Prediction) -> str:
     what = fmt.count_of(open_, "operation")
     why = next(e.reason for e in prediction.expected if e.seconds is None)
     return (
-        f"Here: no answer yet, for {what} of {len(prediction.expected)} no time can be said"
+        f"Here: no answer yet, for {what} of {len(prediction.expected)} no time is known"
         f" ({fmt.plain(why, 300)})."
     )
 

@@ -12,8 +12,8 @@ import effio
 from effio import text as fmt
 from effio.engine.kept import Kept
 from effio.judge import statistics
-from effio.judge.accept import Acceptance, Outcome
 from effio.judge.differences import workload
+from effio.judge.outcomes import Acceptance, Outcome
 from effio.judge.rules import Submission
 from effio.judge.samples import Judged, Sample, samples_of
 from effio.judge.systems import MeasuredSystem

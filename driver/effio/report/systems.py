@@ -23,7 +23,7 @@ def _facts(result: Result) -> tuple[str, ...]:
 
 
 def system_names(results: Sequence[Result]) -> list[str]:
-    """Of each result, by the first facts that tell all systems apart: the nodes' name alone, where
+    """Of each result, by the first facts that distinguish all systems: the nodes' name alone, where
     that is enough."""
     facts = [_facts(result) for result in results]
     kinds = list(dict.fromkeys(facts))

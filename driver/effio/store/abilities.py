@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a file system can do, found by doing it in a directory: a few small files of our own, which
+"""What a file system can do, found by doing it in a directory: a few small files, which
 are removed again.
 
 An answer is a fact about this directory from this node, today. Whether several nodes see the same

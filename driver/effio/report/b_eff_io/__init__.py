@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Report of b_eff_io: the classic page, how the figure comes about, and what limits it.
+"""Report of b_eff_io: the classic page, how the figure is computed, and what limits it.
 docs/benchmarks/b_eff_io.md says how to read it."""
 
 from __future__ import annotations

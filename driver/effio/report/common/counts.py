@@ -16,7 +16,7 @@ from effio.store.records import Figure, Measurement
 
 def interval_of(figure: Figure | None) -> str:
     """ "± 1.2 MB/s (95 %)", the range of fewer than five repetitions, or why it has none. Empty
-    for a figure that is no mean."""
+    for a figure that is not a mean."""
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
     samples = figure.samples if figure is not None else None
