@@ -88,6 +88,7 @@ def test_what_a_table_cannot_show(words: tuple[str, ...], what: str, kept: Effio
 def test_an_empty_store_has_no_table(effio: Effio) -> None:
     done = effio.call("table")
     assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no run in effio-runs" in done.stderr
 
 
 def test_notes_and_tags(kept: Effio) -> None:

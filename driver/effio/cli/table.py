@@ -45,12 +45,13 @@ def command(
     RUN is a run, a campaign, tag:WORD, a folder with runs, or several of them joined by commas.
     """
     store = Store(runs_directory(ctx))
-    found = gather.judged(list(runs) or [str(store.root)], store, say)
+    kept = [str(store.root)] if store.folders() else []  # the first call finds no store
+    found = gather.judged(list(runs) or kept, store, say)
     axes = [name for name in by.split(",") if name]
     if across and axes and across not in axes:
         axes.append(across)
     points = points_of(found, axes, value)
     table = side_by_side(points, across) if across else table_of(points)
     if form is Form.TEXT and not table.rows:
-        raise EffioError(f"there is no run in {store.root}")
+        raise EffioError(f"there is no run in {store.root}", hint="effio run --help")
     write_tables([table], form)
