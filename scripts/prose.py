@@ -20,6 +20,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")  # of an f-string or std::format
 _MARKDOWN_CODE = re.compile(r"`[^`]*`|\]\([^)]*\)")
 _COMMENT_OR_STRING = {
     ".py": re.compile(r'"""(.*?)"""|"((?:[^"\\\n]|\\.)*)"|#([^\n]*)', re.S),
@@ -67,12 +68,13 @@ def markdown(text: str) -> Iterator[tuple[int, str]]:
 
 
 def code(text: str, suffix: str) -> Iterator[tuple[int, str]]:
-    """Comments, docstrings and strings of a source, each with the line where it starts."""
+    """Comments, docstrings and strings of a source, each with the line where it starts.
+
+    A placeholder of a format string is code, and is not read.
+    """
     for found in _COMMENT_OR_STRING[suffix].finditer(text):
-        yield (
-            text.count("\n", 0, found.start()) + 1,
-            next(g for g in found.groups() if g is not None),
-        )
+        words = next(group for group in found.groups() if group is not None)
+        yield text.count("\n", 0, found.start()) + 1, _PLACEHOLDER.sub("{}", words)
 
 
 def hits(file: str, lines: Iterable[tuple[int, str]], rules: Rules) -> list[Hit]:
