@@ -67,6 +67,24 @@ class Phases {
         return !stops(agreed_.error);
     }
 
+    /// The same for `work` that belongs to no part and to no sum of seconds: the rank's clock
+    /// stands still until it is over.
+    template <class Work>
+    bool untimed(bool alone, Work&& work) {
+        const double begin = now();
+        if (Status status = work(); !status) {
+            mine_.fail(session_.signed_error(std::move(status.error())));
+        }
+        bool good = !stops(mine_.error);
+        if (!alone) {
+            mine_.interrupted = session_.interrupted.load();
+            agreed_ = agree(session_, comm_, mine_);
+            good = !stops(agreed_.error);
+        }
+        begin_ += now() - begin;
+        return good;
+    }
+
     /// Collective, once, after the last part.
     void finish() {
         late_ = common_.late();

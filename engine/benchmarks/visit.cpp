@@ -87,6 +87,8 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
         alone = part.alone;
     };
     for (const auto& part : steps.opening) next(part, fine);
+    if (steps.confirm && fine && !steps.opening.empty())
+        fine = phases.untimed(alone, steps.confirm);
     next(steps.moving, fine || steps.moving_meets);
     if (steps.sync.work) {
         const auto sync = [&] {

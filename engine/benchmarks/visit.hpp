@@ -58,6 +58,9 @@ struct VisitSteps {
         bool alone = false;
     };
     std::vector<Part> opening = {};
+    /// Between opening and moving, in no time of the visit: what has to be checked before anything
+    /// is written. Collective if the last part of the opening is.
+    Work confirm = {};
     Part moving;
     /// The ranks meet in the moving itself: one that failed before has to come, too.
     bool moving_meets = false;

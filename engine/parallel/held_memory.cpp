@@ -36,6 +36,11 @@ void begin_step(Session& session, std::int64_t bytes) {
     session.progress.call("hold memory");
 }
 
+Error not_known() {
+    return environment_error("hold memory",
+                             "how much memory is available on this node cannot be read");
+}
+
 }  // namespace
 
 HeldMemory::HeldMemory(HeldMemory&& other) noexcept
@@ -79,9 +84,12 @@ Result<HeldMemory> HeldMemory::take(std::int64_t bytes, const std::function<bool
 
 Result<HeldMemory> hold_of_node(Session& session, const Topology& topology, std::int64_t bytes) {
     begin_step(session, bytes);
-    const std::int64_t available = find_memory().available_bytes;
+    const auto known = find_memory().available_bytes;
+    const std::int64_t available = known.value_or(0);
     Outcome enough;
-    if (bytes > available) {
+    if (!known) {
+        enough.fail(session.signed_error(not_known()));
+    } else if (bytes > available) {
         enough.fail(session.signed_error(environment_error(
             "hold memory", fmt::format("{} are asked for; only {} are available on this node",
                                        format_size(static_cast<double>(bytes)),
@@ -96,11 +104,14 @@ Result<HeldMemory> hold_of_node(Session& session, const Topology& topology, std:
 }
 
 Result<HeldMemory> hold_all_but(Session& session, const Topology& topology, std::int64_t rest) {
-    const std::int64_t available = find_memory().available_bytes;
+    const auto known = find_memory().available_bytes;
+    const std::int64_t available = known.value_or(0);
     const std::int64_t ranks = topology.ranks_on_node;
     begin_step(session, std::max<std::int64_t>(available - rest, 0) / ranks);
     Outcome enough;
-    if (available <= rest) {
+    if (!known) {
+        enough.fail(session.signed_error(not_known()));
+    } else if (available <= rest) {
         enough.fail(session.signed_error(environment_error(
             "hold memory",
             fmt::format("{} are to be left, and no more than {} are available on this node",
@@ -111,12 +122,13 @@ Result<HeldMemory> hold_all_but(Session& session, const Topology& topology, std:
     if (const Agreed agreed = agree(session, session.comm, enough); agreed.failed()) {
         return *agreed.error;
     }
-    return agreed_on(
-        session,
-        HeldMemory::take((available - rest) / ranks,
-                         // Room for the step of each rank of the node.
-                         [&] { return find_memory().available_bytes >= rest + ranks * step_bytes; },
-                         [&] { session.progress.beat(); }));
+    return agreed_on(session, HeldMemory::take((available - rest) / ranks,
+                                               // Room for the step of each rank of the node.
+                                               [&] {
+                                                   return find_memory().available_bytes.value_or(
+                                                              0) >= rest + ranks * step_bytes;
+                                               },
+                                               [&] { session.progress.beat(); }));
 }
 
 }  // namespace effio

@@ -7,12 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
 
 namespace effio {
 namespace {
@@ -60,18 +64,44 @@ std::string rescue_name(const std::string& path) {
                        whole.filename().string());
 }
 
-/// All bytes of a file, which need no longer have a name; false if they cannot be read.
-bool read_all(int descriptor, std::string& bytes) {
-    struct stat info{};
-    if (fstat(descriptor, &info) != 0) return false;
-    bytes.resize(static_cast<std::size_t>(info.st_size));
+/// Fills `bytes` from a file, which need no longer have a name; false if that is not possible.
+bool read_at(int descriptor, std::span<char> bytes, std::int64_t offset) {
     std::size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t n =
-            pread(descriptor, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+        const ssize_t n = pread(descriptor, bytes.data() + done, bytes.size() - done,
+                                static_cast<off_t>(offset) + static_cast<off_t>(done));
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
         done += static_cast<std::size_t>(n);
+    }
+    return true;
+}
+
+// A result may be longer than the memory that is left: it is read in pieces.
+constexpr std::int64_t piece_bytes = std::int64_t{1} << 18;
+
+/// Bytes of the complete lines; nothing if the file cannot be read.
+std::optional<std::int64_t> bytes_of_lines(int descriptor) {
+    struct stat info{};
+    if (fstat(descriptor, &info) != 0) return {};
+    std::string piece;
+    for (std::int64_t end = info.st_size; end > 0;) {
+        const std::int64_t begin = std::max<std::int64_t>(end - piece_bytes, 0);
+        piece.resize(static_cast<std::size_t>(end - begin));
+        if (!read_at(descriptor, piece, begin)) return {};
+        const auto last = piece.rfind('\n');
+        if (last != std::string::npos) return begin + static_cast<std::int64_t>(last) + 1;
+        end = begin;
+    }
+    return 0;
+}
+
+/// The first bytes of a file into another one.
+bool copy(int from, TextFile& to, std::int64_t bytes) {
+    std::string piece;
+    for (std::int64_t done = 0; done < bytes; done += std::ssize(piece)) {
+        piece.resize(static_cast<std::size_t>(std::min(piece_bytes, bytes - done)));
+        if (!read_at(from, piece, done) || !to.write(piece)) return false;
     }
     return true;
 }
@@ -93,9 +123,7 @@ std::int64_t size_of(int descriptor) {
 /// A new file with the complete lines of the old one and one more line; empty if that fails. `path`
 /// becomes the name of the new file.
 Descriptor continued(int old, std::string& path, std::string_view text) {
-    std::string lines;
-    const bool known = read_all(old, lines);
-    lines.resize(lines.rfind('\n') + 1);  // none: npos + 1 is 0
+    const auto lines = bytes_of_lines(old);
     const std::filesystem::path whole = path;
     auto to = TextFile::create("create", path);
     for (int attempt = 2; !to && to.error().system_code == EEXIST && attempt < 1000; ++attempt) {
@@ -104,7 +132,7 @@ Descriptor continued(int old, std::string& path, std::string_view text) {
         to = TextFile::create("create", path);
     }
     if (!to) return {};
-    if (known && to->write(lines) && to->write(text)) return to->take();
+    if (lines && copy(old, *to, *lines) && to->write(text)) return to->take();
     ::unlink(path.c_str());
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -135,6 +136,13 @@ Json describe_mpi() {
                 {"environment", std::move(tuning)}};
 }
 
+/// Works without a file descriptor, as opposed to /proc/meminfo.
+std::int64_t total_of_kernel() {
+    struct sysinfo info{};
+    if (::sysinfo(&info) != 0) return 0;
+    return static_cast<std::int64_t>(info.totalram) * info.mem_unit;
+}
+
 std::optional<int> launcher_number(std::initializer_list<const char*> names) {
     for (const char* name : names) {
         const char* text = std::getenv(name);
@@ -160,12 +168,17 @@ Uname find_uname() {
 
 Memory find_memory() {
     Memory memory;
-    memory.total_bytes = number_in("/proc/meminfo", "MemTotal:").value_or(0) * 1024;
-    memory.available_bytes = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
+    constexpr std::int64_t unit = 1024;
+    memory.total_bytes = unit * number_in("/proc/meminfo", "MemTotal:").value_or(0);
+    if (memory.total_bytes == 0) memory.total_bytes = total_of_kernel();
+    if (const auto available = number_in("/proc/meminfo", "MemAvailable:"); available) {
+        memory.available_bytes = unit * *available;
+    }
     // The job's own limit.
     if (const auto group = find_group_memory(); group) {
         memory.total_bytes = std::min(memory.total_bytes, group->limit_bytes);
-        memory.available_bytes = std::min(memory.available_bytes, group->available_bytes);
+        memory.available_bytes = std::min(memory.available_bytes.value_or(group->available_bytes),
+                                          group->available_bytes);
     }
     return memory;
 }
@@ -222,7 +235,9 @@ Json describe_system(const Comm& comm, const Topology& topology) {
     constexpr int listed_nodes = 64;
     const auto names = node_names(comm, topology, listed_nodes);
     const Memory memory = find_memory();
-    std::array<std::int64_t, 2> smallest{memory.total_bytes, memory.available_bytes};
+    constexpr std::int64_t unknown = -1;  // on one node: then on all
+    std::array<std::int64_t, 2> smallest{memory.total_bytes,
+                                         memory.available_bytes.value_or(unknown)};
     comm.min(std::span<std::int64_t>(smallest));
     if (!comm.is_root()) return nullptr;
     Json out;
@@ -233,7 +248,9 @@ Json describe_system(const Comm& comm, const Topology& topology) {
     out["node_names"] = names;
     out["node_names_complete"] = topology.nodes <= listed_nodes;
     out["cpu"] = describe_cpu();
-    out["memory"] = Json{{"node_total_bytes", smallest[0]}, {"node_available_bytes", smallest[1]}};
+    out["memory"] =
+        Json{{"node_total_bytes", smallest[0]},
+             {"node_available_bytes", smallest[1] == unknown ? Json() : Json(smallest[1])}};
     out["kernel"] = describe_kernel();
     out["mpi"] = describe_mpi();
     out["batch"] = describe_batch();

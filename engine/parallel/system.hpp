@@ -27,8 +27,9 @@ Uname find_uname();
 std::string kernel_clock_source();
 
 struct Memory {
-    std::int64_t total_bytes = 0;      ///< of the node, or of the control group if that is less
-    std::int64_t available_bytes = 0;  ///< that could be had without swapping
+    std::int64_t total_bytes = 0;  ///< of the node, or of the control group if that is less
+    /// That could be had without swapping; nothing if it cannot be read.
+    std::optional<std::int64_t> available_bytes;
 };
 Memory find_memory();
 

@@ -5,13 +5,23 @@
 
 namespace effio {
 
+std::string counted_in_data(std::string_view name) {
+    return fmt::format(" (the offset counts the data in the format, not the bytes of the file: {})",
+                       name);
+}
+
 Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
                            Result<std::int64_t>& moved) const {
     Error error = moved ? io_error(call_name(form, write), path_,
                                    fmt::format("moved {} of {} bytes without reporting an error",
                                                *moved, bytes))
                         : std::move(moved.error());
-    if (!error.offset && form.pointer == Pointer::at) error.offset = offset * bytes_of(element_);
+    if (!error.offset && form.pointer == Pointer::at) {
+        error.offset = offset * bytes_of(element_);
+        if (const auto name = name_of(*error.offset); !name.empty()) {
+            error.cause += counted_in_data(name);
+        }
+    }
     return session_.signed_error(std::move(error));
 }
 

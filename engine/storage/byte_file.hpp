@@ -110,6 +110,9 @@ struct OpenMode {
     static OpenMode creating() { return {true, true, true, false, false, false}; }
 };
 
+/// What an error adds if its offset is not one of the file; `name` is that of ByteFile::name_of.
+std::string counted_in_data(std::string_view name);
+
 struct OpenRequest {
     std::string path;
     OpenMode mode;
@@ -119,6 +122,8 @@ struct OpenRequest {
     /// it; the others do not look at it.
     std::optional<Blocks> blocks = {};
     bool collective = false;  ///< the calls will be; array libraries must know it beforehand
+    /// The caller calls ByteFile::confirm before it writes, outside the time of the open.
+    bool confirms_later = false;
 };
 
 /// Pieces of equal length in memory, each `step` bytes after the one before.
@@ -201,6 +206,10 @@ class ByteFile {
     /// For transfers of this rank under way at the same time, which see no view; local. It must be
     /// gone before the file is closed. An error of who has none (Capabilities::queues).
     virtual Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request);
+    /// Collective, after an open with OpenRequest::confirms_later and before anything is written:
+    /// returns an error on all ranks if the path leads to a file that must not be written to. Files
+    /// whose open checks this need no more.
+    virtual Status confirm() { return {}; }
     /// Bytes; local.
     virtual Result<std::int64_t> size() = 0;
     /// Transfers of this rank that did not go the way the backend stands for, e.g. through the page

@@ -50,6 +50,14 @@ int amode_of(const OpenMode& mode) {
     return amode;
 }
 
+/// The path without a prefix of ROMIO, such as "ufs:".
+std::string plain_path(const std::string& path) {
+    const auto colon = path.find(':');
+    const auto slash = path.find('/');
+    const bool prefixed = colon != std::string::npos && colon > 1 && colon < slash;
+    return prefixed ? path.substr(colon + 1) : path;
+}
+
 /// So many elements as one: blocks of 1 MiB elements, and the rest.
 void make_large_type(std::size_t elements, MPI_Datatype etype, Datatype& large) {
     constexpr std::size_t block = 1 << 20;
@@ -68,8 +76,10 @@ void make_large_type(std::size_t elements, MPI_Datatype etype, Datatype& large) 
 
 }  // namespace
 
-MpiFile::MpiFile(Session& session, const OpenRequest& request, MPI_File file)
+MpiFile::MpiFile(Session& session, const Comm& comm, const OpenRequest& request, MPI_File file)
     : ByteFile(session, request.path, request.element, mpi_calls),
+      comm_(comm),
+      unconfirmed_(request.mode.write),
       file_(file),
       etype_(etype_of(request.element)) {}
 
@@ -142,7 +152,18 @@ Status MpiFile::do_set_hints(const Hints& hints) {
     return status("MPI_File_set_info", MPI_File_set_info(file_, info.raw()));
 }
 
+/// MPI-IO does not truncate a file when it opens it, so nothing has changed until the first write.
+Status MpiFile::confirm() {
+    if (!unconfirmed_) return {};
+    const auto ours = GuardedPath(comm_, plain_path(path())).confirm();
+    // MPI_File_close is collective, so the file is left open.
+    if (!ours) return session().signed_error(ours.error());
+    unconfirmed_ = false;
+    return {};
+}
+
 Status MpiFile::do_preallocate(std::int64_t bytes) {
+    if (auto ours = confirm(); !ours) return ours;  // the library may write zeros
     return status("MPI_File_preallocate", MPI_File_preallocate(file_, bytes));
 }
 
@@ -307,12 +328,11 @@ class MpiStorage : public Storage {
         if (code != MPI_SUCCESS) {
             return session().signed_error(mpi_error("MPI_File_open", request.path, code));
         }
-        if (request.mode.write) {
-            const auto ours = GuardedPath(comm, plain_path(request.path)).confirm();
-            // MPI_File_close is collective, so the file is left open.
-            if (!ours) return session().signed_error(ours.error());
+        auto opened = std::make_unique<MpiFile>(session(), comm, request, file);
+        if (!request.confirms_later) {
+            if (auto ours = opened->confirm(); !ours) return std::move(ours.error());
         }
-        return std::unique_ptr<ByteFile>(std::make_unique<MpiFile>(session(), request, file));
+        return std::unique_ptr<ByteFile>(std::move(opened));
     }
 
     Status remove(const std::string& path) override {
@@ -320,15 +340,6 @@ class MpiStorage : public Storage {
             return session().signed_error(done.error());
         }
         return {};
-    }
-
-  private:
-    /// The path without a prefix of ROMIO, such as "ufs:".
-    static std::string plain_path(const std::string& path) {
-        const auto colon = path.find(':');
-        const auto slash = path.find('/');
-        const bool prefixed = colon != std::string::npos && colon > 1 && colon < slash;
-        return prefixed ? path.substr(colon + 1) : path;
     }
 };
 

@@ -15,7 +15,8 @@ class Datatype;
 
 class MpiFile final : public ByteFile {
   public:
-    MpiFile(Session& session, const OpenRequest& request, MPI_File file);
+    /// `comm` is that of the open, and must outlive the file if it is confirmed later.
+    MpiFile(Session& session, const Comm& comm, const OpenRequest& request, MPI_File file);
     MpiFile(const MpiFile&) = delete;
     MpiFile& operator=(const MpiFile&) = delete;
     // Closing is collective and may hang after a failure, so only close() does it.
@@ -23,6 +24,7 @@ class MpiFile final : public ByteFile {
 
     GrantedHints granted_hints() override;
     Status seek(std::int64_t offset) override;
+    Status confirm() override;
     Result<std::int64_t> size() override;
     Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request) override;
 
@@ -121,6 +123,8 @@ class MpiFile final : public ByteFile {
     Status strides_type(const Strides& strides, Datatype& filetype) const;
     Status list_type(const Listed& list, Datatype& filetype) const;
 
+    const Comm& comm_;  ///< of the open
+    bool unconfirmed_;  ///< the path was not checked yet, so nothing may be written
     MPI_File file_;
     MPI_Datatype etype_;
     bool shows_bytes_ = true;  ///< the view is that of the open: offsets are the file's bytes

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,11 +40,29 @@ std::optional<std::int64_t> leading_number(std::string_view& text) {
     return number;
 }
 
+/// When a file or directory was created.
+struct Birth {
+    std::int64_t seconds = 0;
+    std::uint32_t nanoseconds = 0;
+    friend auto operator<=>(const Birth&, const Birth&) = default;
+};
+
+/// Nothing if the file system does not record it. An empty name means the directory itself.
+std::optional<Birth> birth_of(const Descriptor& directory, const std::string& name) {
+    struct statx info{};
+    const int flags = AT_SYMLINK_NOFOLLOW | (name.empty() ? AT_EMPTY_PATH : 0);
+    if (::statx(directory.get(), name.c_str(), flags, STATX_BTIME, &info) != 0 ||
+        (info.stx_mask & STATX_BTIME) == 0) {
+        return {};
+    }
+    return Birth{info.stx_btime.tv_sec, info.stx_btime.tv_nsec};
+}
+
 /// Walks a tree of accounted directories; with `removes` it takes away what it may.
 class TreeWalk {
   public:
-    TreeWalk(std::span<const NameSet> names, dev_t device, bool removes)
-        : names_(names), device_(device), removes_(removes) {}
+    TreeWalk(std::span<const NameSet> names, dev_t device, std::optional<Birth> birth, bool removes)
+        : names_(names), device_(device), birth_(birth), removes_(removes) {}
 
     /// What stays in this directory.
     Result<Left> through(const Descriptor& fd, const std::string& path, std::string_view spare) {
@@ -86,7 +105,7 @@ class TreeWalk {
             return system_error("stat", entry_of(path, name), errno);
         }
         if (S_ISDIR(info.st_mode) && accounted(NameSet::Kind::directory, name) &&
-            info.st_dev == device_) {
+            info.st_dev == device_ && !is_older(parent, name)) {
             return directory(parent, path, name, left);
         }
         const bool ours = (S_ISREG(info.st_mode) && accounted(NameSet::Kind::file, name)) ||
@@ -100,6 +119,12 @@ class TreeWalk {
             return system_error("unlink", entry_of(path, name), errno);
         }
         return true;
+    }
+
+    /// A directory that was created before the tree was moved into it.
+    bool is_older(const Descriptor& parent, const std::string& name) const {
+        const auto birth = birth_ ? birth_of(parent, name) : std::nullopt;
+        return birth && *birth < *birth_;
     }
 
     Result<bool> directory(const Descriptor& parent, const std::string& path,
@@ -129,6 +154,7 @@ class TreeWalk {
 
     std::span<const NameSet> names_;
     dev_t device_;
+    std::optional<Birth> birth_;  ///< of the tree
     bool removes_;
 };
 
@@ -136,7 +162,8 @@ Result<Left> walk_tree(const Descriptor& directory, const std::string& path,
                        std::span<const NameSet> names, std::string_view spare, bool removes) {
     struct stat info{};
     if (::fstat(directory.get(), &info) != 0) return system_error("stat", path, errno);
-    return TreeWalk(names, info.st_dev, removes).through(directory, path, spare);
+    return TreeWalk(names, info.st_dev, birth_of(directory, {}), removes)
+        .through(directory, path, spare);
 }
 
 }  // namespace

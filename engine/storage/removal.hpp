@@ -53,8 +53,9 @@ struct Left {
 };
 
 /// Removes what `names` account for from an open directory and from the directories of theirs in
-/// it, which go when they are empty; an entry of the directory itself named `spare` is passed over.
-/// `path` is that of the directory, for messages only.
+/// it, which go when they are empty. A directory of another device stays, and one that is older
+/// than the open directory: it was moved there. An entry of the directory itself named `spare` is
+/// passed over. `path` is that of the directory, for messages only.
 Result<Left> empty_directory(const Descriptor& directory, const std::string& path,
                              std::span<const NameSet> names, std::string_view spare);
 /// What that would leave; removes nothing.

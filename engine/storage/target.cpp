@@ -101,7 +101,8 @@ Error refuse(const std::string& path, std::string why) {
 
 }  // namespace
 
-ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optional<Bytes> given) {
+ByteCap find_cap(const FileSystem& fs, std::optional<std::int64_t> available_memory,
+                 std::optional<Bytes> given) {
     if (given) return {given->count, "given by --max-bytes"};
     ByteCap cap{
         fs.free_bytes / 5 * 4,
@@ -110,10 +111,13 @@ ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optio
     if (fs.quota_free_bytes && *fs.quota_free_bytes < cap.bytes) {
         cap = {*fs.quota_free_bytes, "what is left of the quota"};
     }
-    if (fs.memory_backed && available_memory / 2 < cap.bytes) {
-        cap = {available_memory / 2,
+    if (fs.memory_backed && !available_memory) {
+        cap.why += fmt::format(
+            "; {} lives in memory, and how much memory is available cannot be read", fs.type);
+    } else if (fs.memory_backed && *available_memory / 2 < cap.bytes) {
+        cap = {*available_memory / 2,
                fmt::format("half of the {} memory available, because {} lives in memory",
-                           format_size(static_cast<double>(available_memory)), fs.type)};
+                           format_size(static_cast<double>(*available_memory)), fs.type)};
     }
     return cap;
 }

@@ -36,7 +36,8 @@ struct ByteCap {
 
 /// The smallest of 80 % of the free space, the quota, and half the available memory on a RAM-backed
 /// file system; `given` replaces all of them.
-ByteCap find_cap(const FileSystem& fs, std::int64_t available_memory, std::optional<Bytes> given);
+ByteCap find_cap(const FileSystem& fs, std::optional<std::int64_t> available_memory,
+                 std::optional<Bytes> given);
 
 class Target {
   public:

@@ -119,6 +119,7 @@ ROWS = {
         "--verify all",
         (MESSAGES,),
     ),
+    "rings": Row("rings --rounds 1 --verify all", (MESSAGES,)),
     "overlap": Row(
         "overlap --transfer 64KiB --ways blocking --repetitions 2 --work-time 1ms",
     ),

@@ -21,7 +21,7 @@ from .silent import COUNTS, FAULTS, PAGE, ROWS, Setting, Strike, measure, table
 # For benchmarks that do not find every fault: one that they find (counts: docs/safety.md).
 FOUND = {
     "b_eff": "bit in a message",
-    "mdtest": "bit in a write",
+    "rings": "bit in a message",
     "ior, all phases": "stale read",
     "ior, random places": "bit in a read",
     "partest, containers": "bit in a write",

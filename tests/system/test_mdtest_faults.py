@@ -196,7 +196,13 @@ def test_what_was_written_is_verified(any_engine: Engine, tmp_path: Path, data: 
     common = [*QUICK, "-n", "6", "--things", "files", "-w", "3901", "-d", data, "--verify"]
     first = any_engine.run([*common, "--phases", "create", "--keep"], tmp_path)
     assert first.code == 0, first
-    assert first.result.rows(access="create", pattern="file")[0]["verified_bytes"] == 12 * 3901
+    create = first.result.rows(access="create", pattern="file")[0]
+    assert create["verified_bytes"] == 12 * 3901
+    assert create["detail"]["verification"] == {
+        "checked": "every byte of a second read",
+        "timed_read_bytes": 0,
+        "second_read_bytes": 12 * 3901,
+    }
     a, b = sorted(data.rglob("file.mdtest.0.*"))[:2]
     first_bytes = a.read_bytes()
     a.write_bytes(b.read_bytes())  # right bytes in the wrong file
@@ -205,6 +211,8 @@ def test_what_was_written_is_verified(any_engine: Engine, tmp_path: Path, data: 
     assert second.code == 1, second
     read = second.result.rows(access="read")[0]
     assert read["error_count"] == 2
+    assert read["detail"]["verification"]["checked"] == "every byte of the timed reads"
+    assert read["detail"]["verification"]["timed_read_bytes"] == read["verified_bytes"]
     assert "wrong byte" in read["errors"][0]["cause"]
     assert left_in(data) == []
 
@@ -294,17 +302,19 @@ def test_names_that_are_too_long(any_engine: Engine, tmp_path: Path, data: Path)
     assert left_in(data) == []
 
 
-def test_a_tree_that_somebody_swaps_for_a_link(
-    any_engine: Engine, tmp_path: Path, data: Path
+@pytest.mark.parametrize("put", ["ln -s", "mv"])
+def test_a_tree_that_somebody_swaps(
+    any_engine: Engine, tmp_path: Path, data: Path, put: str
 ) -> None:
-    """The link leads to a directory with files of the same names: none is changed or removed."""
+    """For a link to a directory with files of the same names, or for that directory: none of them
+    is changed or removed."""
     precious = tmp_path / "precious"
     precious.mkdir()
     names = [f"file.mdtest.{rank}.{item}" for rank in (0, 1) for item in range(4)]
     for name in names:
         (precious / name).write_text("precious")
     tree = data / "test-dir.0-0/mdtest_tree.0"
-    swap = f"mv {tree} {tmp_path}/away; ln -s {precious} {tree}"
+    swap = f"mv {tree} {tmp_path}/away; {put} {precious} {tree}"
     hook = f"test $EFFIO_RANK-$EFFIO_PHASE != 0-file-stat || {{ {swap}; }}"
     words = [*QUICK, "--items", "4", "--things", "files", f"--run-before-phase={hook}"]
     run = any_engine.run([*words, "-d", data], tmp_path)
@@ -312,8 +322,10 @@ def test_a_tree_that_somebody_swaps_for_a_link(
     assert f"{tree}: this is not the directory that the run made" in run.stderr
     phases = [m["where"]["phase"] for m in run.result.measurements]
     assert phases == ["Tree creation", "File creation"]
-    assert {path.name: path.read_text() for path in precious.iterdir()} == dict.fromkeys(
+    there = precious if put == "ln -s" else tree
+    assert {path.name: path.read_text() for path in there.iterdir()} == dict.fromkeys(
         names, "precious"
     )
+    assert put == "ln -s" or f"which stays: {tree}" in run.stderr
     # The run's own files are still in the directory to which they were moved.
     assert sorted(path.name for path in (tmp_path / "away").iterdir()) == names

@@ -69,12 +69,18 @@ bool Runner::open_file(OpenFile& f, const Hints& hints) {
     f.comm.barrier();
     {
         const Lap lap(session_.clock, f.sums.open);
-        auto opened = storage_.open(f.file_comm, {path, mode, Element::real64, hints});
+        OpenRequest request{path, mode, Element::real64, hints};
+        request.confirms_later = true;
+        auto opened = storage_.open(f.file_comm, request);
         if (opened) {
             f.file = std::move(*opened);
         } else {
             mine.fail(opened.error());
         }
+        if (note(agree(session_, f.comm, mine))) return false;
+    }
+    if (f.access != Access::read) {
+        if (auto ours = f.file->confirm(); !ours) mine.fail(ours.error());
         if (note(agree(session_, f.comm, mine))) return false;
     }
     OpenedFile event{

@@ -2,17 +2,22 @@
 // A mixed phase writes data that its files already contain, so a lost write would go unnoticed.
 // With verification on, these places are filled with other bytes before the phase, untimed.
 #include <algorithm>
+#include <cstring>
 
 #include "benchmarks/ior/runner.hpp"
 
 namespace effio::ior {
 namespace {
 
-/// Writes the places that a mixed phase writes, from the lane's transfer `first` on.
+/// Writes the places that a mixed phase writes, from the lane's transfer `first` on. Other bytes
+/// are read back, because a write that is lost here would hide one that is lost in the phase.
 Status write_places(Lane& lane, const Calls& calls, std::int64_t first, bool inverted,
                     Progress& progress) {
     const std::int64_t bytes = calls.bytes();
+    const CallForm form{Pointer::at, calls.collective};
     Buffer other(inverted ? static_cast<std::size_t>(bytes) : 0);
+    Buffer found(other.size());
+    Status outcome;
     for (std::int64_t number = first; number < lane.transfers; ++number) {
         if (calls.mix.reads(calls.collective ? 0 : lane.worker, number)) continue;
         const std::int64_t offset = lane.walk->offset(number);
@@ -23,13 +28,19 @@ Status write_places(Lane& lane, const Calls& calls, std::int64_t first, bool inv
             data = other.bytes();
         }
         const std::int64_t place = calls.placement == Placement::offset ? offset : number * bytes;
-        if (auto written = lane.file->write({Pointer::at, calls.collective}, data, place);
-            !written) {
-            return written;
-        }
+        if (auto written = lane.file->write(form, data, place); !written) return written;
         progress.beat();
+        if (!inverted) continue;
+        std::memset(found.bytes().data(), 0, found.size());
+        if (auto read = lane.file->read(form, found.bytes(), place); !read) return read;
+        const auto wrong = compare(data, found.bytes(), offset);
+        if (!wrong || !outcome) continue;
+        Error error = io_error("verify", lane.file->path(), wrong->text());
+        error.exit_code = ExitCode::data_errors;
+        error.offset = wrong->offset;
+        outcome = std::move(error);
     }
-    return {};
+    return outcome;
 }
 
 }  // namespace

@@ -357,7 +357,7 @@ class Pass::Worker {
         placed.offset = file_place(offset, bad.offset);
         std::string text = fmt::format("{} of the {} bytes of this call", placed.text(), bytes_);
         if (const auto name = lane_.file->name_of(placed.offset); !name.empty()) {
-            text += fmt::format("; that byte is in {}", name);
+            text += counted_in_data(name);
         }
         Error error = io_error("verify", lane_.file->path(), std::move(text));
         error.exit_code = ExitCode::data_errors;

@@ -150,7 +150,7 @@ Status Runner::open(const Task& task, std::vector<Lane>& lanes) {
         const Comm& comm = shared && &lane == &lanes.front() ? comm_ : self_;
         auto opened =
             storage_.open(comm, {path_of(task, lane.worker), mode, Element::byte, hints_of(task),
-                                 geometry(task.transfer).blocks(), p.collective});
+                                 geometry(task.transfer).blocks(), p.collective, true});
         if (!opened) return std::move(opened.error());
         lane.file = std::move(*opened);
         if (auto ready = prepare_file(task, *lane.file, lane.worker); !ready) return ready;
@@ -244,6 +244,11 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
     const bool alone = !in_step() && !p.barriers;
     VisitSteps steps;
     steps.opening = {{"open", [this, &task, &m] { return open(task, m.lanes); }, alone}};
+    if (task.access != Access::read) {
+        steps.confirm = [this, &m] {
+            return each_file(m, [](Lane& lane) { return lane.file->confirm(); });
+        };
+    }
     steps.moving = {"transfer", [this, &task, &calls, &m] { return move(task, calls, m); }, alone};
     // Where they wear out or watch for the steady state.
     steps.moving_meets = !in_step() && (until.wear_out || until.steady);

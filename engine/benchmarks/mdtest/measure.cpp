@@ -75,6 +75,7 @@ LocalResult measure_phase(const Iteration& iteration, const Phase& phase, Common
     crew.run([&](int number) {
         Worker& me = *workers[static_cast<std::size_t>(number)];
         me.prepare(phase);
+        if (p.verify && phase.action == Action::read) me.keep_reads();
         crew.meet(number, [&] {
             if (!p.time_entry) enter();
             start = p.no_barriers ? clock.now() : common.start();
@@ -158,6 +159,7 @@ void verify_phase(const Iteration& iteration, const Phase& phase, Workers& worke
     for (const auto& worker : workers) {
         const Tally& d = worker->tally();
         local.verified_bytes += d.bytes;
+        local.of_timed_reads += d.of_timed_reads;
         local.outcome.error_count += d.failed;
         if (d.error && !local.outcome.error) local.outcome.error = d.error;
     }
@@ -191,13 +193,14 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     r.ranks = comm.size();
     r.nodes = nodes;
     r.unique = iteration.parameters.unique;
-    std::array<std::int64_t, 7> sums{local.operations,
+    std::array<std::int64_t, 8> sums{local.operations,
                                      local.failed,
                                      local.bytes,
                                      local.entries,
                                      local.verified_bytes,
                                      local.found,
-                                     local.expected.value_or(0)};
+                                     local.expected.value_or(0),
+                                     local.of_timed_reads};
     comm.sum(std::span<std::int64_t>(sums));
     r.operations = sums[0];
     r.failed = sums[1];
@@ -206,6 +209,7 @@ PhaseResult publish(const Iteration& iteration, const LocalResult& local, int no
     r.verified_bytes = sums[4];
     r.found = sums[5];
     if (local.expected) r.expected = sums[6];
+    r.of_timed_reads = sums[7];
     const Parameters& p = iteration.parameters;
     const double ready = local.late + local.work;
     const double total = local.late + local.total;

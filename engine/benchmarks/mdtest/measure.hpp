@@ -32,6 +32,7 @@ struct LocalResult {
     std::int64_t found = 0;
     std::optional<std::int64_t> expected;  ///< of this rank's own files to be found by somebody
     std::int64_t verified_bytes = 0;
+    std::int64_t of_timed_reads = 0;  ///< of them, compared where the timed call put them
     Histogram calls;
     TimeSeries over_time = TimeSeries::finely();
     std::optional<CacheEvidence> cache;  ///< of the phase that reads; the same on all ranks
@@ -52,7 +53,8 @@ Status run_hook(const Iteration& iteration, const Phase& phase, const std::strin
 /// Untimed: the calls of the phase just measured go to a file of this rank (--save-calls).
 Status save_calls(const Iteration& iteration, const Phase& phase, const Workers& workers);
 
-/// Untimed: every rank reads the files of its phase and compares; adds to `local`.
+/// Untimed: every rank compares what its timed reads left in memory, and reads the other files of
+/// its phase to compare them; adds to `local`.
 void verify_phase(const Iteration& iteration, const Phase& phase, Workers& workers, Crew& crew,
                   LocalResult& local);
 

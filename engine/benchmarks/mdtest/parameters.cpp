@@ -113,7 +113,14 @@ void Parameters::declare(OptionTable& table) {
     table.flag("sync-phases", sync_phases,
                "sync the file system at the end of each phase, inside its time");
     table.flag("verify", verify,
-               "read all files once more after creating them, untimed, and compare every byte");
+               "compare every byte of the timed reads, after them, as far as --verify-memory holds "
+               "them; the rest, or all if there is no read phase, by a second read, untimed");
+    table
+        .add("verify-memory", verify_memory,
+             "memory of a rank that keeps the data of timed reads until they are compared; 0: "
+             "compare a second read")
+        .range(0, 1e15)
+        .expert();
     table
         .add("stonewall", stonewall,
              "stop creating files after this long; then all ranks go on to the count of the "

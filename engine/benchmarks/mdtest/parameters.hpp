@@ -45,6 +45,7 @@ struct Parameters {
     Bytes write_bytes{0};
     std::optional<Bytes> read_bytes;
     bool verify = false;
+    Bytes verify_memory{64 * MiB};
     bool sync_files = false;
     bool sync_phases = false;
     CreateWith create_with = CreateWith::open;
@@ -77,6 +78,8 @@ struct Parameters {
     bool runs_commands() const { return before_phase || after_phase; }
     bool wants_rank_details() const { return rank_details || save_rank_details; }
     bool removes() const { return has("remove"); }
+    /// Memory of each thread for the data of timed reads.
+    std::int64_t kept_by_thread() const { return verify ? verify_memory.count / threads : 0; }
     std::int64_t bytes_to_read() const { return read_bytes.value_or(write_bytes).count; }
     std::vector<std::string> bases() const;
 

@@ -17,6 +17,14 @@ Json place_of(const Phase& phase, int ranks, bool unique) {
         {"thing", name(phase.thing)}, {"phase", phase.title}, {"ranks", ranks}, {"unique", unique}};
 }
 
+const char* checked(const PhaseResult& r) {
+    if (r.of_timed_reads == 0) return "every byte of a second read";
+    return r.of_timed_reads == r.verified_bytes
+               ? "every byte of the timed reads"
+               : "every byte of the timed reads as far as memory holds them; the rest by a second "
+                 "read";
+}
+
 Json detail_of(const PhaseResult& r) {
     Json slowest = Json::array();
     for (const auto& s : r.slowest) {
@@ -27,6 +35,11 @@ Json detail_of(const PhaseResult& r) {
                 {"batch_means", batch_means(r.batches, per_second)},
                 {"rate_over_time", Json{{"slice_seconds", r.over_time.width()},
                                         {"operations", r.over_time.slices()}}}};
+    if (r.verified_bytes > 0) {
+        detail["verification"] = Json{{"checked", checked(r)},
+                                      {"timed_read_bytes", r.of_timed_reads},
+                                      {"second_read_bytes", r.verified_bytes - r.of_timed_reads}};
+    }
     if (r.phase->action == Action::list) detail["entries"] = r.entries;
     if (r.phase->action == Action::find) {
         detail["found"] = r.found;

@@ -72,6 +72,7 @@ struct PhaseResult {
     std::optional<Wall> wall;
     std::optional<CacheEvidence> cache;  ///< of the phase that reads
     std::int64_t verified_bytes = 0;
+    std::int64_t of_timed_reads = 0;  ///< of them, compared where the timed call put them
     std::int64_t error_count = 0;
     std::vector<Error> errors;
 

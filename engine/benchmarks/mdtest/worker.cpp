@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "benchmarks/mdtest/search.hpp"
 
 namespace effio::mdtest {
@@ -13,6 +16,12 @@ constexpr std::string_view attribute_value = "an extended attribute of 32 byte";
 constexpr unsigned new_mode = 0640;
 /// A rate over time needs no more than one reading in so many seconds.
 constexpr double series_grain = 1e-3;
+
+/// From the data of one timed read to those of the next: as O_DIRECT needs it.
+std::int64_t kept_step(std::int64_t bytes) {
+    constexpr auto page = static_cast<std::int64_t>(Buffer::alignment);
+    return (bytes + page - 1) / page * page;
+}
 
 /// Of a file in the one long row of data of an iteration.
 std::int64_t data_pages(std::int64_t bytes) {
@@ -79,6 +88,7 @@ void Worker::prepare(const Phase& phase) {
     owner_ = iteration_.owner(phase);
     tally_ = {};
     bytes_per_step_ = 0;
+    steps_kept_ = 0;
     if (phase.thing == Thing::file && phase.action == Action::create) {
         bytes_per_step_ = p.write_bytes.count;
     }
@@ -113,6 +123,26 @@ void Worker::prepare(const Phase& phase) {
     const bool needs_data = phase.action == Action::create && bytes_per_step_ > 0;
     plain_ = takes_one_path(phase.action) && !needs_data && phase.thing != Thing::tree &&
              !shuffle_ && !works_for_all();
+}
+
+void Worker::keep_reads() {
+    const std::int64_t bytes = iteration_.parameters.bytes_to_read();
+    failed_reads_.clear();
+    if (bytes == 0) return;
+    const std::int64_t step = kept_step(bytes);
+    steps_kept_ = std::min(count_, iteration_.parameters.kept_by_thread() / step);
+    const auto needed = static_cast<std::size_t>(steps_kept_ * step);
+    if (kept_.size() < needed) {
+        kept_ = Buffer(needed);
+    } else if (needed > 0) {
+        std::memset(kept_.bytes().data(), 0, needed);
+    }
+}
+
+std::span<std::byte> Worker::kept(std::int64_t step) {
+    const std::int64_t bytes = iteration_.parameters.bytes_to_read();
+    return kept_.bytes().subspan(static_cast<std::size_t>(step * kept_step(bytes)),
+                                 static_cast<std::size_t>(bytes));
 }
 
 void Worker::work(double start, double stonewall_seconds) {
@@ -194,6 +224,7 @@ void Worker::tick(double now) {
 void Worker::note(Error error) {
     ++tally_.failed;
     if (!tally_.error) tally_.error = iteration_.session.signed_error(std::move(error));
+    if (pace_->done() < steps_kept_) failed_reads_.push_back(pace_->done());
     if (tally_.failed >= most_failures) pace_->failed();
 }
 
@@ -319,7 +350,13 @@ void Worker::as_act(const Use& use) {
         case Action::stat:
             return use([&] { return status_of(names_.stat(*path_)); });
         case Action::read:
-            return use([this] { return names_.read(*path_, read_.bytes()); });
+            if (steps_kept_ == 0) {
+                return use([this] { return names_.read(*path_, read_.bytes()); });
+            }
+            return use([this] {
+                const std::int64_t step = pace_->done();
+                return names_.read(*path_, step < steps_kept_ ? kept(step) : read_.bytes());
+            });
         case Action::list:
             return use([this] {
                 return names_.visit(*path_, [this](std::string_view) { ++tally_.entries; });
@@ -388,28 +425,46 @@ void Worker::each_path(const Phase& phase, const std::function<void(const std::s
 }
 
 void Worker::verify(const Phase& phase) {
+    const std::int64_t in_memory =
+        phase.action == Action::read ? std::min(steps_kept_, pace_->done()) : 0;
     prepare(phase);
     const std::int64_t bytes = iteration_.parameters.bytes_to_read();
+    auto failed = failed_reads_.begin();
     for (std::int64_t step = 0; step < count_ && tally_.failed < most_failures; ++step) {
+        if (failed != failed_reads_.end() && *failed == step) {
+            ++failed;  // the phase reported it
+            continue;
+        }
         aim_at_item(step);
+        if (step < in_memory) {
+            tally_.of_timed_reads += bytes;
+            compare_data(kept(step));
+            continue;
+        }
         if (auto got = names_.read(*path_, read_.bytes()); !got) {
             ++tally_.failed;
             if (!tally_.error)
                 tally_.error = iteration_.session.signed_error(std::move(got.error()));
             continue;
         }
-        tally_.bytes += bytes;
-        iteration_.session.progress.beat();
-        const auto wrong = compare(data_of(bytes), read_.bytes(), 0);
-        if (!wrong) continue;
-        ++tally_.failed;
-        if (is_foreign(data_of(bytes), read_.bytes())) ++tally_.foreign;
-        if (tally_.error) continue;
-        Error error = io_error("check the data", *path_, wrong->text());
-        error.exit_code = ExitCode::data_errors;
-        error.offset = wrong->offset;
-        tally_.error = iteration_.session.signed_error(std::move(error));
+        compare_data(read_.bytes());
     }
+}
+
+/// Of the step in work.
+void Worker::compare_data(std::span<const std::byte> found) {
+    const auto bytes = static_cast<std::int64_t>(found.size());
+    tally_.bytes += bytes;
+    iteration_.session.progress.beat();
+    const auto wrong = compare(data_of(bytes), found, 0);
+    if (!wrong) return;
+    ++tally_.failed;
+    if (is_foreign(data_of(bytes), found)) ++tally_.foreign;
+    if (tally_.error) return;
+    Error error = io_error("check the data", *path_, wrong->text());
+    error.exit_code = ExitCode::data_errors;
+    error.offset = wrong->offset;
+    tally_.error = iteration_.session.signed_error(std::move(error));
 }
 
 }  // namespace effio::mdtest

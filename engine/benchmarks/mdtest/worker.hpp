@@ -50,10 +50,11 @@ struct Tally {
     std::int64_t done = 0;    ///< steps without an error
     std::int64_t failed = 0;  ///< steps with one
     std::int64_t bytes = 0;
-    std::int64_t foreign = 0;    ///< files compared that hold other data as a whole
-    std::int64_t entries = 0;    ///< listed, or looked at
-    std::int64_t found = 0;      ///< of them those that a search is for
-    std::optional<Error> error;  ///< the first
+    std::int64_t of_timed_reads = 0;  ///< bytes compared where the timed call put them
+    std::int64_t foreign = 0;         ///< files compared that hold other data as a whole
+    std::int64_t entries = 0;         ///< listed, or looked at
+    std::int64_t found = 0;           ///< of them those that a search is for
+    std::optional<Error> error;       ///< the first
     Histogram calls;
     std::vector<CallTime> kept;                   ///< every call, if asked for
     TimeSeries over_time = TimeSeries::finely();  ///< steps by time
@@ -69,6 +70,9 @@ class Worker {
 
     /// What there is to do in a phase; untimed.
     void prepare(const Phase& phase);
+    /// Before a phase that reads, with verification: memory for the data of its first reads,
+    /// without what was there. Untimed.
+    void keep_reads();
     std::int64_t count() const { return count_; }
     /// All steps, or as many as the stonewall lets; `start` is a reading of the clock.
     void work(double start, double stonewall_seconds);
@@ -78,7 +82,8 @@ class Worker {
 
     /// Calls `use(path)` for each file of the phase, in its order; untimed.
     void each_path(const Phase& phase, const std::function<void(const std::string&)>& use);
-    /// Reads this worker's files as of the phase and compares them; untimed.
+    /// Compares what the timed reads of the phase left in memory, and reads this worker's other
+    /// files of the phase to compare them; untimed.
     void verify(const Phase& phase);
 
   private:
@@ -104,6 +109,9 @@ class Worker {
     void tick(double now);
     void tick_if_due(double now);
     std::span<const std::byte> data_of(std::int64_t bytes);
+    /// Memory that holds the data of a step after the phase.
+    std::span<std::byte> kept(std::int64_t step);
+    void compare_data(std::span<const std::byte> found);
     bool works_for_all() const;
 
     const Iteration& iteration_;
@@ -134,6 +142,9 @@ class Worker {
 
     StampedBuffer written_;
     Buffer read_;
+    Buffer kept_;
+    std::int64_t steps_kept_ = 0;             ///< the first ones of a phase that reads
+    std::vector<std::int64_t> failed_reads_;  ///< steps among them, in order
     Tally tally_;
     double start_ = 0;
     double ticked_at_ = 0;

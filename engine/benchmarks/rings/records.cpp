@@ -28,6 +28,12 @@ Metric metric_of(const std::string& hpcc_name, double value) {
     return Metric::rate(value * 1e9);
 }
 
+/// Wrong messages have no rate.
+void invalidate(Measurement& m, std::int64_t wrong) {
+    m.invalid_reason = fmt::format("{} wrong messages", wrong);
+    m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
+}
+
 }  // namespace
 
 std::string name_of(const std::string& hpcc_name) {
@@ -56,7 +62,7 @@ void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes
         m.rate = Metric::rate(p.rate.mean);
         m.error_count = p.errors;
         m.valid = p.errors == 0;
-        if (!m.valid) m.invalid_reason = fmt::format("{} wrong messages", p.errors);
+        if (!m.valid) invalidate(m, p.errors);
         m.detail = Json{{"meaning", "seconds of one message, over the pairs"},
                         {"pairs", p.pairs},
                         {"stride", p.stride},
@@ -74,7 +80,8 @@ void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes
         m.rate = Metric::rate(length.rate_of(r.seconds));
         m.error_count = r.errors;
         m.valid = r.errors == 0;
-        m.invalid_reason = m.valid ? "" : fmt::format("{} wrong messages", r.errors);
+        m.invalid_reason.clear();
+        if (!m.valid) invalidate(m, r.errors);
         m.detail = Json{{"meaning", "seconds of one message of the slowest rank; rate per process"},
                         {"loops", r.loops},
                         {"measurements_seconds", r.measurements},

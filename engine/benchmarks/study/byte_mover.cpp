@@ -32,12 +32,16 @@ class ByteMover : public Mover {
         const OpenMode mode = create   ? OpenMode::creating()
                               : writes ? OpenMode::updating()
                                        : OpenMode::reading();
-        auto opened = storage_.open(place_.comm, {place_.path, mode, Element::byte, place_.hints});
+        OpenRequest request{place_.path, mode, Element::byte, place_.hints};
+        request.confirms_later = true;
+        auto opened = storage_.open(place_.comm, request);
         if (!opened) return std::move(opened.error());
         file_ = std::move(*opened);
         if (place_.cell.through == Through::offsets) return {};
         return file_->set_view(place_.addresses.view(), place_.hints);
     }
+
+    Status confirm() override { return file_->confirm(); }
 
     Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);

@@ -9,7 +9,12 @@
 namespace effio::study {
 
 void Measure::note_wrong(Done& done, const Mismatch& wrong, const std::string& path) const {
-    Error error = io_error("verify", path, found_in(wrong));
+    std::string found = found_in(wrong);
+    if (visit_.cell.streams && !storage_.capabilities().plain) {
+        found += counted_in_data(fmt::format(
+            "byte {} of task {}", wrong.offset - visit_.cell.streams->begin(owner_), owner_));
+    }
+    Error error = io_error("verify", path, std::move(found));
     error.exit_code = ExitCode::data_errors;
     error.offset = wrong.offset;
     done.outcome.fail(session().signed_error(std::move(error)));

@@ -282,6 +282,7 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
         (void)mover_->open(visit_.create);  // of the pass itself
     } else if (first) {
         steps.opening = opening();
+        if (visit_.cell.writes()) steps.confirm = [this] { return mover_->confirm(); };
     }
     if (writing && cell.sync != Sync::none && !cell.items) {
         steps.sync.work = [this] { return mover_->sync(); };

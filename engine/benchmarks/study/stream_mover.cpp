@@ -24,13 +24,15 @@ class StreamMover : public Mover {
         const OpenMode mode = create                 ? OpenMode::creating()
                               : place_.cell.writes() ? OpenMode::updating()
                                                      : OpenMode::reading();
-        auto opened = storage_.open(place_.comm,
-                                    {place_.path, mode, Element::byte, place_.hints,
-                                     streams_.blocks(place_.cell.ranks), place_.cell.collective});
+        auto opened = storage_.open(
+            place_.comm, {place_.path, mode, Element::byte, place_.hints,
+                          streams_.blocks(place_.cell.ranks), place_.cell.collective, true});
         if (!opened) return std::move(opened.error());
         file_ = std::move(*opened);
         return {};
     }
+
+    Status confirm() override { return file_->confirm(); }
 
     Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -185,6 +186,12 @@ class SionStorage : public PosixStorage {
 
     std::vector<std::string> files_of(const std::string& path) const override {
         std::vector<std::string> files{path};
+        if (const auto known = files_.find(path); known != files_.end()) {
+            for (std::int64_t number = 1; number < known->second; ++number) {
+                files.push_back(sion::name_of_file(path, number));
+            }
+            return files;
+        }
         // What is no container is told where it is opened.
         if (const auto container = sion::Container::open(path)) {
             for (std::size_t i = 1; i < container->parts().size(); ++i) {
@@ -215,8 +222,13 @@ class SionStorage : public PosixStorage {
         making.collector_tasks = settings_.collector_tasks;
         auto container = SharedContainer::open(session(), comm, request.path, request.mode, making);
         if (!container) return session().signed_error(std::move(container.error()));
+        files_[request.path] = (*container)->files();
         return std::unique_ptr<ByteFile>(
             std::make_unique<SionFile>(session(), comm, request, std::move(*container)));
+    }
+    Status remove(const std::string& path) override {
+        files_.erase(path);
+        return PosixStorage::remove(path);
     }
 
   private:
@@ -225,6 +237,8 @@ class SionStorage : public PosixStorage {
     }
 
     SionSettings settings_;
+    /// Of each container that was opened, on all ranks as the first one read or wrote it.
+    std::map<std::string, std::int64_t> files_;
 };
 
 }  // namespace

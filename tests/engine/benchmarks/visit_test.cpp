@@ -72,6 +72,27 @@ TEST_F(Visits, wait_for_the_slowest_after_each_part_that_is_agreed_on) {
     EXPECT_DOUBLE_EQ(seen.seconds.back().second, ranks - (rank + 1));
 }
 
+TEST_F(Visits, what_is_checked_after_the_open_is_in_no_time) {
+    for (const bool alone : {false, true}) {
+        VisitSteps all = steps(alone);
+        all.confirm = part("confirm", 10 * (rank + 1), alone).work;
+        const Visited seen = carry_out(all);
+        EXPECT_TRUE(seen.fine);
+        EXPECT_EQ(done[1], "confirm");
+        EXPECT_EQ(names(seen), all_parts);
+        EXPECT_DOUBLE_EQ(seen.part("transfer").begin, alone ? rank + 1 : ranks);
+        EXPECT_DOUBLE_EQ(seen.part("close").end, (alone ? rank + 1 : ranks) + 9);
+        EXPECT_DOUBLE_EQ(seen.seconds.front().second, (alone ? rank + 1 : ranks) + 9);
+        done.clear();
+    }
+    // What fails there is the end.
+    fails = "confirm";
+    VisitSteps all = steps(false);
+    all.confirm = part("confirm", 1, false).work;
+    EXPECT_FALSE(carry_out(all).fine);
+    EXPECT_EQ(done, (std::vector<std::string>{"open", "confirm"}));
+}
+
 TEST_F(Visits, wait_for_nobody_where_the_ranks_go_on_alone) {
     const Visited seen = carry_out(steps(true));
     EXPECT_TRUE(seen.fine);

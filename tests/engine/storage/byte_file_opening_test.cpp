@@ -4,6 +4,7 @@
 #include "byte_file_suite.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 namespace effio {
 namespace {
@@ -45,6 +46,32 @@ TEST_P(EveryByteFile, opening_again_for_update_keeps_what_is_there) {
     ASSERT_TRUE(
         file->write(at_all, bytes_from((ranks_ + rank_) * 64, 64).bytes(), (ranks_ + rank_) * 64));
     expect_whole(*file, 2 * ranks_ * 64);
+}
+
+TEST_P(EveryByteFile, what_is_confirmed_later_is_not_written_through_a_link) {
+    if (!can_.real_files || !can_.plain) GTEST_SKIP() << GetParam() << " has no plain files";
+    if (comm().is_root()) {
+        std::ofstream(path("victim")) << "precious";
+        fs::create_symlink(path("victim"), path("link"));
+    }
+    comm().barrier();
+    for (const bool preallocates : {false, true}) {
+        OpenRequest request{path("link"), OpenMode::creating(), Element::byte, {}};
+        request.confirms_later = true;
+        auto file = storage_->open(comm(), request);
+        if (!file) continue;  // refused at the open
+        EXPECT_FALSE(preallocates ? (*file)->preallocate(4096) : (*file)->confirm());
+        EXPECT_TRUE((*file)->close());
+    }
+    EXPECT_FALSE(storage_->open(comm(), {path("link"), OpenMode::creating(), Element::byte, {}}));
+    comm().barrier();
+    EXPECT_EQ(fs::file_size(path("victim")), 8);
+    auto own = OpenRequest{path("own"), OpenMode::creating(), Element::byte, {}};
+    own.confirms_later = true;
+    auto file = storage_->open(comm(), own);
+    ASSERT_TRUE(file);
+    EXPECT_TRUE((*file)->confirm());
+    EXPECT_TRUE((*file)->close());
 }
 
 TEST_P(EveryByteFile, a_missing_file_is_an_error_on_every_rank) {

@@ -2,6 +2,7 @@
 // Only what is accounted for goes: by name, by kind, and never through a link.
 #include "storage/removal.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,9 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "../own_directory.hpp"
 
@@ -124,6 +127,25 @@ TEST_F(Removal, what_is_accounted_for_goes_and_all_else_stays_and_is_listed) {
         EXPECT_EQ(left->count, 5);
         EXPECT_EQ(listed(), removes ? stays : before);
     }
+}
+
+TEST_F(Removal, a_directory_that_is_older_than_the_tree_stays) {
+    // Beside the tree, made before it and moved into it; its names are those of the run.
+    fs::create_directory(at("older"));
+    file("older/file.0");
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the kernel's clock has ticks
+    fs::create_directories(at("tree/tree.1"));
+    fs::rename(at("older"), at("tree/tree.0"));
+    struct statx info{};
+    ASSERT_EQ(::statx(AT_FDCWD, at("tree").c_str(), 0, STATX_BTIME, &info), 0);
+    if ((info.stx_mask & STATX_BTIME) == 0) GTEST_SKIP() << "no birth times here";
+    const std::vector<NameSet> names{{Kind::directory, "tree.%d", {4}},
+                                     {Kind::file, "file.%d", {4}}};
+    const Descriptor tree(::open(at("tree").c_str(), O_RDONLY | O_DIRECTORY));
+    const auto left = empty_directory(tree, at("tree"), names, {});
+    ASSERT_TRUE(left);
+    EXPECT_EQ(left->paths, Listing{at("tree/tree.0")});
+    EXPECT_EQ(listed(), (Listing{"tree", "tree/tree.0", "tree/tree.0/file.0"}));
 }
 
 TEST_F(Removal, very_many_that_stay_are_counted) {

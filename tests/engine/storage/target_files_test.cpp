@@ -43,6 +43,20 @@ struct TargetFiles : testing::Test {
     }
 };
 
+TEST(Cap, memory_that_cannot_be_read_is_not_called_0) {
+    FileSystem fs;
+    fs.type = "tmpfs";
+    fs.mount_point = "/dev/shm";
+    fs.memory_backed = true;
+    fs.free_bytes = 1000;
+    EXPECT_EQ(find_cap(fs, 600, {}).bytes, 300);
+    const ByteCap unknown = find_cap(fs, {}, {});
+    EXPECT_EQ(unknown.bytes, 800);
+    EXPECT_EQ(unknown.why,
+              "80 % of the 1000 B free on /dev/shm; tmpfs lives in memory, and how much memory is "
+              "available cannot be read");
+}
+
 TEST_F(TargetFiles, names_have_index_directory_and_suffix) {
     FileSet set = numbered("data.");
     set.suffix = ".2";

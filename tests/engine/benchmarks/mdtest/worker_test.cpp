@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "benchmarks/mdtest/measure.hpp"
 #include "test_session.hpp"
@@ -29,6 +30,7 @@ class Witness : public Names {
         return saw("write", p);
     }
     Status read(const std::string& p, std::span<std::byte> into) override {
+        if (calls.size() < stale_reads) return saw("read", p);
         if (into.size() == written.size()) std::copy(written.begin(), written.end(), into.begin());
         return saw("read", p);
     }
@@ -76,6 +78,7 @@ class Witness : public Names {
 
     std::vector<std::string> calls;
     std::vector<std::byte> written;
+    std::size_t stale_reads = 0;  ///< the first calls, if they read, leave the memory as it was
     std::string fails_at;
     std::map<std::string, Attributes> there;
 
@@ -343,6 +346,36 @@ TEST_F(MdtestWorkers, a_file_with_the_bytes_of_another_is_found_out) {
     EXPECT_EQ(local.outcome.error->exit_code, ExitCode::data_errors);
     EXPECT_EQ(local.outcome.error->path, file(rank(), 0));
     EXPECT_EQ(local.verified_bytes, 4 * 5000);
+    EXPECT_EQ(local.of_timed_reads, 0);
+}
+
+TEST_F(MdtestWorkers, what_a_timed_read_left_in_memory_is_compared) {
+    parameters_.per_directory = 1;
+    parameters_.write_bytes = Bytes{5000};
+    parameters_.verify = true;
+    paths_.emplace(parameters_.bases(), parameters_.workload(), 0);
+    const Iteration iteration{s_.session, s_.comm, parameters_, *paths_, witness_, nullptr, 0, 1};
+    mdtest::Workers workers;
+    workers.push_back(std::make_unique<Worker>(iteration, 0));
+    Crew crew(1);
+    CommonClock common(s_.comm, find_topology(s_.comm));
+    measure_phase(iteration, phase_of(Thing::file, Action::create), common, workers, crew);
+    // 1 file: what the witness gives back is right, unless the timed read moves nothing. With the
+    // memory of 1 read the timed one is compared, else a second one, which the witness answers.
+    for (const auto& [memory, stale, wrong] :
+         {std::tuple{8192, false, 0}, std::tuple{8192, true, 1}, std::tuple{8191, true, 0}}) {
+        parameters_.verify_memory = Bytes{memory};
+        const Phase& read = phase_of(Thing::file, Action::read);
+        witness_.calls.clear();
+        witness_.stale_reads = stale ? 1 : 0;
+        auto local = measure_phase(iteration, read, common, workers, crew);
+        verify_phase(iteration, read, workers, crew, local);
+        const bool kept = memory >= 8192;
+        EXPECT_EQ(local.outcome.error_count, wrong) << memory;
+        EXPECT_EQ(local.of_timed_reads, kept ? 5000 : 0);
+        EXPECT_EQ(local.verified_bytes, 5000);
+        EXPECT_EQ(witness_.calls.size(), kept ? 1U : 2U);
+    }
 }
 
 }  // namespace
