@@ -151,16 +151,19 @@ class ConsoleView : public Observer {
         for (const auto& c : criteria(run)) {
             if (!c.reached) text += fmt::format("  NOT reached: {}\n", c.text);
         }
-        if (u.by_repetition.size() > 1) {
+        if (u.half_width) {
             text += fmt::format(
                 "  each repetition alone: {} +- {} (95 % interval of the mean of {}), spread "
                 "{:.1f} "
                 "%\n",
-                format_rate(u.mean), format_rate(u.half_width), u.by_repetition.size(),
+                format_rate(u.mean), format_rate(*u.half_width), u.by_repetition.size(),
                 100 * u.spread);
         }
-        text += fmt::format("  other random rings would change b_eff by up to {:.1f} % (95 %)\n",
-                            100 * (u.random_factor - 1));
+        if (u.random_factor) {
+            text +=
+                fmt::format("  other random rings would change b_eff by up to {:.1f} % (95 %)\n",
+                            100 * (*u.random_factor - 1));
+        }
         return text;
     }
 

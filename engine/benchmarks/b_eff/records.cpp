@@ -148,8 +148,10 @@ class RecordView : public Observer {
         f.detail["by_repetition_bytes_per_second"] = u.by_repetition;
         f.detail["repetitions_mean_bytes_per_second"] = u.mean;
         f.detail["repetitions_spread_fraction"] = u.spread;
-        f.detail["repetitions_half_width95_bytes_per_second"] = u.half_width;
-        f.detail["random_rings_factor95"] = u.random_factor;
+        f.detail["repetitions_half_width95_bytes_per_second"] =
+            u.half_width ? Json(*u.half_width) : Json(nullptr);
+        f.detail["random_rings_factor95"] =
+            u.random_factor ? Json(*u.random_factor) : Json(nullptr);
         f.detail["longest_lengths_shortened"] = std::move(shortened);
         f.detail["loop_seconds"] = run.loop_seconds;
         f.detail["official_time_share"] = run.official_time_share();

@@ -135,7 +135,7 @@ Uncertainty uncertainty(const RunResult& run) {
     if (samples.count() > 0) {
         u.mean = samples.mean();
         u.spread = (samples.max() - samples.min()) / u.mean;
-        u.half_width = half_width_of(u.by_repetition).value_or(0);
+        u.half_width = half_width_of(u.by_repetition);
     }
     // b_eff is a geometric mean: its interval is that of the logarithms, and the random rings
     // enter with the power 1/2.
@@ -145,7 +145,7 @@ Uncertainty uncertainty(const RunResult& run) {
         const double value = run.pattern_average(i);
         if (value > 0) logarithms.add(std::log(value));
     }
-    u.random_factor = std::exp(logarithms.confidence95() / 2);
+    if (logarithms.count() > 1) u.random_factor = std::exp(logarithms.confidence95() / 2);
     return u;
 }
 

@@ -148,10 +148,10 @@ Summary summarize(const RunResult& run);
 struct Uncertainty {
     std::vector<double> by_repetition;  ///< b_eff of each repetition alone
     double mean = 0;
-    double spread = 0;      ///< (largest - smallest) / mean of these
-    double half_width = 0;  ///< 95 % confidence interval of their mean (of rounds); 0 below two
+    double spread = 0;                 ///< (largest - smallest) / mean of these
+    std::optional<double> half_width;  ///< 95 % interval of their mean (of rounds), if known
     /// The same for the choice of the random rings: b_eff times or over this factor.
-    double random_factor = 1;
+    std::optional<double> random_factor;
 };
 Uncertainty uncertainty(const RunResult& run);
 

@@ -101,9 +101,15 @@ TEST(Averages, the_interval_comes_from_the_repetitions) {
     EXPECT_DOUBLE_EQ(u.mean, 2 * one);
     EXPECT_DOUBLE_EQ(u.spread, 1);
     // Two values one apart from their mean: deviation sqrt(2), t(1) = 12.706.
-    EXPECT_NEAR(u.half_width, 12.706 * one, 0.02 * one);
+    ASSERT_TRUE(u.half_width);
+    EXPECT_NEAR(*u.half_width, 12.706 * one, 0.02 * one);
     // Random rings 2^6 and 2^7: logarithms 0.5 ln 2 from their mean, the same t.
-    EXPECT_NEAR(std::log(u.random_factor), 12.706 * 0.5 * std::log(2.0) / 2, 0.01);
+    ASSERT_TRUE(u.random_factor);
+    EXPECT_NEAR(std::log(*u.random_factor), 12.706 * 0.5 * std::log(2.0) / 2, 0.01);
+    // One repetition has no interval, which is not an interval of 0.
+    const Uncertainty unknown = uncertainty(powers_of_two(8, 1));
+    EXPECT_EQ(unknown.by_repetition.size(), 1U);
+    EXPECT_FALSE(unknown.half_width);
 }
 
 TEST(Averages, an_official_run_has_everything) {
