@@ -73,7 +73,8 @@ void Options::declare_peak(OptionTable& table) {
         .add("peak", peak_text,
              "peak rate of the path, or 'measured': the best rate of 1, 2, 4, ... and all ranks, "
              "each with its own stream: through an empty cache, past the cache, and past the cache "
-             "with several calls in flight; results are also shown as a percentage of the peak")
+             "with 8 and with 32 calls in flight; results are also shown as a percentage of the "
+             "peak")
         .metavar("RATE|measured")
         .automatic("no comparison");
 }
@@ -91,7 +92,7 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
     cell.content = Content::stamped;
     cell.sync = Sync::inside;
     const std::string& way = storage.backend.name;
-    const auto add = [&](const char* pattern, const char* name, std::int64_t block) {
+    const auto add = [&](const std::string& pattern, const std::string& name, std::int64_t block) {
         cell.pattern = pattern;
         cell.axes = streams.axes(cell.ranks, block);
         cell.file = fmt::format("{}_{}{}", streams.file, cell.ranks, name);
@@ -110,14 +111,16 @@ void Options::add_peak(Definition& study, const PeakStreams& streams) const {
         if (is_model(way)) continue;
         cell.past_cache = true;
         if (way != "direct") add("stream past the cache", "_direct", block);
-        cell.in_flight = peak_in_flight;
-        // Smaller calls, so that enough of them can be in flight.
-        std::int64_t small = block;
-        while (cell.file_bytes / small < std::int64_t{4} * peak_in_flight &&
-               small % (2 * StampedPattern::page) == 0) {
-            small /= 2;
+        for (const int depth : peak_depths) {
+            cell.in_flight = depth;
+            // Smaller calls, so that enough of them can be in flight.
+            std::int64_t small = block;
+            while (cell.file_bytes / small < std::int64_t{4} * depth &&
+                   small % (2 * StampedPattern::page) == 0) {
+                small /= 2;
+            }
+            add(fmt::format("stream, {} in flight", depth), fmt::format("_queue{}", depth), small);
         }
-        add("stream, 8 in flight", "_queue", small);
     }
 }
 

@@ -2,6 +2,7 @@
 // The options that all studies share. A study's parameters derive from them.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -60,9 +61,9 @@ struct Options {
     };
     /// Adds cells of 1, 2, 4, ... and all ranks, each with its own file and calls of peak_block():
     /// through the cache (empty before, flush timed), past the cache, and past the cache with
-    /// `peak_in_flight` calls in flight.
+    /// several calls in flight.
     void add_peak(Definition& study, const PeakStreams& streams) const;
-    static constexpr int peak_in_flight = 8;
+    static constexpr std::array peak_depths{8, 32};
     static std::int64_t peak_block(std::int64_t bytes);
 
     /// Bytes of a rank's timed reads that stay in memory until they are compared.

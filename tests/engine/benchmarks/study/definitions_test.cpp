@@ -266,21 +266,24 @@ TEST(IoBench, the_peak_is_the_best_of_several_streams_and_calls_under_way) {
     p.blocks = {{1 * MiB}};
     p.peak_text = "measured";
     const auto study = io_bench::define(p, 1);
-    ASSERT_EQ(study->cells.size(), 12U);
-    for (std::size_t i = 0; i < 12; ++i) {
+    ASSERT_EQ(study->cells.size(), 14U);
+    const std::array depths{1, 1, 1, 1, 8, 8, 32, 32};
+    for (std::size_t i = 0; i < 14; ++i) {
         const auto& cell = study->cells[i];
-        EXPECT_EQ(cell.is_peak, i < 6);
-        EXPECT_EQ(cell.past_cache, i >= 2 && i < 6);
-        EXPECT_EQ(cell.in_flight, i == 4 || i == 5 ? 8 : 1);
+        EXPECT_EQ(cell.is_peak, i < 8);
+        EXPECT_EQ(cell.past_cache, i >= 2 && i < 8);
+        EXPECT_EQ(cell.in_flight, i < 8 ? depths.at(i) : 1);
         if (!cell.is_peak) continue;
-        EXPECT_EQ(cell.addresses(0).piece(), i < 4 ? 16 * MiB : 1 * MiB);
+        // At least four calls for each that is in flight, in 32 MiB.
+        EXPECT_EQ(cell.addresses(0).piece(), i < 4 ? 16 * MiB : i < 6 ? 1 * MiB : 256 * KiB);
         EXPECT_EQ(cell.addresses(0).bytes(), 32 * MiB);
         EXPECT_EQ(cell.sync, study::Sync::inside);
-        EXPECT_NE(cell.file, study->cells[6].file);
+        EXPECT_NE(cell.file, study->cells[8].file);
     }
     EXPECT_NE(study->cells[0].file, study->cells[2].file);
+    EXPECT_NE(study->cells[4].file, study->cells[6].file);
     p.storage.backend.name = "direct";
-    EXPECT_EQ(io_bench::define(p, 1)->cells.size(), 10U);
+    EXPECT_EQ(io_bench::define(p, 1)->cells.size(), 12U);
     // For one copy and six ranks: 1, 2, 4 and 6 streams, which share the bytes.
     const auto six = io_bench::define(p, 6);
     std::vector<int> streams;
