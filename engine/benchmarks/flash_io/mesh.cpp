@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
-
-#include "core/pattern.hpp"
 
 namespace effio::flash_io {
 
@@ -15,8 +14,35 @@ std::uint64_t Values::word(std::uint64_t key, std::int64_t block, std::int64_t e
                  static_cast<std::uint64_t>(element));
 }
 
+std::int64_t Values::interior(std::int64_t cell) const {
+    std::int64_t number = 0;
+    std::int64_t plane = 1;
+    for (int d = 0; d < 3; ++d) {
+        const std::int64_t width = geometry_.extent_with_guards(d);
+        const std::int64_t extent = geometry_.extent(d);
+        const std::int64_t at = cell % width - geometry_.guards_along(d);
+        number += plane * ((at % extent + extent) % extent);
+        plane *= extent;
+        cell /= width;
+    }
+    return number;
+}
+
+double Values::random(int variable, std::int64_t block, std::int64_t cell) const {
+    constexpr auto words = static_cast<std::int64_t>(DataShape::words_per_sector);
+    std::int64_t element = interior(cell);
+    const std::int64_t inside = element % words;
+    element += std::min(inside, static_cast<std::int64_t>(shape_.random_words())) - inside;
+    const auto unique =
+        static_cast<std::int64_t>(shape_.unique_copy(static_cast<std::uint64_t>(block)));
+    constexpr double step = 1.0 / (std::int64_t{1} << 49);
+    return 1 + step * static_cast<double>(
+                          word(static_cast<std::uint64_t>(variable), unique, element) >> 15);
+}
+
 double Values::unknown(int variable, std::int64_t block, std::int64_t cell) const {
     if (fill_ == Fill::constant) return variable + 1;
+    if (fill_ == Fill::random) return random(variable, block, cell);
     return 1 + static_cast<double>(word(static_cast<std::uint64_t>(variable), block, cell) >> 45);
 }
 
@@ -51,7 +77,7 @@ std::int32_t Values::whole(Field field, std::int64_t block, std::int64_t element
 }
 
 double Values::real(Field field, std::int64_t block, std::int64_t element) const {
-    if (fill_ == Fill::index) {
+    if (fill_ != Fill::constant) {
         return 1 + static_cast<double>(
                        word(32 + static_cast<std::uint64_t>(field), block, element) >> 45);
     }

@@ -13,6 +13,7 @@
 
 #include "benchmarks/flash_io/definition.hpp"
 #include "core/layout.hpp"
+#include "core/pattern.hpp"
 
 namespace effio::flash_io {
 
@@ -20,16 +21,19 @@ namespace effio::flash_io {
 enum class Fill : char {
     constant,  ///< the original's: variable v holds v everywhere, so a misplaced block goes unseen
     index,     ///< whole numbers that depend on dump, variable, block and cell
+    random,    ///< of the unknowns: numbers from 1 to 2 with 49 random bits; the rest as index
 };
 
 /// The values that a dump should hold; `number` tells dumps apart.
 class Values {
   public:
-    Values(const Geometry& geometry, Fill fill, std::int64_t number)
-        : geometry_(geometry), fill_(fill), number_(number) {}
+    /// `shape` is that of random values: of each 64 cells of a block, in the order of the file,
+    /// those past DataShape::random_words() are equal, and a block is written `duplicate` times.
+    Values(const Geometry& geometry, Fill fill, std::int64_t number, const DataShape& shape = {})
+        : geometry_(geometry), fill_(fill), number_(number), shape_(shape) {}
 
-    /// Of a cell of the whole mesh; `cell` counts those of a block with guards, x fastest. Whole
-    /// numbers below 2^19+1, so that sums of eight are exact in double precision.
+    /// Of a cell of the whole mesh; `cell` counts those of a block with guards, x fastest. Sums of
+    /// eight are exact in double precision.
     double unknown(int variable, std::int64_t block, std::int64_t cell) const;
     /// The mean of the cells that meet at a corner of a block, guard cells included.
     double corner(int variable, std::int64_t block, std::int64_t x, std::int64_t y,
@@ -40,10 +44,15 @@ class Values {
 
   private:
     std::uint64_t word(std::uint64_t key, std::int64_t block, std::int64_t element) const;
+    double random(int variable, std::int64_t block, std::int64_t cell) const;
+    /// The number of a cell among those without guards; a guard cell has that of the cell at the
+    /// other side of the block.
+    std::int64_t interior(std::int64_t cell) const;
 
     Geometry geometry_;
     Fill fill_;
     std::int64_t number_;
+    DataShape shape_;
 };
 
 /// Wrong elements of what was read.

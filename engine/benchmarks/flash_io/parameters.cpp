@@ -55,9 +55,13 @@ void Parameters::declare(OptionTable& table) {
     table.on_off("kernel-hints", kernel_hints,
                  "the hints that the PnetCDF port sets (romio_no_indep_rw, romio_ds_write, "
                  "nc_var_align_size); backend pnetcdf");
-    table.choice("fill", fill, {{"constant", Fill::constant}, {"index", Fill::index}},
-                 "constant: every variable has one value everywhere, as in the original; index: "
-                 "values tell variable, block and cell, so that misplaced data are found");
+    table.choice(
+        "fill", fill,
+        {{"constant", Fill::constant}, {"index", Fill::index}, {"random", Fill::random}},
+        "constant: every variable has one value everywhere, as in the original; index: whole "
+        "numbers that depend on variable, block and cell, so that misplaced data are found; "
+        "random: the same with random fractions, which compress little");
+    data.declare(table);
     table.on_off(
         "write", write,
         "off: nothing is written; read the files that an earlier run of the same options left "
@@ -103,6 +107,9 @@ Status Parameters::check() {
     }
     if (write && writers) {
         return usage_error("--writers tells of files of an earlier run: it needs --write=off");
+    }
+    if (!data.shape().is_plain() && fill != Fill::random) {
+        return usage_error("--compressible and --duplicate shape random data: use --fill random");
     }
     return {};
 }

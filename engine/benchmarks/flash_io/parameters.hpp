@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/data_options.hpp"
 #include "benchmarks/flash_io/definition.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
 #include "benchmarks/storage_options.hpp"
@@ -33,6 +34,7 @@ struct Parameters {
     Memory memory = Memory::packed;
     bool kernel_hints = true;
     Fill fill = Fill::constant;
+    DataOptions data;
     bool write = true;
     bool fsync = true;
     ReadBack read = ReadBack::none;

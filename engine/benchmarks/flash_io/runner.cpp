@@ -134,7 +134,7 @@ void Runner::write_dumps(std::int64_t repetition) {
             step.title = "fill the mesh";
             step.ranks = comm_.size();
             session_.progress.begin(step);
-            mesh_.fill(Values(geometry_, p.fill, pass(repetition, dump)),
+            mesh_.fill(Values(geometry_, p.fill, pass(repetition, dump), p.data.shape()),
                        [&] { session_.progress.beat(); });
         }
         for (const File file : p.files_in_order()) {
@@ -334,7 +334,8 @@ std::int64_t Runner::verify(const Task& t, Outcome& mine) const {
     }
     auto memory = memory_.bytes();
     const ArraySchema& schema = t.definition.schema;
-    const Values right(geometry_, setup_.parameters.fill, pass(t.repetition, t.dump));
+    const Parameters& p = setup_.parameters;
+    const Values right(geometry_, p.fill, pass(t.repetition, t.dump), p.data.shape());
     const std::int64_t first = geometry_.first_block(t.owners.first);
     std::int64_t verified = 0;
     for (std::size_t v = 0; v < schema.variables.size(); ++v) {

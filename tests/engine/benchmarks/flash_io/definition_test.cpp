@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstring>
+#include <set>
+#include <vector>
 
 #include "benchmarks/flash_io/mesh.hpp"
 #include "benchmarks/flash_io/plan.hpp"
@@ -175,6 +177,40 @@ TEST_P(FlashMesh, constant_fill_is_the_originals) {
     EXPECT_EQ(mesh.real(Field::block_size).front(), 0.5);
     EXPECT_EQ(mesh.real(Field::bounds).front(), 0);
     EXPECT_EQ(mesh.whole(Field::refine_level).front(), 1);
+}
+
+/// Different numbers among 64 neighbors in the file: 512 bytes.
+std::set<std::size_t> different_in_a_sector(const std::vector<double>& packed) {
+    std::set<std::size_t> counts;
+    for (std::size_t at = 0; at < packed.size(); at += 64) {
+        counts.insert(std::set<double>(packed.begin() + static_cast<std::ptrdiff_t>(at),
+                                       packed.begin() + static_cast<std::ptrdiff_t>(at) + 64)
+                          .size());
+    }
+    return counts;
+}
+
+TEST(FlashData, random_values_have_the_shape_that_was_requested) {
+    const Geometry geometry{3, 8, 4, 80};
+    const auto packed_of = [&](const DataShape& shape, std::int64_t block) {
+        Mesh mesh(geometry, block, 1);
+        mesh.fill(Values(geometry, Fill::random, 1, shape));
+        std::vector<double> packed(512);
+        mesh.pack(2, std::span(packed));
+        return packed;
+    };
+    const auto plain = packed_of({}, 6);
+    EXPECT_EQ(std::set<double>(plain.begin(), plain.end()).size(), 512U);
+    for (const double value : plain) {
+        EXPECT_GE(value, 1);
+        EXPECT_LT(value, 2);
+    }
+    // Half of each 512 bytes is one repeated number.
+    EXPECT_EQ(different_in_a_sector(packed_of({2, 1}, 6)), (std::set<std::size_t>{33}));
+    EXPECT_EQ(different_in_a_sector(packed_of({64, 1}, 6)), (std::set<std::size_t>{2}));
+    EXPECT_EQ(packed_of({1, 2}, 6), packed_of({1, 2}, 7));
+    EXPECT_NE(packed_of({1, 2}, 6), packed_of({1, 2}, 8));
+    EXPECT_NE(plain, packed_of({}, 7));
 }
 
 TEST_P(FlashMesh, indexed_data_pass_their_check_and_misplaced_blocks_do_not) {
