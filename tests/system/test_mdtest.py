@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -193,9 +194,29 @@ def test_phases_of_several_runs_share_a_kept_tree(
     assert wrong.code == 1, wrong  # 100 files lie there, not 80
     assert "100 file names where 80" in wrong.stderr
     (tmp_path / "status").write_text("50\n")
+    assert second.result.rows(access="read")[0]["cache"] is None  # nothing is read of empty files
     third = phases("--phases", "remove")
     assert third.code == 0, third
     assert left_in(data) == []
+
+
+def test_holes_in_files_of_an_earlier_run_are_said(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    """Two ranks with two files of 64 KiB each; one of the four is a hole, and then it is short."""
+    words = [*QUICK, "-n", "2", "--things", "files", "-d", data, "-w", "64KiB", "--sync-phases"]
+    assert any_engine.run([*words, "--phases", "create", "--keep"], tmp_path).code == 0
+    file = next(p for p in sorted(data.rglob("*")) if p.is_file())
+    os.truncate(file, 0)
+    os.truncate(file, 65536)
+    read = any_engine.run([*words, "--phases", "read"], tmp_path)
+    assert read.code == 0, read
+    cache = read.result.rows(access="read")[0]["cache"]
+    if "hole_fraction" in cache:  # the file system reports holes
+        assert cache["hole_fraction"] == 0.25
+    os.truncate(file, 4096)
+    short = any_engine.run([*words, "--phases", "read"], tmp_path)
+    assert short.code != 0, short
 
 
 def test_threads_share_the_items_of_a_rank(any_engine: Engine, tmp_path: Path, data: Path) -> None:

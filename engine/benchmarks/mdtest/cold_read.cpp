@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/mdtest/cold_read.hpp"
 
+#include "benchmarks/readable.hpp"
+
 namespace effio::mdtest {
 
 ColdRead::ColdRead(const Iteration& iteration, const Phase& phase, Workers& workers,
                    const Topology& topology, const std::optional<FileSystem>& file_system)
     : iteration_(iteration),
+      phase_(phase),
+      workers_(workers),
       topology_(topology),
       applies_(phase.action == Action::read && iteration.names.capabilities().real_files &&
                iteration.parameters.bytes_to_read() > 0 && !iteration.parameters.no_barriers),
@@ -44,6 +48,16 @@ void ColdRead::after(LocalResult& local) {
     const std::int64_t bytes = iteration_.comm.sum(local.bytes);
     local.cache = watch_.end(bytes, true);
     cold_.tell(*local.cache, bytes, true);
+    if (!iteration_.parameters.adopts()) return;
+    iteration_.session.progress.call("look for holes");
+    Readable readable(true);
+    for (const auto& worker : workers_) {
+        worker->each_path(phase_, [&](const std::string& path) {
+            readable.reads(path, 0, iteration_.parameters.bytes_to_read());
+            iteration_.session.progress.beat();
+        });
+    }
+    local.cache->holes = readable.hole_fraction(iteration_.comm);
 }
 
 }  // namespace effio::mdtest

@@ -22,11 +22,14 @@ class ColdRead {
     /// Collective, if it applies: with --drop-cache all that was written is synced, each rank drops
     /// what it will read, and the counters are looked at.
     Status before();
-    /// Collective.
+    /// Collective. Holes are counted in files that an earlier run made, and after the phase: a
+    /// look would bring their attributes into memory.
     void after(LocalResult& local);
 
   private:
     const Iteration& iteration_;
+    const Phase& phase_;
+    Workers& workers_;
     const Topology& topology_;
     bool applies_;
     Cold cold_;
