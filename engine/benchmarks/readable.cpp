@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "core/units.hpp"
 #include "storage/late_views.hpp"
 
 namespace effio {
@@ -15,7 +16,8 @@ Status Readable::fits(Session& session, const std::string& path, std::int64_t en
     const auto size = size_of_late(session, path, end);
     if (!size || *size >= end) return {};
     return io_error("read", path,
-                    fmt::format("the file holds {} bytes, this phase reads up to {}", *size, end));
+                    fmt::format("the file holds {}, this phase reads up to {}", exact_size(*size),
+                                exact_size(end)));
 }
 
 const DataExtents* Readable::extents_of(const std::string& path) {

@@ -203,6 +203,13 @@ std::string format_size(double bytes) {
     return fmt::format("{:.4g} {}", bytes, names[step]);
 }
 
+std::string exact_size(std::int64_t bytes) {
+    const std::string rounded = format_size(static_cast<double>(bytes));
+    const auto parsed = parse_size(rounded);
+    const bool exact = (bytes < KiB && bytes > -KiB) || (parsed && parsed->count == bytes);
+    return exact ? rounded : fmt::format("{} ({} B)", rounded, bytes);
+}
+
 std::string format_duration(double seconds) {
     if (seconds < 0) return "-" + format_duration(-seconds);
     if (seconds == 0) return "0 s";

@@ -61,6 +61,8 @@ Result<Share> parse_share(std::string_view text);
 std::string format_exact(Bytes size);
 /// Rounded for people, binary prefix: "3.4 GiB".
 std::string format_size(double bytes);
+/// For messages in which each byte counts: "576 B", "4 KiB", "97.66 KiB (100000 B)".
+std::string exact_size(std::int64_t bytes);
 /// Rounded for people: "250 ms", "12.5 s", "1 h 05 min".
 std::string format_duration(double seconds);
 /// Rounded for people, decimal prefix as the field quotes it: "59.9 MB/s".

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -17,6 +18,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
+
+#include "core/clock.hpp"
+#include "parallel/stuck_calls.hpp"
 
 namespace effio {
 namespace {
@@ -154,7 +159,32 @@ void append_end(int fd, const std::string& path, const End& end, bool after_half
     }
 }
 
+/// The last bytes of a file.
+std::string tail_of(int descriptor) {
+    std::string tail(65536, '\0');
+    const off_t size = lseek(descriptor, 0, SEEK_END);
+    const off_t from =
+        size > static_cast<off_t>(tail.size()) ? size - static_cast<off_t>(tail.size()) : 0;
+    const ssize_t n = pread(descriptor, tail.data(), tail.size(), from);
+    tail.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    return tail;
+}
+
 }  // namespace
+
+bool has_end_line(int descriptor) {
+    return tail_of(descriptor).find("\"kind\":\"end\"") != std::string::npos;
+}
+
+bool lock_for(int descriptor, double seconds) {
+    const double start = Clock::monotonic_seconds();
+    while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return false;
+        if (Clock::monotonic_seconds() - start >= seconds) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+}
 
 std::string utc_now() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", utc());
@@ -270,24 +300,29 @@ std::unique_ptr<Results> Results::open_somewhere(const Comm& comm,
     return results;
 }
 
+void Results::discard() {
+    // The path stays, because the sentinel's thread reads it.
+    if (writer_ && !path_.empty()) ::unlink(path_.c_str());
+}
+
 void Results::end_from_any_rank(const End& end) {
     if (path_.empty()) return;
     const auto file = TextFile::extend("write the result file", path_);
     if (!file) return;  // not visible on this node: the message is on stderr
     const int fd = file->descriptor();
-    flock(fd, LOCK_EX);  // several ranks may want the last word
-    std::string tail(65536, '\0');
-    const off_t size = lseek(fd, 0, SEEK_END);
-    const off_t from =
-        size > static_cast<off_t>(tail.size()) ? size - static_cast<off_t>(tail.size()) : 0;
-    const ssize_t n = pread(fd, tail.data(), tail.size(), from);
-    tail.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
-    if (tail.find("\"kind\":\"end\"") == std::string::npos) {
-        if (writer_) {
-            recorder_->end(end);
-        } else {
-            append_end(fd, path_, end, !tail.empty() && tail.back() != '\n');
-        }
+    // Several ranks may try to end the run, and each must end although another one is stuck.
+    lock_for(fd, 2);
+    if (has_end_line(fd)) return;
+    auto calls = take_stuck_calls(path_);
+    End all = end;
+    if (all.status == ExitCode::hung && !calls.empty()) {
+        all.detail["calls"] = distinct_calls(std::move(calls));
+    }
+    if (writer_) {
+        recorder_->end(all);
+    } else {
+        const std::string tail = tail_of(fd);
+        append_end(fd, path_, all, !tail.empty() && tail.back() != '\n');
     }
 }
 

@@ -79,7 +79,10 @@ class Results {
 
     /// The last words of a rank whose job cannot end in an orderly way; any rank, any thread. A
     /// file that has its `end` line already is left alone.
+    /// Of a run that hangs, the calls that the ranks noted become `detail.calls`.
     void end_from_any_rank(const End& end);
+    /// On the root: the run did nothing, so no file is left of it.
+    void discard();
 
   private:
     std::string path_;
@@ -88,6 +91,11 @@ class Results {
     FileSink* sink_ = nullptr;  ///< owned by the recorder
     std::unique_ptr<Recorder> recorder_;
 };
+
+/// Whether the result file of this descriptor ends in an `end` line.
+bool has_end_line(int descriptor);
+/// Locks the file for this process; false if that takes longer than `seconds`.
+bool lock_for(int descriptor, double seconds);
 
 /// "2026-11-20T21:54:03Z"
 std::string utc_now();

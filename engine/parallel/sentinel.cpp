@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <future>
 
+#include "core/units.hpp"
 #include "parallel/file_system.hpp"
 
 namespace effio {
@@ -33,7 +34,8 @@ std::string state_of_file_system(const std::string& path) {
         const auto fs = find_file_system(std::filesystem::path(path).parent_path());
         if (!fs) return {};
         if (fs->free_bytes < little) {
-            return fmt::format("; only {} bytes are left on its file system", fs->free_bytes);
+            return fmt::format("; only {} are left on its file system",
+                               format_size(static_cast<double>(fs->free_bytes)));
         }
         const bool full = fs->total_inodes > 0 && fs->free_inodes == 0;
         return full ? "; no inodes are left on its file system" : "";
@@ -76,15 +78,27 @@ void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     end.status = ExitCode::hung;
     end.reason = error.text();
     end.errors = {error};
+    end.detail["calls"] = distinct_calls({stuck_call(now, silent_seconds)});
     end_job(session_, end);
 }
 
 void Sentinel::report_call(const Progress::Snapshot& now, double silent_seconds) const {
-    constexpr int most_ranks = 64;  // more lines help nobody
-    if (session_.comm.rank() >= most_ranks || session_.finished.load()) return;
-    fmt::print(stderr, "effio: {}rank {} on {}: in {} for {:.0f} s{}\n", session_.speaker(),
-               session_.world_rank, session_.host, now.call, silent_seconds,
-               now.waits ? ", waiting for other ranks" : "");
+    constexpr int most_lines = 64;    // more lines help nobody
+    constexpr int most_noted = 4096;  // ranks that append to one file
+    if (session_.comm.rank() >= most_noted || session_.finished.load()) return;
+    if (session_.comm.rank() < most_lines) {
+        fmt::print(stderr, "effio: {}rank {} on {}: in {} for {:.0f} s{}\n", session_.speaker(),
+                   session_.world_rank, session_.host, now.call, silent_seconds,
+                   now.waits ? ", waiting for other ranks" : "");
+    }
+    if (session_.results.path().empty()) return;
+    // The file system of the result may hang as well.
+    std::thread(note_stuck_call, session_.results.path(), stuck_call(now, silent_seconds)).detach();
+}
+
+StuckCall Sentinel::stuck_call(const Progress::Snapshot& now, double silent_seconds) const {
+    return {session_.world_rank, session_.host, now.call,
+            now.step.title,      now.waits,     silent_seconds};
 }
 
 void Sentinel::heed_neighbours(double now) {

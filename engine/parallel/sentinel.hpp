@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "parallel/session.hpp"
+#include "parallel/stuck_calls.hpp"
 
 namespace effio {
 
@@ -38,8 +39,9 @@ class Sentinel {
 
   private:
     void watch(const std::stop_token& token);
-    /// On stderr: the call that this rank is in, when the limit is reached.
+    /// On stderr and for the result file: the call that this rank is in when the limit is reached.
     void report_call(const Progress::Snapshot& now, double silent_seconds) const;
+    StuckCall stuck_call(const Progress::Snapshot& now, double silent_seconds) const;
     void end_hung(const Progress::Snapshot& now, double silent_seconds);
     /// On one rank of a group, about once a second: stops the group when another one has ended the
     /// job, in order if it can.

@@ -118,9 +118,9 @@ class ArrayBytes : public ByteFile {
             slab = schema.run(v, inside / element_bytes_, bytes / element_bytes_);
         }
         if (!slab) {
-            return io_error(
-                "transfer", path(),
-                fmt::format("{} bytes from {} on are no slab of the file's arrays", bytes, begin));
+            return io_error("transfer", path(),
+                            fmt::format("{} from byte {} on are not a slab of the file's arrays",
+                                        exact_size(bytes), begin));
         }
         if (auto moved = move(v, *slab); !moved) return moved.error();
         if (own) individual_ += bytes;
@@ -164,10 +164,10 @@ class ArrayStorage : public Storage {
     Status check(const Blocks& b) const override {
         if (division_ == ArrayDivision::bytes) return {};
         if (b.transfer % word != 0) {
-            return usage_error(
-                fmt::format("backend {}: the datasets hold words of {} bytes, a transfer of {} is "
-                            "no whole number of them",
-                            name(), word, format_exact(Bytes{b.transfer})));
+            return usage_error(fmt::format(
+                "backend {}: the datasets hold words of {}, and a transfer of {} is not "
+                "a multiple of that",
+                name(), exact_size(word), format_exact(Bytes{b.transfer})));
         }
         const std::int64_t each = division_ == ArrayDivision::words_by_block ? b.parts : 1;
         if (b.segments <= most_datasets / each) return {};

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "core/units.hpp"
 #include "storage/posix.hpp"
 
 namespace effio {
@@ -66,10 +67,10 @@ class DirectFile : public PosixFile {
                0;
     }
     Error refused(const char* call, std::int64_t offset, std::size_t bytes) const {
-        Error error = io_error(call, path(),
-                               fmt::format("{} bytes: place, length and memory must be multiples "
-                                           "of {} bytes",
-                                           bytes, align_));
+        Error error =
+            io_error(call, path(),
+                     fmt::format("{}: place, length and memory must be multiples of {}",
+                                 exact_size(static_cast<std::int64_t>(bytes)), exact_size(align_)));
         error.offset = offset;
         return error;
     }

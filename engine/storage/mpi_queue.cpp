@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/units.hpp"
 #include "parallel/comm.hpp"
 
 namespace effio {
@@ -93,9 +94,9 @@ void MpiQueue::post(std::size_t slot, bool write, std::byte* data, std::size_t b
 Status MpiQueue::check(const Transfer& transfer) {
     const char* const name = name_of(transfer.write);
     if (transfer.bytes > std::numeric_limits<int>::max()) {
-        return io_error(
-            name, path_,
-            fmt::format("{} bytes are more than one nonblocking call can count", transfer.bytes));
+        return io_error(name, path_,
+                        fmt::format("{} is more than one nonblocking call can count",
+                                    exact_size(transfer.bytes)));
     }
     if (transfer.write || transfer.offset + transfer.bytes <= size_) return {};
     MPI_Offset size = 0;
@@ -105,8 +106,8 @@ Status MpiQueue::check(const Transfer& transfer) {
     size_ = size;
     if (transfer.offset + transfer.bytes <= size_) return {};
     return io_error(name, path_,
-                    fmt::format("{} bytes are to be read, and the file ends at byte {}",
-                                transfer.bytes, size_));
+                    fmt::format("{} cannot be read: the file ends at byte {}",
+                                exact_size(transfer.bytes), size_));
 }
 
 /// One round over all that are under way, up to the first that is over.
@@ -156,9 +157,9 @@ Status MpiQueue::status_of(const Over& over, Transfer& transfer) const {
     if (over.code != MPI_SUCCESS) return mpi_error(name_of(transfer.write), path_, over.code);
     if (over.moved == transfer.bytes) [[likely]]
         return {};
-    return io_error(
-        name_of(transfer.write), path_,
-        fmt::format("moved {} of {} bytes without reporting an error", over.moved, transfer.bytes));
+    return io_error(name_of(transfer.write), path_,
+                    fmt::format("moved {} of {} without reporting an error", exact_size(over.moved),
+                                exact_size(transfer.bytes)));
 }
 
 }  // namespace effio

@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "core/buffer.hpp"
+#include "core/units.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -59,7 +60,8 @@ class PosixNames : public Names {
             if (!moved) return explained(std::move(moved.error()));
             if (*moved != static_cast<std::int64_t>(data.size())) {
                 return io_error("pread", path,
-                                fmt::format("the file holds {} of {} bytes", *moved, data.size()));
+                                fmt::format("the file holds {} of {}", exact_size(*moved),
+                                            exact_size(static_cast<std::int64_t>(data.size()))));
             }
         }
         return closed(*fd, path);
@@ -161,7 +163,8 @@ class PosixNames : public Names {
             if (!moved) return explained(std::move(moved.error()));
             if (*moved != static_cast<std::int64_t>(data.size())) {
                 return io_error("pwrite", path,
-                                fmt::format("wrote {} of {} bytes", *moved, data.size()));
+                                fmt::format("wrote {} of {}", exact_size(*moved),
+                                            exact_size(static_cast<std::int64_t>(data.size()))));
             }
         }
         if (sync && ::fsync(fd->get()) != 0) return system_error("fsync", path, errno);

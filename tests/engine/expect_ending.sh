@@ -2,7 +2,8 @@
 # expect_ending.sh CODE STATUS TEXT RANK COMMAND…: runs COMMAND with the path of a result file behind it
 # and passes if it leaves with CODE, if the file ends in an `end` line of that STATUS and of CODE whose
 # reason holds TEXT, and if RANK, which ended the job, removed its data file. EFFIO_REPORTS, if set, holds
-# the reports, separated by '|', that the ranks have to print to stderr before. MPICH's launcher reports the
+# the reports, separated by '|', that the ranks have to print to stderr before, and EFFIO_CALLS parts of the
+# `end` line, separated likewise. MPICH's launcher reports the
 # rank whose end it saw first, which may be one that it killed itself: 9; a rank that is gone before it can
 # be asked for its code counts as 1 (docs/exit-codes.md). 4.0.2 does so about once in 30 times, later
 # versions more often.
@@ -34,4 +35,11 @@ IFS='|'
 for report in ${EFFIO_REPORTS-}; do
     grep -qF "$report" "$directory/stderr" || fail "no rank reports '$report'"
 done
+for call in ${EFFIO_CALLS-}; do
+    case $end in
+        *"$call"*) ;;
+        *) fail "the end line has no $call" ;;
+    esac
+done
+[ ! -e "$directory/r.calls" ] || fail "the file of the calls was not removed"
 [ ! -e "$directory/r.data$rank" ] || fail "the data file was not removed"

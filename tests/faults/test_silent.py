@@ -68,7 +68,11 @@ def test_an_error_has_to_name_the_place() -> None:
         {"offset_bytes": 4095}, {"offset_bytes": None},
     ):  # fmt: skip
         assert not strike.is_named_by({**error, **other}, "ior"), other
-    short = {**error, "offset_bytes": None, "cause": "the file is too short: 4100 bytes of 8192"}
+    short = {
+        **error,
+        "offset_bytes": None,
+        "cause": "the file is too short: 4.004 KiB (4100 B) of 8 KiB",
+    }
     assert strike.is_named_by(short, "ior")
     assert not strike.is_named_by({**short, "cause": short["cause"].replace("4100", "100")}, "ior")
 

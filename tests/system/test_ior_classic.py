@@ -163,7 +163,7 @@ def test_json_of_a_failed_run_is_valid(any_engine: Engine, tmp_path: Path) -> No
         any_engine, tmp_path, "-r -k -o short -b 64k -t 64k -O summaryFormat=JSON", code=3
     )
     assert strict_json(run.stdout)["tests"][0]["Results"] == []
-    assert "the file holds 1000 bytes" in run.stderr
+    assert "the file holds 1000 B" in run.stderr
 
 
 # Lines of the Blue Waters acceptance, scaled down: what was -D 180 -b 4096g, and 1 GB a client.

@@ -26,7 +26,7 @@ def test_a_file_that_is_too_short(
     assert run.result.status == "io_error"
     # Rank 1 reads from 65536 to 131072.
     assert f"{data}/ior" in run.stderr
-    assert "the file holds 100000 bytes, this phase reads up to 131072" in run.stderr
+    assert "the file holds 97.66 KiB (100000 B), this phase reads up to 128 KiB" in run.stderr
     assert (data / "ior").stat().st_size == 100_000  # not ours to remove
 
 

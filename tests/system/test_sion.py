@@ -133,7 +133,7 @@ def test_a_truncated_file_is_known_by_its_tail(any_engine: Engine, tmp_path: Pat
         file.truncate(4000)
     run = any_engine.alone(["sion", "check", path], tmp_path)
     assert run.code == 1, run
-    assert "ends after 4000 bytes" in run.stderr, run
+    assert "ends after 3.906 KiB (4000 B)" in run.stderr, run
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_is_no_container_is_refused(any_engine: Engine, tmp_path: Path) -> 
     other = tmp_path / "text"
     other.write_text("sional")
     for path, code, words in [
-        (other, 1, "ends after 6 bytes"),
+        (other, 1, "ends after 6 B"),
         (tmp_path, 3, "it is a directory, no file"),
         (tmp_path / "none", 3, "No such file"),
     ]:

@@ -159,7 +159,7 @@ def test_chunks_that_are_smaller_than_a_block_are_remarked(
     ("offset", "value", "cut", "cause", "place"),
     [
         (0, b"", 600, "in the middle of its metadata", 52),
-        (24, struct.pack("<i", 0x7FFFFFFF), None, "numbers of 8 bytes are to follow", 1076),
+        (24, struct.pack("<i", 0x7FFFFFFF), None, "numbers of 8 B are to follow", 1076),
         (24, struct.pack("<i", -1), None, "number of tasks -1", 24),
         (-8, struct.pack("<q", 1 << 40), None, "the tail is said to begin at", 1096),
         (1084, struct.pack("<q", 1 << 61), None, "1 rows of chunks end at 2305843009213695", 1096),

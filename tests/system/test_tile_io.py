@@ -122,7 +122,7 @@ def test_a_file_that_is_too_short_or_never_written_is_no_rate(
     for words in (reads, classic):
         empty = any_engine.run(words, tmp_path)
         assert empty.code == 3, empty
-        assert "the file holds 0 bytes, this phase reads up to " in empty.stdout + empty.stderr
+        assert "the file holds 0 B, this phase reads up to " in empty.stdout + empty.stderr
         assert all(m["rate"]["value"] is None for m in empty.result.measurements)
     with file.open("r+b") as stream:
         stream.truncate(MIB)

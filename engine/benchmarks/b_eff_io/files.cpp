@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff_io/runner.hpp"
+#include "core/units.hpp"
 #include "storage/late_views.hpp"
 
 namespace effio::b_eff_io {
@@ -110,10 +111,10 @@ Status Runner::check_size(OpenFile& f, const Row& row) {
     });
     if (!size) return size.error();
     if (*size >= expected) return {};
-    return io_error(
-        "check the size", f.file->path(),
-        fmt::format("the file holds {} bytes after row {}, {} were {} without an error", *size,
-                    row.number, expected, f.access == Access::read ? "read" : "written"));
+    return io_error("check the size", f.file->path(),
+                    fmt::format("the file holds {} after row {}, {} were {} without an error",
+                                exact_size(*size), row.number, exact_size(expected),
+                                f.access == Access::read ? "read" : "written"));
 }
 
 void Runner::verify(OpenFile& f) {

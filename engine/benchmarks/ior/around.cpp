@@ -7,6 +7,7 @@
 
 #include "benchmarks/count_file.hpp"
 #include "benchmarks/ior/runner.hpp"
+#include "core/units.hpp"
 #include "storage/cache_watch.hpp"
 #include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"
@@ -58,8 +59,8 @@ Status Runner::check_readable(const Task& task, Readable& readable) const {
                 fmt::format("; --block {} reads what this file holds", format_exact(Bytes{rest}));
         }
         return io_error("read", path,
-                        fmt::format("the file holds {} bytes, this phase reads up to {}{}", *size,
-                                    needed, advice));
+                        fmt::format("the file holds {}, this phase reads up to {}{}",
+                                    exact_size(*size), exact_size(needed), advice));
     }
     return {};
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "benchmarks/ior/runner.hpp"
+#include "core/units.hpp"
 
 namespace effio::ior {
 namespace {
@@ -184,9 +185,9 @@ Status Runner::aim(const Task& task, Lane& lane) const {
         const auto size = lane.file->size();
         existing = size ? *size : 0;
         if (existing < g.block) {
-            return io_error(
-                "read at random places", lane.file->path(),
-                fmt::format("the file holds {} bytes, less than a block of {}", existing, g.block));
+            return io_error("read at random places", lane.file->path(),
+                            fmt::format("the file holds {}, less than a block of {}",
+                                        exact_size(existing), exact_size(g.block)));
         }
     }
     lane.walk = g.walk(lane.worker, std::max(existing, g.block));

@@ -97,6 +97,23 @@ Json run_header(const Task& task, const Comm& comm, const Topology& topology, Js
     return header;
 }
 
+namespace {
+
+void print_reason(Session& session, const Task& task, ExitCode status, const std::string& reason) {
+    if (!session.comm.is_root()) return;
+    session.console.print("");  // clears a status line
+    fmt::print(stderr, "effio-mpi: {}{}: {}\n", session.speaker(), name(status),
+               task.invocation.worded(reason));
+}
+
+/// The end of a run that did nothing because its options do not fit.
+RunEnd refused(Session& session, const Task& task, const std::string& reason) {
+    print_reason(session, task, ExitCode::usage, reason);
+    return {ExitCode::usage, reason};
+}
+
+}  // namespace
+
 RunEnd run_task(const Task& task, Session& session, const World& world) {
     Topology topology = find_topology(session.comm);
     session.nodes = topology.nodes;
@@ -139,6 +156,15 @@ RunEnd run_task(const Task& task, Session& session, const World& world) {
             environment_error("allocate memory", "not enough memory for the buffers of this run"));
         end_job(session, {ExitCode::environment, error.text(), {error}, Json::object()});
     }
+    // All ranks leave with the same code, because launchers combine codes differently.
+    auto status = static_cast<int>(ending.status);
+    session.comm.broadcast(status);
+    // Groups that start together wait for each other, so there each one leaves a result.
+    if (!announced && static_cast<ExitCode>(status) == ExitCode::usage &&
+        task.gathering == nullptr && !task.again) {
+        session.results.discard();
+        return refused(session, task, ending.reason);
+    }
     if (!announced) announce(Json::object());
     if (session.neighbours != nullptr && ending.status == ExitCode::interrupted) {
         std::string cause = session.comm.is_root() ? session.neighbours->cause() : "";
@@ -163,11 +189,7 @@ RunEnd run_task(const Task& task, Session& session, const World& world) {
     // A further run that is stopped has done what it was for.
     const bool worth_telling =
         end.status != ExitCode::done && !(task.again && end.status == ExitCode::interrupted);
-    if (session.comm.is_root() && worth_telling) {
-        session.console.print("");  // clears a status line
-        fmt::print(stderr, "effio-mpi: {}{}: {}\n", session.speaker(), name(end.status),
-                   task.invocation.worded(end.reason));
-    }
+    if (worth_telling) print_reason(session, task, end.status, end.reason);
     // The `end` line says how the measurement ended; that it lies elsewhere, or nowhere, is said
     // by the code alone, because that line may be the one for which there was no room.
     if (session.results.moved() || session.results.failed()) {

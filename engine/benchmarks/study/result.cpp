@@ -8,6 +8,7 @@
 #include "benchmarks/readable.hpp"
 #include "benchmarks/round_figures.hpp"
 #include "core/certainty.hpp"
+#include "core/units.hpp"
 
 namespace effio::study {
 namespace {
@@ -88,8 +89,8 @@ std::string PassResult::checked() const {
     }
     if (timed_reads > 0 && timed_reads == one_way) return "every byte of the timed reads";
     if (timed_reads == 0) return second_reads > 0 ? "every byte of a second read" : "nothing";
-    return fmt::format("every byte of a second read, and {} of {} bytes of the timed reads",
-                       timed_reads, one_way);
+    return fmt::format("every byte of a second read, and {} of {} of the timed reads",
+                       exact_size(timed_reads), exact_size(one_way));
 }
 
 Json Mean::where() const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/units.hpp"
 #include "storage/array_libraries.hpp"
 #include "storage/own_shares.hpp"
 #include "storage/posix.hpp"
@@ -32,8 +33,8 @@ class SionArrayFile final : public OwnSharesFile {
             const std::int64_t needed = schema().share_bytes(writer);
             if (bytes >= needed) continue;
             return io_error("open", path(),
-                            fmt::format("the stream of task {} is too short: {} bytes of {}",
-                                        writer, bytes, needed));
+                            fmt::format("the stream of task {} is too short: {} of {}", writer,
+                                        exact_size(bytes), exact_size(needed)));
         }
         return {};
     }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/units.hpp"
 #include "core/whole.hpp"
 
 namespace effio::sion {
@@ -70,8 +71,8 @@ class Decoder {
         place_ = offset_;
         const auto length = static_cast<std::int64_t>(data.size());
         if (length > source_.size() - offset_) {
-            return wrong(fmt::format("the file ends after {} bytes, in the middle of its metadata",
-                                     source_.size()));
+            return wrong(fmt::format("the file ends after {}, in the middle of its metadata",
+                                     exact_size(source_.size())));
         }
         offset_ += length;
         // If a read does not fill the memory, these bytes are neither a valid number nor a valid
@@ -95,10 +96,8 @@ class Decoder {
     Result<std::vector<std::int64_t>> list(std::int64_t count, Accept&& accept) {
         place_ = offset_;
         if (count > (source_.size() - offset_) / 8) {
-            return wrong(
-                fmt::format("{} numbers of 8 bytes are to follow, and the file ends after "
-                            "{} bytes",
-                            count, source_.size()));
+            return wrong(fmt::format("{} numbers of 8 B are to follow, and the file ends after {}",
+                                     count, exact_size(source_.size())));
         }
         // A hole costs whoever made the file nothing; what is read from it costs memory.
         constexpr std::int64_t free_of_doubt = std::int64_t{1} << 20;
@@ -107,9 +106,9 @@ class Decoder {
             const std::int64_t stored = source_.stored(offset_, 8 * count);
             if (stored < 8 * count / sparsest) {
                 return wrong(
-                    fmt::format("{} numbers of 8 bytes are to follow, of which only {} "
-                                "bytes are stored: the rest is a hole",
-                                count, stored));
+                    fmt::format("{} numbers of 8 B are to follow, of which only {} are "
+                                "stored: the rest is a hole",
+                                count, exact_size(stored)));
             }
         }
         constexpr std::int64_t piece = 4096;
@@ -205,7 +204,7 @@ Status read_lists(Decoder& in, std::int64_t tasks, Head& head) {
                          fmt::format("two tasks of the file have rank {}", sorted[i].first));
     }
     auto chunks = in.list(tasks, [](std::int64_t task, std::int64_t bytes) {
-        return bytes < 0 ? fmt::format("the chunks of task {} have {} bytes", task, bytes)
+        return bytes < 0 ? fmt::format("the chunks of task {} have {}", task, exact_size(bytes))
                          : std::string();
     });
     if (!chunks) return std::move(chunks.error());
@@ -274,10 +273,10 @@ Status read_chunk_uses(Decoder& in, File& file) {
         if (unused ? value == 0 || value == -1 : value >= 0 && value <= file.chunks.room(task)) {
             return std::string();
         }
-        return unused ? fmt::format("chunk {} of task {} holds {} bytes and is not used", row, task,
-                                    value)
-                      : fmt::format("chunk {} of task {} holds {} of {} bytes", row, task, value,
-                                    file.chunks.room(task));
+        return unused ? fmt::format("chunk {} of task {} holds {} and is not used", row, task,
+                                    exact_size(value))
+                      : fmt::format("chunk {} of task {} holds {} of {}", row, task,
+                                    exact_size(value), exact_size(file.chunks.room(task)));
     });
     if (!bytes) return std::move(bytes.error());
     file.tail.bytes = std::move(*bytes);
@@ -478,8 +477,8 @@ Result<File> read_file(Source& source) {
     }
     if (file.head.tail > source.size()) {
         return malformed(source.path(), tail_field,
-                         fmt::format("the tail begins at {}, and the file ends after {} bytes",
-                                     file.head.tail, source.size()));
+                         fmt::format("the tail begins at {}, and the file ends after {}",
+                                     file.head.tail, exact_size(source.size())));
     }
     Decoder in(source, file.head.tail);
     in.order = file.head.metadata;

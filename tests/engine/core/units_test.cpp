@@ -86,6 +86,15 @@ TEST(Units, printed_for_people) {
     EXPECT_EQ(format_duration(1e308), "2.78e+304 h");
 }
 
+TEST(Units, sizes_of_messages_are_exact) {
+    EXPECT_EQ(exact_size(0), "0 B");
+    EXPECT_EQ(exact_size(1023), "1023 B");
+    EXPECT_EQ(exact_size(-1), "-1 B");
+    EXPECT_EQ(exact_size(4096), "4 KiB");
+    EXPECT_EQ(exact_size(100000), "97.66 KiB (100000 B)");
+    EXPECT_EQ(exact_size(1048577), "1 MiB (1048577 B)");
+}
+
 TEST(Units, one_is_no_plural) {
     EXPECT_EQ(count_of(1, "rank"), "1 rank");
     EXPECT_EQ(count_of(0, "rank"), "0 ranks");

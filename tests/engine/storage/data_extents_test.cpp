@@ -72,7 +72,7 @@ TEST_F(Holes, a_file_that_is_shorter_is_an_error) {
     const auto shorter = Readable::fits(here.session, path, MiB + 1);
     ASSERT_FALSE(shorter);
     EXPECT_EQ(shorter.error().cause,
-              "the file holds 1048576 bytes, this phase reads up to 1048577");
+              "the file holds 1 MiB, this phase reads up to 1 MiB (1048577 B)");
     // A missing file is reported by its open.
     EXPECT_TRUE(Readable::fits(here.session, path + ".none", 1));
 }

@@ -106,8 +106,8 @@ TEST_F(LargeCount, a_shorter_file_is_an_error) {
     ASSERT_FALSE(read);
     // MPI libraries count the parts of a derived type that is not whole in different ways.
     EXPECT_TRUE(read.error().cause.starts_with("moved ")) << read.error().cause;
-    EXPECT_TRUE(
-        read.error().cause.ends_with(fmt::format(" of {} bytes without reporting an error", bytes)))
+    EXPECT_TRUE(read.error().cause.ends_with(
+        fmt::format(" of {} without reporting an error", exact_size(bytes))))
         << read.error().cause;
     ASSERT_TRUE(file->close());
 }

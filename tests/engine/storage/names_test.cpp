@@ -89,7 +89,7 @@ TEST_P(EveryNames, data_written_are_read_back_and_a_short_file_is_an_error) {
     EXPECT_TRUE(names_->truncate(at("a"), 4999));
     const auto missing = names_->read(at("a"), back);
     ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().cause, "the file holds 4999 of 5000 bytes");
+    EXPECT_EQ(missing.error().cause, "the file holds 4.882 KiB (4999 B) of 4.883 KiB (5000 B)");
 }
 
 TEST_P(EveryNames, directories_links_and_renames) {

@@ -84,7 +84,7 @@ TEST_F(ThreadedQueues, tell_what_failed_with_the_place) {
     const Completion over = queue->wait();
     EXPECT_EQ(over.slot, 1U);
     ASSERT_FALSE(over.status);
-    EXPECT_EQ(over.status.error().cause, "moved 400 of 4096 bytes without reporting an error");
+    EXPECT_EQ(over.status.error().cause, "moved 400 B of 4 KiB without reporting an error");
     EXPECT_EQ(over.status.error().offset, 600);
     EXPECT_EQ(over.status.error().path, path);
 }

@@ -105,9 +105,8 @@ TEST_P(Queues, tell_what_came_short_and_what_failed_with_the_place) {
     EXPECT_EQ(over.status.error().offset, 600);
     const bool mpi = std::string(GetParam()) == "mpiio";
     EXPECT_EQ(over.status.error().operation, mpi ? "MPI_File_iread_at" : "io_uring read");
-    EXPECT_EQ(over.status.error().cause,
-              mpi ? "4096 bytes are to be read, and the file ends at byte 1000"
-                  : "moved 400 of 4096 bytes without reporting an error");
+    EXPECT_EQ(over.status.error().cause, mpi ? "4 KiB cannot be read: the file ends at byte 1000"
+                                             : "moved 400 B of 4 KiB without reporting an error");
     EXPECT_EQ(over.status.error().path, path);
     // The file is open for reading.
     queue->post_write(1, buffer.bytes(), 8192);
@@ -178,8 +177,7 @@ TEST_F(OneQueue, of_MPI_reads_up_to_the_end_and_counts_with_int) {
     queue->post_write(1, {buffer.bytes().data(), std::size_t{1} << 31}, 4096);
     const Completion over = queue->wait();
     ASSERT_FALSE(over.status);
-    EXPECT_EQ(over.status.error().cause,
-              "2147483648 bytes are more than one nonblocking call can count");
+    EXPECT_EQ(over.status.error().cause, "2 GiB is more than one nonblocking call can count");
     EXPECT_EQ(over.status.error().offset, 4096);
     queue.reset();
     EXPECT_TRUE(file->close());

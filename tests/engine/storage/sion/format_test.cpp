@@ -304,16 +304,16 @@ TEST(SionFormat, what_cannot_be_is_refused_with_its_place) {
         {36, 8, 49ULL << 32U, 36, "key-value mode 49"},
         {1084, 8, 2, 1084, "two tasks of the file have rank 2"},
         {1084, 8, ~0ULL, 1084, "negative"},
-        {1108, 8, ~0ULL, 1108, "have -1 bytes"},
+        {1108, 8, ~0ULL, 1108, "have -1 B"},
         {1108, 8, 0x7fffffffffffffff, 1108, "more than 2^63"},
         {1124, 4, 0x7fffffff, 1128, "is said to begin at 53248"},
         {1124, 4, 2, 1128, "end at 36864"},
         {1128, 8, 53249, 1128, "is said to begin at 53249"},
         {53248, 8, 4, 53248, "task 0 uses 4 chunks of 3"},
         {53248, 8, ~0ULL, 53248, "task 0 uses -1"},
-        {53272, 8, 4097, 53272, "chunk 0 of task 0 holds 4097 of 4096"},
-        {53272, 8, ~0ULL, 53272, "holds -1 of 4096"},
-        {53296, 8, 1, 53296, "chunk 1 of task 0 holds 1 bytes and is not used"},
+        {53272, 8, 4097, 53272, "chunk 0 of task 0 holds 4.001 KiB (4097 B) of 4 KiB"},
+        {53272, 8, ~0ULL, 53272, "holds -1 B of 4 KiB"},
+        {53296, 8, 1, 53296, "chunk 1 of task 0 holds 1 B and is not used"},
     };
     for (const Lie& lie : lies) {
         Image image = second_of_two(false);
