@@ -207,6 +207,26 @@ def test_the_classic_command_line(engine: Engine, tmp_path: Path, data: Path) ->
     assert len(list(data.iterdir())) == 3
 
 
+def test_a_time_limit_starts_no_further_repetition(any_engine: Engine, tmp_path: Path) -> None:
+    """A repetition takes 15 ms for opening and closing, and its transfers: the second one starts
+    before the limit, the third one does not."""
+    words = [*SMALL, "--backend", "sim", "--files", "checkpoint", "--repetitions", "5"]
+    words += ["--backend-options", "open=10ms,close=5ms,sync=0s,rank-rate=1TB/s"]
+    run = any_engine.run([*words, "--time-limit", "20ms"], tmp_path)
+    assert run.code == 0, run
+    mean = run.result.figure("flash_io")
+    assert mean["samples"]["count"] == 2
+    assert mean["detail"]["repetitions_left_out_by_time_limit"] == 3
+    assert "--time-limit: 2 of 5 repetitions" in run.stdout
+    whole = any_engine.run(words, tmp_path).result.figure("flash_io")
+    assert whole["samples"]["count"] == 5
+    assert "repetitions_left_out_by_time_limit" not in whole["detail"]
+    kept = [*words, "--time-limit", "1s", "--fill", "index", "--keep"]
+    refused = any_engine.alone(kept, tmp_path)
+    assert refused.code == 2
+    assert "--time-limit cannot be combined with --keep and --fill=index" in refused.stderr
+
+
 def test_missing_space_and_faulty_options_are_refused_at_once(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:

@@ -24,13 +24,15 @@ constexpr const char* on_storage = "bandwidth until the data are on storage";
 constexpr const char* by_definition = "bandwidth by the definition (no sync)";
 constexpr const char* restarted = "restart";
 
-/// Of several, with half of its 95 % interval and what there was.
+/// Of several with their range, and from five on with half of the 95 % interval of the mean.
 std::string mean_in_words(const std::vector<double>& rates) {
     const Samples samples = samples_of(rates);
+    const std::string mean = format_rate(samples.mean());
+    if (rates.size() < 2) return mean;
     const auto half = half_width_of(rates);
-    if (!half) return format_rate(samples.mean());
-    return fmt::format("{} ± {} on average (95 %), {} to {}", format_rate(samples.mean()),
-                       format_rate(*half), format_rate(samples.min()), format_rate(samples.max()));
+    return fmt::format("{}{} on average{}, {} to {}", mean, half ? " ± " + format_rate(*half) : "",
+                       half ? " (95 %)" : "", format_rate(samples.min()),
+                       format_rate(samples.max()));
 }
 
 class ConsoleView : public Observer {
@@ -68,6 +70,10 @@ class ConsoleView : public Observer {
 
     void end(const Setup& s, const std::vector<Repetition>& repetitions) override {
         const Summary summary(repetitions);
+        if (!repetitions.empty() && repetitions.back().last_in_time) {
+            console_.print(fmt::format("\n--time-limit: {} of {}\n", repetitions.size(),
+                                       count_of(s.parameters.repetitions, "repetition")));
+        }
         if (summary.rates.empty() && summary.read_rates.empty()) {
             console_.print("\nno bandwidth: no repetition is complete\n");
             return;

@@ -43,6 +43,7 @@ struct Parameters {
     std::int64_t dumps = 1;
     Seconds compute{0};
     std::int64_t repetitions = 1;
+    Seconds time_limit{0};
     StorageOptions storage{default_backend(), Serves::arrays};
 
     void declare(OptionTable& table);

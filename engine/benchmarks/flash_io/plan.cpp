@@ -51,6 +51,10 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const double seconds = static_cast<double>(parameters.repetitions) *
                            (static_cast<double>(written + read) / input.rate +
                             parameters.compute.count * static_cast<double>(parameters.dumps - 1));
+    // One more repetition may start just before the limit.
+    const double once = seconds / static_cast<double>(parameters.repetitions);
+    const double limit = parameters.time_limit.count;
+    const double expected = limit > 0 ? std::min(seconds, limit + once) : seconds;
     // The blocks with guard cells, the packed variables, and the tree.
     const std::int64_t most_blocks = g.blocks + 2;
     const std::int64_t memory =
@@ -64,7 +68,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
         count_of(input.ranks, "rank"), count_of(g.first_block(writers), "block"), g.extent(0),
         g.extent(1), g.extent(2), format_rate(input.rate), parameters.dumps, parameters.repetitions,
         format_size(static_cast<double>(on_storage)), format_size(static_cast<double>(memory)),
-        format_duration(seconds), table.text(2));
+        format_duration(expected), table.text(2));
     plan.data = Json{{"benchmark", "flash-io"},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
@@ -74,7 +78,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"bytes_written", written},
                      {"bytes_read", read},
                      {"memory_per_rank_bytes", memory},
-                     {"expected_seconds", seconds},
+                     {"expected_seconds", expected},
                      {"files", std::move(files)}};
     return plan;
 }

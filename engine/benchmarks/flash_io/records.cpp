@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // FLASH I/O's events as lines of the result file.
+#include <iterator>
+
 #include "benchmarks/flash_io/views.hpp"
 #include "benchmarks/round_figures.hpp"
 
@@ -19,6 +21,9 @@ class RecordView : public Observer {
             if (r.complete) repetition(r);
         }
         const Summary summary(repetitions);
+        if (!repetitions.empty() && repetitions.back().last_in_time) {
+            left_out_ = setup_.parameters.repetitions - std::ssize(repetitions);
+        }
         const std::string none = setup_.parameters.write ? "no repetition is complete"
                                                          : "nothing was written (--write=off)";
         mean("flash_io", summary.rates, none);
@@ -71,11 +76,14 @@ class RecordView : public Observer {
     }
 
     void mean(const char* name, std::span<const double> rates, const std::string& missing) {
-        recorder_.figure(mean_of(figure(name, Metric::rate(0)), rates, missing));
+        Figure f = mean_of(figure(name, Metric::rate(0)), rates, missing);
+        if (left_out_ > 0) f.detail["repetitions_left_out_by_time_limit"] = left_out_;
+        recorder_.figure(f);
     }
 
     Recorder& recorder_;
     Setup setup_;
+    std::int64_t left_out_ = 0;  ///< repetitions
 };
 
 }  // namespace

@@ -59,6 +59,7 @@ struct Repetition {
     std::int64_t verified_bytes = 0;
     double compute_seconds = 0;  ///< between the dumps, the longest of all ranks
     bool complete = false;
+    bool last_in_time = false;  ///< --time-limit left out the repetitions after this one
 
     void add(const FileRun& run);
     template <class T>

@@ -99,12 +99,25 @@ std::size_t Runner::memory_bytes() const {
 
 Ending Runner::run() {
     notify_([&](Observer& o) { o.start(setup_); });
+    begin_ = session_.clock.now();
     for (std::int64_t i = 0; i < setup_.parameters.repetitions && !stopping_; ++i) {
+        if (i > 0 && out_of_time()) {
+            repetitions_.back().last_in_time = true;
+            break;
+        }
         run_repetition(i);
     }
     notify_([&](Observer& o) { o.end(setup_, repetitions_); });
     return ending_of(fatal_.error, fatal_.interrupted, "files", data_errors_,
                      fmt::format("{} wrong values", data_errors_));
+}
+
+bool Runner::out_of_time() const {
+    const double limit = setup_.parameters.time_limit.count;
+    if (limit <= 0) return false;
+    char late = session_.clock.now() - begin_ > limit ? 1 : 0;
+    comm_.broadcast(late);
+    return late != 0;
 }
 
 void Runner::run_repetition(std::int64_t number) {

@@ -60,6 +60,8 @@ class Runner {
     /// What this rank moves of a variable of a file that it reads.
     Slab source(const Task& t, std::size_t variable) const;
     void run_repetition(std::int64_t number);
+    /// Collective: --time-limit is over. The root's clock decides, so that no rank goes on alone.
+    bool out_of_time() const;
     void write_dumps(std::int64_t repetition);
     void compute();
     void write_file(std::int64_t repetition, std::int64_t dump, File file);
@@ -100,6 +102,7 @@ class Runner {
     std::int64_t data_errors_ = 0;
     Outcome fatal_;
     bool stopping_ = false;
+    double begin_ = 0;  ///< clock reading at the start of the first repetition
     std::int64_t files_done_ = 0;
     std::int64_t files_total_ = 0;
 };

@@ -20,6 +20,7 @@ struct Schedule {
     std::int64_t ring_loops = 5;
     int ring_measurements = 8;  ///< the shortest counts
     int random_rings = 30;
+    double ring_seconds = 0;  ///< no random ring starts after this time of theirs; 0: no limit
 };
 inline constexpr Schedule latency_schedule{latency_bytes, 8, 5, 10, 5, 8, 30};
 inline constexpr Schedule bandwidth_schedule{bandwidth_bytes, 1, 2, 30, 2, 3, 10};

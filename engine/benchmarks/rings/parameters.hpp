@@ -15,6 +15,7 @@ struct Parameters {
     std::optional<double> rmax_gflops;
     Seconds latency_time{latency_schedule.pair_seconds};
     Seconds bandwidth_time{bandwidth_schedule.pair_seconds};
+    Seconds ring_time{0};
     std::int64_t rounds = 1;  ///< the most there may be with --until-ci
     UntilCiOptions until_ci;
     NetworkOptions network;

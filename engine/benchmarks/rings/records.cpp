@@ -116,6 +116,14 @@ std::vector<Figure> figures_of(Length which, const LengthResult& length, int ran
             all.push_back(std::move(f));
         }
     }
+    const auto rings = static_cast<int>(length.random.size());
+    if (rings < length.schedule.random_rings) {
+        for (Figure& f : all) {
+            if (!f.name.starts_with("Random") && !f.name.starts_with("random")) continue;
+            f.reasons.push_back(fmt::format("{} of {} random rings: --ring-time was over", rings,
+                                            length.schedule.random_rings));
+        }
+    }
     if (length.errors() > 0) {
         for (Figure& f : all) {
             f.metric =

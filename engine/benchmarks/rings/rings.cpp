@@ -64,7 +64,8 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
     for (const Schedule& s : {parameters_.latency(), parameters_.bandwidth()}) {
         const Pairs most(input.ranks, 1);
         const double bytes = ring_bytes(s, input.ranks);
-        seconds += s.pair_seconds + bytes / input.rate;
+        const double rings = bytes / input.rate;
+        seconds += s.pair_seconds + (s.ring_seconds > 0 ? std::min(rings, s.ring_seconds) : rings);
         plan.text += fmt::format(
             "messages of {} B: up to {} pairs in at most {}, then 1 natural and {} random rings, "
             "{} measurements of {} loops each ({} in all)\n",
@@ -178,6 +179,12 @@ void Parameters::declare(OptionTable& table) {
     table.add("bandwidth-time", bandwidth_time, "the same for the bandwidth of all pairs")
         .range(1e-3, 1e6)
         .expert();
+    table
+        .add("ring-time", ring_time,
+             "start no further random ring of a length after this time; 0 = measure all 30 (8 B) "
+             "and 10 (2 MB)")
+        .range(0, 1e6)
+        .expert();
     until_ci.declare_rounds(
         table, rounds, "measure everything so often; the values are the means, with intervals");
     network.declare(table);
@@ -191,12 +198,14 @@ Status Parameters::check() {
 Schedule Parameters::latency() const {
     Schedule s = latency_schedule;
     s.pair_seconds = latency_time.count;
+    s.ring_seconds = ring_time.count;
     return s;
 }
 
 Schedule Parameters::bandwidth() const {
     Schedule s = bandwidth_schedule;
     s.pair_seconds = bandwidth_time.count;
+    s.ring_seconds = ring_time.count;
     return s;
 }
 

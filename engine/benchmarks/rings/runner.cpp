@@ -82,7 +82,14 @@ LengthResult Runner::measure(const Schedule& schedule) {
     begin_step(fmt::format("natural ring with {}", size));
     if (goes_on()) result.natural = measure_ring(schedule, -1, loops);
     begin_step(fmt::format("random rings with {}", size));
+    const double start = session_.clock.now();
     for (int index = 0; index < schedule.random_rings && goes_on(); ++index) {
+        if (index > 0 && schedule.ring_seconds > 0) {
+            // One clock decides, so that all ranks measure the same rings.
+            double seconds = session_.clock.now() - start;
+            session_.comm.broadcast(seconds);
+            if (seconds > schedule.ring_seconds) break;
+        }
         result.random.push_back(measure_ring(schedule, index, loops));
     }
     return result;
