@@ -125,7 +125,7 @@ class MdtestReader {
             case 'z':
                 return number(name, value, "depth");
             case 'B':
-                if (value != "0") flag("no-barriers");
+                no_barriers_ = value != "0";
                 return;
             case 'c':
                 return flag("by-root");
@@ -195,7 +195,7 @@ class MdtestReader {
     void apply_more(char letter, const std::string& value) {
         switch (letter) {
             case 'P':
-                view_.times = true;
+                both_tables_ = true;
                 return;
             case 'Z':
                 view_.times = true;
@@ -205,7 +205,7 @@ class MdtestReader {
                 random_order_ = true;
                 return;
             case 'S':
-                files_ = true;
+                files_ = shared_ = true;
                 return flag("shared-files");
             case 't':
                 entry_ = true;
@@ -230,7 +230,7 @@ class MdtestReader {
                 return;
             case 'y':
                 sync_files_ = true;
-                return flag("sync-files");
+                return;
             case 'Y':
                 return flag("sync-phases");
             default:
@@ -328,6 +328,10 @@ class MdtestReader {
     }
 
     void finish() {
+        if (both_tables_) view_.rates = view_.times = true;  // also with -Z
+        if (view_.times) {
+            view_.notes.emplace_back("ms/op: milliseconds that one operation took one task");
+        }
         if (directories_ != files_) flag(files_ ? "things=files" : "things=directories");
         if (phases_.empty()) {
             phases_ = {"create", "stat", "read", "rename", "remove"};
@@ -352,6 +356,8 @@ class MdtestReader {
             flag("verify");
         }
         if (mknod_) made_by_mknod();
+        if (sync_files_) flag("sync-files");
+        if (no_barriers_) without_barriers();
         ranks();
         for (const char* own : {"quiet", "progress=none", "make-dir", "drop-cache=off"}) flag(own);
     }
@@ -380,11 +386,29 @@ class MdtestReader {
                 "now; files are created by open");
             return;
         }
+        if (shared_) {
+            view_.notes.emplace_back(
+                "-k: with -S files are created by open, because mknod(2) fails where another task "
+                "was first");
+            return;
+        }
         view_.notes.emplace_back(
             "-k: files are created by mknod(2), without open and close, so the rate of creation "
             "does not compare with that of documents before 2018, where -k did nothing: for those "
             "give --as-of-2017 or leave -k out");
+        if (sync_files_) {
+            view_.notes.emplace_back("-y: with -k no file is opened that could be synced");
+            sync_files_ = false;
+        }
         flag("create=mknod");
+    }
+
+    /// The tasks of a shared tree have to wait for each other.
+    void without_barriers() {
+        if (unique_) return flag("no-barriers");
+        view_.notes.emplace_back(
+            "-B: without -u the tasks wait for each other after each phase, because they work in "
+            "one tree");
     }
 
     void ranks() {
@@ -431,6 +455,9 @@ class MdtestReader {
     std::int64_t delay_close_ = 0;
     std::int64_t delay_sync_ = 0;
     std::int64_t delay_transfer_ = 0;
+    bool both_tables_ = false;  ///< -P
+    bool no_barriers_ = false;
+    bool shared_ = false;
     bool help_ = false;
     bool directories_ = false;
     bool files_ = false;

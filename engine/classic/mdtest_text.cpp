@@ -8,7 +8,9 @@
 #include <ctime>
 
 #include "classic/mdtest.hpp"
+#include "core/units.hpp"
 #include "parallel/local_time.hpp"
+#include "parallel/system.hpp"
 
 namespace effio {
 namespace {
@@ -89,11 +91,12 @@ class TextView : public Observer {
         for (const auto& word : settings_.words) command += fmt::format(" '{}'", word);
         print(
             fmt::format("-- started at {} --\n\n"
-                        "mdtest (effio) was launched with {} total task(s) on {} node(s)\n"
+                        "mdtest-4.1.0+effio-{} was launched with {} total task(s) on {} node(s)\n"
                         "Command line used: {}\n",
-                        now_text(), s.ranks, s.nodes, command));
+                        now_text(), engine_version(), s.ranks, s.nodes, command));
         print(fmt::format("Path                : {}\n", fmt::join(s.parameters.bases(), "@")));
         if (s.file_system) print(space(*s.file_system));
+        print(node_map(s));
         for (const std::int64_t n : sizes(s)) {
             const std::int64_t all = s.files * (s.parameters.shared_files ? 1 : n);
             print(fmt::format("{} tasks, {} {}\n", n, all, kinds_of(s.parameters.things)));
@@ -142,11 +145,28 @@ class TextView : public Observer {
         if (s.parameters.ranks.empty()) return {s.ranks};
         return s.parameters.ranks;
     }
+    /// "252.0 GiB", "1.5 TiB": one decimal, from MiB on.
+    static std::string capacity(double bytes) {
+        constexpr std::array units{"MiB", "GiB", "TiB", "PiB"};
+        double value = bytes / static_cast<double>(MiB);
+        std::size_t unit = 0;
+        while (value >= 1024 && unit + 1 < units.size()) {
+            value /= 1024;
+            ++unit;
+        }
+        return fmt::format("{:.1f} {}", value, units.at(unit));
+    }
+    /// A digit for each task: 1 if it is on the node of task 0.
+    static std::string node_map(const Setup& s) {
+        std::string digits;
+        for (const int node : s.node_of_rank) digits += node == 0 ? '1' : '0';
+        return fmt::format("\nNodemap: {}\n", digits);
+    }
     static std::string space(const FileSystem& fs) {
         constexpr double mebi = 1024.0 * 1024.0;
         return fmt::format(
             "FS                  : {}   Used FS: {}   Inodes: {:.1f} Mi   Used Inodes: {}\n",
-            format_size(static_cast<double>(fs.total_bytes)), used_space(fs),
+            capacity(static_cast<double>(fs.total_bytes)), used_space(fs),
             static_cast<double>(fs.total_inodes) / mebi, used_inodes(fs));
     }
 
@@ -162,8 +182,7 @@ std::string classic_mdtest_summary(const ClassicMdtest& settings, const RunResul
         text += table(run, ranks, "SUMMARY rate (in ops/sec):", &PhaseSummary::rates) + "\n";
     }
     if (settings.times) {
-        text += table(run, ranks, "SUMMARY time (in ms/op):", &PhaseSummary::milliseconds);
-        text += "\n(ms/op: milliseconds that one operation took one task)\n\n";
+        text += table(run, ranks, "SUMMARY time (in ms/op):", &PhaseSummary::milliseconds) + "\n";
     }
     return text;
 }

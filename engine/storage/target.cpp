@@ -332,7 +332,7 @@ Status Target::check_tree(const TreeSet& set, const std::string& path) const {
         return error;
     }
     if (!exists(path)) return {};
-    if (!request_.overwrite) {
+    if (!request_.overwrite && !request_.replace_trees) {
         return refuse(path, owner_of_tree(path)
                                 ? "exists already: an earlier run of effio was killed or is at "
                                   "work; remove it, or give --overwrite"
@@ -340,7 +340,12 @@ Status Target::check_tree(const TreeSet& set, const std::string& path) const {
     }
     const auto left = unaccounted_in_tree(path, set.names);
     if (!left) return left.error();
-    if (left->nothing()) return remove_adopted_tree(path, set.names);
+    if (left->nothing()) {
+        if (!request_.overwrite) {
+            fmt::print(stderr, "effio: warning: {} exists already; this run replaces it\n", path);
+        }
+        return remove_adopted_tree(path, set.names);
+    }
     return refuse(path, "exists already and holds what this run would not make: " + left->text());
 }
 

@@ -52,6 +52,8 @@ class Target {
         /// end if they are empty.
         bool make_directories = false;
         bool overwrite = false;  ///< existing regular files of our names are replaced and removed
+        /// Trees of an earlier run are replaced with a warning, also without `overwrite`.
+        bool replace_trees = false;
         bool use_existing = false;  ///< they are the user's: written into, never removed
         bool only_read = false;     ///< nothing is created or removed; all files must exist
         bool keep = false;

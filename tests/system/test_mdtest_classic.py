@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,6 +94,34 @@ def test_classic_phases_over_several_runs(any_engine: Engine, tmp_path: Path) ->
     assert table["File creation"] == [0, 0, 0, 0]  # skipped
     assert classic(any_engine, [*words, "-r"], tmp_path).code == 0
     assert left_in(tmp_path / "out") == []
+
+
+def test_part_of_a_tree_and_a_tree_that_is_there(any_engine: Engine, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    made = classic(any_engine, ["-n", "10", "-F", "-C", "-d", out], tmp_path)
+    assert made.code == 0, made
+    # Half of the items, and one task of two: no error in the data.
+    for words in (["-n", "5", "-F", "-T"], ["-n", "5", "-F", "-E"]):
+        part = classic(any_engine, [*words, "-d", out], tmp_path)
+        assert part.code == 0, part
+    again = classic(any_engine, ["-n", "10", "-F", "-C", "-P", "-Z", "-d", out], tmp_path)
+    assert again.code == 0, again
+    assert "warning: " in again.stderr
+    assert "exists already; this run replaces it" in again.stderr
+    # What parsers of the original read: nothing of ours after the first table.
+    lines = again.stdout.splitlines()
+    assert re.fullmatch(r"mdtest-4\.1\.0\+effio-\S+ was launched with 2 total task.*", lines[2])
+    assert re.search(r"^FS +: \d+\.\d [MGTP]iB   Used FS: ", again.stdout, re.M)
+    assert re.search(r"^\nNodemap: 11\n2 tasks, 20 files\n", again.stdout, re.M)
+    tables = again.stdout.partition("SUMMARY rate")[2].splitlines()
+    assert any(line.startswith("SUMMARY time (in ms/op)") for line in tables)
+    shown = [line for line in tables[1:-1] if line and not line.startswith(("   ", "SUMMARY"))]
+    assert shown == []
+    assert tables[-1].startswith("-- finished at ")
+    for words in (["-k", "-y"], ["-k", "-S"], ["-B"]):
+        run = classic(any_engine, ["-n", "3", "-F", *words, "-d", tmp_path / "more"], tmp_path)
+        assert run.code == 0, run
+        assert f"note: {words[-1] if words != ['-k', '-S'] else '-k'}: " in run.stderr
 
 
 def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_path: Path) -> None:

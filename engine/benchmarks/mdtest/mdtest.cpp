@@ -49,7 +49,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
   private:
     Result<Setup> set_up(const Job& job) const;
     Result<std::int64_t> files(const Session& session, const Workload& workload) const;
-    Target::Request request(const Workload& workload, int ranks) const;
+    Target::Request request(const Setup& setup, bool classic) const;
     StorageNeeds needs(std::int64_t files, int ranks) const;
     Status can(const Session& session, const Names& names) const;
 
@@ -79,6 +79,9 @@ Result<Setup> Mdtest::set_up(const Job& job) const {
     s.nodes = job.topology.nodes;
     s.host = job.session.host;
     s.date = utc_now();
+    for (const double node : comm.gather(static_cast<double>(job.topology.node))) {
+        s.node_of_rank.push_back(static_cast<int>(node));
+    }
     for (const auto n : parameters_.ranks) {
         if (n <= comm.size()) continue;
         return usage_error(fmt::format("--ranks: {} is more than the {} of this run", n,
@@ -109,8 +112,12 @@ std::vector<std::string> Mdtest::needed_directories() const {
     return directories;
 }
 
-Target::Request Mdtest::request(const Workload& workload, int ranks) const {
+Target::Request Mdtest::request(const Setup& setup, bool classic) const {
+    const Workload& workload = setup.workload;
+    const int ranks = setup.ranks;
     Target::Request r = request_of(parameters_.storage);
+    // The original goes on in a tree that is there, as in jobs that are started again.
+    r.replace_trees = classic;
     r.more_directories = parameters_.more_directories;
     for (const auto& base : parameters_.bases()) {
         r.trees.push_back({base,
@@ -156,7 +163,7 @@ Ending Mdtest::run(Job& job) {
     const auto names = make_names(session, parameters_.storage.backend, job.room);
     if (auto met = can(session, *names); !met) return Ending::from(met.error());
     const bool real = names->capabilities().real_files;
-    auto run = StorageRun::begin(job, request(setup->workload, setup->ranks), real,
+    auto run = StorageRun::begin(job, request(*setup, session.classic), real,
                                  parameters_.storage.cache, needs(setup->files, setup->ranks));
     if (!run) return Ending::from(run.error());
     const Target& target = run->target();

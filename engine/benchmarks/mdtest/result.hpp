@@ -28,6 +28,7 @@ struct Setup {
     std::int64_t files = 0;  ///< of each rank: the workload's, or what the stonewall file says
     int ranks = 1;
     int nodes = 1;
+    std::vector<int> node_of_rank;  ///< on the root
     std::string host;
     std::string date;
     std::optional<FileSystem> file_system;  ///< of the first directory

@@ -346,7 +346,8 @@ void Runner::count(Group& group, Running& running, Thing thing, bool after_remov
     step.path = running.iteration.paths.test_directory(group.comm.rank(), 0);
     step.allowance_seconds = allowance(running.iteration.items(thing));
     session_.progress.begin(step);
-    if (p.adopts() && !after_removal) {
+    const bool adopted = p.adopts() && !after_removal;
+    if (adopted) {
         running.created[i] =
             running.iteration.items(thing) * (p.shared_files ? 1 : group.comm.size());
     }
@@ -356,6 +357,8 @@ void Runner::count(Group& group, Running& running, Thing thing, bool after_remov
         note(found.error());
         return;
     }
+    // The earlier run may have made more items, with more ranks or in another number of them.
+    if (adopted) running.created[i] = std::max(running.created[i], *found);
     const DiskCount counted{thing,
                             running.iteration.number,
                             group.comm.size(),
