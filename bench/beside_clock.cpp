@@ -21,9 +21,9 @@ inline void call(long i) {
 double timed(const effio::Clock& clock, effio::Histogram& histogram, long calls) {
     const double start = clock.now();
     for (long i = 0; i < calls; ++i) {
-        const double begin = clock.now();
+        const effio::CallStart begin = clock.start_call();
         call(i);
-        histogram.add(clock.now() - begin);
+        histogram.add_nanoseconds(clock.nanoseconds_since(begin));
     }
     return (clock.now() - start) / static_cast<double>(calls) * 1e9;
 }

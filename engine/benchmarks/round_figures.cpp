@@ -86,7 +86,9 @@ Figure mean_of(Figure figure, std::span<const double> values, const std::string&
     if (const auto interval = interval_of_rounds(values)) {
         set_interval(figure, *interval, fmt::format("mean of {}s", noun), noun);
     } else {
-        figure.detail["interval"] = no_interval("measured once (more repetitions or --until-ci)");
+        figure.detail["interval"] =
+            no_interval(of.count < 2 ? "measured once (more repetitions or --until-ci)"
+                                     : too_few_for_interval(of.count, noun));
     }
     return figure;
 }
@@ -117,6 +119,19 @@ std::string batch_means_text(const Batches& batches) {
                        count_of(interval->count, "slice"), untrue ? "; may be untrue" : "");
 }
 
+std::string too_few_for_interval(std::int64_t count, const std::string& noun) {
+    return fmt::format("{} have a range only; an interval needs {}", count_of(count, noun),
+                       RoundsInterval::least);
+}
+
+std::string precision_text(std::span<const double> values,
+                           const std::function<std::string(double)>& text) {
+    if (values.size() < 2) return {};
+    if (const auto half = half_width_of(values)) return " ± " + text(*half);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    return fmt::format(" ({} to {})", text(*low), text(*high));
+}
+
 std::optional<double> half_width_of(std::span<const double> values) {
     const auto interval = interval_of_rounds(values);
     return interval ? std::optional(interval->half_width) : std::nullopt;
@@ -135,7 +150,14 @@ std::string doubts_text(std::span<const NamedValues> means, const std::string& n
 }
 
 std::string interval_text(const Figure& figure) {
-    if (!figure.samples || !figure.samples->low95 || !(figure.metric.value > 0)) return {};
+    if (!figure.samples || figure.samples->count < 2 || !(figure.metric.value > 0)) return {};
+    if (!figure.samples->low95) {
+        const auto away = [&](std::optional<double> end) {
+            return end ? format_share(*end / figure.metric.value - 1) : "?";
+        };
+        return fmt::format("{} to {} (range of {})", away(figure.samples->min),
+                           away(figure.samples->max), count_of(figure.samples->count, "round"));
+    }
     const double half = (*figure.samples->high95 - *figure.samples->low95) / 2;
     return fmt::format("± {} (95 %, {})", format_share(half / figure.metric.value),
                        count_of(figure.samples->count, "round"));
@@ -158,12 +180,11 @@ std::vector<Figure> RoundFigures::figures() const {
     std::vector<Figure> all;
     for (const Series& series : series_) {
         Figure figure = series.last;
-        const auto interval = interval_of_rounds(series.values);
         if (!series.missing.empty()) {
             figure.metric =
                 Metric::none(figure.metric.unit, series.missing, figure.metric.higher_is_better);
             figure.detail["interval"] = no_interval(series.missing);
-        } else if (!interval) {
+        } else if (series.values.size() < 2) {
             figure.detail["interval"] =
                 no_interval("measured once (--rounds or --until-ci measure it again)");
         } else {

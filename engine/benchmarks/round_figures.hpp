@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +26,11 @@ std::vector<std::string> doubts_of(const RoundsInterval& interval,
 /// that of the figure or stands for it.
 void set_interval(Figure& figure, const RoundsInterval& interval, const std::string& method,
                   const std::string& noun = "round");
-/// "± 3.1 % (95 %, 5 rounds)"; empty without an interval.
+/// "± 3.1 % (95 %, 5 rounds)"; of two to four rounds their range, "-3 % to 4 % (range of 3
+/// rounds)"; empty for one.
 std::string interval_text(const Figure& figure);
+/// Why a mean of `count` values has no interval.
+std::string too_few_for_interval(std::int64_t count, const std::string& noun);
 
 /// The figure with the mean of values that were measured one after another, in their order: its
 /// samples, its interval or why there is none, and what makes that untrue. Without values it has
@@ -38,8 +42,12 @@ Figure mean_of(Figure figure, std::span<const double> values, const std::string&
 Json batch_means(const Batches& batches, const std::string& unit);
 /// "calls ± 3.1 % (95 %, 40 slices)", with what makes it untrue; empty without an interval.
 std::string batch_means_text(const Batches& batches);
-/// For tables: half the width of such a mean's interval; nothing below two values.
+/// For tables: half the width of such a mean's interval; empty below five values.
 std::optional<double> half_width_of(std::span<const double> values);
+/// How precise such a mean is, behind its text: " ± X" from five values on, " (X to X)" of two to
+/// four, which have a range only, and nothing for a single one. `text` formats one value.
+std::string precision_text(std::span<const double> values,
+                           const std::function<std::string(double)>& text);
 /// Lines for people below a table of means: one for each that may be untrue, as `text` calls it;
 /// empty without any.
 struct NamedValues {

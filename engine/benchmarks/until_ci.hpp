@@ -81,7 +81,7 @@ class UntilCi {
         std::vector<double> values;
 
         Samples samples() const { return samples_of(values); }
-        /// Interval for a fixed number of values; empty below two.
+        /// Interval for a fixed number of values; empty below five.
         std::optional<RoundsInterval> interval() const { return interval_of_rounds(values); }
         /// Half width of the sequential interval, divided by the mean; empty below two values.
         std::optional<double> half_width() const;

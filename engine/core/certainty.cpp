@@ -2,13 +2,18 @@
 #include "core/certainty.hpp"
 
 #include "core/rounds.hpp"
+#include "core/stats.hpp"
 
 namespace effio {
 
 std::optional<Range95> range95(std::span<const double> values) {
-    const auto interval = interval_of_rounds(values);
-    if (!interval) return {};
-    return Range95{interval->mean - interval->half_width, interval->mean + interval->half_width};
+    if (values.size() < 2) return {};
+    if (const auto interval = interval_of_rounds(values)) {
+        return Range95{interval->mean - interval->half_width,
+                       interval->mean + interval->half_width};
+    }
+    const Samples few = samples_of(values);
+    return Range95{few.mean() - few.confidence95(), few.mean() + few.confidence95()};
 }
 
 bool are_apart(std::span<const double> a, std::span<const double> b) {

@@ -45,8 +45,7 @@ std::optional<SequentialInterval> sequential_interval(std::span<const double> va
     found.worth = n / times;
     const double worth = std::max(found.worth, 2.0);
     constexpr double gaussian_975 = 1.959963984540054;
-    const double student =
-        student_t_975(static_cast<std::int64_t>(std::floor(worth)) - 1) / gaussian_975;
+    const double student = student_t_975(std::floor(worth) - 1) / gaussian_975;
     const double root = std::sqrt(worth * r2 + 1);
     found.half_width = all.deviation() / std::sqrt(too_small) * student * root *
                        std::sqrt(2 / (worth * worth * r2) * std::log(root / error));

@@ -63,7 +63,8 @@ double Samples::population_deviation() const {
 
 double Samples::confidence95() const {
     if (count_ < 2) return 0.0;
-    return student_t_975(count_ - 1) * deviation() / std::sqrt(static_cast<double>(count_));
+    return student_t_975(static_cast<double>(count_ - 1)) * deviation() /
+           std::sqrt(static_cast<double>(count_));
 }
 
 double Samples::variation() const {
@@ -76,18 +77,25 @@ Samples samples_of(std::span<const double> values) {
     return samples;
 }
 
-double student_t_975(std::int64_t freedom) {
-    constexpr std::array<double, 10> small{12.7062, 4.30265, 3.18245, 2.77645, 2.57058,
-                                           2.44691, 2.36462, 2.30600, 2.26216, 2.22814};
-    if (freedom <= 10)
-        return small[static_cast<std::size_t>(std::max<std::int64_t>(freedom, 1)) - 1];
-    const double z = 1.959963985;
-    const double n = static_cast<double>(freedom);
+double student_t_975(double freedom) {
+    const double n = std::max(freedom, 1.0);
+    const double z = 1.959963984540054;
     const double z2 = z * z;
     const double g1 = z * (z2 + 1) / 4;
     const double g2 = z * (5 * z2 * z2 + 16 * z2 + 3) / 96;
     const double g3 = z * (3 * z2 * z2 * z2 + 19 * z2 * z2 + 17 * z2 - 15) / 384;
-    return z + g1 / n + g2 / (n * n) + g3 / (n * n * n);
+    constexpr double expansion_from = 200;
+    if (n >= expansion_from) return z + g1 / n + g2 / (n * n) + g3 / (n * n * n);
+    // Bisection: the probability of a larger |t| falls with t.
+    double low = z;
+    double high = 12.8;  // more than with one degree of freedom
+    constexpr int steps = 50;
+    for (int i = 0; i < steps; ++i) {
+        const double middle = (low + high) / 2;
+        const bool below = incomplete_beta(n / 2, 0.5, n / (n + middle * middle)) > 0.05;
+        (below ? low : high) = middle;
+    }
+    return (low + high) / 2;
 }
 
 double student_t_chance(double t, double freedom) {
@@ -132,8 +140,13 @@ double geometric_mean(std::span<const double> values) {
 void Histogram::merge(const Histogram& other) {
     for (std::size_t i = 0; i < buckets; ++i) counts_[i] += other.counts_[i];
     sum_ns_ += other.sum_ns_;
-    min_ns_ = std::min(min_ns_, other.min_ns_);
-    max_ns_ = std::max(max_ns_, other.max_ns_);
+    if (other.min_ns_ <= other.max_ns_) widen(other.min_ns_, other.max_ns_);
+}
+
+void Histogram::widen(std::uint64_t min_ns, std::uint64_t max_ns) {
+    min_ns_ = std::min(min_ns_, min_ns);
+    max_ns_ = std::max(max_ns_, max_ns);
+    range_ns_ = max_ns_ - min_ns_;
 }
 
 std::uint64_t Histogram::count() const {
@@ -189,8 +202,7 @@ Histogram Histogram::from_state(std::span<const std::uint64_t> additive, std::ui
     Histogram result;
     std::copy_n(additive.begin(), buckets, result.counts_.begin());
     result.sum_ns_ = additive[buckets];
-    result.min_ns_ = min_ns;
-    result.max_ns_ = max_ns;
+    if (min_ns <= max_ns) result.widen(min_ns, max_ns);
     return result;
 }
 
@@ -204,8 +216,8 @@ double call_timing_cost(const Clock& clock) {
     for (int batch = 0; batch < batches; ++batch) {
         const double start = clock.now();
         for (int i = 0; i < calls; ++i) {
-            const double begin = clock.now();
-            histogram.add(clock.now() - begin);
+            const CallStart begin = clock.start_call();
+            histogram.add_nanoseconds(clock.nanoseconds_since(begin));
         }
         best = std::min(best, (clock.now() - start) / calls);
     }

@@ -41,9 +41,10 @@ class Samples {
 
 Samples samples_of(std::span<const double> values);
 
-/// 97.5 % quantile of Student's t distribution with `freedom` >= 1 degrees of freedom, within 0.1 %
-/// (exact values up to 2 degrees, Cornish-Fisher expansion above, Abramowitz & Stegun 26.7.5).
-double student_t_975(std::int64_t freedom);
+/// 97.5 % quantile of Student's t distribution with `freedom` >= 1 degrees of freedom, which need
+/// not be an integer; within 1e-8 of the value. From 200 degrees on by the Cornish-Fisher expansion
+/// (Abramowitz & Stegun 26.7.5).
+double student_t_975(double freedom);
 
 /// How probable it is that Student's t with `freedom` >= 1 degrees of freedom, which need not be a
 /// whole number, is by chance at least as far from 0 as `t`; within 0.001.
@@ -68,12 +69,13 @@ class Histogram {
     static constexpr std::size_t octaves = 37;
     static constexpr std::size_t buckets = exact + octaves * per_octave;
 
-    void add(double seconds) { add_nanoseconds(to_nanoseconds(seconds)); }
+    void add(double seconds) { add_nanoseconds(nanoseconds_of(seconds)); }
     void add_nanoseconds(std::uint64_t ns) {
         ++counts_[bucket_of(ns)];
         sum_ns_ += ns;
-        if (ns < min_ns_) min_ns_ = ns;
-        if (ns > max_ns_) max_ns_ = ns;
+        // Below the minimum the difference wraps around: one comparison for both extremes.
+        if (ns - min_ns_ > range_ns_) [[unlikely]]
+            widen(ns, ns);
     }
     void merge(const Histogram& other);
     void clear() { *this = Histogram(); }
@@ -104,16 +106,13 @@ class Histogram {
     std::uint64_t max_ns() const { return max_ns_; }
 
   private:
-    static std::uint64_t to_nanoseconds(double seconds) {
-        // Runs for each timed call: a rounding function would cost as much as everything else here.
-        // Correct for positive values below 2^53 ns. NOLINTNEXTLINE(bugprone-incorrect-roundings)
-        return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
-    }
+    void widen(std::uint64_t min_ns, std::uint64_t max_ns);
 
     std::array<std::uint64_t, buckets> counts_{};
     std::uint64_t sum_ns_ = 0;
     std::uint64_t min_ns_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t max_ns_ = 0;
+    std::uint64_t range_ns_ = 0;  ///< between them
 };
 
 /// Seconds that timing one call costs: two readings of the clock and an entry in a histogram.

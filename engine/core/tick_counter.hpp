@@ -56,7 +56,23 @@ std::string unusable_ticks(const std::string& kernel_source);
 struct TickScale {
     std::uint64_t origin = 0;
     double origin_seconds = 0;
-    double seconds_per_tick = 0;  ///< 0: the counter is not used
+    double seconds_per_tick = 0;            ///< 0: the counter is not used
+    std::uint64_t nanoseconds_by_2_60 = 0;  ///< of a tick, times 2^60: see set_nanoseconds
+
+    /// For counters with more than 62.5 MHz (16 ns would not fit), which all of them have.
+    void set_nanoseconds() {
+        constexpr double two_to_60 = 1152921504606846976.0;
+        nanoseconds_by_2_60 = static_cast<std::uint64_t>(seconds_per_tick * 1e9 * two_to_60);
+    }
+    /// Nanoseconds in this many ticks (less than 2^59), rounded; 0 if another processor's counter
+    /// is behind the one that was read first. A single product, of which the upper half counts.
+    std::uint64_t nanoseconds_in(std::uint64_t ticks) const {
+        if (static_cast<std::int64_t>(ticks) < 0) [[unlikely]]
+            return 0;
+        __extension__ using Wide = unsigned __int128;
+        constexpr std::uint64_t half = std::uint64_t{1} << 63U;
+        return static_cast<std::uint64_t>((Wide{ticks << 4U} * nanoseconds_by_2_60 + half) >> 64U);
+    }
 
     double seconds_at(std::uint64_t ticks) const {
         // Another processor may be some ticks behind the origin.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/units.hpp"
 #include "storage/late_views.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -30,9 +31,9 @@ Status ArrayFile::checked(Status status) const {
 template <class Call>
 Status ArrayFile::timed(Call&& call) {
     if (call_times_ == nullptr) return checked(call());
-    const double start = session_.clock.now();
+    const CallStart start = session_.clock.start_call();
     Status status = call();
-    call_times_->add(session_.clock.now() - start);
+    call_times_->add_nanoseconds(session_.clock.nanoseconds_since(start));
     return checked(std::move(status));
 }
 
@@ -41,8 +42,9 @@ Status ArrayFile::transfer(std::size_t variable, const Slab& slab, std::size_t b
     if (auto fits = schema_.check(variable, slab); !fits) return checked(std::move(fits));
     const std::int64_t needed = schema_.bytes(variable, slab);
     if (static_cast<std::int64_t>(bytes) < needed) {
-        return checked(usage_error(fmt::format("variable {}: the slab has {} bytes, the memory {}",
-                                               schema_.variables[variable].name, needed, bytes)));
+        return checked(usage_error(fmt::format("variable {}: the slab has {}, the memory {}",
+                                               schema_.variables[variable].name, exact_size(needed),
+                                               exact_size(static_cast<std::int64_t>(bytes)))));
     }
     Status status = timed(call);
     if (!status) return status;
@@ -187,8 +189,9 @@ Status check_variable(const std::string& path, const ArraySchema& schema, std::s
 }
 
 Error too_short(const std::string& path, std::int64_t bytes, std::int64_t needed) {
-    return io_error("check the size", path,
-                    fmt::format("the file is too short: {} bytes of {}", bytes, needed));
+    return io_error(
+        "check the size", path,
+        fmt::format("the file is too short: {} of {}", exact_size(bytes), exact_size(needed)));
 }
 
 }  // namespace effio

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "core/units.hpp"
+
 namespace effio {
 
 std::string counted_in_data(std::string_view name) {
@@ -13,8 +15,8 @@ std::string counted_in_data(std::string_view name) {
 Status ByteFile::not_moved(CallForm form, bool write, std::int64_t bytes, std::int64_t offset,
                            Result<std::int64_t>& moved) const {
     Error error = moved ? io_error(call_name(form, write), path_,
-                                   fmt::format("moved {} of {} bytes without reporting an error",
-                                               *moved, bytes))
+                                   fmt::format("moved {} of {} without reporting an error",
+                                               exact_size(*moved), exact_size(bytes)))
                         : std::move(moved.error());
     if (!error.offset && form.pointer == Pointer::at) {
         error.offset = offset * bytes_of(element_);
@@ -35,7 +37,7 @@ Status ByteFile::move_spaced(CallForm form, bool write, const Spaced& data, std:
         const auto all = data.memory.first(static_cast<std::size_t>(data.bytes()));
         return write ? this->write(form, all, offset) : read(form, all, offset);
     }
-    const double start = begin_transfer(form, write);
+    const CallStart start = begin_transfer(form, write);
     auto moved = do_move_spaced(form, write, data, offset);
     return end_transfer(form, write, start, data.bytes(), offset, moved);
 }

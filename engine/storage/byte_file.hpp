@@ -171,7 +171,7 @@ class ByteFile {
     [[gnu::always_inline]] static Status write_to(File& file, CallForm form,
                                                   std::span<const std::byte> data,
                                                   std::int64_t offset) {
-        const double start = file.begin_transfer(form, true);
+        const CallStart start = file.begin_transfer(form, true);
         auto moved = file.do_write(form, data, offset);
         return file.end_transfer(form, true, start, static_cast<std::int64_t>(data.size()), offset,
                                  moved);
@@ -179,7 +179,7 @@ class ByteFile {
     template <class File>
     [[gnu::always_inline]] static Status read_from(File& file, CallForm form,
                                                    std::span<std::byte> data, std::int64_t offset) {
-        const double start = file.begin_transfer(form, false);
+        const CallStart start = file.begin_transfer(form, false);
         auto moved = file.do_read(form, data, offset);
         return file.end_transfer(form, false, start, static_cast<std::int64_t>(data.size()), offset,
                                  moved);
@@ -258,20 +258,20 @@ class ByteFile {
     // Around every transfer; in order.
 
     /// The clock, if calls are timed.
-    [[gnu::always_inline]] double begin_transfer(CallForm form, bool write) const {
+    [[gnu::always_inline]] CallStart begin_transfer(CallForm form, bool write) const {
         progress_.call(call_name(form, write));
         if (call_times_ == nullptr) [[likely]]
-            return 0;
-        return session_.clock.now();
+            return {};
+        return session_.clock.start_call();
     }
-    [[gnu::always_inline]] void count_transfer(double start, std::int64_t bytes) {
+    [[gnu::always_inline]] void count_transfer(const CallStart& start, std::int64_t bytes) {
         if (call_times_ != nullptr) [[unlikely]]
-            call_times_->add(session_.clock.now() - start);
+            call_times_->add_nanoseconds(session_.clock.nanoseconds_since(start));
         if (counts_ == Counts::here) [[likely]]
             progress_.moved(bytes);
     }
     /// Counts it and says whether all of it was moved.
-    [[gnu::always_inline]] Status end_transfer(CallForm form, bool write, double start,
+    [[gnu::always_inline]] Status end_transfer(CallForm form, bool write, const CallStart& start,
                                                std::int64_t bytes, std::int64_t offset,
                                                Result<std::int64_t>& moved) {
         count_transfer(start, bytes);

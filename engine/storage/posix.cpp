@@ -28,13 +28,13 @@ Status PosixFile::do_close() {
     return unlink_ ? remove_file(path()) : Status();
 }
 
-Status CachedFile::write_rest(std::span<const std::byte> data, std::int64_t offset, double start,
-                              ssize_t moved) {
+Status CachedFile::write_rest(std::span<const std::byte> data, std::int64_t offset,
+                              const CallStart& start, ssize_t moved) {
     auto all = pwrite_rest(descriptor().get(), path(), data, run_place(offset), moved);
     return end_transfer(at, true, start, std::ssize(data), offset, all);
 }
 
-Status CachedFile::read_rest(std::span<std::byte> data, std::int64_t offset, double start,
+Status CachedFile::read_rest(std::span<std::byte> data, std::int64_t offset, const CallStart& start,
                              ssize_t moved) {
     auto all = pread_rest(descriptor().get(), path(), data, run_place(offset), moved);
     return end_transfer(at, false, start, std::ssize(data), offset, all);

@@ -50,7 +50,7 @@ class CachedFile final : public PosixFile {
     [[gnu::always_inline]] Status write_at(std::span<const std::byte> data, std::int64_t offset) {
         if (!one_run_at(at)) [[unlikely]]
             return write(at, data, offset);
-        const double start = begin_transfer(at, true);
+        const CallStart start = begin_transfer(at, true);
         const auto moved =
             ::pwrite(descriptor().get(), data.data(), data.size(), run_place(offset));
         if (moved != static_cast<ssize_t>(data.size())) [[unlikely]]
@@ -61,7 +61,7 @@ class CachedFile final : public PosixFile {
     [[gnu::always_inline]] Status read_at(std::span<std::byte> data, std::int64_t offset) {
         if (!one_run_at(at)) [[unlikely]]
             return read(at, data, offset);
-        const double start = begin_transfer(at, false);
+        const CallStart start = begin_transfer(at, false);
         const auto moved = ::pread(descriptor().get(), data.data(), data.size(), run_place(offset));
         if (moved != static_cast<ssize_t>(data.size())) [[unlikely]]
             return read_rest(data, offset, start, moved);
@@ -74,9 +74,10 @@ class CachedFile final : public PosixFile {
 
     /// What is left of a transfer that began at `start` and whose first call moved `moved` bytes,
     /// or failed (-1, errno).
-    Status write_rest(std::span<const std::byte> data, std::int64_t offset, double start,
+    Status write_rest(std::span<const std::byte> data, std::int64_t offset, const CallStart& start,
                       ssize_t moved);
-    Status read_rest(std::span<std::byte> data, std::int64_t offset, double start, ssize_t moved);
+    Status read_rest(std::span<std::byte> data, std::int64_t offset, const CallStart& start,
+                     ssize_t moved);
 };
 
 class PosixStorage : public Storage {

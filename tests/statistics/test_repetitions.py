@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +37,17 @@ def test_below_five_there_is_a_range_and_no_interval() -> None:
     assert (five.grade, five.spread("B/s")) == (Grade.UNCHECKED, "± 1.96 % (95 %)")
     assert not five.reliable
     assert statement([]) is None
+
+
+def test_stored_numbers_have_the_interval_of_the_engine() -> None:
+    """tests/engine/core/rounds_test.cpp compares the engine with the same file."""
+    cases = json.loads((Path(__file__).parent.parent / "intervals.json").read_text())
+    for case in cases:
+        found = told(*case["values"])
+        assert found.half == (
+            None if case["half_width"] is None else pytest.approx(case["half_width"], rel=1e-9)
+        ), case["name"]
+        assert found.worth == pytest.approx(case["worth"]), case["name"]
 
 
 def test_the_median_has_an_interval_of_order_statistics() -> None:

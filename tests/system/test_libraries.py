@@ -210,7 +210,7 @@ def test_a_set_changes_a_model_by_what_it_says(any_engine: Engine, tmp_path: Pat
     """In virtual time equal sets gain nothing, and twice the rate is twice the rate."""
     run = any_engine.run(
         [
-            *(*SMALL, "--libraries", "sim", "--hint-sets", "none", "--repetitions", "2"),
+            *(*SMALL, "--libraries", "sim", "--hint-sets", "none", "--repetitions", "5"),
             *("--backend-options", "rank-rate=100MB/s", "--read", "off"),
             *("--hint-set", "same:sim.rank-rate=100MB/s,twice:sim.rank-rate=200MB/s"),
         ],
@@ -221,7 +221,7 @@ def test_a_set_changes_a_model_by_what_it_says(any_engine: Engine, tmp_path: Pat
         for processes in (1, 2):
             figure = run.result.figure("hint_gain", hints=name, processes=processes)
             assert figure["metric"]["value"] == pytest.approx(gain, abs=1e-9)
-            assert figure["samples"]["count"] == 2
+            assert figure["samples"]["count"] == 5
             assert figure["samples"]["low95"] == pytest.approx(gain, abs=1e-9)
             assert figure["samples"]["high95"] == pytest.approx(gain, abs=1e-9)
         mean = run.result.figure("hint_gain_mean", hints=name)
@@ -254,7 +254,7 @@ def test_one_repetition_shows_no_gain(any_engine: Engine, tmp_path: Path) -> Non
     assert run.code == 0, run
     figure = run.result.figure("hint_gain", hints="a", processes=2)
     assert figure["metric"]["value"] is None
-    assert "two repetitions" in figure["metric"]["reason"]
+    assert "five repetitions" in figure["metric"]["reason"]
     assert "samples" not in figure
 
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/b_eff/views.hpp"
-#include "core/rounds.hpp"
+#include "benchmarks/round_figures.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 
@@ -69,12 +69,14 @@ class ConsoleView : public Observer {
                        by_length(run).text(2));
         console_.print("\nMean over the message lengths by pattern:\n" + by_pattern(run).text(2));
         console_.print(verdict(run));
-        if (const auto interval = interval_of_rounds(rounds_)) {
+        if (rounds_.size() > 1) {
             console_.print(fmt::format(
-                "b_eff over {}: {} ± {} (95 % interval of the mean), {} of the official time\n"
+                "b_eff over {}: {}{}{}, {} of the official time\n"
                 "  the tables are those of the last round\n",
-                count_of(interval->count, "round"), format_rate(interval->mean),
-                format_rate(interval->half_width), format_share(run.official_time_share())));
+                count_of(std::ssize(rounds_), "round"), format_rate(arithmetic_mean(rounds_)),
+                precision_text(rounds_, format_rate),
+                half_width_of(rounds_) ? " (95 % interval of the mean)" : "",
+                format_share(run.official_time_share())));
         }
         console_.print(fmt::format("results: {}\n", result_path_));
     }
@@ -151,13 +153,11 @@ class ConsoleView : public Observer {
         for (const auto& c : criteria(run)) {
             if (!c.reached) text += fmt::format("  NOT reached: {}\n", c.text);
         }
-        if (u.half_width) {
-            text += fmt::format(
-                "  each repetition alone: {} +- {} (95 % interval of the mean of {}), spread "
-                "{:.1f} "
-                "%\n",
-                format_rate(u.mean), format_rate(*u.half_width), u.by_repetition.size(),
-                100 * u.spread);
+        if (u.by_repetition.size() > 1) {
+            text += fmt::format("  each of {} alone: {}{}, spread {:.1f} %\n",
+                                count_of(std::ssize(u.by_repetition), "repetition"),
+                                format_rate(u.mean), precision_text(u.by_repetition, format_rate),
+                                100 * u.spread);
         }
         if (u.random_factor) {
             text +=

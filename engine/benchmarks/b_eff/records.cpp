@@ -2,6 +2,7 @@
 // b_eff's events as lines of the result file.
 #include "benchmarks/b_eff/views.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "core/or_null.hpp"
 
 namespace effio::b_eff {
 namespace {
@@ -148,10 +149,8 @@ class RecordView : public Observer {
         f.detail["by_repetition_bytes_per_second"] = u.by_repetition;
         f.detail["repetitions_mean_bytes_per_second"] = u.mean;
         f.detail["repetitions_spread_fraction"] = u.spread;
-        f.detail["repetitions_half_width95_bytes_per_second"] =
-            u.half_width ? Json(*u.half_width) : Json(nullptr);
-        f.detail["random_rings_factor95"] =
-            u.random_factor ? Json(*u.random_factor) : Json(nullptr);
+        f.detail["repetitions_half_width95_bytes_per_second"] = or_null(u.half_width);
+        f.detail["random_rings_factor95"] = or_null(u.random_factor);
         f.detail["longest_lengths_shortened"] = std::move(shortened);
         f.detail["loop_seconds"] = run.loop_seconds;
         f.detail["official_time_share"] = run.official_time_share();

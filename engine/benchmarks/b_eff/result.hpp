@@ -148,8 +148,9 @@ Summary summarize(const RunResult& run);
 struct Uncertainty {
     std::vector<double> by_repetition;  ///< b_eff of each repetition alone
     double mean = 0;
-    double spread = 0;                 ///< (largest - smallest) / mean of these
-    std::optional<double> half_width;  ///< 95 % interval of their mean (of rounds), if known
+    double spread = 0;  ///< (largest - smallest) / mean of these
+    /// Half of the 95 % interval of their mean; empty below five.
+    std::optional<double> half_width = {};
     /// The same for the choice of the random rings: b_eff times or over this factor.
     std::optional<double> random_factor;
 };

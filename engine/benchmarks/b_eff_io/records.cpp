@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // b_eff_io's events as lines of the result file.
+#include <iterator>
+
 #include "benchmarks/b_eff_io/views.hpp"
 #include "benchmarks/round_figures.hpp"
 #include "benchmarks/storage_run.hpp"
@@ -111,7 +113,10 @@ class RecordView : public Observer {
             f.detail["interval"] = no_interval(f.metric.reason);
         } else if (!estimate.interval) {
             f.detail["interval"] =
-                no_interval("an interval needs two complete rounds (--rounds or --until-ci)");
+                no_interval("an interval needs five complete rounds (--rounds or --until-ci)");
+            if (estimate.values.size() > 1) {
+                f.samples = SampleSummary{.count = std::ssize(estimate.values)};
+            }
         } else {
             set_interval(f, *estimate.interval, "leaving one round out");
         }

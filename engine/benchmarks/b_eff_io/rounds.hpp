@@ -48,7 +48,7 @@ double best_partition(const std::vector<Pooled>& partitions);
 struct Estimate {
     double value = 0;
     std::vector<double> values;              ///< one for each round: `values_by_leaving_out`
-    std::optional<RoundsInterval> interval;  ///< nothing below two rounds of every part
+    std::optional<RoundsInterval> interval;  ///< empty below five rounds, or two of any part
 };
 Estimate estimate(const Rounds& rounds, const Formula& formula);
 

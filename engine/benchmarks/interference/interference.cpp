@@ -40,9 +40,9 @@ struct Parameters {
                      "what is measured after each group alone: each pair of groups at once, or all "
                      "at once");
         table
-            .add(
-                "rounds", rounds,
-                "how often all turns are measured, in an order that rotates; an interval needs two")
+            .add("rounds", rounds,
+                 "how often all turns are measured, in an order that rotates; an interval needs "
+                 "five")
             .range(1, 10000);
     }
 };

@@ -227,7 +227,10 @@ Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benc
         samples.low95 = std::exp(interval->mean - interval->half_width);
         samples.high95 = std::exp(interval->mean + interval->half_width);
     } else {
-        f.detail["interval"] = no_interval("measured in one round (--rounds measures it again)");
+        f.detail["interval"] =
+            no_interval(logarithms.count() < 2 ? "measured in one round (--rounds measures it "
+                                                 "again)"
+                                               : too_few_for_interval(logarithms.count(), "round"));
     }
     return f;
 }

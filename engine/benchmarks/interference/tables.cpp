@@ -21,7 +21,12 @@ std::string times_text(double factor) {
 /// "2.00 [1.95, 2.05]"
 std::string factor_text(const Figure& f) {
     if (!f.metric.reason.empty()) return "-";
-    if (!f.samples || !f.samples->low95) return times_text(f.metric.value);
+    if (!f.samples || f.samples->count < 2) return times_text(f.metric.value);
+    if (!f.samples->low95) {
+        return fmt::format("{} ({} to {})", times_text(f.metric.value),
+                           times_text(f.samples->min.value_or(0)),
+                           times_text(f.samples->max.value_or(0)));
+    }
     return fmt::format("{} [{}, {}]", times_text(f.metric.value), times_text(*f.samples->low95),
                        times_text(*f.samples->high95));
 }
@@ -179,7 +184,8 @@ std::string matrix(const std::vector<Figure>& figures, const std::vector<std::st
         }
         table.row(std::move(cells));
     }
-    return "\nTimes slower than alone, over all phases [95 % interval over rounds]:\n\n" +
+    return "\nTimes slower than alone, over all phases [95 % interval over rounds], or (range) of "
+           "fewer than 5:\n\n" +
            table.text(2);
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "benchmarks/paced_calls.hpp"
+#include "core/units.hpp"
 #include "parallel/crew.hpp"
 #include "parallel/wait.hpp"
 #include "storage/as_itself.hpp"
@@ -303,13 +304,15 @@ class Pass::Worker {
         if (!calls_.sync_each) {
             return accept(lane_.file->write(form_, expected(offset), place), offset);
         }
-        const double begin = session_.clock.now();
+        const CallStart begin = session_.clock.start_call();
         auto written = lane_.file->write(form_, expected(offset), place);
         if (written) {
             const Lap lap(session_.clock, done_.sync_seconds);
             written = lane_.file->sync();
         }
-        if (calls_.time_calls) done_.calls.add(session_.clock.now() - begin);
+        if (calls_.time_calls) {
+            done_.calls.add_nanoseconds(session_.clock.nanoseconds_since(begin));
+        }
         return accept(std::move(written), offset);
     }
 
@@ -355,7 +358,8 @@ class Pass::Worker {
     void wrong(std::int64_t offset, const Mismatch& bad) {
         Mismatch placed = bad;
         placed.offset = file_place(offset, bad.offset);
-        std::string text = fmt::format("{} of the {} bytes of this call", placed.text(), bytes_);
+        std::string text =
+            fmt::format("{} of the {} of this call", placed.text(), exact_size(bytes_));
         if (const auto name = lane_.file->name_of(placed.offset); !name.empty()) {
             text += counted_in_data(name);
         }

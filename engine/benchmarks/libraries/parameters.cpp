@@ -62,7 +62,7 @@ void Parameters::declare(OptionTable& table) {
         .metavar("NAME:K=V");
     declare_repetitions(table,
                         "of everything, in an order that is balanced for place and predecessor; a "
-                        "gain by hints needs two at least, for its interval");
+                        "gain by hints needs at least five, for its interval");
     table.choice("fsync", fsync, {{"on", study::Sync::beside}, {"off", study::Sync::none}},
                  "flush to storage before the close; a part of its own, not in the rates by the "
                  "definition");

@@ -82,7 +82,7 @@ class Records {
 
     void gain(const char* name, Json where, const std::optional<Gain>& found) {
         Figure f = figure(name, std::move(where),
-                          Metric::none("1", "a gain has no interval below two repetitions"));
+                          Metric::none("1", "a gain has no interval below five repetitions"));
         if (found) {
             f.metric = {found->mean, "1", true, {}};
             f.samples = SampleSummary{

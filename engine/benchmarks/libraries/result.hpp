@@ -57,7 +57,7 @@ class Comparison {
     std::optional<double> overhead(const Series& of) const;
     /// The series of writing with the highest rate, until on storage where files were flushed.
     const Series* fastest_write() const;
-    /// Nothing where fewer than two repetitions measured both: one has no interval.
+    /// Empty if fewer than five repetitions measured both, because they have no interval.
     std::optional<Gain> hint_gain(const Series& of) const;
     /// The same of each repetition's mean over all numbers of processes.
     std::optional<Gain> mean_hint_gain(const Point& point, bool write) const;

@@ -12,12 +12,11 @@
 namespace effio::overlap {
 namespace {
 
-/// With the half width of its 95 % interval, where there is one.
+/// With half of its 95 % interval, or the range of few values.
 std::string number(const std::vector<double>& values, const char* missing = "-") {
     if (values.empty()) return missing;
-    const double mean = samples_of(values).mean();
-    const auto half = half_width_of(values);
-    return half ? fmt::format("{:.2f} ± {:.2f}", mean, *half) : fmt::format("{:.2f}", mean);
+    const auto text = [](double value) { return fmt::format("{:.2f}", value); };
+    return text(samples_of(values).mean()) + precision_text(values, text);
 }
 
 class ConsoleView : public Observer {

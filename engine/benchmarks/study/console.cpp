@@ -15,13 +15,14 @@ namespace {
 /// The rate of the calls alone is shown if it is higher by this factor.
 constexpr double notably = 1.05;
 
-/// " ± 3 MB/s", or why there is no interval; empty if the values are equal (virtual time).
+/// " ± 3 MB/s", the range of few values, or why there is neither; empty if the values are equal
+/// (virtual time).
 std::string half_text(std::span<const double> values) {
     constexpr double digits = 1e-6;
     if (values.size() < 2) return " (one repetition: no interval)";
-    const auto half = half_width_of(values);
-    if (!half || *half < digits * arithmetic_mean(values)) return {};
-    return " ± " + format_rate(*half);
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    if (*high - *low < digits * arithmetic_mean(values)) return {};
+    return precision_text(values, format_rate);
 }
 
 /// More columns of rates than this are told in rows.
@@ -155,12 +156,11 @@ class ConsoleView : public Observer {
     void throughput(const Flow& flow) {
         const auto value = flow.value();
         if (!value) return;
-        const auto half = half_width_of(flow.values);
         const auto text = [&](double number) {
             return flow.what->unit == "B/s" ? format_rate(number) : fmt::format("{:.2f}", number);
         };
         console_.print(fmt::format("{}: {}{} ({})\n", flow.what->title, text(*value),
-                                   half ? " ± " + text(*half) : "", flow.where_text));
+                                   precision_text(flow.values, text), flow.where_text));
     }
 
     void scaling(const std::vector<Mean>& means) {
@@ -213,10 +213,12 @@ class ConsoleView : public Observer {
         std::vector<std::string> keys;
         for (const auto* mean : means) add(keys, row_of(*mean, wide));
         for (const auto& key : keys) table.row(row(means, key, heads, wide));
-        const bool repeated = std::any_of(means.begin(), means.end(),
-                                          [](const auto* mean) { return mean->rates.count() > 1; });
-        console_.print(fmt::format("\n{} in MB/s{}{}\n{}", peak ? "Peak" : "Mean rates",
-                                   repeated ? " ± half their 95 % intervals" : "",
+        std::int64_t most = 0;
+        for (const auto* mean : means) most = std::max(most, mean->rates.count());
+        const char* const precision = most >= RoundsInterval::least
+                                          ? " ± half their 95 % intervals"
+                                          : (most > 1 ? " (lowest to highest)" : "");
+        console_.print(fmt::format("\n{} in MB/s{}{}\n{}", peak ? "Peak" : "Mean rates", precision,
                                    shares ? " (per cent of the peak)" : "", table.text(2)));
     }
 
@@ -246,10 +248,8 @@ class ConsoleView : public Observer {
             const auto at = static_cast<std::size_t>(
                 std::find(heads.begin(), heads.end(), column_of(*mean, wide)) - heads.begin());
             if (mean->rates.count() == 0) continue;
-            rates[at] = fmt::format("{:.1f}", mean->rates.mean() / MB_per_s);
-            if (const auto half = half_width_of(mean->values())) {
-                rates[at] += fmt::format(" ± {:.1f}", *half / MB_per_s);
-            }
+            const auto mb = [](double rate) { return fmt::format("{:.1f}", rate / MB_per_s); };
+            rates[at] = mb(mean->rates.mean()) + precision_text(mean->values(), mb);
             if (const auto share = mean->share()) {
                 rates[at] +=
                     fmt::format(" ({:.0f}{} %)", 100 * *share, mean->is_above_peak() ? "*" : "");

@@ -16,26 +16,40 @@ Figure rate(const std::string& name, double value) {
     return f;
 }
 
-TEST(RoundFigures, the_mean_of_the_rounds_with_its_interval) {
+TEST(RoundFigures, the_mean_of_the_rounds_with_its_interval_or_range) {
     RoundFigures rounds;
-    for (const double value : {9.0, 10.0, 11.0}) {
+    const double d = std::sqrt(2.0);
+    for (const double value : {10 - d, 10.0, 10.0, 10.0, 10 + d}) {
         rounds.add(rate("a", value));
-        if (value < 11) rounds.add(rate("b", 7));
+        if (rounds.rounds() < 2) rounds.add(rate("b", value));
         rounds.end_round();
     }
     const auto figures = rounds.figures();
     ASSERT_EQ(figures.size(), 2U);
-    EXPECT_EQ(rounds.rounds(), 3);
+    EXPECT_EQ(rounds.rounds(), 5);
     const Figure& a = figures[0];
     EXPECT_DOUBLE_EQ(a.metric.value, 10);
-    EXPECT_EQ(a.samples->count, 3);
-    EXPECT_EQ(a.samples->min, 9);
-    EXPECT_NEAR(*a.samples->high95, 10 + 4.30265 / std::sqrt(3), 1e-5);
-    EXPECT_EQ(a.detail["interval"]["rounds"], 3);
+    EXPECT_EQ(a.samples->count, 5);
+    EXPECT_EQ(a.samples->min, 10 - d);
+    EXPECT_NEAR(*a.samples->high95, 10 + 2.776445 / std::sqrt(5), 1e-5);
+    EXPECT_EQ(a.detail["interval"]["rounds"], 5);
     EXPECT_EQ(a.detail["interval"]["drift"], false);
-    EXPECT_EQ(interval_text(a), "± 24.8 % (95 %, 3 rounds)");
-    EXPECT_EQ(figures[1].samples->count, 2);  // a part that was not measured in each round
-    EXPECT_EQ(interval_text(figures[1]), "± 0 % (95 %, 2 rounds)");
+    EXPECT_EQ(interval_text(a), "± 12.4 % (95 %, 5 rounds)");
+    // A part that was measured in two rounds: mean 10 - d/2, and its range.
+    const Figure& b = figures[1];
+    EXPECT_EQ(b.samples->count, 2);
+    EXPECT_FALSE(b.samples->low95);
+    EXPECT_EQ(b.detail["interval"]["none"], "2 rounds have a range only; an interval needs 5");
+    EXPECT_EQ(interval_text(b), "-7.61 % to 7.61 % (range of 2 rounds)");
+}
+
+TEST(RoundFigures, precision_is_half_an_interval_or_a_range) {
+    const auto text = [](double value) { return std::to_string(std::lround(value)); };
+    EXPECT_EQ(precision_text(std::vector{7.0}, text), "");
+    EXPECT_EQ(precision_text(std::vector{9.0, 7.0, 8.0, 8.0}, text), " (7 to 9)");
+    // Deviation 10, t(4) = 2.776, over the root of 5: 12.4.
+    const double d = 10 * std::sqrt(2.0);
+    EXPECT_EQ(precision_text(std::vector{-d, 0.0, 0.0, 0.0, d}, text), " ± 12");
 }
 
 TEST(RoundFigures, one_round_has_no_interval_and_says_why) {
@@ -92,11 +106,16 @@ TEST(RoundFigures, a_mean_tells_what_it_stands_on) {
                                     {"deviation", nullptr},
                                     {"low95", nullptr},
                                     {"high95", nullptr}}));
-    // 3 and 5: deviation sqrt(2), t(1) = 12.7062 times 1.
+    // 3 and 5: deviation sqrt(2), and too few for an interval.
     const Json two = mean_of(f, std::vector{3.0, 5.0}, "").to_json();
     EXPECT_DOUBLE_EQ(two["samples"]["deviation"].get<double>(), std::sqrt(2.0));
-    EXPECT_NEAR(two["samples"]["low95"].get<double>(), 4 - 12.7062, 1e-9);
-    EXPECT_NEAR(two["samples"]["high95"].get<double>(), 4 + 12.7062, 1e-9);
+    EXPECT_EQ(two["samples"]["low95"], nullptr);
+    EXPECT_EQ(two["detail"]["interval"]["none"],
+              "2 repetitions have a range only; an interval needs 5");
+    const Json five = mean_of(f, std::vector{3.0, 5.0, 4.0, 4.0, 4.0}, "").to_json();
+    const double half = 2.776445 * std::sqrt(0.5) / std::sqrt(5.0);
+    EXPECT_NEAR(five["samples"]["low95"].get<double>(), 4 - half, 1e-6);
+    EXPECT_NEAR(five["samples"]["high95"].get<double>(), 4 + half, 1e-6);
 }
 
 }  // namespace

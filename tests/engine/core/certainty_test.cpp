@@ -20,7 +20,7 @@ TEST(Certainty, one_value_is_never_known) {
     EXPECT_FALSE(are_apart(Values{100, 100}, once));
 }
 
-TEST(Certainty, intervals_are_students) {
+TEST(Certainty, few_values_are_judged_by_students_interval) {
     // 9 and 11: mean 10, deviation sqrt(2), half width 12.706 sqrt(2)/sqrt(2).
     const auto range = range95(Values{9, 11});
     ASSERT_TRUE(range);

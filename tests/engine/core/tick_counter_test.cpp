@@ -35,6 +35,22 @@ TEST(TickScale, counts_from_the_origin_in_both_directions) {
     EXPECT_DOUBLE_EQ(scale.seconds_at(4999), 999.999);
 }
 
+TEST(TickScale, ticks_become_rounded_nanoseconds_without_floating_point) {
+    TickScale scale{0, 0, 0.4e-9};  // 2.5 GHz
+    scale.set_nanoseconds();
+    EXPECT_EQ(scale.nanoseconds_in(0), 0U);
+    EXPECT_EQ(scale.nanoseconds_in(1), 0U);  // 0.4 ns
+    EXPECT_EQ(scale.nanoseconds_in(2), 1U);  // 0.8 ns
+    EXPECT_EQ(scale.nanoseconds_in(25), 10U);
+    // A day, and a counter that is behind.
+    EXPECT_EQ(scale.nanoseconds_in(std::uint64_t{216} * 1'000'000'000'000),
+              std::uint64_t{864} * 100'000'000'000);
+    EXPECT_EQ(scale.nanoseconds_in(std::uint64_t{0} - 3), 0U);
+    TickScale slow{0, 0, 10e-9};  // 100 MHz
+    slow.set_nanoseconds();
+    EXPECT_EQ(slow.nanoseconds_in(7), 70U);
+}
+
 TEST(UnusableTicks, only_a_kernel_that_uses_them_says_that_processors_agree) {
     EXPECT_NE(unusable_ticks("hpet"), "");
     EXPECT_NE(unusable_ticks("kvm-clock"), "");

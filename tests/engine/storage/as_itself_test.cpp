@@ -108,7 +108,7 @@ TEST_P(EveryByteFile, known_by_its_class_tells_what_failed_as_any_file_does) {
     const auto expected = file->read(at_own, buffer.bytes(), 60);
     const auto found = read_at(*file, buffer.bytes(), 60);
     ASSERT_FALSE(found);
-    EXPECT_EQ(found.error().cause, "moved 40 of 64 bytes without reporting an error");
+    EXPECT_EQ(found.error().cause, "moved 40 B of 64 B without reporting an error");
     EXPECT_EQ(found.error().text(), expected.error().text());
     EXPECT_EQ(found.error().offset, 60);
     const auto refused = file->write(at_own, buffer.bytes(), 0);

@@ -244,7 +244,7 @@ TEST_P(EveryByteFile, a_read_past_the_end_is_an_error_that_tells_what_came) {
     Buffer buffer(64);
     const auto read = file->read(at_own, buffer.bytes(), 60);
     ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().cause, "moved 40 of 64 bytes without reporting an error");
+    EXPECT_EQ(read.error().cause, "moved 40 B of 64 B without reporting an error");
     const bool posix = GetParam() == "posix" || GetParam() == "direct";
     const char* const other = GetParam() == "uring"  ? "io_uring read"
                               : GetParam() == "mmap" ? "read by mmap"

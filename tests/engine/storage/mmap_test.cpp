@@ -108,7 +108,7 @@ TEST_F(MappedFiles, that_are_read_only_or_empty_are_so) {
     Buffer data(page);
     const auto read = file->read({}, data.bytes(), 0);
     ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().cause, "moved 0 of 4096 bytes without reporting an error");
+    EXPECT_EQ(read.error().cause, "moved 0 B of 4 KiB without reporting an error");
     const auto written = file->write({}, data.bytes(), 8 * page);
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().system_code, EBADF);

@@ -223,23 +223,26 @@ TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
     told.add("hdf5", "none", 4, 4, 0);
     told.add("hdf5", "largeblock", 4, 2, 0);
     EXPECT_FALSE(gain_of(hinted));  // one has no interval
-    told.add("hdf5", "largeblock", 4, 1, 1);
-    EXPECT_FALSE(gain_of(hinted));  // the second has nothing beside it
-    // Twice as fast, then eight times: four times by the geometric mean.
+    for (const int repetition : {1, 2, 3, 4}) {
+        told.add("hdf5", "largeblock", 4, 1, repetition);
+        if (repetition > 1) told.add("hdf5", "none", 4, 4, repetition);
+    }
+    EXPECT_FALSE(gain_of(hinted));  // the second has nothing beside it, and four are too few
+    // Twice as fast, then eight times, then four times: four times by the geometric mean.
     told.add("hdf5", "none", 4, 8, 1);
     const auto gain = gain_of(hinted);
     ASSERT_TRUE(gain);
-    EXPECT_EQ(gain->repetitions, 2);
+    EXPECT_EQ(gain->repetitions, 5);
     EXPECT_NEAR(gain->mean, 3, 1e-12);
-    // Logarithms ln 4 -+ ln 2: half width t(1) ln 2, because s / sqrt(2) is half their distance.
-    const double half = 12.7062 * std::log(2.0);
-    EXPECT_NEAR(gain->low95, 4 * std::exp(-half) - 1, 1e-9);
-    EXPECT_NEAR(gain->high95 / (4 * std::exp(half) - 1), 1, 1e-9);
-    EXPECT_FALSE(gain->found());
+    // Logarithms ln 4 + {-1, 1, 0, 0, 0} ln 2: deviation ln 2 / sqrt(2), t(4) = 2.776445.
+    const double half = 2.776445 * std::log(2.0) / std::sqrt(10.0);
+    EXPECT_NEAR(gain->low95, 4 * std::exp(-half) - 1, 1e-6);
+    EXPECT_NEAR(gain->high95, 4 * std::exp(half) - 1, 1e-6);
+    EXPECT_TRUE(gain->found());
     EXPECT_FALSE(gain_of({"hdf5", "none", 96, 4}));
 
     // On eight processes no gain: the mean over both numbers is the root of each ratio.
-    for (const int repetition : {0, 1}) {
+    for (const int repetition : {0, 1, 2, 3, 4}) {
         told.add("hdf5", "none", 8, 4, repetition);
         told.add("hdf5", "largeblock", 8, 4, repetition);
     }
@@ -251,7 +254,7 @@ TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
 
 TEST(Libraries, a_steady_gain_is_found) {
     Told told;
-    for (const int repetition : {0, 1, 2}) {
+    for (const int repetition : {0, 1, 2, 3, 4}) {
         told.add("hdf5", "none", 4, 4 + 0.01 * repetition, repetition);
         told.add("hdf5", "aligned", 4, 2, repetition);
     }
