@@ -227,7 +227,7 @@ def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(
         place.mkdir(parents=True)
         model = f"rank-rate={100 if day < 5 else 80}MB/s,noise=0.01,noise-seed={day}"
         options = ["--backend=sim", f"--backend-options={model}", "--block=4MiB", "--transfer=1MiB"]
-        program = [str(any_engine.program), "ior", *options, "--repetitions=3", "--phases=write"]
+        program = [str(any_engine.program), "ior", *options, "--repetitions=5", "--phases=write"]
         target = place / "result.jsonl"
         subprocess.run(
             [*program, "--quiet", "--result", str(target)],

@@ -149,13 +149,24 @@ class Strike(NamedTuple):
             return bool(error["path"] == self.path)  # arrays have no offset
         if Path(self.path).name.startswith("."):
             return True  # the shared file pointer of an MPI library: data go to a wrong place
-        short = re.search(r"(?:too short:|the file holds) (\d+) (?:bytes|of)", error["cause"])
-        at = int(short[1]) if short else error["offset_bytes"]
+        at = _end_of_file(error["cause"])
+        if at is None:
+            at = error["offset_bytes"]
         return (
             error["path"] == self.path
             and at is not None
             and self.begin <= at < self.begin + self.bytes
         )
+
+
+def _end_of_file(cause: str) -> int | None:
+    """The size that a message says the file has: "100 B", "8 KiB", "4.004 KiB (4100 B)"."""
+    said = re.search(r"(?:too short:|the file holds) ([\d.]+) (\w+)(?: \((\d+) B\))?", cause)
+    if said is None:
+        return None
+    if said[3]:
+        return int(said[3])
+    return int(said[1]) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[said[2]]
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def test_two_that_fill_the_storage_get_half_of_it_each(mpi: Engine, tmp_path: Pa
     assert first.run["group"] == {"number": 1, "of": 2, "first_rank": 0}
     (write,) = first.measurements
     assert write["span"] == pytest.approx({"begin_seconds": 0.0, "end_seconds": 0.08})
-    assert "2.00 [2.00, 2.00]" in run.stdout
+    assert "2.00 (2.00 to 2.00)" in run.stdout
     assert tell(*load(tmp_path / "all.jsonl")).headline.value == pytest.approx(2.0)
 
 

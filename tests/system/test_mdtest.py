@@ -190,9 +190,8 @@ def test_phases_of_several_runs_share_a_kept_tree(
     second = phases("--phases", "stat,read", "--rank-shift", "1", "--count", "off")
     assert second.code == 0, second
     assert operations(second) == {"File stat": 80, "File read": 80}
-    wrong = phases("--phases", "stat")
-    assert wrong.code == 1, wrong  # 100 files lie there, not 80
-    assert "100 file names where 80" in wrong.stderr
+    part = phases("--phases", "stat")
+    assert part.code == 0, part  # 100 files are there: at least 80
     (tmp_path / "status").write_text("50\n")
     assert second.result.rows(access="read")[0]["cache"] is None  # nothing is read of empty files
     third = phases("--phases", "remove")

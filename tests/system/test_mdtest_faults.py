@@ -326,6 +326,7 @@ def test_a_tree_that_somebody_swaps(
     assert {path.name: path.read_text() for path in there.iterdir()} == dict.fromkeys(
         names, "precious"
     )
-    assert put == "ln -s" or f"which stays: {tree}" in run.stderr
+    assert run.result.end is not None
+    assert put == "ln -s" or f"which stays: {tree}" in run.result.end["errors"][-1]["cause"]
     # The run's own files are still in the directory to which they were moved.
     assert sorted(path.name for path in (tmp_path / "away").iterdir()) == names

@@ -163,7 +163,7 @@ def test_chunks_that_are_smaller_than_a_block_are_remarked(
         (24, struct.pack("<i", -1), None, "number of tasks -1", 24),
         (-8, struct.pack("<q", 1 << 40), None, "the tail is said to begin at", 1096),
         (1084, struct.pack("<q", 1 << 61), None, "1 rows of chunks end at 2305843009213695", 1096),
-        (1084, struct.pack("<q", -5), None, "the chunks of task 0 have -5 bytes", 1084),
+        (1084, struct.pack("<q", -5), None, "the chunks of task 0 have -5 B", 1084),
     ],
 )
 def test_what_a_later_file_says_is_judged_like_the_first(

@@ -385,9 +385,9 @@ def judge(folder: RunFolder, outcome: watch.Outcome) -> Outcome:
         ExitCode.ENVIRONMENT,
         ExitCode.RESULTS,
     }
-    spoken = any(line.startswith("effio-mpi") for line in outcome.last_words)
+    spoken = [line for line in outcome.last_words if line.startswith(watch.ENGINE_SAYS)]
     if known and spoken:
-        return ended(_REFUSED, ExitCode(outcome.code), "the engine refused to run; see above")
+        return ended(_REFUSED, ExitCode(outcome.code), spoken[-1].removeprefix(watch.ENGINE_SAYS))
     reason = f"the launcher ended before the engine started ({how})"
     if words := refusal.first_of(outcome.last_words):
         reason = f"{reason}: {words}"

@@ -38,7 +38,7 @@ _MAX_LOGGED_LINE = 1 << 20
 # A rank that hangs in a call of a file system (FUSE, NFS) cannot leave, and its launcher waits.
 _ENGINE_HANGS = ("effio: hung: ", "effio-mpi: hung: ")  # the sentinel of a rank; the run
 _TO_LEAVE_SECONDS = 20.0
-_ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
+ENGINE_SAYS = "effio-mpi: "  # its last line, where a run did not end as "done"
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ class Watch:
                 outcome.engine_spoke = True
                 self._view.status(status)
                 self._keep_progress(line)
-            elif outcome.last_words and outcome.last_words[-1].startswith(_ENGINE_SAYS):
+            elif outcome.last_words and outcome.last_words[-1].startswith(ENGINE_SAYS):
                 outcome.afterwords.append(line)
             elif line:
                 outcome.last_words = [*outcome.last_words[-19:], line]

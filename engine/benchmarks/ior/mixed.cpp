@@ -85,10 +85,10 @@ Agreed Runner::write_around(const Task& phase, const std::vector<std::int64_t>& 
     return agree(session_, comm_, m.outcome);
 }
 
-bool Runner::prepare_mixed(const Task& task) {
-    if (!shows_lost_writes()) return true;
+Agreed Runner::prepare_mixed(const Task& task) {
+    if (!shows_lost_writes()) return {};
     const std::vector<std::int64_t> all(task.transfers.size(), 0);
-    return !note(write_around(task, all, true));
+    return write_around(task, all, true);
 }
 
 void Runner::complete_mixed(const Task& task, const PassDone& pass) {

@@ -219,7 +219,8 @@ void Runner::read_phase(Task task) {
     }
     task.owner = partners.owner;
     task.transfers = transfers_of(partners, task.transfer);
-    if (mixes && !prepare_mixed(task)) return;
+    const Agreed prepared = mixes ? prepare_mixed(task) : Agreed{};
+    if (note(prepared)) return;
     Outcome mine;
     Cold cold = cold_of(task);
     if (!order_.on_my_node(task.owner)) cold.reads_of_another_node();
@@ -230,6 +231,7 @@ void Runner::read_phase(Task task) {
     Measured m = measure(task, &cold);
     if (m.seen.cache) m.seen.cache->holes = holes;
     PhaseResult result = sum_up(task, m);
+    result.add(prepared);
     result.remark_on(holes_remark(holes));
     result.ranks_on_own_node =
         comm_.sum(order_.on_my_node(task.owner) ? std::int64_t{1} : std::int64_t{0});

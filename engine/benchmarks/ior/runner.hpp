@@ -68,7 +68,7 @@ class Runner {
     /// each worker on. Writes the phase's data, or (`inverted`) the data with all bits inverted.
     Agreed write_around(const Task& phase, const std::vector<std::int64_t>& first, bool inverted);
     /// Collective, before the phase: writes inverted data; false if the run stops.
-    bool prepare_mixed(const Task& task);
+    Agreed prepare_mixed(const Task& task);
     /// Collective, after the phase: writes the data of the transfers that it did not reach.
     void complete_mixed(const Task& task, const PassDone& pass);
     Task verification_of(const Task& phase, int distance) const;

@@ -79,8 +79,10 @@ Result<Setup> Mdtest::set_up(const Job& job) const {
     s.nodes = job.topology.nodes;
     s.host = job.session.host;
     s.date = utc_now();
-    for (const double node : comm.gather(static_cast<double>(job.topology.node))) {
-        s.node_of_rank.push_back(static_cast<int>(node));
+    if (job.session.classic) {  // its text has them
+        for (const double node : comm.gather(static_cast<double>(job.topology.node))) {
+            s.node_of_rank.push_back(static_cast<int>(node));
+        }
     }
     for (const auto n : parameters_.ranks) {
         if (n <= comm.size()) continue;

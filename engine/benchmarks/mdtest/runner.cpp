@@ -81,7 +81,7 @@ Ending Runner::run() {
     for (const auto& [place, until_ci] : repeated_) until_ci.tell(session_, "mdtest", place);
     Ending ending = ending_of(error_, interrupted_, "phases", 0, {});
     if (error_) {
-        ending.reason = fmt::format("{} errors, first: {}", errors_, error_->text());
+        ending.reason = fmt::format("{}, first: {}", count_of(errors_, "error"), error_->text());
         if (left_ && left_->operation != error_->operation) {
             ending.errors.push_back(*left_);
             ending.reason += "; " + left_->text();

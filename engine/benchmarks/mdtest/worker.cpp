@@ -158,6 +158,8 @@ void Worker::work(double start, double stonewall_seconds) {
     }
     tally_.standing.done = pace_->done();
     tally_.standing.seconds = iteration_.session.clock.now() - start;
+    // What looks at the files after the phase prepares it anew.
+    reads_kept_ = std::min(steps_kept_, pace_->done());
 }
 
 void Worker::wear_out(std::int64_t count) {
@@ -425,8 +427,6 @@ void Worker::each_path(const Phase& phase, const std::function<void(const std::s
 }
 
 void Worker::verify(const Phase& phase) {
-    const std::int64_t in_memory =
-        phase.action == Action::read ? std::min(steps_kept_, pace_->done()) : 0;
     prepare(phase);
     const std::int64_t bytes = iteration_.parameters.bytes_to_read();
     auto failed = failed_reads_.begin();
@@ -436,7 +436,7 @@ void Worker::verify(const Phase& phase) {
             continue;
         }
         aim_at_item(step);
-        if (step < in_memory) {
+        if (step < reads_kept_) {
             tally_.of_timed_reads += bytes;
             compare_data(kept(step));
             continue;

@@ -144,6 +144,7 @@ class Worker {
     Buffer read_;
     Buffer kept_;
     std::int64_t steps_kept_ = 0;             ///< the first ones of a phase that reads
+    std::int64_t reads_kept_ = 0;             ///< of them, done in the last phase
     std::vector<std::int64_t> failed_reads_;  ///< steps among them, in order
     Tally tally_;
     double start_ = 0;
