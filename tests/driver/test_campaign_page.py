@@ -15,7 +15,7 @@ from driver import made
 from driver.conftest import Effio
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
-from effio.report.campaign import campaign_report, evidence_text, runs_of
+from effio.report.campaign import campaign_report, evidence_text, measured_points, runs_of
 from effio.report.model import Figure, Table
 from effio.report.registry import teller_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
@@ -74,6 +74,19 @@ def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
     points = next(b for s in report.sections for b in s.blocks if isinstance(b, Table))
     assert len(points.rows) == 6
     assert report.findings[0].text.startswith("18 runs of 6 points")
+
+
+def test_runs_with_different_numbers_have_no_mean(tmp_path: Path) -> None:
+    for day, name, rate in ((1, "write", 10 * MB), (2, "read", 90 * MB)):
+        _run(tmp_path, day, None)
+        (folder,) = tmp_path.glob(f"202601{day:02d}*")
+        run = made.run_line(benchmark="ior", started=f"2026-01-{day:02d}T00:00:00Z")
+        number = made.figure(f"{name}_bandwidth", rate, benchmark="ior", where={})
+        made.write(folder / "result.jsonl", made.numbered([run, number, made.end()]))
+    points = measured_points(runs_of(Store(tmp_path).folders(), "nightly", every=True))
+    assert [(p.figure, p.values) for p in points] == [
+        ("write_bandwidth", [10 * MB]), ("read_bandwidth", [90 * MB]),
+    ]  # fmt: skip
 
 
 RULES = """schema = "effio-rules/1"

@@ -4,7 +4,7 @@ the page, equal the records of the result, for every kind of figure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,38 +12,12 @@ import pytest
 from playwright.sync_api import Browser
 
 from driver import made
+from driver.drawn import drawn, page_of
 from driver.test_report_arrays import libraries_lines
 from driver.test_report_study import MB, RATES, made_lines
 from effio.report.build import tell
-from effio.report.html import render
-from effio.report.model import Axis, Figure, Headline, Panel, Report, Section, Series
+from effio.report.model import Axis, Figure, Panel, Report, Series
 from effio.store.reader import read_result
-
-# Of each trace: name, places, values and the ends of whiskers; of stacked bars the lengths, of heat
-# maps the rows, of Kiviat diagrams the values and not where they are on the screen.
-DRAWN = """id => document.querySelector(`#${id} .plot`).data.map(t => ({
-  name: t.name ?? "",
-  x: t.type === "heatmap" ? t.x : t.orientation === "h" ? t.y : t.x,
-  y: t.customdata ?? (t.type === "heatmap" ? t.z : t.orientation === "h" ? t.x : t.y),
-  high: t.error_y ? t.error_y.array.map((up, i) => t.y[i] === null ? null : t.y[i] + up) : [],
-  low: t.error_y ? t.error_y.arrayminus.map((d, i) => t.y[i] === null ? null : t.y[i] - d) : [],
-  colors: t.type === "heatmap" ? [t.zmin, t.zmax, t.colorbar.ticktext] : null,
-}))"""
-
-
-def _drawn(browser: Browser, folder: Path, report: Report) -> dict[str, list[Mapping[str, Any]]]:
-    target = folder / "page.html"
-    target.write_text(render([report], ["made"]))
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(target.as_uri())
-    page.wait_for_selector("html[data-drawn]", state="attached")
-    found = {f.id: page.evaluate(DRAWN, f"r1-{f.id}") for f in report.figures()}
-    page.close()
-    return found
-
-
-def _page_of(*figures: Figure) -> Report:
-    return Report("m", "made", Headline("made", 1.0, "1"), [], [Section("s", "S", figures)])
 
 
 def _told(folder: Path, lines: list[made.Line]) -> Report:
@@ -64,10 +38,10 @@ def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:
         "heatmap", "heat", "", "heatmap", Axis("other groups"), Axis("group", low=0.92, high=1.0),
         {"": [Panel("", [], ["p", "q"], ["r", "s"], grid)]},
     )  # fmt: skip
-    drawn = _drawn(
+    seen = drawn(
         browser,
         tmp_path,
-        _page_of(
+        page_of(
             figure("curves", [Series("s", [1.0, 2.0, 4.0], [2e6, None, 8e6], **whiskers)]),
             figure("bars", [Series("s", names, [2e6, None, 8e6], **whiskers)]),
             figure("stacked", [Series("s", names, [1.0, 2.0, 3.0]),
@@ -77,16 +51,16 @@ def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:
         ),
     )  # fmt: skip
     for kind, x in (("curves", [1, 2, 4]), ("bars", names)):
-        (curve,) = drawn[kind]
+        (curve,) = seen[kind]
         assert (curve["x"], curve["y"]) == (x, [2e6, None, 8e6])
         assert curve["high"] == [4e6, None, 9e6]
         # A rate is not below zero, even where its interval is.
         assert curve["low"] == [1e6, None, 0]
-    assert [(t["name"], t["x"], t["y"]) for t in drawn["stacked"]] == [
+    assert [(t["name"], t["x"], t["y"]) for t in seen["stacked"]] == [
         ("s", names, [1, 2, 3]), ("t", names, [0.5, 0, 7]),
     ]  # fmt: skip
-    assert [t["y"] for t in drawn["radar"]] == [[0.5, 1, 2, 0.5]]
-    (squares,) = drawn["heatmap"]
+    assert [t["y"] for t in seen["radar"]] == [[0.5, 1, 2, 0.5]]
+    (squares,) = seen["heatmap"]
     assert squares["y"] == grid
     low, high, ticks = squares["colors"]
     assert (low, high) == (0.92, 1.0)
@@ -95,9 +69,9 @@ def test_each_kind_draws_its_values(browser: Browser, tmp_path: Path) -> None:
 
 def test_a_study_draws_its_intervals(browser: Browser, tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
-    drawn = _drawn(browser, tmp_path, report)
+    seen = drawn(browser, tmp_path, report)
     for name, factor in (("sequential write", 1), ("sequential read", 2)):
-        (curve,) = [t for t in drawn["study-rates"] if t["name"] == name]
+        (curve,) = [t for t in seen["study-rates"] if t["name"] == name]
         rates = [factor * rate * MB for rate in RATES.values()]
         assert curve["y"] == rates
         # low95 and high95 of the records are 0.8 and 1.2 of the mean.
@@ -107,13 +81,13 @@ def test_a_study_draws_its_intervals(browser: Browser, tmp_path: Path) -> None:
 
 def test_libraries_draw_their_gains_and_layers(browser: Browser, tmp_path: Path) -> None:
     lines = libraries_lines()
-    drawn = _drawn(browser, tmp_path, _told(tmp_path, lines))
+    seen = drawn(browser, tmp_path, _told(tmp_path, lines))
     (mean,) = [line for line in lines if line.get("name") == "hint_gain_mean"]
-    (gain,) = drawn["hint-gain"]
+    (gain,) = seen["hint-gain"]
     assert gain["y"] == [mean["metric"]["value"]]
     assert gain["low"] == pytest.approx([mean["samples"]["low95"]])
     assert gain["high"] == pytest.approx([mean["samples"]["high95"]])
-    layers = {t["name"]: dict(zip(t["x"], t["y"], strict=True)) for t in drawn["layers"]}
+    layers = {t["name"]: dict(zip(t["x"], t["y"], strict=True)) for t in seen["layers"]}
     # Each bar is the library's whole time: the sum of what the records say of its layers.
     whole = {name: sum(part[name] for part in layers.values()) for name in layers["hdf5"]}
     assert whole == {"hdf5": 2.5, "mpiio": 2.0, "posix": 1.25}
@@ -123,7 +97,7 @@ def test_no_measured_point_is_above_the_roof(browser: Browser, tmp_path: Path) -
     lines = made_lines()
     # Its rate leaves out half of the total, as where a definition takes the calls alone.
     lines[1]["rate"]["value"] = 2 * lines[1]["bytes"] / 1.0
-    roof = {t["name"]: t for t in _drawn(browser, tmp_path, _told(tmp_path, lines))["roofline"]}
+    roof = {t["name"]: t for t in drawn(browser, tmp_path, _told(tmp_path, lines))["roofline"]}
     (slope,) = [t for name, t in roof.items() if name.endswith("the most seen")]
     for access in ("write", "read"):
         for x, y in zip(roof[access]["x"], roof[access]["y"], strict=True):

@@ -129,7 +129,11 @@ def own_figure(run: Judged) -> FigureRecord | None:
 
 def own_interval(run: Judged) -> Interval | None:
     """Of the run's one number, as the engine computed it."""
-    figure = own_figure(run)
+    return interval_of(own_figure(run))
+
+
+def interval_of(figure: FigureRecord | None) -> Interval | None:
+    """The interval that a figure has within its run."""
     samples = figure.samples if figure is not None else None
     if samples is None or samples.low95 is None or samples.high95 is None:
         return None
@@ -142,7 +146,9 @@ def measured_points(runs: Sequence[Judged]) -> list[Measured]:
     for run in runs:
         headline, axes = teller_of(run.result.benchmark).headline(run.result), axes_of(run)
         unit = headline.unit
-        point = found.setdefault((*axes.items(), unit), Measured(axes, headline.name, unit))
+        # Runs of one point may have different figures as their number, which have no mean.
+        key = (*axes.items(), headline.name, unit)
+        point = found.setdefault(key, Measured(axes, headline.name, unit))
         point.runs += 1
         if headline.value is not None and headline.valid is not False:
             point.values.append(headline.value)

@@ -13,7 +13,8 @@ from effio.campaign.file import Chart, load, load_shipped, shipped
 from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge.samples import Judged
-from effio.report.campaign import axes_of, interval_over, number_of, place_of
+from effio.judge.statistics import Interval
+from effio.report.campaign import axes_of, interval_of, interval_over, number_of, place_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
 from effio.store.folder import Store
@@ -26,13 +27,15 @@ NOTHING = "–"  # replaces a coordinate that a value does not have
 @dataclass(frozen=True)
 class Measured:
     """A number with its coordinates as text. `bytes`: what it moved, 0 if that is not known.
-    `valid`: a figure can have a number that its definition does not accept."""
+    `valid`: a figure can have a number that its definition does not accept. `own`: the interval
+    that a figure has within its run."""
 
     at: Mapping[str, str]
     number: float
     unit: str
     bytes: int = 0
     valid: bool = True
+    own: Interval | None = None
 
 
 @dataclass
@@ -77,7 +80,8 @@ def values_of(chart: Chart, runs: Sequence[Judged]) -> Iterator[Measured]:
             for f in run.result.figures_named(chart.figure):
                 at = {**axes, "access": text_of(f.where.get("access")), **_where(f.where)}
                 if f.metric.value is not None and _wanted(chart, at):
-                    yield Measured(at, f.metric.value, f.metric.unit, 0, f.valid is not False)
+                    valid, within = f.valid is not False, interval_of(f)
+                    yield Measured(at, f.metric.value, f.metric.unit, 0, valid, within)
             continue
         for m in run.result.measurements:
             own = {"access": m.access, "pattern": m.pattern, "ranks": str(m.ranks)}
@@ -150,7 +154,7 @@ def _series(
 ) -> Series:
     places = sorted(spots, key=place_of)
     numbers = [spots[x].numbers for x in places]
-    intervals = [interval_over(some, None) for some in numbers]
+    intervals = [interval_over(spots[x].numbers, spots[x].values[0].own) for x in places]
     ends = [
         (i.low, i.high) if i else (min(some), max(some)) if len(some) > 1 else (None, None)
         for i, some in zip(intervals, numbers, strict=True)

@@ -205,7 +205,7 @@ def _notes(some: Sequence[Line]) -> list[str]:
             filter(
                 None,
                 (
-                    f"{line.verdict.text} {line.reason}".strip(),
+                    ": ".join(filter(None, (line.verdict.text, line.reason))),
                     f"95 % interval {_range(line)}" if line.ratio else "",
                 ),
             )
