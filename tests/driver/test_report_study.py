@@ -90,6 +90,43 @@ def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
     assert "sequential write, block 1 MiB, copies 1" in headline.context
 
 
+def _with_rates(count: int, low: float = 0.8, high: float = 1.2) -> list[made.Line]:
+    """The means of this many repetitions, with these parts of them as interval."""
+    lines = made_lines()
+    for line in lines:
+        if line.get("name") == "bandwidth":
+            value = line["metric"]["value"]
+            line["samples"] |= {"count": count, "low95": low * value, "high95": high * value}
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "doubt"),
+    [
+        (_with_rates(3), ""),
+        (_with_rates(1), "measured once"),
+        # 20 and 80 MB/s, each from a tenth to five times of it.
+        (_with_rates(3, 0.1, 5.0), "the 95 % intervals overlap"),
+    ],
+)
+def test_what_is_highest_is_said_with_its_doubt(
+    tmp_path: Path, lines: list[made.Line], doubt: str
+) -> None:
+    report = _told(tmp_path, lines)
+    said = f"not known to be the highest: {doubt}" if doubt else ""
+    assert said in report.headline.context
+    assert ("not known" in report.headline.context) is bool(doubt)
+    (shares,) = [f.text for f in report.findings if "reaches" in f.text]
+    assert shares.startswith("Best: ") is not bool(doubt)
+    assert (f"; whether they differ is not known: {doubt}." in shares) is bool(doubt)
+    lines[0]["study"]["headline"] = "strongest and weakest"
+    best = next(line for line in lines if line.get("name") == "io_bench")
+    best["detail"]["weakest"] = _where(64 * KIB, "write")
+    context = _told(tmp_path, lines).headline.context
+    for word in ("strongest", "weakest"):
+        assert (f"not known to be the {word}: {doubt}" in context) is bool(doubt)
+
+
 def test_a_declared_headline_names_its_access_and_the_other_ones(tmp_path: Path) -> None:
     """The highest read rate is twice the highest write rate; both are named with their access."""
     lines = made_lines()

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.generic import headline_of
 from effio.report.model import Block, Finding, Headline, Section
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
@@ -28,6 +29,7 @@ from effio.report.study.rates import (
 )
 from effio.store.details import Detail, Rows
 from effio.store.reader import Result
+from effio.store.records import Figure as FigureRecord
 
 
 class _Throughput(Detail):
@@ -53,8 +55,17 @@ class _Best(Detail):
     weakest: dict[str, Any] | None = None
 
 
-def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline:
-    """The rate at a place, as a claim about the measurements there."""
+def _rivals(result: Result, place: dict[str, Any]) -> list[FigureRecord]:
+    """The mean rates of the same kind of access."""
+    found = result.figures_named("bandwidth")
+    return [f for f in found if f.metric.value and access_of(f) == str(place.get("access"))]
+
+
+def _rate_headline(
+    name: str, result: Result, place: dict[str, Any], word: str = "highest"
+) -> Headline:
+    """The rate at a place, as a claim about the measurements there. `word`: what it was chosen
+    for."""
     figure = next(
         (f for f in result.figures_named("bandwidth") if f.where == place),
         result.figure(result.benchmark.replace("-", "_")),
@@ -73,6 +84,7 @@ def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline
     alone = Rate.of(figure).transfer_rate_bytes_per_second
     if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
         where.append(f"the calls alone {fmt.rate(alone)}")
+    where.append(certainty.doubt_of_first(figure, _rivals(result, place), word))
     headline = Headline(
         name,
         figure.metric.value,
@@ -151,19 +163,15 @@ class StudyTeller:
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """The strongest and the weakest pattern, both for the access of the strongest."""
         access = fmt.plain(place.get("access", ""), 40)
-        headline = _rate_headline(f"strongest pattern, {access}", result, place)
-        rates = [
-            f
-            for f in result.figures_named("bandwidth")
-            if f.metric.value is not None and access_of(f) == str(place.get("access"))
-        ]
+        headline = _rate_headline(f"strongest pattern, {access}", result, place, "strongest")
+        rates = _rivals(result, place)
         own = result.figure(result.benchmark.replace("-", "_"))
         weakest = _Best.of(own).weakest if own is not None else None
         if weakest is None and rates:
             weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
         if weakest is None or weakest == place:
             return headline
-        low = _rate_headline("", result, weakest)
+        low = _rate_headline("", result, weakest, "weakest")
         text = f"; weakest: {low.shown()} {low.context}"
         return replace(
             headline,
