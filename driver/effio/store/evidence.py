@@ -49,7 +49,9 @@ MESSAGES = "messages"
 
 
 def is_reading(access: str) -> bool:
-    return "read" in access.lower() and "readdir" not in access.lower()
+    """Whether it only reads: the verdict on a read-modify-write is that of its writes."""
+    words = access.lower()
+    return "read" in words and "readdir" not in words and "write" not in words
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.generic import headline_of
 from effio.report.model import Block, Finding, Headline, Section
+from effio.report.study.answers import (
+    Study,
+    answer_tables,
+    cells_of,
+    division_findings,
+)
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
 from effio.report.study.peak import peak_figure
 from effio.report.study.rates import (
@@ -30,23 +34,6 @@ from effio.report.study.rates import (
 from effio.store.details import Detail, Rows
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-
-
-class _Throughput(Detail):
-    name: str = ""
-    passes: list[tuple[str, str]] = Field(default_factory=list)
-
-
-class _Study(Detail):
-    """The study as described in the run line: the figures that answer its question."""
-
-    headline: str = ""
-    throughputs: Rows[_Throughput] | None = None
-
-    @classmethod
-    def of_run(cls, result: Result) -> _Study:
-        study = result.run.extra.get("study")
-        return cls.model_validate(study) if isinstance(study, dict) else cls()
 
 
 class _Best(Detail):
@@ -98,7 +85,7 @@ def _rate_headline(
 
 class StudyTeller:
     def headline(self, result: Result) -> Headline:
-        declared = _Study.of_run(result).headline
+        declared = Study.of_run(result).headline
         if declared == "throughputs" and (told := self._throughputs(result)) is not None:
             return told
         figure = result.figure(result.benchmark.replace("-", "_"))
@@ -129,36 +116,27 @@ class StudyTeller:
 
     def _throughputs(self, result: Result) -> Headline | None:
         """Things per second: the first in full, the others next to it."""
-        names = [t.name for t in _Study.of_run(result).throughputs or ()]
+        told_of = Study.of_run(result).throughputs or ()
+        names = [t.name for t in told_of]
         found = [f for name in names for f in result.figures_named(name)[:1] if f.metric.value]
         if not found:
             return None
         first, *others = found
-        told = [
+        more = [
             f"{fmt.plain(f.name, 40).replace('_', ' ')}"
             f" {fmt.quantity(f.metric.value, f.metric.unit)}"
             for f in others
         ]
-        told += [place_of(first, coordinates(result)), common.context_of(result)]
+        told = [place_of(first, coordinates(result)), common.context_of(result)]
         headline = Headline(
             fmt.plain(first.name, 40).replace("_", " "),
             first.metric.value,
             first.metric.unit,
-            ", ".join(part for part in told if part),
+            "; ".join([", ".join(part for part in told if part), *more]),
             anchor="study",
         )
-        parts = {
-            (p[0], p[1])
-            for t in _Study.of_run(result).throughputs or ()
-            if t.name == first.name
-            for p in t.passes
-        }
-        cells = [
-            m
-            for m in result.measurements
-            if (m.pattern, m.access) in parts and common.lies_at(m.where, first.where)
-        ]
-        return common.claimed(headline, result, cells, first)
+        parts = {(p[0], p[1]) for t in told_of if t.name == first.name for p in t.passes}
+        return common.claimed(headline, result, cells_of(result, first, parts), first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """The strongest and the weakest pattern, both for the access of the strongest."""
@@ -183,6 +161,7 @@ class StudyTeller:
         limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
         return [
             *([limit] if limit is not None else []),
+            *division_findings(result),
             *peak_findings(result, coordinates(result)),
             *scaling_findings(result, coordinates(result)),
             *enough_findings(result, coordinates(result)),
@@ -195,7 +174,8 @@ class StudyTeller:
         axes = coordinates(result)
         figure = rate_figure(rates, axes)
         share = peak_figure(result, axes)
-        blocks: list[Block] = [f for f in (figure, share) if f is not None]
+        blocks: list[Block] = [*answer_tables(result, axes)]
+        blocks += [f for f in (figure, share) if f is not None]
         blocks.append(rate_table(result, axes))
         return [Section("study", "Rates", blocks)]
 
