@@ -15,11 +15,12 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.launch import job
-from effio.store import proof
+from effio.store import proof, shared_probes
 from effio.store.clean import RefusedRunError, leftovers
-from effio.store.folder import RunFolder, now_utc, this_process
+from effio.store.folder import RunFolder, Store, now_utc, this_process
 from effio.store.reader import read_result
 from effio.store.run_record import RunRecord
+from effio.store.shared_probes import probes_of
 from effio.store.tidy import tidy
 
 TOKEN = "0123456789abcdef0123456789abcdef"
@@ -238,3 +239,67 @@ def test_a_campaign_says_what_it_removes(tmp_path: Path, victim: Path) -> None:
     assert said == ["removed 1 file of a (1 B):", f"  {victim}/left"]
     assert sorted(p.name for p in victim.iterdir()) == ["thesis.tex"]
     assert read_result(run.result_path).status == "unfinished"
+
+
+PROBE = ".effio-shared-" + TOKEN
+
+
+def test_the_file_of_a_check_of_nodes_is_found(
+    effio: Effio, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill while nodes looked for it: the run has neither manifest nor mark, nor a result."""
+    folder = RunFolder(effio.cwd / "effio-runs/20260101T000000Z-ior")
+    folder.path.mkdir(parents=True)
+    folder.path.parent.chmod(0o755)
+    other = victim / ".effio-shared-of-somebody"  # not such a name
+    used = victim / f"{PROBE[:-1]}e"  # not empty
+    (victim / PROBE).touch()
+    other.touch()
+    used.write_text("x")
+    (victim / f"{PROBE[:-1]}d").symlink_to("thesis.tex")
+    _record(folder)
+    record = folder.record()
+    assert record is not None
+    record.data_directories = [str(victim)]
+    folder.write_record(record)
+    soon = effio.call("clean", "--yes")
+    assert f"left alone: {victim}/{PROBE}: less than a minute old" in soon.stderr
+    assert "nothing is left of any run" in soon.stdout
+    monkeypatch.setattr(shared_probes, "_IN_USE_NS", 0)
+    copied = effio.cwd / "effio-runs/20260101T000001Z-ior"
+    shutil.copytree(folder.path, copied)  # a claim, as from an archive
+    assert probes_of(RunFolder(copied)) == ([], [])
+    assert [item.path.name for item in probes_of(folder)[0]] == [PROBE]
+    record.created = "2999-01-01T00:00:00Z"
+    folder.write_record(record)
+    assert probes_of(folder)[1][-1].why == "older than the run: not made by it"
+    record.created = now_utc()
+    folder.write_record(record)
+    done = effio.call("clean", "--yes", folder.id)
+    assert done.stdout == f"remove {victim}/{PROBE} (0 B)\n", done
+    assert done.stderr.count("left alone") == done.stderr.count("not an empty plain file") == 2
+    assert not (victim / PROBE).exists()
+    (victim / PROBE).touch()
+    said: list[str] = []
+    assert job.adopt(folder, lambda one: tidy(one, said.append)) == ""  # a campaign is resumed
+    assert said[:2] == [f"removed 1 file of {folder.id} (0 B):", f"  {victim}/{PROBE}"]
+    left = {path.name for path in victim.iterdir()}
+    assert left == {"thesis.tex", other.name, used.name, f"{PROBE[:-1]}d"}
+
+
+def test_directories_of_a_plan_are_those_of_its_groups_as_well() -> None:
+    plan = {
+        "needed_directories": ["/a", 7, "broken\ufffd"],
+        "groups": [{"plan": {"needed_directories": ["/a/group-1"]}}, {"plan": None}, None],
+    }
+    assert list(shared_probes.directories_in(plan)) == ["/a", "/a/group-1"]
+    assert list(shared_probes.directories_in({"groups": 3})) == []
+
+
+def test_a_job_records_where_its_nodes_will_look(with_engine: Effio, victim: Path) -> None:
+    words = ("ior", "--ranks", "2", "--dir", victim, "--batch", "slurm")
+    assert with_engine.call("run", *words).returncode == 0
+    (folder,) = Store(with_engine.cwd / "effio-runs").folders()
+    record = folder.record()
+    assert record is not None
+    assert record.data_directories == [str(victim)]

@@ -58,11 +58,12 @@ def test_a_wrong_command_is_a_usage_error(effio: Effio) -> None:
 def test_runs(kept: Effio) -> None:
     lines = kept.call("runs").stdout.splitlines()
     assert lines[0].split() == ["id", "run", "benchmark", "state", "start", "took", "ranks",
-                                "headline", "value", "verdict", "where"]  # fmt: skip
+                                "headline", "value", "interval", "verdict", "where"]  # fmt: skip
     started = made.run_line()["started"]
     assert lines[1].split()[1:] == [FIRST, "b-eff-io", "done", started, "60.0", "s", "2",
-                                    "b_eff_io", "300.0", "MB/s", "not", "valid,", "mixed", "ext4",
-                                    "/"]  # fmt: skip
+                                    "b_eff_io", "300.0", "MB/s", "not", "a", "mean", "of",
+                                    "repetitions:", "no", "interval", "not", "valid,", "mixed",
+                                    "ext4", "/"]  # fmt: skip
     assert lines[3].split()[1:] == ["20260303T000000Z-b-eff-io", "b-eff-io", "planned",
                                     "2026-03-03T00:00:00Z"]  # fmt: skip
     rows = [

@@ -104,6 +104,7 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
         "25.00 MB/s",
     )
     assert report.headline.context == "on 2 ranks, hdf5"
+    assert report.headline.counts == "writes, in memory or on storage: not known"
     text = "\n".join(f.text for f in report.findings)
     assert "25.00 MB/s, 25 % of the number by the definition" in text
     assert "Writing spent 75 % of its time in: sync to storage." in text
@@ -120,6 +121,52 @@ def test_flash_io_tells_what_the_definition_leaves_out(tmp_path: Path) -> None:
     assert stacks["unknowns"] == [0.8, 0.0]
     assert stacks["data"] == [0.0, 0.4]
     render([report], ["told.jsonl"])
+
+
+def test_the_evidence_of_a_synced_rate_is_that_after_the_sync(tmp_path: Path) -> None:
+    """By the definition the clock stops before the sync, when a part is still in memory."""
+    lines = flash_lines()
+    lines[1]["cache"] = {"verdict": "cache", "storage_fraction": 0.01, "unwritten_bytes": 0}
+    lines[5]["samples"] = {"count": 1}
+    report = _told(tmp_path, lines)
+    assert report.headline.basis() == "writes until on storage; one repetition: no interval"
+    (card,) = [f for f in report.findings if f.card == "cache"]
+    assert card.text.startswith("On storage: 100 % of the bytes written")
+    # Without the sync's rate the number is that of the definition.
+    del lines[5]
+    assert _told(tmp_path, lines).headline.counts == "writes into memory"
+
+
+def test_the_fastest_write_is_a_claim_about_its_own_files(tmp_path: Path) -> None:
+    def report(rates: dict[str, list[float]]) -> Report:
+        lines = libraries_lines()
+        written = []
+        for library, some in rates.items():
+            where = {k: v for k, v in _point(library).items() if k != "access"}
+            for n, rate in enumerate(some):
+                line = _measurement("libraries", "write", "weak", {"data": 1.0}, where=where)
+                line |= {"repetition": n + 1, "rate": {**line["rate"], "value": 900 * MB}}
+                line["detail"] = {"synced_bandwidth_bytes_per_second": rate * MB}
+                line["cache"] = {"verdict": "cache", "unwritten_bytes": 0}
+                written.append(line)
+        lines[1:2] = written
+        (best,) = [line for line in lines if line.get("name") == "libraries"]
+        best["detail"]["until_on_storage"] = True
+        return _told(tmp_path, lines)
+
+    once = report({"fortran-fpp": [100.0], "hdf5": [20.0]}).headline
+    assert once.basis() == "writes until on storage; one repetition: no interval"
+    assert once.context.endswith("; not known to be the fastest: measured once")
+    few = report({"fortran-fpp": [99.0, 101.0], "hdf5": [20.0, 21.0]}).headline
+    assert few.interval == "99.00 MB/s to 101.0 MB/s (range of 2)"
+    assert few.context.endswith("; not known to be the fastest: it has no interval")
+    around = [98.0, 101.0, 99.0, 102.0, 100.0]
+    known = report({"fortran-fpp": around, "hdf5": [x - 50 for x in around]}).headline
+    # t(0.975, 4) √2.5 / √5 is 1.96 of 100.
+    assert known.interval == "± 1.96 % (95 %)"
+    assert known.context == "fortran-fpp, hints none, 2 ranks"
+    alike = report({"fortran-fpp": around, "hdf5": [x - 1 for x in around]}).headline
+    assert alike.context.endswith("; not known to be the fastest: the 95 % intervals overlap")
 
 
 def test_wrong_values_of_a_restart_are_bad_news(tmp_path: Path) -> None:
@@ -140,6 +187,7 @@ def libraries_lines() -> list[made.Line]:
     def rate(library: str, value: float, hints: str = "none", processes: int = 2) -> made.Line:
         where = _point(library, hints, processes)
         samples = {"count": 3, "min": value / 2, "max": 2 * value}
+        samples |= {"low95": 0.95 * value, "high95": 1.05 * value}
         line = _figure("library_bandwidth", value, where, mean_seconds=100 * MB / value)
         return {**line, "samples": samples}
 
@@ -180,6 +228,7 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
         "Writing time over fortran-fpp, on 2 processes: mpiio +100 % (96³ cells) at best,"
         " hdf5 +150 % (96³ cells)" in text
     )
+    assert "hdf5 +150 % (96³ cells) at worst." in text
     assert _drawn(report, "overhead").title == "Overhead over fortran-fpp"
     # The interval of +50 % reaches from -10 % to +150 %: it may be none.
     hints = next(f for f in report.findings if "largeblock" in f.text)
@@ -199,6 +248,27 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
     row = next(r for r in _block(report, "Points").rows if r[1:4] == ["hdf5", "largeblock", 2])
     assert row[-3:] == [0.5, -0.1, 1.5]
     render([report], ["told.jsonl"])
+
+
+def _overhead_text(tmp_path: Path, **samples: Any) -> str:
+    lines = libraries_lines()
+    for line in lines:
+        if line.get("name") == "library_bandwidth":
+            line["samples"] |= samples
+    return next(f.text for f in _told(tmp_path, lines).findings if "Writing time over" in f.text)
+
+
+def test_overheads_are_best_and_worst_only_if_they_are_apart(tmp_path: Path) -> None:
+    over = "Writing time over fortran-fpp, on 2 processes"
+    assert _overhead_text(tmp_path, count=1) == (
+        f"{over}: mpiio +100 % (96³ cells; measured once), hdf5 +150 % (96³ cells; measured once);"
+        " whether these two differ is not known: measured once."
+    )
+    # 45 to 48 MB/s of mpiio and hdf5 are in both intervals; fortran-fpp has 100 MB/s.
+    text = _overhead_text(tmp_path, low95=30 * MB, high95=48 * MB)
+    assert text.endswith("; whether these two differ is not known: the 95 % intervals overlap.")
+    text = _overhead_text(tmp_path, low95=None, high95=None)
+    assert "mpiio +100 % (96³ cells; it has no interval)" in text
 
 
 def test_parts_of_a_library_s_time_sum_to_the_whole(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def made_lines() -> list[made.Line]:
             by_repetition_bytes_per_second=[10 * GB, 8 * GB],
             repetitions_mean_bytes_per_second=9 * GB,
             repetitions_spread_fraction=2 / 9,
-            repetitions_half_width95_bytes_per_second=12.7 * GB,
+            repetitions_half_width95_bytes_per_second=0.9 * GB,
             random_rings_factor95=1.03,
             longest_lengths_shortened=[True, False],
         ),
@@ -175,6 +175,20 @@ def test_sentences(tmp_path: Path) -> None:
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     for finding in report.findings:
         assert finding.anchor in places | {""}, finding.text
+
+
+def test_no_difference_is_stated_that_repetitions_have_too(tmp_path: Path) -> None:
+    lines = made_lines()
+    (official,) = [line for line in lines if line.get("name") == "b_eff"]
+    # t(0.975, 1) is 12.7: two repetitions of 10 and 8 GB/s say nothing of a loss of 75 %.
+    official["detail"]["repetitions_half_width95_bytes_per_second"] = 12.7 * GB
+    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    assert "whether they differ is not known: repetitions alone differ by 141%" in text
+    assert "alone would give" not in text
+    official["detail"]["by_repetition_bytes_per_second"] = [10 * GB]
+    text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
+    assert "whether they differ is not known: measured once" in text
+    assert "alone would give" not in text
 
 
 def test_the_heat_map(tmp_path: Path) -> None:

@@ -58,15 +58,33 @@ def test_the_cards_of_the_first_screen(tmp_path: Path) -> None:
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     text = _texts(_told(tmp_path, made.b_eff_io()))
-    # Type values are 4 × the smallest chunk's rate.
-    assert "write: shared is slowest with 20.00 MB/s, separated fastest with 160.0 MB/s" in text
-    assert "(8.00 times)" in text
+    # Type values are 4 × the smallest chunk's rate; one round does not show which is slowest.
+    said = "write: from 20.00 MB/s (shared) to 160.0 MB/s (separated), 8.00 times, measured once"
+    assert said in text
     # 1 KiB at an eighth of 2 MiB, in write and read of four types; every size with 8 bytes more at
     # half the rate: 11 curves with three pairs each.
     assert "a factor 8.00 (8.00 to 8.00 with 95 % confidence, 8 pairs of rows): latency" in text
     assert "cost a factor 2.00 (2.00 to 2.00 with 95 % confidence, 33 pairs of rows)" in text
     # A figure that is not valid is no ground for a tick.
     assert "the whole memory is written" not in text
+
+
+def _in_rounds(lines: list[made.Line], share: float = 0.05) -> list[made.Line]:
+    """Five rounds, with this share of each number as half its interval."""
+    for line in lines:
+        if line["kind"] == "figure" and (value := line["metric"]["value"]):
+            ends = {"low95": (1 - share) * value, "high95": (1 + share) * value}
+            line["samples"] = {"count": 5, **ends}
+    return lines
+
+
+def test_the_slowest_type_is_named_where_intervals_are_apart(tmp_path: Path) -> None:
+    text = _texts(_told(tmp_path, _in_rounds(made.b_eff_io())))
+    assert "write: shared is slowest with 20.00 MB/s, separated fastest with 160.0 MB/s" in text
+    assert "(8.00 times)" in text
+    # 20 ± 16 and 160 ± 128 MB/s.
+    text = _texts(_told(tmp_path, _in_rounds(made.b_eff_io(), 0.8)))
+    assert "8.00 times, the 95 % intervals overlap" in text
 
 
 def _valid(lines: list[made.Line]) -> list[made.Line]:
@@ -122,9 +140,12 @@ def test_alignment_that_costs_nothing_is_said_so(tmp_path: Path) -> None:
 
 
 def test_scaling_is_told_with_its_figure(tmp_path: Path) -> None:
-    assert "the best value is" not in _texts(_told(tmp_path, made.two_partitions()))
+    assert "Scaling" not in _texts(_told(tmp_path, made.two_partitions()))
     report = _told(tmp_path, _valid(made.two_partitions()))
-    assert "the best value is that of 2 ranks; with 4 ranks it is 50 % of it" in _texts(report)
+    said = "Scaling: the value that counts is that of 2 ranks; with 4 ranks it is 50 % of it"
+    assert f"{said}, which is not known to be less: measured once." in _texts(report)
+    report = _told(tmp_path, _in_rounds(_valid(made.two_partitions())))
+    assert f"{said}." in _texts(report)
     series = {s.name: s for s in _figure(report, "scaling").variants[""][0].series}
     assert list(series["b_eff_io"].x) == [2.0, 4.0]
     assert list(series["b_eff_io"].y) == [300e6, 150e6]

@@ -110,11 +110,14 @@ def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
         slow_down(1, 1.2, 0.9, 1.6, access="write", pattern=""),
     )
     assert "No phase is slower next to another group than chance explains." in texts(told)
+    assert told.headline.context.endswith("; not known to be slower than alone")
+    assert told.headline.interval.startswith("0.900 to 1.60 (95 %, ")
 
 
 def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
     told = report(tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern=""))
     assert any(t.endswith("in a single round: chance is not ruled out.") for t in texts(told))
+    assert told.headline.interval == "one round: no interval"
 
 
 def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:

@@ -165,6 +165,13 @@ def test_sentences(tmp_path: Path) -> None:
     assert "With 8 B only every 3th rank took part in pairs (12 of them)" in text
     assert "The slowest pair has 10 % of the fastest one's bandwidth" in text
     assert "a process has 12 % of the bandwidth of a pair that is alone" in text
+    assert "alone: the pairs were disturbed" not in text
+    for line in lines:
+        if line["kind"] == "measurement" and "random" in line["pattern"]:
+            line["rate"]["value"] *= 100
+            line["seconds"]["total"] = {k: v / 100 for k, v in line["seconds"]["total"].items()}
+    faster = " ".join(f.text for f in _told(tmp_path, lines).findings)
+    assert "a pair that is alone: the pairs were disturbed, so the share is not known." in faster
     assert "In 1 of 5 rings the measurements differ by more than 25 %, at most by 50 %" in text
     assert "random 1 with 2 000 000 B" in text
     # 4 ranks on the 4 CPUs of each node: nothing to say. And nothing was to be read back.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from driver import made
 from effio.report.build import tell
 from effio.report.html import render
-from effio.report.model import Figure, Report, Table
+from effio.report.model import Figure, Quantity, Report, Table
 from effio.store.reader import read_result
 
 MB = 1_000_000
@@ -84,10 +85,52 @@ def _told(tmp_path: Path, lines: list[made.Line]) -> Report:
     return tell("told", result, result.remarks)
 
 
+def _tables(report: Report, title: str) -> list[Table]:
+    blocks = [b for s in report.sections for b in s.blocks]
+    return [b for b in blocks if isinstance(b, Table) and b.title == title]
+
+
 def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert headline.shown() == "80.00 MB/s"
     assert "sequential write, block 1 MiB, copies 1" in headline.context
+
+
+def _with_rates(count: int, low: float = 0.8, high: float = 1.2) -> list[made.Line]:
+    """The means of this many repetitions, with these parts of them as interval."""
+    lines = made_lines()
+    for line in lines:
+        if line.get("name") == "bandwidth":
+            value = line["metric"]["value"]
+            line["samples"] |= {"count": count, "low95": low * value, "high95": high * value}
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "doubt"),
+    [
+        (_with_rates(3), ""),
+        (_with_rates(1), "measured once"),
+        # 20 and 80 MB/s, each from a tenth to five times of it.
+        (_with_rates(3, 0.1, 5.0), "the 95 % intervals overlap"),
+    ],
+)
+def test_what_is_highest_is_said_with_its_doubt(
+    tmp_path: Path, lines: list[made.Line], doubt: str
+) -> None:
+    report = _told(tmp_path, lines)
+    said = f"not known to be the highest: {doubt}" if doubt else ""
+    assert said in report.headline.context
+    assert ("not known" in report.headline.context) is bool(doubt)
+    (shares,) = [f.text for f in report.findings if "reaches" in f.text]
+    assert shares.startswith("Best: ") is not bool(doubt)
+    assert (f"; whether they differ is not known: {doubt}." in shares) is bool(doubt)
+    lines[0]["study"]["headline"] = "strongest and weakest"
+    best = next(line for line in lines if line.get("name") == "io_bench")
+    best["detail"]["weakest"] = _where(64 * KIB, "write")
+    context = _told(tmp_path, lines).headline.context
+    for word in ("strongest", "weakest"):
+        assert (f"not known to be the {word}: {doubt}" in context) is bool(doubt)
 
 
 def test_a_declared_headline_names_its_access_and_the_other_ones(tmp_path: Path) -> None:
@@ -148,16 +191,105 @@ def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path:
     passes = [["sequential", "write"]]
     names = ("images_per_second", "chain_bandwidth")
     lines[0]["study"]["throughputs"] = [{"name": n, "passes": passes} for n in names]
+    lines[0]["study"] |= {"preset": "test0", "calibrated": True}
+    files = made.figure("files_per_second", 212.9, "op/s", benchmark="io-bench",
+                        where=_where(64 * KIB, "write"))  # fmt: skip
+    lines.insert(-1, files | {"samples": {"count": 1}})
     # The axis of the copies does not apply to them.
     where = {"block_bytes": 64 * KIB}
     for name, value, unit in zip(names, (21.8, 82_592_091.0), ("images/s", "B/s"), strict=True):
         line = made.figure(name, value, unit, benchmark="io-bench", where=where)
         line["samples"] = {"count": 1}
         lines.insert(-1, line)
-    headline = _told(tmp_path, made.numbered(lines)).headline
+    report = _told(tmp_path, made.numbered(lines))
+    headline = report.headline
     assert headline.shown() == "21.80 images/s"
-    assert headline.context.startswith("chain bandwidth 82.59 MB/s, block 64 KiB, on ")
+    assert headline.context.startswith("block 64 KiB, on ")
+    assert headline.context.endswith("; chain bandwidth 82.59 MB/s")
     assert headline.interval == "one repetition: no interval"
+    # The page and `effio show` have them as tables, with where the bytes of their passes were.
+    (answers,) = _tables(report, "Answers")
+    once, over = "one repetition: no interval", "sequential write"
+    assert [list(row) for row in answers.rows] == [
+        ["images per second", "block 64 KiB", Quantity(21.8, "images/s"), once, "on storage", over],
+        [
+            "chain bandwidth",
+            "block 64 KiB",
+            Quantity(82_592_091.0, "B/s"),
+            once,
+            "on storage",
+            over,
+        ],
+    ]
+    (per_second,) = _tables(report, "Files per second")
+    assert [list(row) for row in per_second.rows] == [["64 KiB", "1", over, 212.9, once]]
+    text = " ".join(f.text for f in report.findings)
+    assert "The amounts are those of preset test0, calibrated: " in text
+
+
+def test_each_access_has_its_strongest_and_its_weakest_pattern(tmp_path: Path) -> None:
+    """Of what was on storage, if anything was: a rate of memory is not the strongest."""
+    lines = made_lines()
+    lines[0]["study"]["headline"] = "strongest and weakest"
+    fast = _rate(64 * KIB, "write", 900.0)[0]
+    fast["where"]["pattern"] = "in memory"
+    lines[3:3] = [fast]
+    for n, (pattern, verdict) in enumerate((("sequential", "device"), ("in memory", "cache"))):
+        for block in RATES:
+            cell = _measurement("write") | {"pattern": pattern, "repetition": 5 + n}
+            cell["where"] = {"block_bytes": block, "copies": 1}
+            lines[2:2] = [cell | {"cache": {"verdict": verdict}}]
+    (table,) = _tables(_told(tmp_path, made.numbered(lines)), "Strongest and weakest patterns")
+    assert [list(row)[:5] for row in table.rows] == [
+        ["write", "strongest", 80 * MB, "sequential", "block 1 MiB, copies 1"],
+        ["write", "weakest", 20 * MB, "sequential", "block 64 KiB, copies 1"],
+        ["read", "strongest", 160 * MB, "sequential", "block 1 MiB, copies 1"],
+        ["read", "weakest", 40 * MB, "sequential", "block 64 KiB, copies 1"],
+    ]
+    assert table.rows[0][6] == "on storage"
+    assert _tables(_told(tmp_path, made_lines()), "Strongest and weakest patterns") == []
+
+
+def test_tiles_are_counted_along_x_and_y(tmp_path: Path) -> None:
+    lines = made_lines()
+    lines[0]["study"]["extents"] = [
+        {"tiles": 3, "dataset_elements": 3072}, {"tiles": 2, "dataset_elements": 1536},
+    ]  # fmt: skip
+    text = [f.text for f in _told(tmp_path, lines).findings]
+    assert "3 × 2 tiles (x × y) of a dataset of 3072 × 1536 elements." in text
+
+
+@pytest.mark.parametrize("sizes", [1, 2])
+def test_two_kinds_of_calls_are_compared_in_one_figure(tmp_path: Path, sizes: int) -> None:
+    """Independent and collective: bars next to each other, or curves in the same color."""
+    lines = made_lines()
+    lines[0]["study"] = {"axes": [AXES[0], {"name": "calls", "title": "calls", "unit": ""}]}
+    kept = list(RATES)[:sizes]
+    rates = [x for x in lines if x.get("name") == "bandwidth" and x["where"]["block_bytes"] in kept]
+    more = []
+    for name, factor in (("independent", 1), ("collective", 3)):
+        for line in json.loads(json.dumps(rates)):
+            line["where"]["calls"] = name
+            line["metric"]["value"] *= factor
+            more.append(line)
+    lines = [lines[0], *more, lines[-1]]
+    figure = next(
+        f for f in _told(tmp_path, made.numbered(lines)).figures() if f.id == "study-rates"
+    )
+    ((panel,),) = figure.variants.values()
+    if sizes == 1:
+        names = ["sequential write", "sequential read"]
+        assert [(s.name, list(s.x), list(s.y)) for s in panel.series] == [
+            ("independent", names, [20 * MB, 40 * MB]), ("collective", names, [60 * MB, 120 * MB]),
+        ]  # fmt: skip
+        return
+    curves = {s.name: (list(s.y), s.style, s.dashed) for s in panel.series}
+    assert curves == {
+        "sequential write, independent": ([20 * MB, 80 * MB], 0, False),
+        "sequential read, independent": ([40 * MB, 160 * MB], 1, False),
+        "sequential write, collective": ([60 * MB, 240 * MB], 0, True),
+        "sequential read, collective": ([120 * MB, 480 * MB], 1, True),
+    }
 
 
 def test_rates_stand_over_the_first_axis_that_varies(tmp_path: Path) -> None:

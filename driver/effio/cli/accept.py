@@ -13,6 +13,7 @@ import click
 from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.kept import shortener
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
@@ -89,7 +90,7 @@ def acceptance_data(acceptance: Acceptance) -> dict[str, Any]:
 @click.argument("rules", metavar="RULES", shell_complete=complete_rules)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_sides)
 @click.option(
-    "--submission", metavar="FILE", type=click.Path(dir_okay=False),
+    "--submission", metavar="FILE", type=PlacePath(dir_okay=False),
     help="TOML with descriptions of systems and with projections (docs/accept.md)",
 )  # fmt: skip
 @click.option(
@@ -103,7 +104,7 @@ def acceptance_data(acceptance: Acceptance) -> dict[str, Any]:
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="every table in full")
 @table_format()
-@click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
+@click.option("--page", metavar="FILE", type=PlacePath(dir_okay=False), help="write an HTML page")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -10,6 +10,7 @@ import click
 from effio import text as fmt
 from effio.cli.complete import complete_sides
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.errors import EffioError
 from effio.judge.gather import files_of
 from effio.store import archive
@@ -43,7 +44,7 @@ def _all_of(word: str, store: Store) -> list[RunFolder]:
 @click.command("archive")
 @click.argument("runs", metavar="[RUN]...", nargs=-1, shell_complete=complete_sides)
 @click.option(
-    "-o", "--output", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+    "-o", "--output", required=True, metavar="FILE", type=PlacePath(dir_okay=False),
     help="a file that does not exist yet, as study.tar.gz",
 )  # fmt: skip
 @click.pass_context

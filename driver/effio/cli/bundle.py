@@ -13,6 +13,7 @@ import click
 from effio.cli.accept import based
 from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.engine.kept import Kept, kept_of
 from effio.errors import EffioError
@@ -94,7 +95,7 @@ def _texts(material: object, runs: list[Judged]) -> dict[str, str | bytes]:
 @click.command("bundle")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_sides)
 @click.option(
-    "-o", "--output", required=True, metavar="DIR", type=click.Path(),
+    "-o", "--output", required=True, metavar="DIR", type=PlacePath(),
     help="a folder that does not exist yet",
 )  # fmt: skip
 @click.option(
@@ -102,12 +103,12 @@ def _texts(material: object, runs: list[Judged]) -> dict[str, str | bytes]:
     help="judge the runs by these rules as well (as effio accept)",
 )  # fmt: skip
 @click.option(
-    "--submission", metavar="FILE", type=click.Path(dir_okay=False),
+    "--submission", metavar="FILE", type=PlacePath(dir_okay=False),
     help="TOML: title, submitter, systems, projections, audit trail (docs/bundle.md)",
 )  # fmt: skip
 @click.option(
     "--include", "included", metavar="FILE", multiple=True,
-    type=click.Path(exists=True, dir_okay=False),
+    type=PlacePath(exists=True, dir_okay=False),
     help="a further file: a build log, a description of changes",
 )  # fmt: skip
 @click.pass_context

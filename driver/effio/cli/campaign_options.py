@@ -12,6 +12,7 @@ from effio import text as fmt
 from effio.campaign.order import Asked
 from effio.cli.complete import complete_point
 from effio.cli.options import GroupedOption
+from effio.cli.places import PlacePath
 
 
 class Size(click.ParamType[int]):
@@ -52,7 +53,7 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
     return [
         option(
             "-d", "--dir", "directory", metavar="DIR",
-            type=click.Path(file_okay=False),
+            type=PlacePath(file_okay=False),
             help="directory for the data files; must exist" + _default("the file's, or ."),
         ),
         option(

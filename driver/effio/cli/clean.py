@@ -14,10 +14,12 @@ import click
 from effio import text as fmt
 from effio.cli.complete import complete_run
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
 from effio.store import clean
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, files_of_turns
 from effio.store.reader import Result, ResultError, read_result
+from effio.store.shared_probes import probes_of
 
 
 def _busy_directories(store: Store) -> dict[Path, str]:
@@ -50,12 +52,13 @@ def _listing(path: Path) -> list[Result]:
     return [result for result in results if result.run.manifest is not None]
 
 
-def _seen(parts: Sequence[_Part], kept_too: bool) -> list[clean.Leftover]:
+def _seen(parts: Sequence[_Part], kept_too: bool, folder: RunFolder | None) -> list[clean.Leftover]:
     """What would be removed; what is refused is listed with its reason."""
-    found: dict[Path, clean.Leftover] = {}
-    alone: dict[Path, clean.Kept] = {}
-    for result, directory, folder in parts:
-        ours, untouched = clean.leftovers(result, directory, kept_too, folder)
+    probes, others = probes_of(folder) if folder is not None else ([], [])
+    found = {item.path: item for item in probes}
+    alone = {item.path: item for item in others}
+    for result, directory, its_folder in parts:
+        ours, untouched = clean.leftovers(result, directory, kept_too, its_folder)
         found |= {item.path: item for item in ours}
         alone |= {item.path: item for item in untouched}
     # A turn's file may be older than the next turn, which uses its name again.
@@ -93,7 +96,7 @@ def _remove(files: Sequence[clean.Leftover], dry: bool, yes: bool) -> int:
 @click.option(
     "--dir",
     "directory",
-    type=click.Path(exists=True, file_okay=False),
+    type=PlacePath(exists=True, file_okay=False),
     metavar="DIR",
     help="where the data are, if the result does not say it in full",
 )
@@ -116,13 +119,16 @@ def command(
     store = Store(runs_directory(ctx))
     busy = _busy_directories(store)
     if run is None:
-        files = [file for folder in store.folders() for file in _of_folder(folder, busy)]
+        every = (file for folder in store.folders() for file in _of_folder(folder, busy))
+        files = list({file.path: file for file in every}.values())
         failed = _remove(files, dry_run, yes)
         if not files:
             click.echo("nothing is left of any run")
     else:
-        name, parts = _named(store, run, directory, busy)
-        files = _seen(parts, kept)
+        name, parts, folder = _named(store, run, directory, busy)
+        files = _seen(parts, kept, folder)
+        if not parts and not files:
+            raise EffioError(f"{name} lists no files: it never got as far as creating any")
         failed = _remove(files, dry_run, yes)
         if not files:
             places = ", ".join(dict.fromkeys(fmt.plain(directory) for _, directory, _ in parts))
@@ -135,13 +141,9 @@ def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftov
     """Of a run that did not end in order."""
     if folder.state() in ("running", "planned", "submitted", "done"):
         return []
-    try:
-        listing = _listing(folder.result_path)
-    except ResultError:
-        return []
     parts: list[_Part] = []
     try:
-        for result in listing:
+        for result in _listing_of(folder):
             if result.run.manifest is not None and result.run.manifest.keep:
                 continue
             where = clean.directory_of(result, folder)
@@ -150,9 +152,17 @@ def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftov
                 click.echo(f"left alone: {fmt.plain(where)}: {at_work} is at work there", err=True)
                 continue
             parts.append((result, where, _as_folder(folder)))
-        return _seen(parts, False)
+        return _seen(parts, False, folder)
     except EffioError as error:
         click.echo(f"left alone: {fmt.plain(folder.id)}: {error}", err=True)
+        return []
+
+
+def _listing_of(folder: RunFolder) -> list[Result]:
+    """Nothing of a run that was killed before it had a result."""
+    try:
+        return _listing(folder.result_path)
+    except ResultError:
         return []
 
 
@@ -163,14 +173,14 @@ def _as_folder(folder: RunFolder) -> RunFolder | None:
 
 def _named(
     store: Store, run: str, directory: str | None, busy: Mapping[Path, str]
-) -> tuple[str, list[_Part]]:
+) -> tuple[str, list[_Part], RunFolder | None]:
     found = store.find(run)
     if isinstance(found, RunFolder) and found.state() == "running":
         raise EffioError(f"{found.id} is still running")
-    listing = _listing(found.result_path if isinstance(found, RunFolder) else found)
+    without = isinstance(found, RunFolder) and not found.has_result
+    path = found.result_path if isinstance(found, RunFolder) else found
+    listing = [] if without else _listing(path)
     name = found.id if isinstance(found, RunFolder) else str(found)
-    if not listing:
-        raise EffioError(f"{name} lists no files: it never got as far as creating any")
     folder = _as_folder(found) if isinstance(found, RunFolder) else None
     if directory and len(listing) > 1:
         raise EffioError(
@@ -183,4 +193,4 @@ def _named(
         if where.resolve() in busy:
             raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
         parts.append((result, where, folder))
-    return name, parts
+    return name, parts, folder

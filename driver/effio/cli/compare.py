@@ -13,6 +13,7 @@ from effio import text as fmt
 from effio.cli.complete import complete_run, complete_sides
 from effio.cli.kept import shortener
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.show import print_section
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
@@ -96,9 +97,9 @@ def _print_changes(comparisons: Sequence[Comparison]) -> None:
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="every table in full")
 @table_format()
-@click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
+@click.option("--page", metavar="FILE", type=PlacePath(dir_okay=False), help="write an HTML page")
 @click.option(
-    "--junit", metavar="FILE", type=click.Path(dir_okay=False),
+    "--junit", metavar="FILE", type=PlacePath(dir_okay=False),
     help="write JUnit XML: a loss is a failure",
 )  # fmt: skip
 @click.pass_context

@@ -19,6 +19,7 @@ import click
 import effio
 from effio import text as fmt
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.tables import table_format, write_tables
 from effio.engine.discover import find_engine, find_engines
 from effio.errors import EffioError, ExitCode, pip_install
@@ -184,7 +185,7 @@ def _abilities(directory: Path, form: Form) -> None:
 @click.option(
     "--dir",
     "directory",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=PlacePath(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
     help="only what the file system of this directory can do, found with small files",
 )

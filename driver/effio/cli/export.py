@@ -13,6 +13,7 @@ import click
 
 from effio.cli.complete import complete_sides
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
@@ -96,7 +97,7 @@ def _text(rows: Sequence[Row], form: str) -> str:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
+    type=PlacePath(dir_okay=False),
     metavar="FILE",
     help="a file that does not exist yet  [default: standard output]",
 )

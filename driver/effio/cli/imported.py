@@ -11,6 +11,7 @@ from effio import text as fmt
 from effio.cli.complete import complete_tag
 from effio.cli.main import runs_directory
 from effio.cli.note import checked_tags
+from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.errors import EffioError
 from effio.imports import formats
@@ -19,7 +20,7 @@ from effio.store.folder import Store
 
 
 @click.command("import")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=PlacePath())
 @click.option(
     "--tag", "tags", multiple=True, metavar="WORD", shell_complete=complete_tag,
     help="give all of them this tag, for instance the system's name; may be repeated",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from effio.cli.places import PlacePath
 from effio.cli.streams import say, tell
 from effio.config.first import Found, campaign_text, site_text
 from effio.engine.discover import PROGRAM, find_engine
@@ -43,7 +44,7 @@ def _found() -> Found:
 
 
 @click.command("init")
-@click.argument("directory", metavar="[DIR]", default=".", type=click.Path(file_okay=False))
+@click.argument("directory", metavar="[DIR]", default=".", type=PlacePath(file_okay=False))
 @click.option(
     "--campaign", "name", metavar="NAME", default="study.toml", show_default=True,
     help="what the campaign's file is called",

@@ -14,6 +14,7 @@ import click
 
 import effio
 from effio import text as fmt
+from effio.cli.places import PlacePath
 from effio.cli.streams import speak_ascii
 from effio.errors import EffioError, ExitCode
 
@@ -103,7 +104,7 @@ class Commands(click.Group):
 @click.option(
     "--runs",
     metavar="DIR",
-    type=click.Path(file_okay=False),
+    type=PlacePath(file_okay=False),
     help="where runs are kept  [default: EFFIO_RUNS, the site's setting, or ./effio-runs]",
 )
 @click.pass_context
@@ -115,9 +116,10 @@ def cli(ctx: click.Context, runs: str | None) -> None:
 def runs_directory(ctx: click.Context) -> Path:
     """Where runs are kept, by option, environment, site.toml or habit."""
     from effio.config.site import load_site
+    from effio.store.answering import must_answer
 
     named = ctx.find_root().obj or os.environ.get("EFFIO_RUNS") or load_site().results.runs
-    return Path(named).expanduser() if named else Path("effio-runs")
+    return must_answer(Path(named).expanduser() if named else Path("effio-runs"))
 
 
 def complain(error: EffioError) -> None:

@@ -13,6 +13,7 @@ import click
 import effio
 from effio import text as fmt
 from effio.cli.options import GroupedOption, help_text
+from effio.cli.places import PlacePath
 from effio.cli.streams import tell
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.discover import find_engine
@@ -159,7 +160,7 @@ def command_pages() -> Mapping[str, str]:
 
 
 @click.command("man")
-@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False))
+@click.argument("directory", metavar="DIR", type=PlacePath(file_okay=False))
 @click.option("--commands-only", is_flag=True, help="not those of the engine's benchmarks")
 @click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
 def command(directory: str, commands_only: bool, engine: str | None) -> None:

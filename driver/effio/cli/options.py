@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from effio.cli.places import PlacePath
 from effio.engine.description import BenchmarkInfo, OptionInfo
 
 # The driver gives these itself.
@@ -77,9 +78,9 @@ def _type_of(option: OptionInfo) -> click.ParamType[Any]:
     if option.choices:
         return click.Choice(option.choices)
     if option.metavar == "DIR":
-        return click.Path(file_okay=False)
+        return PlacePath(file_okay=False)
     if option.metavar in ("FILE", "PATH"):
-        return click.Path()
+        return PlacePath()
     return click.STRING
 
 

@@ -11,6 +11,7 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
@@ -145,10 +146,10 @@ def _write(target: str, text: str) -> None:
 
 
 @click.command("profile")
-@click.argument("sources", metavar="[X]...", nargs=-1, type=click.Path())
+@click.argument("sources", metavar="[X]...", nargs=-1, type=PlacePath())
 @click.option("--blank", is_flag=True, help="print the form of the questionnaire, to fill in")
 @click.option(
-    "--campaign", metavar="FILE", type=click.Path(dir_okay=False),
+    "--campaign", metavar="FILE", type=PlacePath(dir_okay=False),
     help="write the campaign that imitates it",
 )  # fmt: skip
 @click.option(
@@ -156,13 +157,13 @@ def _write(target: str, text: str) -> None:
     help=f"of the campaign  [default: {REPETITIONS}]",
 )  # fmt: skip
 @click.option(
-    "--save", metavar="FILE", type=click.Path(dir_okay=False),
+    "--save", metavar="FILE", type=PlacePath(dir_okay=False),
     help="write all that is known as a form, to be corrected and read again",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="write over files that are there")
 @click.option("--all", "everything", is_flag=True, help="every table in full")
 @table_format()
-@click.option("--page", metavar="FILE", type=click.Path(dir_okay=False), help="write an HTML page")
+@click.option("--page", metavar="FILE", type=PlacePath(dir_okay=False), help="write an HTML page")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -12,6 +12,7 @@ from effio import text as fmt
 from effio.cli.complete import complete_rules, complete_sides
 from effio.cli.figures import figure_options, wanted_figures
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.errors import EffioError
 from effio.store.folder import REPORT, RunFolder, Store
 
@@ -79,7 +80,7 @@ def _campaign(
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
+    type=PlacePath(dir_okay=False),
     metavar="FILE",
     help="where to write it  [default: report.html in the run's folder; for several runs or a "
     "bare result file ./effio-report.html]",

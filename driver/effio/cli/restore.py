@@ -9,12 +9,13 @@ import click
 
 from effio import text as fmt
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.store import archive
 from effio.store.folder import Store
 
 
 @click.command("restore")
-@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False))
+@click.argument("file", metavar="FILE", type=PlacePath(dir_okay=False))
 @click.pass_context
 def command(ctx: click.Context, file: str) -> None:
     """Bring the runs of an archive back. Nothing that is here is written over.

@@ -47,6 +47,7 @@ def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
             line["repetition"],
             line["state"],
             line["value"],
+            line["interval"],
             verdict_of(line),
             line["headline"],
             _start(line),
@@ -67,6 +68,7 @@ def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
         Column("rep", right=True, kept=True),
         _STATE,
         Column("value", right=True, kept=True),
+        Column("interval", below=True),
         Column("verdict", kept=True),
         Column("headline", below=True),
         Column("start (UTC)", kept=True),
@@ -84,7 +86,8 @@ def _records(lines: Sequence[Line], ids: ShortIds) -> Table:
     """Table for a pipe and other programs: always the same columns."""
     names = (
         "id", "run", "campaign", "step", "repetition", "axes", "benchmark", "state", "start",
-        "took", "ranks", "headline", "value", "verdict", "where", "options", "tags", "note",
+        "took", "ranks", "headline", "value", "interval", "verdict", "where", "options", "tags",
+        "note",
     )  # fmt: skip
 
     def cells(line: Line) -> list[Cell]:

@@ -12,6 +12,7 @@ import click
 from effio.cli.complete import complete_sides
 from effio.cli.figures import figure_options, wanted_figures
 from effio.cli.main import runs_directory
+from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError, ExitCode
@@ -42,7 +43,7 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
 )
 @table_format()
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False), metavar="FILE",
+    "-o", "--output", type=PlacePath(dir_okay=False), metavar="FILE",
     help="write a page for the browser to FILE instead; the figure, with --png, --svg or --pdf",
 )  # fmt: skip
 @figure_options

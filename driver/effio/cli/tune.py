@@ -17,6 +17,7 @@ from effio.cli.compare import part
 from effio.cli.complete import complete_tuning, complete_tunings
 from effio.cli.main import runs_directory
 from effio.cli.options import GroupedCommand
+from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say, tell
 from effio.cli.tables import form_of, format_parameters, write_tables
@@ -101,7 +102,7 @@ _POSITIVE = click.IntRange(1)
             group="Workload",
         ),
         option(
-            "-d", "--dir", "directory", metavar="DIR", type=click.Path(file_okay=False),
+            "-d", "--dir", "directory", metavar="DIR", type=PlacePath(file_okay=False),
             help="directory for the data files; must exist  [default: the file's, or .]",
             group="Workload",
         ),

@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 
 from effio import text as fmt
+from effio.cli.places import PlacePath
 from effio.errors import ExitCode
 from effio.judge.manifest import verify
 
 
 @click.command("verify-bundle")
-@click.argument("folder", metavar="DIR", type=click.Path())
+@click.argument("folder", metavar="DIR", type=PlacePath())
 @click.option(
     "--sha256", "expected", metavar="HEX",
     help="what effio bundle printed: that the checksums themselves are those of then",

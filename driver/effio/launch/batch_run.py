@@ -18,7 +18,7 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.launch import watch
 from effio.launch.batch import BatchJob, BatchSystem, explained
 from effio.launch.choose import NoLauncherError, choose_launcher
-from effio.launch.job import Finished, Request, judge, launch_of, record_of, seal
+from effio.launch.job import Finished, Request, data_directories, judge, launch_of, record_of, seal
 from effio.launch.launchers import LAUNCHER_OF_FAMILY, Hydra, Launch, Launcher, OpenMpi, Srun
 from effio.launch.live import LiveView
 from effio.launch.machine import Allocation, Machine
@@ -147,6 +147,7 @@ def prepare(request: Request, runs: Store, terms: Terms) -> RunFolder:
         folder.discard()
         raise
     record = record_of(request, folder, launcher, launch)
+    record.data_directories = data_directories(request)
     record.batch = {"system": terms.system.name, "script": store.JOB_SCRIPT}
     if terms.own_directory:
         record.batch["directory"] = terms.own_directory

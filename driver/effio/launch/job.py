@@ -34,6 +34,7 @@ from effio.store.folder import RunFolder, Store
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
 from effio.store.run_record import AbilityPart, CampaignPart, Outcome, RunRecord
+from effio.store.shared_probes import directories_in
 from effio.store.tidy import tidy_within
 
 _DEFAULT_RANKS = 4
@@ -155,6 +156,15 @@ def record_of(request: Request, folder: RunFolder, launcher: Launcher, launch: L
     )
 
 
+def data_directories(request: Request) -> list[str]:
+    """For the record of a run that may have several nodes."""
+    with contextlib.suppress(EffioError):
+        words = [request.benchmark, *request.arguments]
+        plan = request.engine.check(words, request.ranks.total, request.ranks.per_node)
+        return list(dict.fromkeys(str(Path.cwd() / one) for one in directories_in(plan)))
+    return []
+
+
 def _write_environment(folder: RunFolder, environment: Mapping[str, str]) -> None:
     kept = kept_environment(environment, load_site().results.environment)
     safe_files.write_atomically(folder.path / store.ENVIRONMENT, json.dumps(kept, indent=2) + "\n")
@@ -169,6 +179,8 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
     program = request.program("--result", str(folder.result_path.absolute()), "--progress", "json")
     launch = launch_of(request, launcher, program, request.machine)
     record = record_of(request, folder, launcher, launch)
+    if not ranks_stay_here(request):
+        record.data_directories = data_directories(request)
     mark = f"{folder.id}-{uuid.uuid4().hex[:12]}"
     record.process["mark"] = mark
     try:

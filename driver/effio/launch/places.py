@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from effio.store import answering
+
 if TYPE_CHECKING:
     from effio.launch.job import Request
 
@@ -47,6 +49,8 @@ def not_here(plan: object) -> list[str]:
 
 
 def _fault(path: Path) -> str:
+    if silence := answering.fault_of(path):
+        return silence
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

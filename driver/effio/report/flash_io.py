@@ -280,7 +280,11 @@ class FlashIoTeller:
         for name, title in titles.items():
             figure = result.figure(name)
             if figure and figure.metric.value:
-                return replace(headline_of(figure, result, context), name=title)
+                headline = replace(headline_of(figure, result, context), name=title)
+                access = "read" if name == "flash_io_restart" else "write"
+                cells = [m for m in result.measurements if m.valid and m.access == access]
+                synced = name == "flash_io_synced"
+                return common.claimed(headline, result, cells, figure, after_sync=synced)
         return headline_of(result.figure("flash_io"), result, context)
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -74,6 +74,15 @@ def _factor(figure: Figure) -> str:
     return f"{told} [{fmt.significant(of.low95, 3)}, {fmt.significant(of.high95, 3)}]"
 
 
+def _interval(figure: Figure) -> str:
+    """Of a factor both ends, because its interval is not symmetrical; or why there is none."""
+    of = figure.samples
+    if of is None or of.low95 is None or of.high95 is None:
+        return "one round: no interval"
+    low, high = (fmt.significant(end, 3) for end in (of.low95, of.high95))
+    return f"{low} to {high} (95 %, {fmt.count_of(of.count, 'round')})"
+
+
 def _is_sure(figure: Figure) -> bool:
     """The interval is above 1."""
     return figure.samples is not None and (figure.samples.low95 or 0.0) > 1.0
@@ -233,12 +242,14 @@ class InterferenceTeller:
             )
         names = _names(result)
         group = names.get(_word(most, "group"), "")
+        doubt = "" if _is_sure(most) else "; not known to be slower than alone"
         return Headline(
             "largest slow-down",
             most.metric.value,
             "1",
-            f"group {group} next to {_beside(most, names)}, {context}",
+            f"group {group} next to {_beside(most, names)}, {context}{doubt}",
             anchor=_MATRIX,
+            interval=_interval(most),
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -6,9 +6,11 @@ process, the gain of hints, and the cost by layer. docs/benchmarks/libraries.md 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -49,6 +51,7 @@ class _Layer(Detail):
 class _Place(Detail):
     library: str = "?"
     hints: str = "?"
+    edge: Count | None = None
     processes: Count | None = None
 
 
@@ -271,16 +274,32 @@ def overhead_findings(result: Result) -> list[Finding]:
     at = sorted(
         (f for f in found if _count(f, "processes") == most), key=lambda f: f.metric.value or 0.0
     )
+    rates = {_place(f): f for f in result.figures_named("library_bandwidth")}
 
     def told(f: FigureRecord) -> str:
         share = 100 * (f.metric.value or 0.0)
-        return f"{_word(f, 'library')} {share:+.0f} % ({_count(f, 'edge')}³ cells)"
+        base = rates.get((_Overhead.of(f).baseline, *_place(f)[1:]))
+        doubt = certainty.why_not_apart(rates.get(_place(f)), base)
+        size = f"{_count(f, 'edge')}³ cells"
+        return f"{_word(f, 'library')} {share:+.0f} % ({'; '.join(filter(None, (size, doubt)))})"
 
     on = fmt.count_of(most, "process")
     text = f"Writing time over {_baseline(result)}, on {on}: {told(at[0])}"
     if len(at) > 1:
-        text += f" at best, {told(at[-1])} at worst"
+        why = certainty.why_not_apart(*(rates.get(_place(f)) for f in (at[0], at[-1])))
+        text += (
+            f", {told(at[-1])}; whether these two differ is not known: {why}"
+            if why
+            else f" at best, {told(at[-1])} at worst"
+        )
     return [Finding(text + ".", "overhead", card="limit")]
+
+
+def _place(f: FigureRecord) -> tuple[str, str, int, int, str]:
+    return (
+        _word(f, "library"), _word(f, "hints"), _count(f, "edge"), _count(f, "processes"),
+        _word(f, "access"),
+    )  # fmt: skip
 
 
 def _kind(f: FigureRecord) -> tuple[str, int, str]:
@@ -361,6 +380,64 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
     ]
 
 
+def _rates_of_writes(result: Result, told: _Best) -> dict[str, list[float]]:
+    """Of each place that was written, the rates that the run's number is the mean of: with the
+    flush if there was one. By `where` as text."""
+    found: dict[str, list[float]] = {}
+    for m in result.measurements:
+        synced = _Rate.of(m).synced_bandwidth_bytes_per_second
+        rate = synced if told.until_on_storage else m.rate.value
+        if m.valid and m.access == "write" and rate is not None:
+            found.setdefault(_where_text(m.where), []).append(rate)
+    return found
+
+
+def _where_text(where: Mapping[str, object]) -> str:
+    return str(sorted((k, v) for k, v in where.items() if k != "access"))
+
+
+def _fastest(told: _Best) -> str:
+    return _where_text(told.fastest_write.model_dump()) if told.fastest_write is not None else ""
+
+
+def _claimed_write(result: Result, told: _Best, best: FigureRecord) -> Headline:
+    """The run's number as a claim about the files of its place."""
+    from effio.judge.repetitions import statement  # numpy: not at every start
+
+    headline = Headline(
+        "", best.metric.value, best.metric.unit, missing=best.metric.reason, anchor="library-rates"
+    )
+    place = _fastest(told)
+    cells = [
+        m
+        for m in result.measurements
+        if m.valid and m.access == "write" and _where_text(m.where) == place
+    ]
+    headline = common.claimed(headline, result, cells, after_sync=told.until_on_storage)
+    rates = _rates_of_writes(result, told).get(place, [])
+    said = statement(rates)
+    interval = said.spread("B/s") if said is not None and len(rates) > 1 else ""
+    return replace(headline, interval=interval or (common.ONE_REPETITION if rates else ""))
+
+
+def _doubt_of_fastest(result: Result, told: _Best) -> str:
+    from effio.judge.repetitions import are_apart, statement
+
+    rates = _rates_of_writes(result, told)
+    intervals = {
+        where: said.interval if (said := statement(some)) is not None else None
+        for where, some in rates.items()
+    }
+    place = _fastest(told)
+    others = [where for where in rates if where != place]
+    if place not in rates or all(are_apart(intervals[place], intervals[o]) for o in others):
+        return ""
+    counts = [len(some) for some in rates.values()]
+    why = certainty.ONCE if min(counts) < 2 else certainty.NO_INTERVAL
+    why = certainty.OVERLAP if all(intervals.values()) else why
+    return f"not known to be the fastest: {why}"
+
+
 class LibrariesTeller:
     def headline(self, result: Result) -> Headline:
         best = result.figure("libraries")
@@ -376,13 +453,10 @@ class LibrariesTeller:
             few = place.processes
             ranks = "? ranks" if few is None else fmt.count_of(few, "rank")
             context = f"{library}, hints {hints}, {ranks}"
-        return Headline(
-            title,
-            best.metric.value,
-            best.metric.unit,
-            context,
-            missing=best.metric.reason,
-            anchor="library-rates",
+        return replace(
+            _claimed_write(result, told, best),
+            name=title,
+            context="; ".join(filter(None, (context, _doubt_of_fastest(result, told)))),
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -72,6 +72,7 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
         "figure": "",
         "headline": "",
         "value": "",
+        "interval": "",
         "mark": "",
         "valid": "",
         "benchmark": record.benchmark if record else "",
@@ -94,6 +95,7 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     headline = teller_of(result.benchmark).headline(result)
     if headline.value is not None:
         row["headline"], row["value"] = headline.name, headline.shown()
+        row["interval"] = headline.sureness()
         row["mark"] = mark_of(headline.evidence)
         row["figure"] = f"{headline.name} = {headline.shown()}"
         if row["mark"]:

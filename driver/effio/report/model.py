@@ -227,6 +227,10 @@ class Reason:
     met: bool
 
 
+# Why a number has no interval that is not a mean.
+NO_MEAN = "not a mean of repetitions: no interval"
+
+
 @dataclass(frozen=True)
 class Headline:
     """The one number as a claim: value, the cell that it is of, where that cell's bytes were, its
@@ -251,6 +255,10 @@ class Headline:
     def basis(self) -> str:
         """What follows the number in parentheses."""
         return "; ".join(part for part in (self.counts, self.interval) if part)
+
+    def sureness(self) -> str:
+        """The interval, or why there is none."""
+        return self.interval or NO_MEAN
 
     def shown(self) -> str:
         if self.unit == "1" and isinstance(self.value, int):

@@ -295,6 +295,8 @@ class OverlapTeller:
                 f"{words[0]} of {fmt.size(as_count(best.get('transfer_bytes')))} by {words[1]},"
                 f" beside {words[2]} work, {context}"
             )
+        at = {**best} if isinstance(best, dict) else {}
+        hidden = [f for f in result.figures_named("hidden_share") if f.where == at]
         return Headline(
             "share of the I/O time that hides, at best",
             figure.metric.value,
@@ -302,6 +304,7 @@ class OverlapTeller:
             context,
             missing=figure.metric.reason,
             anchor="hidden",
+            interval=common.interval_of(hidden[0]) if hidden else "",
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -13,8 +13,11 @@ from effio.config.toml_file import nearest
 from effio.errors import EffioError
 from effio.judge.repetitions import statement
 from effio.judge.samples import Judged
-from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.common import interval_of
+from effio.report.model import NO_MEAN, Cell, Column, Quantity, Table
 from effio.report.registry import teller_of
+from effio.store.records import Figure as FigureRecord
+from effio.text import count_of
 
 # What says where a result went, not what was measured.
 _NO_AXES = frozenset({"dir", "result", "progress", "quiet", "name", "label"})
@@ -23,18 +26,41 @@ _OF_CAMPAIGN = ("campaign", "step")
 
 @dataclass
 class Point:
-    """`values` are of its valid runs."""
+    """`values` are of its valid runs. `own`: the interval that a run states of its number, or why
+    it has none."""
 
     axes: Mapping[str, str]
     figure: str
     unit: str
     runs: int = 0
     values: list[float] = field(default_factory=list)
+    own: str = ""
+
+    @property
+    def interval(self) -> str:
+        """Over several runs; of a single one its own."""
+        told = statement(self.values)
+        if told is None:
+            return "no run counts"
+        return told.spread(self.unit) if len(self.values) > 1 else self.own
 
 
-def _values_of(
-    run: Judged, wanted: str
-) -> list[tuple[dict[str, str], tuple[str, str, float | None]]]:
+@dataclass(frozen=True)
+class _Number:
+    """Of a run, or of one of its figures."""
+
+    name: str
+    unit: str
+    value: float | None
+    own: str = ""
+
+
+def _number_of(name: str, figure: FigureRecord) -> _Number:
+    value = figure.metric.value if figure.valid is not False else None
+    return _Number(name, figure.metric.unit, value, interval_of(figure) or NO_MEAN)
+
+
+def _values_of(run: Judged, wanted: str) -> list[tuple[dict[str, str], _Number]]:
     """Of each figure with this name, if a run has several (the partitions of b_eff_io), with the
     coordinates in which they differ; else of the run."""
     figures = run.result.figures_named(wanted) if wanted else []
@@ -46,25 +72,25 @@ def _values_of(
     return [
         (
             {name: place[name] for name in differing if name in place},
-            (wanted, f.metric.unit, f.metric.value if f.valid is not False else None),
+            _number_of(wanted, f),
         )
         for f, place in zip(figures, places, strict=True)
     ]
 
 
-def _value_of(run: Judged, wanted: str) -> tuple[str, str, float | None]:
-    """Name, unit and value; several rates of an access count by their median."""
+def _value_of(run: Judged, wanted: str) -> _Number:
+    """Several rates of an access count by their median."""
     if not wanted:
         headline = teller_of(run.result.benchmark).headline(run.result)
-        return headline.name, headline.unit, headline.value
+        return _Number(headline.name, headline.unit, headline.value, headline.sureness())
     figure = run.result.figure(wanted)
     if figure is not None:
-        counts = figure.valid is not False
-        return wanted, figure.metric.unit, figure.metric.value if counts else None
+        return _number_of(wanted, figure)
     those = [m for m in run.result.measurements if m.access == wanted]
     rates = [m.rate.value for m in those if m.valid and m.rate.value is not None]
     unit = those[0].rate.unit if those else ""
-    return f"{wanted} rate", unit, median(rates) if rates else None
+    own = f"no interval: the median of {count_of(len(rates), 'rate')}"
+    return _Number(f"{wanted} rate", unit, median(rates) if rates else None, own)
 
 
 def _known_values(runs: Sequence[Judged]) -> list[str]:
@@ -124,15 +150,14 @@ def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -
             f"no figure or access '{value}' in these runs{nearest(value, _known_values(runs))}"
         )
     found: dict[object, Point] = {}
-    for axes, (name, unit, number) in zip(
-        all_axes, (one for some in values for _, one in some), strict=True
-    ):
+    for axes, number in zip(all_axes, (one for some in values for _, one in some), strict=True):
         chosen = {name: axes.get(name, "") for name in (by or known)}
-        key = (*chosen.items(), name, unit)
-        point = found.setdefault(key, Point(chosen, name, unit))
+        key = (*chosen.items(), number.name, number.unit)
+        point = found.setdefault(key, Point(chosen, number.name, number.unit))
         point.runs += 1
-        if number is not None:
-            point.values.append(number)
+        if number.value is not None:
+            point.values.append(number.value)
+            point.own = number.own
     names = by or known
     return sorted(found.values(), key=lambda p: [_in_order(p.axes[name]) for name in names])
 
@@ -176,6 +201,7 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
                         else (None,) * 7
                     )
                 ),
+                point.interval,
                 told.half / told.value if told and told.half is not None and told.value else None,
                 told.text if told is not None else "",
                 point.unit,
@@ -192,6 +218,7 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
         *(Column(name, unit or "1") for name in ("lowest", "highest")),
         Column("mean", unit or "1", extra=True),
         Column("deviation", unit or "1", extra=True),
+        Column("interval", below=True),
         Column("± half the mean's 95 % interval", "1", "%", 3, extra=True),
         Column("what is odd", below=True),
         Column("unit in CSV"),

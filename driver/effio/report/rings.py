@@ -317,14 +317,14 @@ def _pair_findings(result: Result) -> list[Finding]:
         )
     random = next((v for v in rates if v.name == _RANDOM), None)
     if random is not None:
-        found.append(
-            Finding(
-                f"In random rings, where all talk at once, a process has "
-                f"{fmt.percent(random.typical / alone.typical)} of the bandwidth of a pair that is "
-                "alone.",
-                "bandwidth",
-            )
+        share = random.typical / alone.typical
+        text = (
+            "In random rings, where all talk at once, a process has"
+            f" {fmt.percent(share)} of the bandwidth of a pair that is alone"
         )
+        # A process is not faster because others communicate too.
+        doubt = ": the pairs were disturbed, so the share is not known" if share > 1 else ""
+        found.append(Finding(f"{text}{doubt}.", "bandwidth", "warn" if doubt else "info"))
     return found
 
 

@@ -13,7 +13,6 @@ import errno
 import fcntl
 import mmap
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from effio import text as fmt
+from effio.store.answering import mounts
 
 _BLOCK = 4096
 _SECOND_LOCK = (
@@ -47,22 +47,14 @@ def mount_of(directory: Path) -> tuple[str, str, str]:
     there = os.path.realpath(directory)
     best = ("unknown", "", "")
     longest = -1
-    for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
-        before, _, after = line.partition(" - ")
-        point = _unescaped(before.split()[4])
+    for point, kind, source in mounts():
         below = point == "/" or there == point or there.startswith(point + "/")
         if below and len(point) >= longest:
             longest = len(point)
-            kind, source = after.split()[:2]
-            best = (kind, _unescaped(source), point)
+            best = (kind, source, point)
     kind, source, point = best
     # MooseFS does not say its name in the type.
     return ("fuse.mfs" if kind == "fuse" and source.startswith("mfs#") else kind, source, point)
-
-
-def _unescaped(field: str) -> str:
-    """The kernel writes some characters as a backslash and three octal digits."""
-    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field)
 
 
 def _word_of(error: OSError) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from effio import text as fmt
 from effio.errors import EffioError
 from effio.store import proof, removal, safe_files
+from effio.store.answering import must_answer
 from effio.store.folder import RunFolder
 from effio.store.proof import Window
 from effio.store.reader import Result
@@ -145,6 +146,7 @@ def directory_of(result: Result, folder: RunFolder | None) -> Path:
     assert manifest is not None
     directory = Path(manifest.directory)
     if directory.is_absolute():
+        must_answer(directory)
         here = os.uname().nodename
         if manifest.host not in ("", here) and not directory.is_dir():
             raise EffioError(
@@ -160,7 +162,7 @@ def directory_of(result: Result, folder: RunFolder | None) -> Path:
             " that is counted from",
             hint="name it: effio clean RUN --dir DIR",
         )
-    return Path(record.directory) / directory
+    return must_answer(Path(record.directory) / directory)
 
 
 def _started_ns(result: Result) -> int:
@@ -236,6 +238,8 @@ def leftovers(
             hint="effio clean RUN --kept removes them all the same",
         )
     _check_provenance(result, folder)
+    for base in (directory, *map(Path, _directories(manifest))):
+        must_answer(base)
     places = _Places(result, manifest, folder, also_kept)
     found: list[Leftover] = []
     kept: list[Kept] = []

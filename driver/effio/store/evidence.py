@@ -49,7 +49,9 @@ MESSAGES = "messages"
 
 
 def is_reading(access: str) -> bool:
-    return "read" in access.lower() and "readdir" not in access.lower()
+    """Whether it only reads: the verdict on a read-modify-write is that of its writes."""
+    words = access.lower()
+    return "read" in words and "readdir" not in words and "write" not in words
 
 
 @dataclass(frozen=True)
@@ -179,8 +181,10 @@ class Evidence:
         return f"; this node's cache was left out ({', '.join(self.ways)}), a server's may not be"
 
 
-def _seen(m: Measurement, cache: Cache) -> float | None:
+def _seen(m: Measurement, cache: Cache, after_sync: bool) -> float | None:
     """The share of a measurement's bytes that evidence places on storage."""
+    if after_sync and not is_reading(m.access) and cache.unwritten_bytes is not None and m.bytes:
+        return min(max(1.0 - cache.unwritten_bytes / m.bytes, 0.0), 1.0)
     if cache.storage_fraction is not None:
         return min(max(cache.storage_fraction, 0.0), 1.0)
     place = Place.of(m)
@@ -232,7 +236,7 @@ def ways_of(cells: Sequence[Measurement]) -> list[str]:
 
 
 def _of_one_direction(
-    some: Sequence[Measurement], reading: bool, simulated: bool
+    some: Sequence[Measurement], reading: bool, simulated: bool, after_sync: bool
 ) -> Evidence | None:
     total = sum(m.bytes for m in some)
     if not total:
@@ -242,7 +246,7 @@ def _of_one_direction(
     for m in some:
         place = Place.of(m)
         of[place] = of.get(place, 0.0) + m.bytes / total
-        share = _seen(m, m.cache) if m.cache else None
+        share = _seen(m, m.cache, after_sync) if m.cache else None
         if share is None:
             unknown += m.bytes / total
         else:
@@ -264,13 +268,16 @@ def _of_one_direction(
     )
 
 
-def evidence_of(measurements: Sequence[Measurement], virtual: bool = False) -> list[Evidence]:
-    """Of what these wrote, and of what they read; without those that moved nothing."""
+def evidence_of(
+    measurements: Sequence[Measurement], virtual: bool = False, after_sync: bool = False
+) -> list[Evidence]:
+    """Of what these wrote, and of what they read; without those that moved nothing. `after_sync`:
+    of a rate that includes the sync although that of the measurements does not."""
     moved = [m for m in measurements if m.bytes > 0]
     found = []
     for reading in (False, True):
         some = [m for m in moved if is_reading(m.access) is reading]
-        if (one := _of_one_direction(some, reading, virtual)) is not None:
+        if (one := _of_one_direction(some, reading, virtual, after_sync)) is not None:
             found.append(one)
     return found
 

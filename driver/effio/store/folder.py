@@ -33,6 +33,7 @@ from pydantic import ValidationError
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import masking, notes, safe_files, short_ids
+from effio.store.answering import must_answer
 from effio.store.notes import Notes
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
@@ -302,7 +303,7 @@ class Store:
 
         A plain result file that belongs to no folder is returned as its path.
         """
-        path = Path(name).expanduser()
+        path = must_answer(Path(name).expanduser())
         if path.is_dir() and ((path / RECORD).is_file() or (path / RESULT).is_file()):
             return RunFolder(path)
         if (path / TOGETHER).is_file():

@@ -74,6 +74,9 @@ class RunRecord(BaseModel):
     process: dict[str, Any] = Field(default_factory=dict)  # host, pid and start time of the driver
     # Inode and birth time of the run's folder: of one that was restored or copied they differ.
     folder: dict[str, int] = Field(default_factory=dict)
+    # Where the data go by the plan, if other nodes take part: what a run leaves before it has a
+    # manifest is found there.
+    data_directories: list[str] = Field(default_factory=list, max_length=10_000)
     batch: dict[str, Any] | None = None
     campaign: CampaignPart | None = None
     network: NetworkPart | None = None

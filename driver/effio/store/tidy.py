@@ -11,6 +11,7 @@ from effio import text as fmt
 from effio.errors import EffioError
 from effio.store import clean
 from effio.store.folder import RunFolder
+from effio.store.shared_probes import probes_of
 
 _MOST_TOLD = 10
 
@@ -18,28 +19,35 @@ _MOST_TOLD = 10
 def tidy(folder: RunFolder, say: Callable[[str], None], also_kept: bool = False) -> None:
     """Removes what a killed run left, or what a run that is done kept, by its manifest, and says
     so; what it does not remove is listed with the reason."""
+    files, kept = ([], []) if also_kept else probes_of(folder)
     try:
-        result = folder.result()
-        manifest = result.run.manifest
-        if manifest is None or (manifest.keep or result.status == "done") != also_kept:
-            return
-        directory = clean.directory_of(result, folder)
-        files, kept = clean.leftovers(result, directory, also_kept, folder)
-        failed = clean.remove(files)
-        not_gone = {item.path for item in failed}
-        gone = [file for file in files if file.path not in not_gone and not file.is_mark]
-        if gone:
-            total = sum(file.bytes for file in gone)
-            say(f"removed {fmt.count_of(len(gone), 'file')} of {folder.id} ({fmt.size(total)}):")
-        for file in gone[:_MOST_TOLD]:
-            say(f"  {fmt.plain(file.path)}")
-        if len(gone) > _MOST_TOLD:
-            say(f"  and {len(gone) - _MOST_TOLD} more")
-        for item in [*kept, *failed]:
-            say(f"left alone: {fmt.plain(item.path)}: {item.why}")
+        listed, others = _listed(folder, also_kept)
+        files, kept = [*files, *listed], [*kept, *others]
     except EffioError as error:
         if folder.has_result:
             say(f"{folder.id}: {error.message}")
+    failed = clean.remove(files)
+    not_gone = {item.path for item in failed}
+    gone = [file for file in files if file.path not in not_gone and not file.is_mark]
+    if gone:
+        total = sum(file.bytes for file in gone)
+        say(f"removed {fmt.count_of(len(gone), 'file')} of {folder.id} ({fmt.size(total)}):")
+    for file in gone[:_MOST_TOLD]:
+        say(f"  {fmt.plain(file.path)}")
+    if len(gone) > _MOST_TOLD:
+        say(f"  and {len(gone) - _MOST_TOLD} more")
+    for item in [*kept, *failed]:
+        say(f"left alone: {fmt.plain(item.path)}: {item.why}")
+
+
+def _listed(folder: RunFolder, also_kept: bool) -> tuple[list[clean.Leftover], list[clean.Kept]]:
+    """What the manifest accounts for."""
+    result = folder.result()
+    manifest = result.run.manifest
+    if manifest is None or (manifest.keep or result.status == "done") != also_kept:
+        return [], []
+    directory = clean.directory_of(result, folder)
+    return clean.leftovers(result, directory, also_kept, folder)
 
 
 def tidy_within(seconds: float, folder: RunFolder, say: Callable[[str], None]) -> bool:

@@ -8,6 +8,7 @@ from pydantic import Field
 from effio import text as fmt
 from effio.report.b_eff.pairs import pair_findings
 from effio.report.b_eff.tables import methods_alone
+from effio.report.common import certainty
 from effio.report.model import Finding
 from effio.store.details import Detail
 from effio.store.reader import Result
@@ -48,12 +49,23 @@ def _repetition_finding(told: _Beff) -> Finding | None:
     return Finding(text, "results")
 
 
-def _method_finding(result: Result) -> Finding | None:
+def _chance(told: _Beff) -> float | None:
+    """Half the 95 % interval of what a repetition alone gives, as a share: numbers that differ by
+    no more are not known to differ. None from a single repetition."""
+    mean = told.repetitions_mean_bytes_per_second
+    half = told.repetitions_half_width95_bytes_per_second
+    if not mean or half is None or len(told.by_repetition_bytes_per_second) < 2:
+        return None
+    return half / mean
+
+
+def _method_finding(result: Result, told: _Beff) -> Finding | None:
     rows = methods_alone(result)
-    if len(rows) < 2:
+    chance = _chance(told)
+    if len(rows) < 2 or chance is None:
         return None
     best, worst = max(rows, key=lambda r: r[2]), min(rows, key=lambda r: r[2])
-    if worst[2] >= -_LOSS:
+    if worst[2] >= -max(_LOSS, chance):
         return None
     return Finding(
         f"{worst[0]} alone would give {-worst[2]:.1%} less than b_eff,"
@@ -73,7 +85,14 @@ def _random_findings(result: Result, told: _Beff) -> list[Finding]:
     found = []
     rings, random = told.rings_bytes_per_second, told.random_rings_bytes_per_second
     if rings and random:
-        text = f"Random rings reach {random / rings:.0%} of the rings: {_gap(result)}."
+        chance = _chance(told)
+        if chance is None:
+            why = f"whether they differ is not known: {certainty.ONCE}"
+        elif abs(random / rings - 1) <= chance:
+            why = f"whether they differ is not known: repetitions alone differ by {chance:.0%}"
+        else:
+            why = _gap(result)
+        text = f"Random rings reach {random / rings:.0%} of the rings: {why}."
         found.append(Finding(text, "families"))
     factor = told.random_rings_factor95
     if factor is not None and factor > 1:
@@ -85,7 +104,7 @@ def _random_findings(result: Result, told: _Beff) -> list[Finding]:
 def findings_of(result: Result) -> list[Finding]:
     figure = result.figure("b_eff")
     told = _Beff.of(figure) if figure is not None else _Beff()
-    first = [f for f in (_repetition_finding(told), _method_finding(result)) if f is not None]
+    first = [f for f in (_repetition_finding(told), _method_finding(result, told)) if f is not None]
     found = [*first, *_random_findings(result, told)]
     if any(told.longest_lengths_shortened):
         text = (

@@ -6,7 +6,8 @@ from __future__ import annotations
 from effio import text as fmt
 from effio.report import common
 from effio.report.b_eff_io.cells import PAIRS, TYPES, Cells, Run, partition_of
-from effio.report.model import Finding
+from effio.report.common import certainty
+from effio.report.model import Finding, Level
 from effio.store.reader import Result
 
 
@@ -76,52 +77,60 @@ def _alignment_finding(cells: Cells) -> Finding | None:
 
 
 def _type_finding(run: Run) -> Finding | None:
+    """The slowest and the fastest pattern type; as such only if their intervals are apart."""
     assert run.best is not None
-    found = []
+    found: list[str] = []
+    worst = 1.0
     for access in ("write", "read"):
-        rates = {
-            t: f.metric.value
+        types = {
+            t: f
             for t in TYPES
             if (f := run.type_rate(run.best, access, t)) is not None
             and f.metric.value
             and run.best_cells.is_whole(access, t)
         }
-        if len(rates) < 2:
+        if len(types) < 2:
             continue
-        slowest = min(rates, key=lambda t: rates[t] or 0)
-        fastest = max(rates, key=lambda t: rates[t] or 0)
-        low, high = rates[slowest] or 0, rates[fastest] or 0
-        found.append(
-            (
-                low / high,
-                f"{access}: {slowest} is slowest with {fmt.rate(low)}, {fastest} fastest with "
-                f"{fmt.rate(high)} ({fmt.significant(high / low, 3)} times)",
+        rates = {t: f.metric.value or 0.0 for t, f in types.items()}
+        slowest, fastest = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)
+        low, high = rates[slowest], rates[fastest]
+        times = f"{fmt.significant(high / low, 3)} times"
+        if why := certainty.why_not_apart(types[slowest], types[fastest]):
+            found.append(
+                f"{access}: from {fmt.rate(low)} ({slowest}) to {fmt.rate(high)} ({fastest}),"
+                f" {times}, {why}"
             )
+            continue
+        worst = min(worst, low / high)
+        found.append(
+            f"{access}: {slowest} is slowest with {fmt.rate(low)}, {fastest} fastest with"
+            f" {fmt.rate(high)} ({times})"
         )
     if not found:
         return None
-    worst = min(f[0] for f in found)
-    text = "; ".join(f[1] for f in found)
-    return Finding(f"Pattern types: {text}.", "classic", "warn" if worst < 0.2 else "info")
+    level: Level = "warn" if worst < 0.2 else "info"
+    return Finding(f"Pattern types: {'; '.join(found)}.", "classic", level)
 
 
 def _scaling_finding(run: Run) -> Finding | None:
-    values = {
-        run.ranks(partition_of(f)): f.metric.value
+    figures = {
+        run.ranks(partition_of(f)): f
         for f in run.result.figures_named("b_eff_io_partition")
         if partition_of(f) in run.partitions and f.metric.value and f.valid is not False
     }
-    if len(values) < 2 or run.best is None:
+    if len(figures) < 2 or run.best is None:
         return None
-    best, most = run.ranks(run.best), max(values)
-    if best == most or best not in values:
+    best, most = run.ranks(run.best), max(figures)
+    if best == most or best not in figures:
         return None
-    share = (values[most] or 0) / (values[best] or 1)
+    share = (figures[most].metric.value or 0) / (figures[best].metric.value or 1)
+    why = certainty.why_not_apart(figures[best], figures[most])
+    doubt = f", which is not known to be less: {why}" if why else ""
     return Finding(
-        f"Scaling: the best value is that of {fmt.count_of(best, 'rank')}; with {most} ranks it is "
-        f"{fmt.percent(share)} of it.",
+        f"Scaling: the value that counts is that of {fmt.count_of(best, 'rank')}; with {most} ranks"
+        f" it is {fmt.percent(share)} of it{doubt}.",
         "scaling",
-        "warn" if share < 0.7 else "info",
+        "warn" if share < 0.7 and not why else "info",
     )
 
 

@@ -5,7 +5,7 @@ it as `common.…`."""
 
 from effio.report.common.caches import cache_findings, cache_section, cache_shares
 from effio.report.common.collective import collective_findings
-from effio.report.common.counts import claimed, interval_of
+from effio.report.common.counts import ONE_REPETITION, claimed, interval_of
 from effio.report.common.course import course, drift_finding
 from effio.report.common.errors import error_findings, error_section, invalid_cells
 from effio.report.common.hints import hint_section
@@ -50,6 +50,7 @@ from effio.store.evidence import evidence_of, is_reading
 
 __all__ = [
     "ACCESS_STYLES",
+    "ONE_REPETITION",
     "Factor",
     "TimeSplit",
     "access_style",

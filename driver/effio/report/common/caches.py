@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from effio.report.common.names import unique
 from effio.report.model import Cell, Column, Finding, Headline, Section, Table
 from effio.store.evidence import Place, evidence_of, place_of, ways_of
 from effio.store.reader import Result
@@ -66,7 +67,7 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     if not evidence:
         return []
     place = place_of(evidence)
-    sentences = "; ".join(one.sentence() for one in evidence)
+    sentences = "; ".join(unique(one.sentence() for one in evidence))
     title = _TITLES[place]
     if place is Place.DEVICE and not any(one.reading for one in evidence):
         title = "On storage"

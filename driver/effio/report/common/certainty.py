@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from effio.store.records import Figure
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from effio.judge.statistics import Interval
 
 ONCE = "measured once"
+NO_INTERVAL = "it has no interval"
 OVERLAP = "the 95 % intervals overlap"
 
 
@@ -41,11 +43,26 @@ def are_apart(first: Figure | None, second: Figure | None) -> bool:
     return repetitions.are_apart(bounds_of(first), bounds_of(second))
 
 
+def why_not_known(figure: Figure | None) -> str:
+    """The reason; empty if the mean is known."""
+    if is_known(figure):
+        return ""
+    of = figure.samples if figure is not None else None
+    return ONCE if of is None or of.count < 2 else NO_INTERVAL
+
+
 def why_not_apart(first: Figure | None, second: Figure | None) -> str:
     """The reason; empty if they are apart."""
     if are_apart(first, second):
         return ""
-    return OVERLAP if is_known(first) and is_known(second) else ONCE
+    return why_not_known(first) or why_not_known(second) or OVERLAP
+
+
+def doubt_of_first(first: Figure, others: Iterable[Figure], word: str) -> str:
+    """For the context of a number that was chosen as the highest or lowest (`word`) of several: why
+    it may not be. Empty if it is apart from all others."""
+    reasons = [why for f in others if f is not first and (why := why_not_apart(first, f))]
+    return f"not known to be the {word}: {reasons[0]}" if reasons else ""
 
 
 def is_known_share(figure: Figure) -> bool:

@@ -13,6 +13,8 @@ from effio.store.evidence import evidence_of, words_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
+ONE_REPETITION = "one repetition: no interval"
+
 
 def interval_of(figure: Figure | None) -> str:
     """ "± 1.2 MB/s (95 %)", the range of fewer than five repetitions, or why it has none. Empty
@@ -28,7 +30,7 @@ def interval_of(figure: Figure | None) -> str:
         return f"{low} to {high} (range of {samples.count})"
     if samples.half95 is not None:
         return f"± {fmt.quantity(samples.half95, figure.metric.unit)} (95 %)"
-    return "one repetition: no interval" if samples.count == 1 else ""
+    return ONE_REPETITION if samples.count == 1 else ""
 
 
 def claimed(
@@ -36,10 +38,11 @@ def claimed(
     result: Result,
     cell: Sequence[Measurement],
     figure: Figure | None = None,
+    after_sync: bool = False,
 ) -> Headline:
     """The headline as a claim about the measurements that it is computed from. `figure` is the mean
-    that its interval is of."""
-    evidence = evidence_of(cell, result.run.clock.virtual)
+    that its interval is of. `after_sync`: its rate includes the sync, theirs does not."""
+    evidence = evidence_of(cell, result.run.clock.virtual, after_sync)
     return replace(
         headline, counts=words_of(evidence), evidence=evidence, interval=interval_of(figure)
     )

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic import Field
-
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.generic import headline_of
 from effio.report.model import Block, Finding, Headline, Section
+from effio.report.study.answers import (
+    Study,
+    answer_tables,
+    cells_of,
+    division_findings,
+)
 from effio.report.study.findings import enough_findings, peak_findings, scaling_findings
 from effio.report.study.peak import peak_figure
 from effio.report.study.rates import (
@@ -28,23 +33,7 @@ from effio.report.study.rates import (
 )
 from effio.store.details import Detail, Rows
 from effio.store.reader import Result
-
-
-class _Throughput(Detail):
-    name: str = ""
-    passes: list[tuple[str, str]] = Field(default_factory=list)
-
-
-class _Study(Detail):
-    """The study as described in the run line: the figures that answer its question."""
-
-    headline: str = ""
-    throughputs: Rows[_Throughput] | None = None
-
-    @classmethod
-    def of_run(cls, result: Result) -> _Study:
-        study = result.run.extra.get("study")
-        return cls.model_validate(study) if isinstance(study, dict) else cls()
+from effio.store.records import Figure as FigureRecord
 
 
 class _Best(Detail):
@@ -53,8 +42,17 @@ class _Best(Detail):
     weakest: dict[str, Any] | None = None
 
 
-def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline:
-    """The rate at a place, as a claim about the measurements there."""
+def _rivals(result: Result, place: dict[str, Any]) -> list[FigureRecord]:
+    """The mean rates of the same kind of access."""
+    found = result.figures_named("bandwidth")
+    return [f for f in found if f.metric.value and access_of(f) == str(place.get("access"))]
+
+
+def _rate_headline(
+    name: str, result: Result, place: dict[str, Any], word: str = "highest"
+) -> Headline:
+    """The rate at a place, as a claim about the measurements there. `word`: what it was chosen
+    for."""
     figure = next(
         (f for f in result.figures_named("bandwidth") if f.where == place),
         result.figure(result.benchmark.replace("-", "_")),
@@ -73,6 +71,7 @@ def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline
     alone = Rate.of(figure).transfer_rate_bytes_per_second
     if alone is not None and figure.metric.value and alone > 1.05 * figure.metric.value:
         where.append(f"the calls alone {fmt.rate(alone)}")
+    where.append(certainty.doubt_of_first(figure, _rivals(result, place), word))
     headline = Headline(
         name,
         figure.metric.value,
@@ -86,7 +85,7 @@ def _rate_headline(name: str, result: Result, place: dict[str, Any]) -> Headline
 
 class StudyTeller:
     def headline(self, result: Result) -> Headline:
-        declared = _Study.of_run(result).headline
+        declared = Study.of_run(result).headline
         if declared == "throughputs" and (told := self._throughputs(result)) is not None:
             return told
         figure = result.figure(result.benchmark.replace("-", "_"))
@@ -117,53 +116,40 @@ class StudyTeller:
 
     def _throughputs(self, result: Result) -> Headline | None:
         """Things per second: the first in full, the others next to it."""
-        names = [t.name for t in _Study.of_run(result).throughputs or ()]
+        told_of = Study.of_run(result).throughputs or ()
+        names = [t.name for t in told_of]
         found = [f for name in names for f in result.figures_named(name)[:1] if f.metric.value]
         if not found:
             return None
         first, *others = found
-        told = [
+        more = [
             f"{fmt.plain(f.name, 40).replace('_', ' ')}"
             f" {fmt.quantity(f.metric.value, f.metric.unit)}"
             for f in others
         ]
-        told += [place_of(first, coordinates(result)), common.context_of(result)]
+        told = [place_of(first, coordinates(result)), common.context_of(result)]
         headline = Headline(
             fmt.plain(first.name, 40).replace("_", " "),
             first.metric.value,
             first.metric.unit,
-            ", ".join(part for part in told if part),
+            "; ".join([", ".join(part for part in told if part), *more]),
             anchor="study",
         )
-        parts = {
-            (p[0], p[1])
-            for t in _Study.of_run(result).throughputs or ()
-            if t.name == first.name
-            for p in t.passes
-        }
-        cells = [
-            m
-            for m in result.measurements
-            if (m.pattern, m.access) in parts and common.lies_at(m.where, first.where)
-        ]
-        return common.claimed(headline, result, cells, first)
+        parts = {(p[0], p[1]) for t in told_of if t.name == first.name for p in t.passes}
+        return common.claimed(headline, result, cells_of(result, first, parts), first)
 
     def _strongest_and_weakest(self, result: Result, place: dict[str, Any]) -> Headline:
         """The strongest and the weakest pattern, both for the access of the strongest."""
         access = fmt.plain(place.get("access", ""), 40)
-        headline = _rate_headline(f"strongest pattern, {access}", result, place)
-        rates = [
-            f
-            for f in result.figures_named("bandwidth")
-            if f.metric.value is not None and access_of(f) == str(place.get("access"))
-        ]
+        headline = _rate_headline(f"strongest pattern, {access}", result, place, "strongest")
+        rates = _rivals(result, place)
         own = result.figure(result.benchmark.replace("-", "_"))
         weakest = _Best.of(own).weakest if own is not None else None
         if weakest is None and rates:
             weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
         if weakest is None or weakest == place:
             return headline
-        low = _rate_headline("", result, weakest)
+        low = _rate_headline("", result, weakest, "weakest")
         text = f"; weakest: {low.shown()} {low.context}"
         return replace(
             headline,
@@ -175,6 +161,7 @@ class StudyTeller:
         limit = common.limit_finding(common.time_splits(result.measurements, lambda m: m.access))
         return [
             *([limit] if limit is not None else []),
+            *division_findings(result),
             *peak_findings(result, coordinates(result)),
             *scaling_findings(result, coordinates(result)),
             *enough_findings(result, coordinates(result)),
@@ -187,7 +174,8 @@ class StudyTeller:
         axes = coordinates(result)
         figure = rate_figure(rates, axes)
         share = peak_figure(result, axes)
-        blocks: list[Block] = [f for f in (figure, share) if f is not None]
+        blocks: list[Block] = [*answer_tables(result, axes)]
+        blocks += [f for f in (figure, share) if f is not None]
         blocks.append(rate_table(result, axes))
         return [Section("study", "Rates", blocks)]
 

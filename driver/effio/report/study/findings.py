@@ -74,17 +74,27 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
         )
     honest = [f for f in shares if (f.metric.value or 0.0) <= 1]
     if honest:
-        low, high = (pick(honest, key=lambda f: f.metric.value or 0.0) for pick in (min, max))
-        findings.append(
-            Finding(
-                f"Best: {operation_of(high)}, {place_of(high, axes)}, reaches"
-                f" {fmt.percent(high.metric.value or 0)} of the peak; worst:"
-                f" {operation_of(low)}, {place_of(low, axes)},"
-                f" {fmt.percent(low.metric.value or 0)}.",
-                "study-rates",
-            )
-        )
+        findings.append(_reached(result, honest, axes))
     return findings
+
+
+def _reached(result: Result, shares: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Finding:
+    """The largest and the smallest share of the peak; best and worst only if their rates are
+    apart."""
+    low, high = (pick(shares, key=lambda f: f.metric.value or 0.0) for pick in (min, max))
+    rates = {str(f.where): f for f in result.figures_named("bandwidth")}
+    best, worst = (
+        f"{operation_of(f)}, {place_of(f, axes)}, reaches {fmt.percent(f.metric.value or 0)}"
+        for f in (high, low)
+    )
+    why = certainty.why_not_apart(*(rates.get(str(f.where)) for f in (high, low)))
+    if high is low:
+        text = f"{best} of the peak"
+    elif why:
+        text = f"{best} of the peak; {worst}; whether they differ is not known: {why}"
+    else:
+        text = f"Best: {best} of the peak; worst: {worst}"
+    return Finding(f"{text[:1].upper()}{text[1:]}.", "study-rates")
 
 
 def scaling_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:

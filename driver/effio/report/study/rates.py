@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from effio import text as fmt
 from effio.report import common
@@ -98,6 +98,34 @@ def _curve(name: str, some: Sequence[FigureRecord], first: Coordinate | None, st
     return _series(name, [f for _, f in placed], [x for x, _ in placed], style)
 
 
+def _side_by_side(
+    rates: Sequence[FigureRecord],
+    operations: Sequence[str],
+    first: Coordinate | None,
+    word: Coordinate,
+    words: Sequence[str],
+) -> list[Series]:
+    """The values of an axis of words in one panel: curves of the same operation have the same
+    color, the second value is dashed; bars of an operation are next to each other."""
+    by_word = common.grouped(rates, word.text)
+    found = []
+    for number, value in enumerate(words):
+        some = by_word.get(value, [])
+        if first is None:
+            of = {operation_of(f): f for f in some}
+            names = [name for name in operations if name in of]
+            found.append(_series(value, [of[name] for name in names], list(names), number))
+            continue
+        by_operation = common.grouped(some, operation_of)
+        for style, operation in enumerate(operations):
+            if operation in by_operation:
+                curve = _curve(f"{operation}, {value}", by_operation[operation], first, style)
+                found.append(replace(curve, dashed=number > 0))
+    return found
+
+
+# Values of an axis of words that a panel shows side by side; more are choices.
+_MOST_WORDS = 2
 # With more patterns each has its own panel.
 _MOST_PATTERNS_A_PANEL = 3
 
@@ -130,10 +158,21 @@ def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Fi
     patterns = {str(f.where.get("pattern", "")) for f in rates}
     apart = len(patterns) > _MOST_PATTERNS_A_PANEL
     accesses = common.unique(access_of(f) for f in rates)
+    # Calls that are independent and collective, say: to be compared in one panel.
+    word = next((a for a in others if not a.unit), None) if not apart else None
+    words = common.unique(word.text(f) for f in rates) if word is not None else []
+    if word is not None and len(words) <= _MOST_WORDS:
+        others = [a for a in others if a is not word]
+    else:
+        word = None
     variants: dict[str, list[Panel]] = {}
     for case, of_case in common.grouped(rates, lambda f: place_of(f, others)).items():
         if apart:
             variants[case] = _panels(of_case, first, accesses)
+            continue
+        if word is not None:
+            series = _side_by_side(of_case, operations, first, word, words)
+            variants[case] = [Panel("", series)]
             continue
         by_operation = common.grouped(of_case, operation_of)
         series = [

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether a place answers before effio looks at it itself.
+
+A call on a file system whose server is gone (NFS, FUSE) may never return, and the kernel may keep
+the process until it does. So a child process looks first, for a limited time; one that the kernel
+keeps is left behind. Places on disks and memory of this machine are not tried: they answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from effio import text as fmt
+from effio.errors import EffioError, ExitCode
+
+PATIENCE = 10.0  # seconds
+_BELIEVED = 30.0  # seconds until a place is tried again
+_MOST_LINKS = 40
+# Of memory, and of the kernel; disks are known by their source.
+_OF_THIS_MACHINE = {
+    "tmpfs", "ramfs", "devtmpfs", "overlay", "proc", "sysfs", "devpts", "cgroup", "cgroup2", "zfs",
+    "rootfs",
+}  # fmt: skip
+# statvfs asks the server, whatever the client remembers of a directory.
+_LOOK = """
+import os, sys
+os.stat(sys.argv[1])
+os.statvfs(sys.argv[1])
+if os.path.isdir(sys.argv[1]):
+    next(os.scandir(sys.argv[1]), None)
+"""
+
+
+def mounts() -> Iterator[tuple[str, str, str]]:
+    """Mount point, type and source of each file system; a later one hides an earlier one."""
+    for line in Path("/proc/self/mountinfo").read_text(errors="replace").splitlines():
+        before, _, after = line.partition(" - ")
+        kind, source = after.split()[:2]
+        yield _unescaped(before.split()[4]), kind, _unescaped(source)
+
+
+def _unescaped(field: str) -> str:
+    """The kernel writes some characters as a backslash and three octal digits."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), field)
+
+
+def _is_of_this_machine(kind: str, source: str) -> bool:
+    on_disk = source.startswith("/dev/") and not kind.startswith("fuse")
+    return on_disk or kind in _OF_THIS_MACHINE
+
+
+def _stays_here(path: Path) -> bool:
+    """Whether every step of the way to `path`, through links as well, is on this machine."""
+    try:
+        local = {point: _is_of_this_machine(kind, source) for point, kind, source in mounts()}
+        # Not absolute(): the directory of work as the kernel has it, without links.
+        whole = Path.cwd() / path
+    except (OSError, ValueError, IndexError):
+        return False
+    parts, here, links = [*reversed(whole.parts)], Path("/"), 0
+    while parts:
+        part = parts.pop()
+        if part == "..":
+            here = here.parent
+            continue
+        here = here / part
+        if not local.get(str(here), True):
+            return False
+        try:
+            target = here.readlink()
+        except OSError:
+            continue  # no link, or nothing: the next step says so as well, at once
+        links += 1
+        if links > _MOST_LINKS:
+            return True  # the kernel refuses it, without a look at the last of them
+        here = here.parent
+        parts += reversed(target.parts)
+    return True
+
+
+@functools.lru_cache(maxsize=1000)
+def _tried(path: str, seconds: float, _slot: int) -> bool:
+    words = [sys.executable, "-I", "-S", "-c", _LOOK, path]
+    nowhere = subprocess.DEVNULL
+    child = subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+    try:
+        child.wait(seconds)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        # A child that the kernel keeps is not waited for.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(0.2)
+        return False
+    return True
+
+
+def answers(path: Path) -> bool:
+    """Whether a look at a place returns in time; an error is an answer."""
+    if "\0" in str(path) or _stays_here(path):
+        return True
+    return _tried(str(Path.cwd() / path), PATIENCE, int(time.monotonic() / _BELIEVED))
+
+
+def forget() -> None:
+    """What was tried so far."""
+    _tried.cache_clear()
+
+
+def fault_of(path: Path) -> str:
+    """What is wrong with a place that does not answer, or nothing."""
+    if answers(path):
+        return ""
+    return f"{fmt.plain(path)} does not answer (waited {PATIENCE:g} s)"
+
+
+def must_answer(path: Path) -> Path:
+    """The path; raises if nothing there can be looked at."""
+    if fault := fault_of(path):
+        raise EffioError(
+            fault,
+            ExitCode.IO_ERROR,
+            "its file server or FUSE program does not respond; name another place, or try later",
+        )
+    return path
