@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "benchmarks/observers.hpp"
+#include "benchmarks/plan.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/options.hpp"
@@ -20,19 +21,6 @@
 #include "storage/sim.hpp"
 
 namespace effio {
-
-/// What a plan is computed from; nothing of it needs MPI.
-struct PlanInput {
-    int ranks = 1;
-    int ranks_per_node = 1;
-    double rate = 1e9;  ///< bytes per second that storage or network is assumed to deliver, in all
-};
-
-/// What a run would do: for people and for programs.
-struct Plan {
-    std::string text;
-    Json data;
-};
 
 /// How a run ended; becomes the `end` line and the exit code.
 struct Ending {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "parallel/system.hpp"
 #include "storage/cache_watch.hpp"
@@ -39,13 +41,22 @@ Result<HeldMemory> hold_memory(Session& session, const Topology& topology,
     return hold_all_but(session, topology, options.memory_left->count);
 }
 
-std::optional<double> Cold::resident() const {
-    Samples shares;
+Cold::Residency Cold::resident() const {
+    Residency found;
     files_([&](const std::string& path) {
-        if (const auto share = resident_fraction(path)) shares.add(*share);
+        const auto share = resident_fraction(path);
+        found.shares += share ? *share : 0;
+        (share ? found.known : found.unknown) += 1;
     });
-    if (shares.count() == 0) return {};
-    return shares.mean();
+    return found;
+}
+
+std::optional<double> Cold::mean(Residency mine) const {
+    const double shares = place_.comm.sum(mine.shares);
+    std::array files{mine.known, mine.unknown};
+    place_.comm.sum(std::span<std::int64_t>(files));
+    if (files[0] == 0 || files[1] > 0) return {};
+    return shares / static_cast<double>(files[0]);
 }
 
 void Cold::before(bool my_turn, bool drop) {
@@ -58,31 +69,32 @@ void Cold::before(bool my_turn, bool drop) {
 
 void Cold::tell(CacheEvidence& evidence, std::int64_t bytes, bool reading) const {
     if (!place_.real_files) return;
-    evidence.resident_before = mean_over(place_.comm, before_);
-    evidence.resident_after = mean_over(place_.comm, resident());
+    evidence.resident_before = mean(before_);
+    evidence.resident_after = mean(resident());
     const bool elsewhere = place_.comm.min(elsewhere_ ? 1 : 0) > 0;
-    if (!reading) return;
     const auto add = [&](std::string_view name) { evidence.ways.emplace_back(name); };
     const auto& fs = place_.file_system;
     const bool in_memory = fs && fs->memory_backed;
-    const double left = evidence.resident_before.value_or(0);
-    if (drops_ && !in_memory && left <= stays) add(way::dropped);
+    const auto& left = evidence.resident_before;
+    // Of writes, too: a file system that opened the files so accepted O_DIRECT.
     if (!place_.cached && !in_memory) add(way::direct);
+    if (!reading) return;
+    if (drops_ && !in_memory && left && *left <= stays) add(way::dropped);
     if (elsewhere) add(way::other_nodes);
     if (options_.memory_left && !in_memory) add(way::memory_hog);
     if (bytes / place_.topology.nodes > find_memory().total_bytes) add(way::more_than_memory);
-    if (drops_ && !in_memory && left > stays) {
+    if (drops_ && !in_memory && !left) {
+        evidence.reason += "; the files were dropped, whether they left memory is not known";
+    } else if (drops_ && !in_memory && *left > stays) {
         evidence.reason += fmt::format(
-            "; {:.0f} % of the files stayed in memory though they were dropped", 100 * left);
+            "; {:.0f} % of the files stayed in memory though they were dropped", 100 * *left);
     }
 }
 
-AgainstMemory::AgainstMemory(double bytes_in_all, std::int64_t ranks, int ranks_per_node)
-    : memory_bytes(static_cast<double>(find_memory().total_bytes)),
-      enough_bytes(1.5 * memory_bytes) {
-    const std::int64_t nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
-    node_bytes = bytes_in_all / static_cast<double>(std::max<std::int64_t>(nodes, 1));
-}
+AgainstMemory::AgainstMemory(double bytes_in_all, const PlanInput& input)
+    : node_bytes(bytes_in_all / input.nodes()),
+      memory_bytes(input.node_memory()),
+      enough_bytes(1.5 * memory_bytes) {}
 
 std::string AgainstMemory::text() const {
     return fmt::format("a node moves {} and has {} of memory: {}", format_size(node_bytes),

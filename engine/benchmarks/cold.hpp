@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/plan.hpp"
 #include "core/options.hpp"
 #include "core/record.hpp"
 #include "parallel/comm.hpp"
@@ -74,24 +75,32 @@ class Cold {
     void tell(CacheEvidence& evidence, std::int64_t bytes, bool reading) const;
 
   private:
-    std::optional<double> resident() const;
+    /// The files that this rank looked at.
+    struct Residency {
+        double shares = 0;  ///< in memory, summed over the known ones
+        std::int64_t known = 0;
+        std::int64_t unknown = 0;
+    };
+    Residency resident() const;
+    /// Collective: the mean share over the files of all ranks; empty if one is unknown.
+    std::optional<double> mean(Residency mine) const;
 
     Place place_;
     const CacheOptions& options_;
     Files files_;
     bool drops_ = false;
     bool elsewhere_ = false;
-    std::optional<double> before_;
+    Residency before_;
 };
 
-/// Of a plan: what a node moves against its memory (of this machine), and how much it would take
-/// for reads that cannot all come from there.
+/// Of a plan: what a node moves against its memory, and how much it would take for reads that
+/// cannot all come from there.
 struct AgainstMemory {
     double node_bytes = 0;
     double memory_bytes = 0;
     double enough_bytes = 0;  ///< on a node: half as much again as its memory
 
-    AgainstMemory(double bytes_in_all, std::int64_t ranks, int ranks_per_node);
+    AgainstMemory(double bytes_in_all, const PlanInput& input);
     /// A sentence without its full stop.
     std::string text() const;
     Json to_json() const;

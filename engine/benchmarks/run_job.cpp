@@ -14,10 +14,8 @@
 namespace effio {
 
 ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
-    PlanInput input;
-    input.ranks = static_cast<int>(options.plan_ranks.value_or(launcher_size().value_or(1)));
-    input.ranks_per_node = static_cast<int>(options.plan_ranks_per_node.value_or(input.ranks));
-    input.rate = options.plan_rate.count;
+    const PlanInput input =
+        options.plan_input(options.plan_ranks.value_or(launcher_size().value_or(1)));
     auto plan = benchmark.plan(input);
     if (plan) {
         if (auto fits = benchmark.fits(input.ranks); !fits) plan = fits.error();
@@ -27,9 +25,9 @@ ExitCode print_plan(const Benchmark& benchmark, const JobOptions& options) {
         fmt::print(stderr, "effio-mpi {}: {}\n", benchmark.name(), plan.error().text());
         return plan.error().exit_code;
     }
-    std::string text = plan->text;
+    std::string text = text_of(*plan, input);
     if (options.plan_json) {
-        Json data = plan->data;
+        Json data = data_of(*plan, input);
         data["needed_directories"] = benchmark.needed_directories();
         text = data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     }

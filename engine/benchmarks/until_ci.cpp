@@ -122,7 +122,8 @@ UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_vie
                                               double one_seconds) const {
     Span span;
     span.repetitions = count_of(most, noun);
-    span.least_seconds = span.most_seconds = static_cast<double>(most) * one_seconds;
+    span.least_repetitions = span.most_repetitions = static_cast<double>(most);
+    span.least_seconds = span.most_seconds = span.most_repetitions * one_seconds;
     span.duration = format_duration(span.most_seconds);
     if (!on()) return span;
     // What has begun within the limit is finished.
@@ -131,10 +132,12 @@ UntilCiOptions::Span UntilCiOptions::foretell(std::int64_t most, std::string_vie
         within_limit =
             std::min(within_limit, std::max(1.0, std::ceil(limit_seconds() / one_seconds)));
     }
+    span.most_repetitions = within_limit;
     span.most_seconds = within_limit * one_seconds;
     double needed = static_cast<double>(least);
     if (one_seconds > 0) needed = std::max(needed, std::ceil(least_seconds() / one_seconds));
-    span.least_seconds = std::min(within_limit, needed) * one_seconds;
+    span.least_repetitions = std::min(within_limit, needed);
+    span.least_seconds = span.least_repetitions * one_seconds;
     span.duration = fmt::format("{} to {}", format_duration(span.least_seconds),
                                 format_duration(span.most_seconds));
     span.repetitions = fmt::format(

@@ -47,6 +47,8 @@ struct UntilCiOptions {
 
     /// What a plan foretells from the seconds of one repetition.
     struct Span {
+        double least_repetitions = 1;
+        double most_repetitions = 1;
         double least_seconds = 0;
         double most_seconds = 0;
         std::string repetitions;  ///< "3 repetitions", "3 to 100 repetitions, until …"

@@ -62,12 +62,6 @@ TimeSeries summed_over(const Comm& comm, TimeSeries mine, double late) {
     return {mine.width(), std::move(bytes)};
 }
 
-std::optional<double> mean_over(const Comm& comm, const std::optional<double>& mine) {
-    const double sum = comm.sum(mine.value_or(0));
-    if (comm.sum(mine ? 1 : 0) != comm.size()) return {};
-    return sum / comm.size();
-}
-
 std::vector<RankValue> largest_over(const Comm& comm, double mine, const std::string& host,
                                     int limit, std::optional<int> called) {
     std::vector<RankValue> found;

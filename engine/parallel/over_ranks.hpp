@@ -44,9 +44,6 @@ Histogram merged_over(const Comm& comm, const Histogram& mine);
 /// `late` seconds after it.
 TimeSeries summed_over(const Comm& comm, TimeSeries mine, double late);
 
-/// The mean of what the ranks know; nothing if one of them knows nothing.
-std::optional<double> mean_over(const Comm& comm, const std::optional<double>& mine);
-
 /// The numbers of each rank, in the ranks' order; on the root only. Grows with the ranks.
 template <std::size_t N>
 std::vector<std::array<double, N>> gathered_over(const Comm& comm,

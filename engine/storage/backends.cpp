@@ -245,6 +245,10 @@ const std::vector<ArrayBackend>& array_backends() {
     return table;
 }
 
+bool makes_file_per_process(std::string_view backend) {
+    return backend.ends_with("-fpp");
+}
+
 std::vector<std::string> backend_names(Serves what) {
     std::vector<std::string> names;
     for (const auto* backend : backends_that(what)) names.push_back(backend->name);

@@ -135,6 +135,12 @@ def _source(tmp_path: Path, access: str, cache: made.Line | None, **run: Any) ->
             "client cache bypassed (O_DIRECT); server cache unknown",
         ),
         (
+            "write",
+            {"ways": ["direct"]},
+            {},
+            "client cache bypassed (O_DIRECT); server cache unknown",
+        ),
+        (
             "read",
             {"ways": ["dropped", "other nodes"]},
             {},

@@ -7,12 +7,12 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from driver import made
 from driver.corpus import CORPUS
-from effio.campaign.planned import moved
 from effio.report.html import render
 from effio.store.reader import read_result
 from engines import Engine
@@ -78,28 +78,75 @@ def test_twenty_tib_are_planned_to_the_byte(any_engine: Engine, tmp_path: Path) 
     assert MILLION * 20 * (1 << 20) in found
 
 
-def test_plans_add_up(any_engine: Engine, tmp_path: Path) -> None:
-    """Passes, repetitions, a stonewall and the streams of a measured peak, with two ranks."""
+def estimate(engine: Engine, place: Path, *words: object) -> dict[str, Any]:
+    told: Any = plan(engine, place, *words)["estimate"]
+    return dict(told)
 
-    def bytes_of(*words: object, **options: object) -> tuple[float | None, float | None]:
-        return moved(options, plan(any_engine, tmp_path, *words, "--plan-ranks", 2))
 
-    mib = 1 << 20
-    # 2 MiB in calls of two sizes, three times: written twice, read, and modified.
-    words = ["pio", "--spatial", "segmented", "--size", "1MiB", "--buffer", "64KiB,256KiB"]
-    passes = ["--temporal", "write,re-write,read,read-modify-write", "--repetitions", 3]
-    assert bytes_of(*words, *passes) == (3 * 2 * 3 * 2 * mib, 3 * 2 * 2 * 2 * mib)
-    # 2 TB, of which 10 s at 1 GB/s come to be written.
-    words = ["ior", "--block", "1TB", "--transfer", "1MB", "--phases", "write"]
-    assert bytes_of(*words, "--stonewall", "10s") == (10e9, 0)
-    assert bytes_of(*words) == (2e12, 0)
-    # Streams of one and of two processes, with at least three ways to the peak.
-    words = ["spiobench", "--size", "16MiB"]
-    assert bytes_of(*words) == (32 * mib, 32 * mib)
-    peak, _ = bytes_of(*words, "--peak", "measured")
-    assert peak is not None
-    assert peak >= 4 * 32 * mib
-    assert peak % (32 * mib) == 0
+def test_a_stonewall_limits_what_is_planned(any_engine: Engine, tmp_path: Path) -> None:
+    """Two ranks with 1 TiB each: 10 s at 500 MB/s, 1 GB/s and 2 GB/s."""
+    words = ["ior", "--block", "1TiB", "--transfer", "1MB", "--phases", "write", "--plan-ranks", 2]
+    told = estimate(any_engine, tmp_path, *words, "--stonewall", "10s")
+    assert told["bytes_written"] == {"least": 5e9, "expected": 10e9, "most": 20e9}
+    assert told["bytes_on_storage"] == 20e9
+    assert told["seconds"] == {"least": 10, "expected": 10, "most": 10}
+    assert told["assumes"] == "storage delivers 500.0 MB/s to 2.000 GB/s in all"
+    everything = estimate(any_engine, tmp_path, *words)
+    assert everything["bytes_written"]["most"] == 2 * TIB
+    # At half and at twice the rate.
+    assert everything["seconds"]["most"] == 4 * everything["seconds"]["least"] == 4 * TIB / 1e9
+
+
+def test_passes_and_repetitions_add_up(any_engine: Engine, tmp_path: Path) -> None:
+    """A pattern of two ranks with 1 MiB each, in calls of two sizes, three times: written, written
+    again, read, and modified."""
+    told = estimate(
+        any_engine, tmp_path, "pio", "--spatial", "segmented", "--size", "1MiB", "--buffer",
+        "64KiB,256KiB", "--temporal", "write,re-write,read,read-modify-write",
+        "--repetitions", 3, "--plan-ranks", 2,
+    )  # fmt: skip
+    assert told["bytes_written"]["expected"] == 3 * 2 * 3 * (2 << 20)
+    assert told["bytes_read"]["expected"] == 3 * 2 * 2 * (2 << 20)
+    assert (told["bytes_on_storage"], told["files"]) == (2 << 20, 1)
+
+
+def test_a_measured_peak_is_planned(any_engine: Engine, tmp_path: Path) -> None:
+    """Streams of 1 and of 2 processes that share 16 MiB: through the cache, past it, and with 8 and
+    32 calls in flight. Not every file system has the last three."""
+    words = ["spiobench", "--size", "16MiB", "--plan-ranks", 2]
+    without = estimate(any_engine, tmp_path, *words)
+    told = estimate(any_engine, tmp_path, *words, "--peak", "measured")
+    for what in ("bytes_written", "bytes_read"):
+        assert without[what] == {"least": 32 << 20, "expected": 32 << 20, "most": 32 << 20}
+        assert told[what]["expected"] == told[what]["most"] == (1 + 4) * (32 << 20)
+        assert told[what]["least"] == 2 * (32 << 20)
+
+
+def test_the_other_machine(any_engine: Engine, tmp_path: Path) -> None:
+    """Memory and free bytes are those that the options state."""
+    there = ["--plan-ranks", 22600, "--plan-ranks-per-node", 16, "--plan-memory", "64GiB"]
+    planned = plan(any_engine, tmp_path, "b-eff-io", *there, "--plan-free", "10PB")
+    assert planned["cap"] == {"bytes": 8 * 10**15, "why": "80 % of the 10.0 PB of --plan-free"}
+    # MPART: the largest of 2 MiB and 1/128 of the memory of a rank.
+    assert planned["lmax_bytes"] == (64 << 30) // 16 // 128
+    few = ["ior", "--block", "1GiB", "--plan-ranks", 4]
+    assert estimate(any_engine, tmp_path, *few, "--plan-free", "4GiB")["fits"] is True
+    assert estimate(any_engine, tmp_path, *few, "--plan-free", "3GiB")["fits"] is False
+    assert estimate(any_engine, tmp_path, *few)["fits"] is None
+    text = any_engine.alone([*few, "--plan", "--plan-free", "3GiB"], tmp_path).stdout
+    assert "--plan-free: 4.00 GiB on storage are more than the 3.00 GiB that are free" in text
+
+
+def test_messages_of_many_ranks_travel_at_the_same_time(any_engine: Engine, tmp_path: Path) -> None:
+    """b_eff with a thousand ranks takes about as long as with ten: the network's rate is that of a
+    rank."""
+    one_a_node = ["--plan-ranks-per-node", 1, "--plan-memory", "8GiB"]
+    seconds = [
+        estimate(any_engine, tmp_path, "b-eff", "--plan-ranks", n, *one_a_node)["seconds"]
+        for n in (10, 1000)
+    ]
+    assert seconds[1]["expected"] < 1.2 * seconds[0]["expected"]
+    assert seconds[1]["most"] < 3600
 
 
 @pytest.mark.parametrize("benchmark", CORPUS)

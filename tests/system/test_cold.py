@@ -104,6 +104,9 @@ def test_direct_reads_are_a_way_of_their_own(
     (read,) = caches(run.result, "read")
     assert read["ways"] == ["direct"]
     assert read["verdict"] == "device"
+    # The file system accepted O_DIRECT for the writes as well.
+    (write,) = caches(run.result, "write")
+    assert write["ways"] == ["direct"]
 
 
 def test_of_memory_nothing_can_be_dropped(any_engine: Engine, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from effio import text as fmt
 from effio.campaign.file import path_of
 from effio.campaign.order import Study, study_of
-from effio.campaign.planned import Planned, over_budget, plan, total
+from effio.campaign.planned import Planned, Range, expected, over_budget, plan, total
 from effio.cli.campaign_options import asked_of, campaign_options
 from effio.cli.complete import complete_campaign
 from effio.cli.options import GroupedCommand, GroupedOption
@@ -35,15 +36,19 @@ def _run(campaign: str, **values: Any) -> None:
             0
         ],
     )
-    print_plan(study, values["rate"], values["commands"], form_of(values))
+    machine = {f"plan-{name}": values[name] for name in ("rate", "memory", "free")}
+    print_plan(study, machine, values["commands"], form_of(values))
 
 
 def print_plan(
-    study: Study, rate: str = "", commands: bool = False, form: Form = Form.TEXT
+    study: Study,
+    machine: Mapping[str, str] | None = None,
+    commands: bool = False,
+    form: Form = Form.TEXT,
 ) -> None:
     """Prints every point that can run, and the total next to the budget."""
     points = [(point, n) for point, n in study.repetitions() if not point.left_out()]
-    planned = plan(points, study.engines, rate)
+    planned = plan(points, study.engines, machine)
     sums = total(planned)
     over = over_budget(sums, study.settings.bytes, study.settings.seconds)
     if form is Form.JSON:
@@ -61,12 +66,20 @@ def print_plan(
     click.echo(
         f"\n{fmt.count_of(len(planned), 'point')}, {fmt.count_of(sums.runs, 'run')}: "
         f"{fmt.size(sums.written)} written, {fmt.size(sums.read)} read, at most "
-        f"{fmt.size(sums.on_storage)} on storage, about {fmt.duration(sums.seconds)}{unknown}"
+        f"{fmt.size(sums.on_storage)} on storage, about {_duration(sums.seconds)}{unknown}"
     )
+    if sums.assumes:
+        click.echo(f"if {sums.assumes}")
     for word in over:
         click.echo(f"over the budget: {word}")
     if not over and (study.settings.bytes or study.settings.seconds):
         click.echo("within the budget")
+
+
+def _duration(seconds: Range) -> str:
+    """ "12 s (6 s to 24 s)" """
+    least, middle, most = (fmt.duration(v) for v in (seconds.least, seconds.expected, seconds.most))
+    return middle if least == most else f"{middle} ({least} to {most})"
 
 
 def _command(p: Planned) -> list[str]:
@@ -84,11 +97,14 @@ def _as_json(p: Planned) -> dict[str, object]:
         "nodes": p.point.ranks.nodes,
         "engine": p.point.engine,
         "runs": p.repetitions,
-        "bytes_written": p.written,
-        "bytes_read": p.read,
+        "bytes_written": expected(p.written),
+        "bytes_read": expected(p.read),
         "bytes_on_storage": p.on_storage,
         "files": p.files,
-        "expected_seconds": p.seconds,
+        "least_seconds": p.seconds.least if p.seconds else None,
+        "expected_seconds": expected(p.seconds),
+        "most_seconds": p.seconds.most if p.seconds else None,
+        "assumes": p.assumes,
         "command": _command(p),
         "from_earlier_results": sorted(p.point.late),
     }
@@ -100,10 +116,10 @@ def _table(planned: list[Planned]) -> Table:
             p.point.title,
             p.point.ranks.total,
             p.repetitions,
-            p.written,
-            p.read,
+            expected(p.written),
+            expected(p.read),
             p.on_storage,
-            "then known" if p.point.late else p.seconds,
+            "then known" if p.point.late else expected(p.seconds),
             p.files or None,
             p.point.id,
         ]
@@ -139,6 +155,14 @@ command = GroupedCommand(
         GroupedOption(
             ["--rate"], metavar="RATE", default="", group="Options",
             help="what is measured here, as 2.5GB/s  [default: 1 GB/s is assumed]",
+        ),
+        GroupedOption(
+            ["--memory"], metavar="SIZE", default="", group="Options",
+            help="memory of a node to plan for  [default: as on this machine]",
+        ),
+        GroupedOption(
+            ["--free"], metavar="SIZE", default="", group="Options",
+            help="free bytes on storage to plan for  [default: as in the directory here]",
         ),
         GroupedOption(["--engine"], metavar="ENGINE", help="program, or name of a built engine"),
         GroupedOption(["--commands"], is_flag=True, help="also the engine's command of each point"),

@@ -267,7 +267,8 @@ def _plan(tuning: Tuning, settings: list[Setting], called: Called, engine: Engin
     words = [tuning.benchmark, *tuning.words()]
     plan = engine.check(words, called.ranks, called.ranks_per_node)
     told = plan if isinstance(plan, dict) else {}
-    size = as_number(told.get("bytes_on_storage", told.get("bytes")))
+    estimate = told.get("estimate")
+    size = as_number(estimate.get("bytes_on_storage")) if isinstance(estimate, dict) else None
     click.echo(fmt.plain(f"workload: effio-mpi {shlex.join(words)}"))
     if size is not None:
         click.echo(f"a run puts {fmt.size(size)} on storage")

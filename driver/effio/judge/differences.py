@@ -19,8 +19,8 @@ _NO_WORKLOAD = frozenset(
         "iterations", "seed", "rank-details", "save-rank-details", "save-calls", "slowest",
         "time-limit", "count-file", "stonewall-file", "keep-on-errors", "stop-on-errors",
         "make-dir", "count", "phases", "ranks", "plan", "plan-json", "plan-ranks",
-        "plan-ranks-per-node", "plan-rate", "run-before-phase", "run-after-phase", "until-ci",
-        "until-ci-limit", "rounds",
+        "plan-ranks-per-node", "plan-rate", "plan-memory", "plan-free", "run-before-phase",
+        "run-after-phase", "until-ci", "until-ci-limit", "rounds",
     }
 )  # fmt: skip
 _OF_ONE_RUN = frozenset({"result", "manifest", "seed", "progress", "quiet", "dir"})

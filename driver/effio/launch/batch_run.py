@@ -123,11 +123,9 @@ def _around(request: Request, own_directory: str) -> tuple[list[str], list[str]]
 def _expected_seconds(plan: object) -> float:
     """The scheduled time, or where there is none, or it is longer, the time that the plan expects
     at the rate it assumes."""
-    told = (
-        [plan.get(n) for n in ("scheduled_seconds", "expected_seconds")]
-        if isinstance(plan, dict)
-        else []
-    )
+    members = plan if isinstance(plan, dict) else {}
+    seconds = members.get("estimate", {}).get("seconds", {})
+    told = [members.get("scheduled_seconds"), seconds.get("expected")]
     known = [float(v) for v in told if isinstance(v, (int, float)) and v >= 0]
     return max(known, default=_UNPLANNED_SECONDS)
 

@@ -120,7 +120,7 @@ class Evidence:
             (False, Place.DEVICE): "on storage",
             (False, Place.CACHE): "in memory",
             (False, Place.MIXED): f"{self.share()} on storage",
-            (False, Place.UNKNOWN): "not known",
+            (False, Place.UNKNOWN): self._weaker(),
         }[self.reading, self.place]
 
     def _holes(self) -> str:
@@ -168,7 +168,7 @@ class Evidence:
         return "came from storage" if self.reading else "were on storage"
 
     def _weaker(self) -> str:
-        """What is known about reads without a verdict, for a table cell."""
+        """What is known about bytes without a verdict, for a table cell."""
         done = [_DONE[way] for way in self.ways if way in _DONE]
         if not done and self.absent_before:
             done = ["not in this node's cache before"]
@@ -176,7 +176,7 @@ class Evidence:
 
     def _done(self) -> str:
         """What was done about caches where nothing could be observed."""
-        if not self.ways or not self.reading:
+        if not self.ways:
             return ""
         return f"; this node's cache was left out ({', '.join(self.ways)}), a server's may not be"
 

@@ -16,12 +16,13 @@ constexpr std::int64_t buffers = 2;
 constexpr std::int64_t messages_in_buffer = 6;
 
 /// Seconds of one repetition, one method and one length: the loop time, or one loop and one before
-/// it over all patterns where that takes longer. A message travels at 1/messages of the rate.
+/// it over all patterns where that takes longer. The ranks of a pattern send at the same time.
 double expected_seconds(const Parameters& p, const std::vector<Pattern>& patterns,
                         std::int64_t bytes, double rate) {
     double loop = 0;
     for (const Pattern& pattern : patterns) {
-        loop += static_cast<double>(bytes * pattern.messages()) / rate;
+        loop += static_cast<double>(bytes) * static_cast<double>(pattern.messages()) /
+                (rate * std::max(pattern.participants(), 1));
     }
     return std::max(p.loop_seconds(), 2 * loop);
 }
@@ -31,8 +32,9 @@ double expected_seconds(const Parameters& p, const std::vector<Pattern>& pattern
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     if (input.ranks < 2) return usage_error("b_eff needs at least 2 ranks: --plan-ranks");
     const std::int64_t memory_mib =
-        (parameters.memory_per_rank ? parameters.memory_per_rank->count
-                                    : find_memory().total_bytes / input.ranks_per_node) /
+        (parameters.memory_per_rank
+             ? parameters.memory_per_rank->count
+             : static_cast<std::int64_t>(input.node_memory()) / input.ranks_per_node) /
         MiB;
     const MessageLengths lengths(lmax_bytes(memory_mib));
     const auto patterns =
@@ -68,29 +70,34 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                             {"idle", idle},
                             {"counts", p.counts()}});
     }
-    double seconds = 0;
-    for (const std::int64_t bytes : lengths.bytes) {
-        seconds += expected_seconds(parameters, patterns, bytes, input.rate) *
-                   parameters.repetitions() * static_cast<double>(parameters.methods.size());
-    }
-    const auto span = parameters.until_ci.foretell(parameters.rounds, "round", seconds);
+    Estimate estimate(
+        {parameters.rounds, "round", &parameters.until_ci}, [&](const Assumed& assumed) {
+            Load load;
+            for (const std::int64_t bytes : lengths.bytes) {
+                load.seconds +=
+                    expected_seconds(parameters, patterns, bytes, assumed.speed * input.rate) *
+                    parameters.repetitions() * static_cast<double>(parameters.methods.size());
+            }
+            return load;
+        });
+    estimate.assume_network(input.rate);
     const std::int64_t memory = buffers * messages_in_buffer * lengths[length_count - 1];
 
     Plan plan;
     plan.text = fmt::format(
-        "Plan of b_eff with {}, {} memory per rank, at an assumed {} in all\n"
+        "Plan of b_eff with {}, {} memory per rank, at an assumed {} for each rank\n"
         "messages of 1 B to {} ({} lengths), {}, {}, {}: {}\n"
         "memory per rank: {} of message buffers, and about {} for the order and the counts of a "
         "pattern\n"
-        "{}expected duration: {}{}\n{}",
+        "{}{}{}\n{}",
         count_of(input.ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
         format_rate(input.rate), format_exact(Bytes{lengths[length_count - 1]}), length_count,
         count_of(std::ssize(patterns), "pattern"),
         count_of(std::ssize(parameters.methods), "method"),
         count_of(parameters.repetitions(), "repetition"), count_of(experiments, "experiment"),
         format_size(static_cast<double>(memory)), format_size(64.0 * input.ranks),
-        parameters.rounds > 1 ? span.repetitions + "\n" : std::string(), span.duration,
-        parameters.shorten_after.count > 0 ? ", less if the longest sizes are shortened" : "",
+        parameters.rounds > 1 ? estimate.repetitions() + "\n" : std::string(), estimate.text(),
+        parameters.shorten_after.count > 0 ? "less if the longest sizes are shortened\n" : "",
         table.text(2));
     plan.data = Json{{"benchmark", "b-eff"},
                      {"ranks", input.ranks},
@@ -103,9 +110,10 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"communicators", communicators},
                      {"memory_per_rank_bytes", memory},
                      {"rounds", parameters.rounds},
-                     {"expected_seconds", span.most_seconds},
+                     {"expected_seconds", estimate.expected().seconds},
                      {"patterns", std::move(rows)}};
-    if (!span.data.is_null()) plan.data["until_ci"] = span.data;
+    if (!estimate.until_ci().is_null()) plan.data["until_ci"] = estimate.until_ci();
+    plan.estimate = std::move(estimate);
     return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "benchmarks/b_eff_io/definition.hpp"
@@ -14,13 +15,77 @@
 #include "parallel/system.hpp"
 
 namespace effio::b_eff_io {
+namespace {
+
+/// What fits into the scheduled time of a partition, and into its share of the cap.
+struct PlannedPartition {
+    std::array<Row, row_count> rows;
+    Repetitions calls;
+    std::array<bool, row_count> cut{};
+    std::int64_t ranks = 1;
+    std::int64_t bytes = 0;
+    std::int64_t scatter_bytes = 0;
+    std::int64_t cap_least = 0;
+
+    std::int64_t bytes_of(const Row& row) const {
+        return ranks * row.memory * calls[static_cast<std::size_t>(row.number)];
+    }
+};
+
+PlannedPartition plan_partition(std::int64_t ranks, std::int64_t lmax, const Budget& budget,
+                                std::int64_t cap_bytes, double rate) {
+    PlannedPartition plan;
+    plan.ranks = ranks;
+    plan.rows = row_table(lmax);
+    const auto shares = cap_shares(plan.rows, ranks, cap_bytes);
+    plan.cap_least = shares.least;
+    Repetitions& r = plan.calls;
+    r.fill(1);
+    for (const Row& row : plan.rows) {
+        const auto p = static_cast<std::size_t>(row.number);
+        if (row.type > Type::separated) break;
+        const double call = static_cast<double>(ranks * row.memory) / rate;
+        const double fits = std::floor(budget.unit_seconds * row.units / call);
+        r[p] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(fits, 1e15)));
+        if (r[p] > shares.calls[p]) {
+            r[p] = shares.calls[p];
+            plan.cut[p] = true;
+        }
+    }
+    set_segmented_repetitions(plan.rows, r);
+    const Segment segment = segment_of(plan.rows, r);
+    for (Row& row : plan.rows) {
+        if (row.is_fill_up) row.chunk = row.memory = segment.fill();
+        plan.bytes += plan.bytes_of(row);
+        if (row.type == Type::scatter) plan.scatter_bytes += plan.bytes_of(row);
+    }
+    return plan;
+}
+
+/// The most bytes that a run may have on storage: of --plan-free, or of the directory here.
+ByteCap cap_of(const Parameters& parameters, const PlanInput& input) {
+    if (input.free_bytes && !parameters.storage.max_bytes) {
+        return {static_cast<std::int64_t>(0.8 * *input.free_bytes),
+                fmt::format("80 % of the {} of --plan-free", format_size(*input.free_bytes))};
+    }
+    // Where the directory cannot be looked at, the plan has what --max-bytes can be at most.
+    constexpr std::int64_t unlimited = 9'000'000'000'000'000'000;
+    const auto fs = find_file_system(parameters.storage.directory);
+    if (!fs) return {unlimited, "none: the directory is not here"};
+    const std::int64_t available = input.memory_bytes
+                                       ? static_cast<std::int64_t>(*input.memory_bytes)
+                                       : find_memory().available_bytes;
+    return find_cap(*fs, available, parameters.storage.max_bytes);
+}
+
+}  // namespace
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const std::int64_t ranks = input.ranks;
-    const Memory memory = find_memory();
     const std::int64_t memory_mib =
-        (parameters.memory_per_rank ? parameters.memory_per_rank->count
-                                    : memory.total_bytes / input.ranks_per_node) /
+        (parameters.memory_per_rank
+             ? parameters.memory_per_rank->count
+             : static_cast<std::int64_t>(input.node_memory()) / input.ranks_per_node) /
         MiB;
     const auto partitions =
         parameters.partitions.empty() ? default_partitions(ranks) : parameters.partitions;
@@ -43,43 +108,18 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                                        count_of(ranks, "rank")));
     }
 
-    // The cap needs the directory; where it cannot be looked at, the plan has what --max-bytes can
-    // be at most.
-    constexpr std::int64_t unlimited = 9'000'000'000'000'000'000;
-    ByteCap cap{unlimited, "none: the directory is not here"};
-    if (const auto fs = find_file_system(parameters.storage.directory); fs) {
-        cap = find_cap(*fs, memory.available_bytes, parameters.storage.max_bytes);
-    }
+    const ByteCap cap = cap_of(parameters, input);
 
     Plan plan;
     Json json_partitions = Json::array();
     std::string tables;
-    double total_seconds = 0;
-    std::int64_t total_bytes = 0;
     double most_bytes = 0;  // of a partition
     std::int64_t most_ranks = 1;
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         const std::int64_t n = partitions[i];
-        auto rows = row_table(lmax);
-        const auto shares = cap_shares(rows, n, cap.bytes / count);
-        Repetitions r;
-        r.fill(1);
-        std::array<bool, row_count> cut{};
-        for (const Row& row : rows) {
-            const auto p = static_cast<std::size_t>(row.number);
-            if (row.type > Type::separated) break;
-            const double call = static_cast<double>(n * row.memory) / input.rate;
-            const double fits = std::floor(budget.unit_seconds * row.units / call);
-            r[p] = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(fits, 1e15)));
-            if (r[p] > shares.calls[p]) {
-                r[p] = shares.calls[p];
-                cut[p] = true;
-            }
-        }
-        set_segmented_repetitions(rows, r);
-        const Segment segment = segment_of(rows, r);
-        std::int64_t bytes = 0;
-        std::int64_t scatter = 0;
+        const PlannedPartition planned =
+            plan_partition(n, lmax, budget, cap.bytes / count, input.rate);
+        const std::int64_t bytes = planned.bytes;
         Table table({{"row"},
                      {"pattern", Table::Align::left},
                      {"chunk l"},
@@ -90,32 +130,25 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"bytes"},
                      {"", Table::Align::left}});
         Json json_rows = Json::array();
-        for (Row& row : rows) {
+        for (const Row& row : planned.rows) {
             const auto p = static_cast<std::size_t>(row.number);
-            if (row.is_fill_up) row.chunk = row.memory = segment.fill();
-            const std::int64_t row_bytes = n * row.memory * r[p];
-            bytes += row_bytes;
-            if (row.type == Type::scatter) scatter += row_bytes;
-            table.row({std::to_string(row.number), std::string(name(row.type)),
-                       format_exact(Bytes{row.chunk}), format_exact(Bytes{row.memory}),
-                       std::to_string(row.units),
-                       fmt::format("{:.3f}", budget.unit_seconds * row.units), std::to_string(r[p]),
-                       format_size(static_cast<double>(row_bytes)), cut[p] ? "cut by cap" : ""});
+            const std::int64_t row_bytes = planned.bytes_of(row);
+            table.row(
+                {std::to_string(row.number), std::string(name(row.type)),
+                 format_exact(Bytes{row.chunk}), format_exact(Bytes{row.memory}),
+                 std::to_string(row.units), fmt::format("{:.3f}", budget.unit_seconds * row.units),
+                 std::to_string(planned.calls[p]), format_size(static_cast<double>(row_bytes)),
+                 planned.cut[p] ? "cut by cap" : ""});
             json_rows.push_back(Json{{"row", row.number},
                                      {"pattern", name(row.type)},
                                      {"chunk_bytes", row.chunk},
                                      {"memory_chunk_bytes", row.memory},
                                      {"time_units", row.units},
                                      {"scheduled_seconds", budget.unit_seconds * row.units},
-                                     {"calls_per_rank", r[p]},
+                                     {"calls_per_rank", planned.calls[p]},
                                      {"bytes", row_bytes},
-                                     {"cut_by_cap", cut[p]}});
+                                     {"cut_by_cap", planned.cut[p]}});
         }
-        // Written once, rewritten (all or the scatter file only), read once.
-        const double moved = static_cast<double>(bytes) * (parameters.rewrite ? 3 : 2) +
-                             (parameters.rewrite ? 0 : static_cast<double>(scatter));
-        total_seconds += moved / input.rate;
-        total_bytes += bytes;
         if (static_cast<double>(bytes) > most_bytes) {
             most_bytes = static_cast<double>(bytes);
             most_ranks = n;
@@ -125,23 +158,43 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                               format_size(static_cast<double>(bytes)), table.text(2));
         json_partitions.push_back(Json{{"ranks", n},
                                        {"bytes_on_storage", bytes},
-                                       {"cap_least_bytes", shares.least},
+                                       {"cap_least_bytes", planned.cap_least},
                                        {"rows", std::move(json_rows)}});
     }
-    const AgainstMemory against(most_bytes, most_ranks, input.ranks_per_node);
-    const auto span = parameters.until_ci.foretell(parameters.rounds, "round", total_seconds);
+    PlanInput those = input;
+    those.ranks = static_cast<int>(most_ranks);
+    const AgainstMemory against(most_bytes, those);
+    const auto one = [&](const Assumed& assumed) {
+        Load load;
+        const double rate = assumed.speed * input.rate;
+        for (std::size_t i = 0; i < partitions.size(); ++i) {
+            const std::int64_t n = partitions[i];
+            const PlannedPartition p = plan_partition(n, lmax, budget, cap.bytes / count, rate);
+            const auto bytes = static_cast<double>(p.bytes);
+            // Written once, rewritten (all or the scatter file only), read once.
+            load.written +=
+                bytes + (parameters.rewrite ? bytes : static_cast<double>(p.scatter_bytes));
+            load.read += bytes;
+            load.on_storage += bytes;
+            for (const auto& files : files_of(i, n)) load.files += files.count;
+        }
+        load.seconds = (load.written + load.read) / rate;
+        return load;
+    };
+    plan.estimate = effio::Estimate({parameters.rounds, "round", &parameters.until_ci}, one);
+    plan.estimate.assume_storage(input.rate);
     plan.text = fmt::format(
         "Plan of b_eff_io with {}, {} memory per rank, at an assumed {} in all\n"
         "largest chunk {}; {} partitions of {} each; {} time units of {}\n"
-        "on storage at a time: {} (cap: {}, {})\n{}\n{}expected duration: {}\n{}",
+        "cap: {}, {}\n{}\n{}{}{}",
         count_of(ranks, "rank"), format_size(static_cast<double>(memory_mib * MiB)),
         format_rate(input.rate), format_exact(Bytes{lmax}), partitions.size(),
         format_duration(budget.partition_seconds), budget.units,
-        format_duration(budget.unit_seconds), format_size(static_cast<double>(total_bytes)),
-        format_size(static_cast<double>(cap.bytes)), cap.why, against.text(),
-        parameters.rounds > 1 ? "what follows is one round; " + span.repetitions + "\n"
+        format_duration(budget.unit_seconds), format_size(static_cast<double>(cap.bytes)), cap.why,
+        against.text(),
+        parameters.rounds > 1 ? "what follows is one round; " + plan.estimate.repetitions() + "\n"
                               : std::string(),
-        span.duration, tables);
+        plan.estimate.text(), tables);
     const double scheduled_seconds = budget.partition_seconds *
                                      static_cast<double>(partitions.size()) *
                                      static_cast<double>(parameters.rounds);
@@ -152,14 +205,14 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"partition_seconds", budget.partition_seconds},
                      {"time_units", budget.units},
                      {"unit_seconds", budget.unit_seconds},
-                     {"bytes_on_storage", total_bytes},
+                     {"bytes_on_storage", plan.estimate.expected().on_storage},
                      {"scheduled_seconds", scheduled_seconds},
                      {"rounds", parameters.rounds},
-                     {"expected_seconds", span.most_seconds},
+                     {"expected_seconds", plan.estimate.expected().seconds},
                      {"cap", cap.to_json()},
                      {"against_memory", against.to_json()},
                      {"partitions", std::move(json_partitions)}};
-    if (!span.data.is_null()) plan.data["until_ci"] = span.data;
+    if (!plan.estimate.until_ci().is_null()) plan.data["until_ci"] = plan.estimate.until_ci();
     return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/table.hpp"
+#include "storage/backends.hpp"
 
 namespace effio::flash_io {
 
@@ -48,13 +49,19 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const std::int64_t read = parameters.read == ReadBack::all    ? on_storage
                               : parameters.read == ReadBack::none ? 0
                                                                   : checkpoint;
-    const double seconds = static_cast<double>(parameters.repetitions) *
-                           (static_cast<double>(written + read) / input.rate +
-                            parameters.compute.count * static_cast<double>(parameters.dumps - 1));
-    // One more repetition may start just before the limit.
-    const double once = seconds / static_cast<double>(parameters.repetitions);
-    const double limit = parameters.time_limit.count;
-    const double expected = limit > 0 ? std::min(seconds, limit + once) : seconds;
+    const std::int64_t files_of_dump =
+        std::ssize(parameters.files_in_order()) * (makes_file_per_process(backend) ? writers : 1);
+    const Estimate::Repeated repeated{parameters.repetitions, "repetition", nullptr,
+                                      parameters.time_limit.count};
+    Estimate estimate(repeated, [&](const Assumed& assumed) {
+        Load load{static_cast<double>(written), static_cast<double>(read)};
+        load.seconds = (load.written + load.read) / (assumed.speed * input.rate) +
+                       parameters.compute.count * static_cast<double>(parameters.dumps - 1);
+        load.on_storage = load.written;
+        load.files = static_cast<double>(parameters.write ? files_of_dump * parameters.dumps : 0);
+        return load;
+    });
+    estimate.assume_storage(input.rate);
     // The blocks with guard cells, the packed variables, and the tree.
     const std::int64_t most_blocks = g.blocks + 2;
     const std::int64_t memory =
@@ -63,12 +70,10 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     plan.text = fmt::format(
         "Plan of FLASH I/O with {}, {} of {} x {} x {} cells, at an assumed {} in "
         "all\n"
-        "dumps: {}; repetitions: {}; on storage at a time: {}; memory of a rank: about {}\n"
-        "expected duration: {}\n\n{}",
+        "dumps: {}; repetitions: {}; memory of a rank: about {}\n{}\n{}",
         count_of(input.ranks, "rank"), count_of(g.first_block(writers), "block"), g.extent(0),
         g.extent(1), g.extent(2), format_rate(input.rate), parameters.dumps, parameters.repetitions,
-        format_size(static_cast<double>(on_storage)), format_size(static_cast<double>(memory)),
-        format_duration(expected), table.text(2));
+        format_size(static_cast<double>(memory)), estimate.text(), table.text(2));
     plan.data = Json{{"benchmark", "flash-io"},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
@@ -78,8 +83,9 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"bytes_written", written},
                      {"bytes_read", read},
                      {"memory_per_rank_bytes", memory},
-                     {"expected_seconds", expected},
+                     {"expected_seconds", estimate.expected().seconds},
                      {"files", std::move(files)}};
+    plan.estimate = std::move(estimate);
     return plan;
 }
 

@@ -270,6 +270,7 @@ class Interference : public WholeJob {
         std::vector<int> ranks;
         Json groups = Json::array();
         std::string texts;
+        std::vector<Estimate> estimates;
         for (const auto& m : members) {
             benchmarks.emplace_back(m.benchmark->name());
             ranks.push_back(m.ranks);
@@ -280,13 +281,23 @@ class Interference : public WholeJob {
             if (!plan) return plan.error();
             texts += fmt::format("\n{}, {} {}\n\n{}", m.name(), m.ranks,
                                  m.ranks == 1 ? "rank" : "ranks", plan->text);
+            estimates.push_back(plan->estimate);
             groups.push_back(Json{{"number", m.number},
                                   {"benchmark", m.benchmark->name()},
                                   {"ranks", m.ranks},
-                                  {"plan", std::move(plan->data)}});
+                                  {"plan", data_of(*plan, own)}});
         }
         Plan whole;
-        whole.text = heading(benchmarks, ranks, turns, parameters_.rounds) + texts;
+        for (const auto& turn : turns) {
+            std::vector<Estimate> beside;
+            for (const int number : turn) {
+                beside.push_back(estimates[static_cast<std::size_t>(number) - 1]);
+            }
+            whole.estimate.then(Estimate::together(beside),
+                                static_cast<double>(parameters_.rounds));
+        }
+        whole.text = heading(benchmarks, ranks, turns, parameters_.rounds) + "all turns\n" +
+                     whole.estimate.text() + texts;
         whole.data = Json{{"benchmark", "interference"},
                           {"rounds", parameters_.rounds},
                           {"turns", turns},

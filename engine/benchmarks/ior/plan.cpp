@@ -8,18 +8,82 @@
 #include "benchmarks/cold.hpp"
 #include "benchmarks/ior/files.hpp"
 #include "core/table.hpp"
-#include "parallel/system.hpp"
 
 namespace effio::ior {
+
+namespace {
+
+struct PlannedPhase {
+    double calls = 0;
+    double each = 0;  ///< bytes of a call
+    double seconds = 0;
+
+    double bytes() const { return calls * each; }
+};
+
+/// `all`: bytes of a phase without limits; `rate` of all workers.
+PlannedPhase phase_of(const Parameters& p, Bytes transfer, double all, double workers, double rate,
+                      bool early) {
+    PlannedPhase phase;
+    phase.each = p.placement == Placement::strided && p.segments > 0
+                     ? static_cast<double>(p.segments) * static_cast<double>(p.block.count)
+                     : static_cast<double>(transfer.count);
+    phase.calls = all / phase.each;
+    if (p.max_transfers > 0) {
+        phase.calls = std::min(phase.calls, workers * static_cast<double>(p.max_transfers));
+    }
+    phase.seconds = phase.bytes() / rate;
+    double limit = p.stonewall.count > 0 ? p.stonewall.count : phase.seconds;
+    if (p.steady && early) {
+        limit = std::min(limit, static_cast<double>(p.steady_window) * p.steady_slice.count);
+    }
+    if (phase.seconds > limit) {
+        phase.calls = std::max(workers, limit * rate / phase.each);
+        phase.seconds = limit;
+    }
+    // The data are moved again until the time is over.
+    if (phase.seconds < p.min_time.count) {
+        phase.calls = std::max(phase.calls, p.min_time.count * rate / phase.each);
+        phase.seconds = p.min_time.count;
+    }
+    return phase;
+}
+
+/// A repetition.
+Load load_of(const Parameters& p, double all, double workers, const Assumed& assumed,
+             const PlanInput& input) {
+    const double rate = assumed.speed * input.rate;
+    const double held = p.rate_limit ? std::min(rate, p.rate_limit->count) : rate;
+    const double read_share = p.mix_read ? *p.mix_read / 100 : 0;
+    Load load;
+    for (const Bytes transfer : p.transfers) {
+        for (const Access access : phases_in_order) {
+            if (!p.does(access)) continue;
+            const PlannedPhase phase = phase_of(p, transfer, all, workers, held, assumed.early);
+            const double reads = access == Access::read    ? 1
+                                 : access == Access::mixed ? read_share
+                                                           : 0;
+            load.read += reads * phase.bytes();
+            load.written += (1 - reads) * phase.bytes();
+            load.seconds += p.delay.count + phase.seconds;
+            if (access != Access::read) {
+                load.on_storage = std::max(load.on_storage, std::min(all, phase.bytes()));
+            }
+        }
+    }
+    return load;
+}
+
+}  // namespace
 
 Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     Parameters p = parameters;
     const std::int64_t ranks = std::min<std::int64_t>(p.ranks.value_or(input.ranks), input.ranks);
     const std::int64_t workers = ranks * p.threads;
     if (p.times_memory) {
-        const std::int64_t nodes = (ranks + input.ranks_per_node - 1) / input.ranks_per_node;
-        const auto of_node = static_cast<double>(find_memory().total_bytes);
-        auto fits = p.fill_memory(of_node * static_cast<double>(nodes), workers);
+        PlanInput those = input;
+        those.ranks = static_cast<int>(ranks);
+        auto fits = p.fill_memory(input.node_memory() * those.nodes(), workers);
         if (!fits) return std::move(fits.error());
     }
     const double all = static_cast<double>(workers) * static_cast<double>(p.segments) *
@@ -27,48 +91,48 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
     const double rate = p.rate_limit ? std::min(input.rate, p.rate_limit->count) : input.rate;
     Table table({{"phase", Table::Align::left}, {"transfer"}, {"calls"}, {"bytes"}, {"time"}});
     Json phases = Json::array();
-    double total = 0;
     for (const Bytes transfer : p.transfers) {
         for (const Access access : phases_in_order) {
             if (!p.does(access)) continue;
-            const double each =
-                p.placement == Placement::strided && p.segments > 0
-                    ? static_cast<double>(p.segments) * static_cast<double>(p.block.count)
-                    : static_cast<double>(transfer.count);
-            double calls = all / each;
-            if (p.max_transfers > 0) {
-                calls = std::min(
-                    calls, static_cast<double>(workers) * static_cast<double>(p.max_transfers));
-            }
-            double seconds = calls * each / rate;
-            if (p.stonewall.count > 0 && seconds > p.stonewall.count) {
-                seconds = p.stonewall.count;
-                calls = std::max(static_cast<double>(workers), seconds * rate / each);
-            }
-            seconds = std::max(seconds, p.min_time.count);
-            total += seconds;
+            const PlannedPhase phase =
+                phase_of(p, transfer, all, static_cast<double>(workers), rate, false);
             table.row({std::string(name(access)), format_exact(transfer),
-                       fmt::format("{:.0f}", calls), format_size(calls * each),
-                       format_duration(seconds)});
+                       fmt::format("{:.0f}", phase.calls), format_size(phase.bytes()),
+                       format_duration(phase.seconds)});
             phases.push_back(Json{{"access", name(access)},
                                   {"transfer_bytes", transfer.count},
-                                  {"calls", calls},
-                                  {"bytes", calls * each},
-                                  {"expected_seconds", seconds}});
+                                  {"calls", phase.calls},
+                                  {"bytes", phase.bytes()},
+                                  {"expected_seconds", phase.seconds}});
         }
     }
     const FileNames names(p, workers);
     std::int64_t files = 0;
     for (const auto& set : names.sets()) files += set.count;
-    const auto span = p.until_ci.foretell(p.repetitions, "repetition", total);
-    const AgainstMemory memory(all, ranks, input.ranks_per_node);
+    const bool writes = p.writes() || p.mixes();
+    const double kept =
+        p.file_each_repetition && p.storage.keep ? static_cast<double>(p.repetitions) : 1;
+    const double files_at_a_time =
+        static_cast<double>(files) /
+        (p.file_each_repetition && !p.storage.keep ? static_cast<double>(p.repetitions) : 1);
+    Estimate estimate({p.repetitions, "repetition", &p.until_ci, p.time_limit.count},
+                      [&](const Assumed& assumed) {
+                          Load load = load_of(p, all, static_cast<double>(workers), assumed, input);
+                          load.on_storage *= kept;
+                          load.files = writes ? files_at_a_time : 0;
+                          return load;
+                      });
+    estimate.assume_storage(input.rate);
+    PlanInput those = input;
+    those.ranks = static_cast<int>(ranks);
+    const AgainstMemory memory(all, those);
     Plan plan;
     plan.text = fmt::format(
         "Plan of ior with {}{}, at an assumed {} in all\n"
-        "{} with {}; {}\n{}\nexpected duration: {}\n{}",
+        "{} with {}; {}\n{}\n{}{}",
         count_of(ranks, "rank"), p.threads > 1 ? fmt::format(" of {} threads", p.threads) : "",
-        format_rate(rate), count_of(files, "file"), format_size(all), span.repetitions,
-        memory.text(), span.duration, table.text(2));
+        format_rate(rate), count_of(files, "file"), format_size(all), estimate.repetitions(),
+        memory.text(), estimate.text(), table.text(2));
     plan.data = Json{{"benchmark", "ior"},
                      {"ranks", ranks},
                      {"workers", workers},
@@ -76,10 +140,11 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"bytes", all},
                      {"repetitions", p.repetitions},
                      {"assumed_rate_bytes_per_second", rate},
-                     {"expected_seconds", span.most_seconds},
+                     {"expected_seconds", estimate.expected().seconds},
                      {"against_memory", memory.to_json()},
                      {"phases", std::move(phases)}};
-    if (p.until_ci.on()) plan.data["until_ci"] = span.data;
+    if (p.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
+    plan.estimate = std::move(estimate);
     return plan;
 }
 

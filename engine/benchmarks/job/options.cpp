@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/job/options.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 namespace effio {
@@ -62,8 +63,29 @@ void JobOptions::declare(OptionTable& table) {
     table.add("plan-ranks-per-node", plan_ranks_per_node, "ranks on a node to plan for")
         .range(1, 2147483647)
         .automatic("all");
-    table.add("plan-rate", plan_rate, "rate that storage or network is assumed to deliver in all")
+    table
+        .add("plan-rate", plan_rate,
+             "rate that storage is assumed to deliver in all, or the network to each rank")
         .range(1, 1e18);
+    table.add("plan-memory", plan_memory, "memory of a node to plan for")
+        .range(1, 9e18)
+        .automatic("as on this machine");
+    table.add("plan-free", plan_free, "free bytes on storage to plan for")
+        .range(1, 9e18)
+        .automatic("as in the directory on this machine");
+}
+
+PlanInput JobOptions::plan_input(std::int64_t ranks) const {
+    const auto bytes = [](const std::optional<Bytes>& given) {
+        return given ? std::optional(static_cast<double>(given->count)) : std::nullopt;
+    };
+    PlanInput input;
+    input.ranks = static_cast<int>(ranks);
+    input.ranks_per_node = static_cast<int>(std::min(plan_ranks_per_node.value_or(ranks), ranks));
+    input.rate = plan_rate.count;
+    input.memory_bytes = bytes(plan_memory);
+    input.free_bytes = bytes(plan_free);
+    return input;
 }
 
 }  // namespace effio

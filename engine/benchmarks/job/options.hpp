@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/plan.hpp"
 #include "core/options.hpp"
 #include "parallel/tick_clock.hpp"
 
@@ -29,8 +30,12 @@ struct JobOptions {
     std::optional<std::int64_t> plan_ranks;
     std::optional<std::int64_t> plan_ranks_per_node;
     BytesPerSecond plan_rate{1e9};
+    std::optional<Bytes> plan_memory;
+    std::optional<Bytes> plan_free;
 
     void declare(OptionTable& table);
+    /// What --plan-… say, for this number of ranks.
+    PlanInput plan_input(std::int64_t ranks) const;
 };
 
 /// The command line that the run line records and what it was translated from, if it was.

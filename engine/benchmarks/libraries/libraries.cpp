@@ -81,14 +81,11 @@ Result<Plan> Libraries::plan(const PlanInput& input) const {
     }
     plan.text = fmt::format(
         "Plan of the library comparison with {}, {} scaling, at an assumed {} in all\n"
-        "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}; on "
-        "storage at a time: {}\n"
-        "expected duration: {}\n\n{}",
+        "at most {} libraries with sets of hints, repetitions: {}; memory of a rank: {}\n{}\n{}",
         count_of(input.ranks, "rank"), libraries::name(parameters_.scaling),
         format_rate(input.rate), contenders, parameters_.repetitions,
-        format_size(plan.data["memory_per_rank_bytes"].get<double>()),
-        format_size(plan.data["bytes_on_storage"].get<double>()),
-        format_duration(plan.data["expected_seconds"].get<double>()), table.text(2));
+        format_size(plan.data["memory_per_rank_bytes"].get<double>()), plan.estimate.text(),
+        table.text(2));
     plan.data["contenders"] = contenders;
     plan.data["points"] = std::move(points);
     return found;

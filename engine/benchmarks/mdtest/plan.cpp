@@ -49,6 +49,10 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
     Table table({{"phase", Table::Align::left}, {"operations"}, {"bytes"}});
     double total = 0;
     double most_bytes = 0;
+    double written = 0;
+    double read = 0;
+    double files = 0;
+    double creates = 0;
     for (const Phase& phase : all_phases()) {
         if (!p.runs(phase)) continue;
         const double operations = operations_of(p, w, phase, ranks);
@@ -56,9 +60,16 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
         if (phase.thing == Thing::file && phase.action == Action::create) {
             bytes = operations * static_cast<double>(p.write_bytes.count);
             most_bytes = bytes / (p.shared_files ? ranks : 1);
+            written += bytes;
         }
         if (phase.action == Action::read) {
             bytes = operations * static_cast<double>(p.bytes_to_read());
+            read += bytes;
+        }
+        if (phase.action == Action::populate) files += operations;
+        if (phase.action == Action::create && phase.thing != Thing::tree) {
+            creates += operations;
+            if (phase.thing == Thing::file) files += operations / (p.shared_files ? ranks : 1);
         }
         total += operations;
         table.row({std::string(phase.title), fmt::format("{:.0f}", operations),
@@ -69,19 +80,35 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                               {"bytes", bytes}});
     }
     constexpr double assumed = 10'000;
-    const AgainstMemory against(most_bytes, input.ranks, input.ranks_per_node);
-    const auto span = p.until_ci.foretell(p.iterations, "iteration", total / assumed);
+    const AgainstMemory against(most_bytes, input);
+    const auto one = [&](const Assumed& at) {
+        // A stonewall ends the creation; all that follows has as much less to do.
+        const double create_seconds =
+            creates / (at.speed * assumed) + written / (at.speed * input.rate);
+        const double part = p.stonewall.count > 0 && create_seconds > p.stonewall.count
+                                ? p.stonewall.count / create_seconds
+                                : 1;
+        Load load{part * written, part * read};
+        load.seconds = part * total / (at.speed * assumed) +
+                       (load.written + load.read) / (at.speed * input.rate);
+        load.on_storage = part * most_bytes;
+        load.files = part * files;
+        return load;
+    };
+    Estimate estimate({p.iterations, "iteration", &p.until_ci}, one);
+    estimate.assume(fmt::format("{:.0f} to {:.0f} operations per second and {} to {} in all",
+                                Estimate::slow * assumed, Estimate::fast * assumed,
+                                format_rate(Estimate::slow * input.rate),
+                                format_rate(Estimate::fast * input.rate)));
     total *= static_cast<double>(p.iterations);
     plan.text = fmt::format(
         "Plan of mdtest with {}: {} for each, {} in each of {} of a tree "
-        "of {}, {} {}\n{}; each is\n{}on storage at a time: {}\n{}\n"
-        "expected duration at {} operations per second in all: {}\n",
+        "of {}, {} {}\n{}; each is\n{}{}\n{}",
         count_of(input.ranks, "rank"), count_of(w.items, "item"), w.per_directory,
         count_of(w.holders(), "directory"), w.tree.directories(), w.loops,
         w.unique || w.loops == 1 ? (w.unique ? "tree for each rank" : "tree for all ranks")
                                  : "trees for all ranks",
-        span.repetitions, table.text(2), format_size(most_bytes), against.text(), assumed,
-        span.duration);
+        estimate.repetitions(), table.text(2), against.text(), estimate.text());
     plan.data = Json{{"benchmark", "mdtest"},
                      {"ranks", input.ranks},
                      {"iterations", p.iterations},
@@ -93,9 +120,10 @@ Result<Plan> make_plan(const Parameters& p, const PlanInput& input) {
                      {"against_memory", against.to_json()},
                      {"operations", total},
                      {"assumed_operations_per_second", assumed},
-                     {"expected_seconds", span.most_seconds},
+                     {"expected_seconds", estimate.expected().seconds},
                      {"phases", std::move(phases)}};
-    if (p.until_ci.on()) plan.data["until_ci"] = span.data;
+    if (p.until_ci.on()) plan.data["until_ci"] = estimate.until_ci();
+    plan.estimate = std::move(estimate);
     return plan;
 }
 

@@ -47,6 +47,7 @@ class Overlap : public BenchmarkWith<Parameters> {
 
   private:
     Result<std::int64_t> bytes_of_a_file(int ranks) const;
+    Estimate estimate_of(const PlanInput& input, std::int64_t file_bytes) const;
     Ending run_on(Job& job, std::vector<Contender> contenders, StorageRun& run);
 };
 
@@ -67,6 +68,40 @@ Result<std::int64_t> Overlap::bytes_of_a_file(int ranks) const {
     return sum * ranks;
 }
 
+/// Each operation is done alone and next to a computation, which is done alone as well.
+Estimate Overlap::estimate_of(const PlanInput& input, std::int64_t file_bytes) const {
+    const auto& p = parameters_;
+    // Methods that nobody named are left out where the system lacks them.
+    const auto methods = [&p](const Assumed& assumed) {
+        return assumed.early && !p.ways_asked ? 1.0 : static_cast<double>(p.ways_in_force.size());
+    };
+    const double at_once = static_cast<double>(file_bytes) * methods({});
+    const auto one = [&](const Assumed& assumed) {
+        Load load;
+        for (const bool write : p.accesses()) {
+            for (const Bytes transfer : p.transfers) {
+                const double bytes = static_cast<double>(transfer.count) * input.ranks;
+                const double io = bytes / (assumed.speed * input.rate);
+                const double work = work_seconds(
+                    p.work_time ? std::optional(p.work_time->count) : std::nullopt, io);
+                (write ? load.written : load.read) += 2 * bytes;
+                load.seconds += 2 * (io + work);
+            }
+        }
+        load = load.times(methods(assumed) * static_cast<double>(p.works.size()));
+        load.on_storage = at_once;
+        load.files = methods({});
+        return load;
+    };
+    Load warm_up;
+    warm_up.written = (p.writes() ? 2 : 1) * at_once;
+    warm_up.read = p.reads() ? at_once : 0;
+    warm_up.seconds = (warm_up.written + warm_up.read) / input.rate;
+    Estimate estimate({p.repetitions, "repetition", &p.until_ci}, one, warm_up);
+    estimate.assume_storage(input.rate);
+    return estimate;
+}
+
 Result<Plan> Overlap::plan(const PlanInput& input) const {
     const auto file = bytes_of_a_file(input.ranks);
     if (!file) return file.error();
@@ -78,7 +113,6 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
                  {"computation s"},
                  {"cell s"}});
     const auto ways = static_cast<std::int64_t>(p.ways_in_force.size());
-    double seconds = 0;
     Json cells = Json::array();
     for (const bool write : p.accesses()) {
         for (const Bytes transfer : p.transfers) {
@@ -86,9 +120,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
             const double io = static_cast<double>(bytes) / input.rate;
             const double work =
                 work_seconds(p.work_time ? std::optional(p.work_time->count) : std::nullopt, io);
-            // The operation alone, the computation alone, and both without any overlap.
             const double cell = 2 * (io + work);
-            seconds += cell * static_cast<double>(ways * static_cast<std::int64_t>(p.works.size()));
             table.row({write ? "write" : "read", format_exact(transfer), std::to_string(bytes),
                        fmt::format("{:.4f}", io), fmt::format("{:.4f}", work),
                        fmt::format("{:.4f}", cell)});
@@ -99,7 +131,7 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
                                  {"work_seconds", work}});
         }
     }
-    const auto span = p.until_ci.foretell(p.repetitions, "repetition", seconds);
+    Estimate estimate = estimate_of(input, *file);
     Json names = Json::array();
     std::string text;
     for (const Way way : p.ways_in_force) {
@@ -111,18 +143,19 @@ Result<Plan> Overlap::plan(const PlanInput& input) const {
     plan.text = fmt::format(
         "Plan of overlap with {}, at an assumed {} in all\n"
         "ways: {} (those that the run finds missing are left out); {}\n"
-        "on storage at a time: {}; expected duration, with nothing hidden: {}\n\n{}",
-        count_of(input.ranks, "rank"), format_rate(input.rate), text, span.repetitions,
-        format_size(static_cast<double>(all)), span.duration, table.text(2));
+        "{}\n{}",
+        count_of(input.ranks, "rank"), format_rate(input.rate), text, estimate.repetitions(),
+        estimate.text(), table.text(2));
     plan.data = Json{{"benchmark", "overlap"},
                      {"ranks", input.ranks},
                      {"assumed_rate_bytes_per_second", input.rate},
                      {"ways", std::move(names)},
                      {"bytes_on_storage", all},
                      {"repetitions", p.repetitions},
-                     {"expected_seconds", span.most_seconds},
-                     {"until_ci", span.data},
+                     {"expected_seconds", estimate.expected().seconds},
+                     {"until_ci", estimate.until_ci()},
                      {"cells", std::move(cells)}};
+    plan.estimate = std::move(estimate);
     return plan;
 }
 

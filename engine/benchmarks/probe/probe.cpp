@@ -102,6 +102,14 @@ class Probe : public study::StudyBenchmark<Parameters> {
         }
         return probe::define(parameters_, ranks);
     }
+    /// Memory, files and messages; the removal of the files takes as long as their creation.
+    Load beside(const PlanInput& input) const override {
+        constexpr double limits = 6;
+        Load load;
+        load.seconds = limits * parameters_.time.count;
+        load.files = static_cast<double>(parameters_.names) * input.ranks;
+        return load;
+    }
 };
 
 Ending Probe::run(Job& job) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <vector>
 
 #include "benchmarks/benchmark_with.hpp"
 #include "benchmarks/ending.hpp"
@@ -59,13 +60,18 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
     Plan plan;
     plan.text = fmt::format("Plan of rings with {}\n", count_of(input.ranks, "rank"));
     plan.data = Json{{"benchmark", "rings"}, {"ranks", input.ranks}};
-    double seconds = 0;
+    double fixed_seconds = 0;
+    struct OfRings {
+        double bytes = 0;  // of each rank
+        double limit_seconds = 0;
+    };
+    std::vector<OfRings> rings;
     Json lengths = Json::array();
     for (const Schedule& s : {parameters_.latency(), parameters_.bandwidth()}) {
         const Pairs most(input.ranks, 1);
         const double bytes = ring_bytes(s, input.ranks);
-        const double rings = bytes / input.rate;
-        seconds += s.pair_seconds + (s.ring_seconds > 0 ? std::min(rings, s.ring_seconds) : rings);
+        fixed_seconds += s.pair_seconds;
+        rings.push_back({bytes / input.ranks, s.ring_seconds});
         plan.text += fmt::format(
             "messages of {} B: up to {} pairs in at most {}, then 1 natural and {} random rings, "
             "{} measurements of {} loops each ({} in all)\n",
@@ -79,13 +85,23 @@ Result<Plan> Rings::plan(const PlanInput& input) const {
                                {"ring_loops", s.ring_loops},
                                {"ring_bytes", bytes}});
     }
-    const auto span = parameters_.until_ci.foretell(parameters_.rounds, "round", seconds);
-    if (parameters_.rounds > 1) plan.text += span.repetitions + "\n";
-    plan.text += fmt::format("expected duration: at most {}\n", span.duration);
+    plan.estimate =
+        Estimate({parameters_.rounds, "round", &parameters_.until_ci}, [&](const Assumed& assumed) {
+            Load load;
+            load.seconds = assumed.early ? 0 : fixed_seconds;
+            for (const OfRings& some : rings) {
+                const double all = some.bytes / (assumed.speed * input.rate);
+                load.seconds += some.limit_seconds > 0 ? std::min(all, some.limit_seconds) : all;
+            }
+            return load;
+        });
+    plan.estimate.assume_network(input.rate);
+    if (parameters_.rounds > 1) plan.text += plan.estimate.repetitions() + "\n";
+    plan.text += plan.estimate.text();
     plan.data["lengths"] = std::move(lengths);
     plan.data["rounds"] = parameters_.rounds;
-    plan.data["expected_seconds"] = span.most_seconds;
-    if (!span.data.is_null()) plan.data["until_ci"] = span.data;
+    plan.data["expected_seconds"] = plan.estimate.expected().seconds;
+    if (!plan.estimate.until_ci().is_null()) plan.data["until_ci"] = plan.estimate.until_ci();
     return plan;
 }
 

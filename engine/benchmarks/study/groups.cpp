@@ -89,20 +89,28 @@ std::vector<FileSet> files_of(const std::vector<Group>& groups) {
     return all;
 }
 
-double bytes_lying(const Definition& definition, bool keep) {
+OnStorage on_storage(const Definition& definition, const StorageOptions& storage) {
     // By keeper and file; where all are kept, those of one name replace each other.
-    std::map<std::string, std::map<std::string, double>> lying;
+    std::map<std::string, std::map<std::string, OnStorage>> lying;
     for (const auto& cell : definition.cells) {
         if (!cell.writes()) continue;
-        double& most = lying[keep ? "" : cell.keeper()][cell.file];
-        most =
-            std::max(most, static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
+        OnStorage& most = lying[storage.keep ? "" : cell.keeper()][cell.file];
+        const std::string& way = cell.backend ? cell.backend->name : storage.backend.name;
+        const int files =
+            cell.arrays && makes_file_per_process(way) ? cell.ranks : cell.files_on_disk();
+        most.bytes = std::max(
+            most.bytes, static_cast<double>(cell.files) * static_cast<double>(cell.file_bytes));
+        most.files = std::max(most.files, static_cast<double>(files));
     }
-    double most = 0;
+    OnStorage most;
     for (const auto& [keeper, files] : lying) {
-        double bytes = 0;
-        for (const auto& [file, of_file] : files) bytes += of_file;
-        most = std::max(most, bytes);
+        OnStorage sum;
+        for (const auto& [file, of_file] : files) {
+            sum.bytes += of_file.bytes;
+            sum.files += of_file.files;
+        }
+        most.bytes = std::max(most.bytes, sum.bytes);
+        most.files = std::max(most.files, sum.files);
     }
     return most;
 }

@@ -34,7 +34,11 @@ std::vector<bool> overwritten_unread(std::span<const Cell> cells, const Cell& ce
 /// All of them, each name once: files of one name replace each other.
 std::vector<FileSet> files_of(const std::vector<Group>& groups);
 
-/// The most that lies on storage at a time.
-double bytes_lying(const Definition& definition, bool keep);
+/// The most that is on storage at a time.
+struct OnStorage {
+    double bytes = 0;
+    double files = 0;
+};
+OnStorage on_storage(const Definition& definition, const StorageOptions& storage);
 
 }  // namespace effio::study

@@ -410,7 +410,7 @@ std::unique_ptr<Storage> make_queued(Job& job, const Target& target, const Stora
 }
 
 StorageNeeds needs_of(const Definition& definition, const Options& options) {
-    return {bytes_lying(definition, options.storage.keep), "the files need", "use smaller sizes"};
+    return {on_storage(definition, options.storage).bytes, "the files need", "use smaller sizes"};
 }
 
 }  // namespace

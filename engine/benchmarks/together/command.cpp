@@ -42,13 +42,9 @@ ExitCode refuse(const Error& error) {
 ExitCode print_plans(const Members& members, const JobOptions& job) {
     std::string text;
     Json groups = Json::array();
-    Json directories = Json::array();
+    std::vector<Estimate> estimates;
     for (const auto& member : members) {
-        PlanInput input;
-        input.ranks = member.ranks;
-        input.ranks_per_node = static_cast<int>(
-            std::min<std::int64_t>(job.plan_ranks_per_node.value_or(member.ranks), member.ranks));
-        input.rate = job.plan_rate.count;
+        const PlanInput input = job.plan_input(member.ranks);
         auto plan = member.benchmark->plan(input);
         if (!plan) {
             say_first(stderr, fmt::format("{}: {}: {}\n", command_name, member.name(),
@@ -57,17 +53,19 @@ ExitCode print_plans(const Members& members, const JobOptions& job) {
         }
         text += fmt::format("{}{}, {} {}\n\n{}", text.empty() ? "" : "\n", member.name(),
                             member.ranks, member.ranks == 1 ? "rank" : "ranks", plan->text);
-        Json data = std::move(plan->data);
+        Json data = data_of(*plan, input);
+        estimates.push_back(plan->estimate);
         data["needed_directories"] = member.benchmark->needed_directories();
         groups.push_back(Json{{"number", member.number},
                               {"benchmark", member.benchmark->name()},
                               {"ranks", member.ranks},
                               {"plan", std::move(data)}});
     }
+    const Estimate all = Estimate::together(estimates);
+    text += fmt::format("\nAll groups at once\n{}", all.text());
     if (job.plan_json) {
-        text = Json{{"groups", std::move(groups)}}.dump(2, ' ', false,
-                                                        Json::error_handler_t::replace) +
-               "\n";
+        const Json data{{"groups", std::move(groups)}, {"estimate", all.to_json()}};
+        text = data.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
     }
     say_first(stdout, text);
     return ExitCode::done;

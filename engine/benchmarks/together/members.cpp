@@ -16,8 +16,9 @@ namespace effio::together {
 namespace {
 
 /// Of the job and not of a group.
-constexpr std::array of_the_job{"result",    "quiet",      "progress",  "plan",
-                                "plan-json", "plan-ranks", "plan-rate", "plan-ranks-per-node"};
+constexpr std::array of_the_job{"result",      "quiet",      "progress",  "plan",
+                                "plan-json",   "plan-ranks", "plan-rate", "plan-ranks-per-node",
+                                "plan-memory", "plan-free"};
 
 /// `text` with each of its lines after "group 2 (mdtest): ".
 std::string of_group(const std::string& name, const std::string& text) {
