@@ -84,17 +84,17 @@ def estimate(engine: Engine, place: Path, *words: object) -> dict[str, Any]:
 
 
 def test_a_stonewall_limits_what_is_planned(any_engine: Engine, tmp_path: Path) -> None:
-    """Two ranks with 1 TiB each: 10 s at 500 MB/s, 1 GB/s and 2 GB/s."""
-    words = ["ior", "--block", "1TiB", "--transfer", "1MB", "--phases", "write", "--plan-ranks", 2]
+    """Two ranks with 1 TB each: 10 s at 500 MB/s, 1 GB/s and 2 GB/s."""
+    words = ["ior", "--block", "1TB", "--transfer", "1MB", "--phases", "write", "--plan-ranks", 2]
     told = estimate(any_engine, tmp_path, *words, "--stonewall", "10s")
     assert told["bytes_written"] == {"least": 5e9, "expected": 10e9, "most": 20e9}
     assert told["bytes_on_storage"] == 20e9
     assert told["seconds"] == {"least": 10, "expected": 10, "most": 10}
-    assert told["assumes"] == "storage delivers 500.0 MB/s to 2.000 GB/s in all"
+    assert told["assumes"] == "storage delivers 500 MB/s to 2 GB/s in all"
     everything = estimate(any_engine, tmp_path, *words)
-    assert everything["bytes_written"]["most"] == 2 * TIB
+    assert everything["bytes_written"]["most"] == 2e12
     # At half and at twice the rate.
-    assert everything["seconds"]["most"] == 4 * everything["seconds"]["least"] == 4 * TIB / 1e9
+    assert everything["seconds"]["most"] == 4 * everything["seconds"]["least"] == 4e12 / 1e9
 
 
 def test_passes_and_repetitions_add_up(any_engine: Engine, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_the_other_machine(any_engine: Engine, tmp_path: Path) -> None:
     """Memory and free bytes are those that the options state."""
     there = ["--plan-ranks", 22600, "--plan-ranks-per-node", 16, "--plan-memory", "64GiB"]
     planned = plan(any_engine, tmp_path, "b-eff-io", *there, "--plan-free", "10PB")
-    assert planned["cap"] == {"bytes": 8 * 10**15, "why": "80 % of the 10.0 PB of --plan-free"}
+    assert planned["cap"] == {"bytes": 8 * 10**15, "why": "80 % of the 8.882 PiB of --plan-free"}
     # MPART: the largest of 2 MiB and 1/128 of the memory of a rank.
     assert planned["lmax_bytes"] == (64 << 30) // 16 // 128
     few = ["ior", "--block", "1GiB", "--plan-ranks", 4]
@@ -134,7 +134,7 @@ def test_the_other_machine(any_engine: Engine, tmp_path: Path) -> None:
     assert estimate(any_engine, tmp_path, *few, "--plan-free", "3GiB")["fits"] is False
     assert estimate(any_engine, tmp_path, *few)["fits"] is None
     text = any_engine.alone([*few, "--plan", "--plan-free", "3GiB"], tmp_path).stdout
-    assert "--plan-free: 4.00 GiB on storage are more than the 3.00 GiB that are free" in text
+    assert "--plan-free: 4 GiB on storage are more than the 3 GiB that are free" in text
 
 
 def test_messages_of_many_ranks_travel_at_the_same_time(any_engine: Engine, tmp_path: Path) -> None:

@@ -10,15 +10,16 @@ from typing import Any
 
 from engines import Engine
 
+MESSAGES = "message-latency=100us,message-rate=1GB/s"
 # Small sizes; a benchmark that is not here runs with its defaults.
 SMALL: dict[str, list[str]] = {
-    "b-eff-io": ["--time=2s", "--memory-per-rank=128MiB", "--partitions=2", "--max-bytes=64MiB"],
-    "b-eff": ["--memory-per-rank=1MiB", "--backend-options=message-rate=1GB/s"],
-    "rings": ["--latency-time=1ms", "--backend-options=message-rate=1GB/s"],
+    "b-eff-io": ["--time=2s", "--memory-per-rank=128MiB", "--partitions=2", "--max-bytes=80MiB"],
+    "b-eff": ["--memory-per-rank=1MiB", f"--backend-options={MESSAGES}"],
+    "rings": ["--latency-time=1ms", f"--backend-options={MESSAGES}"],
     "ior": ["--block=256KiB", "--transfer=64KiB", "--repetitions=2", "--files=per-process"],
-    "flash-io": ["--cells=4", "--blocks=2", "--repetitions=2", "--read=all", "--dumps=2"],
+    "flash-io": ["--cells=8", "--blocks=2", "--repetitions=2", "--read=all", "--dumps=2"],
     "mdtest": ["--items=6", "--write-bytes=4KiB"],
-    "libraries": ["--edges=8", "--libraries=posix,posix-fpp"],
+    "libraries": ["--edges=8", "--libraries=posix,posix-fpp", "--hint-sets=none"],
     "io-bench": ["--size=256KiB", "--block=64KiB", "--copies=1,2", "--peak=measured"],
     "spiobench": ["--size=512KiB", "--block=64KiB", "--peak=measured"],
     "ssca3": ["--grid=2", "--depth=2", "--sequences=2", "--raw-size=8KiB", "--image-size=8KiB"],
@@ -36,7 +37,7 @@ SMALL: dict[str, list[str]] = {
 # In virtual time: their loops fill a time.
 MODELLED = ("b-eff-io", "b-eff", "rings")
 # They keep no files.
-REMOVING = (*MODELLED, "interference", "probe")
+REMOVING = (*MODELLED, "interference", "probe", "mdtest")
 
 
 def moved(measurements: list[dict[str, Any]]) -> Counter[str]:
@@ -62,10 +63,8 @@ def command(name: str, data: Path) -> list[str]:
 
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:
-    """The measurements of all results below the folder."""
-    lines = [
-        json.loads(line) for p in folder.rglob("*.jsonl") for line in p.read_text().splitlines()
-    ]
+    """The measurements of the result in this folder."""
+    lines = [json.loads(x) for p in folder.glob("*.jsonl") for x in p.read_text().splitlines()]
     return [m for m in lines if m["kind"] == "measurement"]
 
 
@@ -86,6 +85,8 @@ def faults_of(engine: Engine, name: str, place: Path) -> list[str]:
             continue
         warm_up = plan[f"warm_up_bytes_{what}"]
         least, most = (plan[f"bytes_{what}"][n] - warm_up for n in ("least", "most"))
+        if name == "flash-io" and what == "read":
+            least *= 0.99  # headers are not read in whole
         if not least <= found <= most:
             faults.append(f"{name}: {found} {what}, planned {least} to {most}")
     if name not in REMOVING:

@@ -72,9 +72,9 @@ ByteCap cap_of(const Parameters& parameters, const PlanInput& input) {
     constexpr std::int64_t unlimited = 9'000'000'000'000'000'000;
     const auto fs = find_file_system(parameters.storage.directory);
     if (!fs) return {unlimited, "none: the directory is not here"};
-    const std::int64_t available = input.memory_bytes
-                                       ? static_cast<std::int64_t>(*input.memory_bytes)
-                                       : find_memory().available_bytes;
+    const std::optional<std::int64_t> available =
+        input.memory_bytes ? static_cast<std::int64_t>(*input.memory_bytes)
+                           : find_memory().available_bytes;
     return find_cap(*fs, available, parameters.storage.max_bytes);
 }
 

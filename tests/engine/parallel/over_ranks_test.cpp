@@ -71,11 +71,6 @@ TEST_F(OverRanks, a_series_that_began_late_counts_from_the_common_start) {
     }
 }
 
-TEST_F(OverRanks, a_mean_needs_all_ranks) {
-    EXPECT_DOUBLE_EQ(*mean_over(comm, rank), last / 2);
-    EXPECT_FALSE(mean_over(comm, comm.rank() == 0 ? std::nullopt : std::optional(1.0)));
-}
-
 TEST_F(OverRanks, what_is_left_of_a_time_is_never_less_than_nothing) {
     // 0.3 is less than the sum of its three tenths, by rounding.
     EXPECT_EQ(remainder_of(0.3, 0.1 + 0.1 + 0.1), 0);

@@ -81,8 +81,10 @@ TEST(Libraries, cells_of_a_place_are_all_contenders_and_warm_up_is_small) {
     EXPECT_EQ(study->warm_up.back().arrays->bytes(), 3 * 9 * 32 * 32 * 32 * 8);
     // What is kept of a contender is one file, the largest at most.
     const auto largest = static_cast<double>(study->cells.back().arrays->bytes());
-    EXPECT_EQ(study::bytes_lying(*study, true), 4 * largest);
-    EXPECT_EQ(study::bytes_lying(*study, false), largest);
+    EXPECT_EQ(study::on_storage(*study, p.storage).bytes, 4 * largest);
+    StorageOptions removing = p.storage;
+    removing.keep = false;
+    EXPECT_EQ(study::on_storage(*study, removing).bytes, largest);
     p.processes = {4};
     EXPECT_FALSE(define(p, select(p, nullptr), 3));
 }
