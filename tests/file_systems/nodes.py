@@ -71,6 +71,24 @@ def need(*programs: str) -> None:
         raise NotHereError("no FUSE here: /dev/fuse cannot be opened")
 
 
+@contextlib.contextmanager
+def disk(place: Path, size: str, device: bool) -> Iterator[Path]:
+    """A file system of a server: in memory, because the machine's own disk also has other users; or
+    on a block device, whose counters say what is really stored."""
+    place.mkdir()
+    if device:
+        image = place.with_suffix(".image")
+        run("truncate", "-s", size.upper(), image)
+        run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+        run("mount", "-o", "loop", image, place)
+    else:
+        run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "effio-disk", place)
+    try:
+        yield place
+    finally:
+        run("umount", "-l", place)
+
+
 @dataclass
 class Server:
     """A node with daemons. `places` are directories of ours that it sees as its own: where the

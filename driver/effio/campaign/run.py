@@ -82,8 +82,9 @@ class Order:
             ranks=point.ranks,
             label=f"{name}-{unit.label}",
             environment=point.environment,
-            setup=tuple(map(tuple, point.commands(point.step.setup))),
-            cleanup=tuple(map(tuple, point.commands(point.step.cleanup))),
+            setup=(*point.laid.setup, *map(tuple, point.commands(point.step.setup))),
+            cleanup=(*map(tuple, point.commands(point.step.cleanup)), *point.laid.cleanup),
+            laid=point.laid,
             campaign=CampaignPart(
                 name=name,
                 step=point.step.name,
@@ -249,7 +250,7 @@ class Course:
         """Has the engine judge values that were not known when all others were."""
         if unit.point.step.earlier:
             request = self.order.request(unit, self.folder.name)
-            words = [request.benchmark, *request.arguments]
+            words = [request.benchmark, *unit.point.words(plan=True)]
             request.engine.check(words, request.ranks.total, request.ranks.per_node)
 
     def _with_values(self, unit: Unit) -> Point:

@@ -35,6 +35,7 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.store import masking, notes, safe_files, short_ids
 from effio.store.answering import must_answer
 from effio.store.notes import Notes
+from effio.store.on_servers import judged_by_network
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
 from effio.store.safe_files import is_regular, sha256_of, write_atomically
@@ -143,6 +144,7 @@ class RunFolder:
         """The result, with what the driver and people know of the run."""
         result = self.result()
         result.record, result.notes = self.record(), self.notes()
+        result.measurements = judged_by_network(result)
         return result
 
     def discard(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from effio.report.common.names import unique
-from effio.report.model import Cell, Column, Finding, Headline, Section, Table
+from effio.report.model import Cell, Column, Finding, Headline, Level, Section, Table
 from effio.store.evidence import Place, evidence_of, place_of, ways_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -41,6 +41,7 @@ def cache_shares(result: Result) -> list[CacheShare]:
 
 _TITLES: Mapping[Place, str] = {
     Place.DEVICE: "From the device",
+    Place.SERVERS: "From the servers",
     Place.MIXED: "Mixed",
     Place.CACHE: "Cached",
     Place.UNKNOWN: "Unknown",
@@ -69,15 +70,16 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     place = place_of(evidence)
     sentences = "; ".join(unique(one.sentence() for one in evidence))
     title = _TITLES[place]
-    if place is Place.DEVICE and not any(one.reading for one in evidence):
-        title = "On storage"
+    if not any(one.reading for one in evidence):
+        title = {Place.DEVICE: "On storage", Place.SERVERS: "At the servers"}.get(place, title)
     text = f"{title}: {sentences}."
     if place is not Place.DEVICE:
         # What memory answered is no rate of storage.
         text += "".join(
             f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
         )
-    return [Finding(text, "caches", "good" if place is Place.DEVICE else "warn", "cache")]
+    levels: dict[Place, Level] = {Place.DEVICE: "good", Place.SERVERS: "info"}
+    return [Finding(text, "caches", levels.get(place, "warn"), "cache")]
 
 
 def _evidence(shares: Sequence[CacheShare]) -> Table:
@@ -129,7 +131,7 @@ def cache_section(result: Result) -> Section:
     rows: list[list[Cell]] = []
     shares = cache_shares(result)
     for s in shares:
-        order = (Place.DEVICE, Place.MIXED, Place.CACHE, Place.UNKNOWN)
+        order = (Place.DEVICE, Place.SERVERS, Place.MIXED, Place.CACHE, Place.UNKNOWN)
         told = [s.of.get(place, 0.0) for place in order]
         rows.append([s.access, s.bytes, *told])
     table = Table(
@@ -137,6 +139,7 @@ def cache_section(result: Result) -> Section:
             Column("access"),
             Column("data", "B"),
             Column("device", "1", "%", 3),
+            Column("servers", "1", "%", 3),
             Column("mixed", "1", "%", 3),
             Column("cache", "1", "%", 3),
             Column("unknown", "1", "%", 3),
@@ -144,7 +147,9 @@ def cache_section(result: Result) -> Section:
         rows,
         "Where the bytes came from or went to",
         "Share of the bytes by what the counters of processes and block devices saw during each "
-        "measurement. Writes count as device when they had reached it before the clock stopped.",
+        "measurement. Writes count as device when they had reached it before the clock stopped. "
+        "Servers: the bytes crossed this node's network; what the servers' own caches did is not "
+        "known.",
     )
     seen = [_evidence(shares)] if any(m.cache for s in shares for m in s.cells) else []
     return Section("caches", "Cache or device", [table, *seen])
