@@ -133,8 +133,8 @@ class Laying:
 
 
 def laying(text: str, directory: str, kind: str | None = None) -> Laying:
-    """Raises LayoutError where the file system has no such layout. `kind` is that of `directory`,
-    which is asked for else."""
+    """Raises LayoutError where the file system has no such layout. Without `kind`, that of
+    `directory` is looked up."""
     wanted = parsed(text)
     if not wanted or "dir" in wanted:
         return Laying()

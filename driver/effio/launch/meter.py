@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the bytes that this node's network moves while a run measures, cell by cell: file systems
-of servers without counters of their own are judged by that (store/on_servers.py).
+"""Counts the bytes that this node's network moves during each measurement of a run: the
+evidence for file systems of servers whose clients have no counters (store/on_servers.py).
 
-The engine says when a measurement was, since it began to measure. When that was, the times at which
-its lines reached the result file say: each is written as soon as its measurement has ended.
+A result has the time of each measurement, relative to the start of the benchmark. That start
+follows from the times at which lines reach the result file: the engine writes each line as soon as
+its measurement has ended.
 """
 
 from __future__ import annotations
