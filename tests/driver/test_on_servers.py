@@ -108,6 +108,12 @@ def test_traffic_of_a_neighbor_is_not_taken_for_a_cells_own(tmp_path: Path) -> N
     assert _judged(result, _cell(60, 100), _cell(95, 100, 1)) == [Place.UNKNOWN, Place.SERVERS]
 
 
+def test_traffic_long_before_a_cell_is_not_its_own(tmp_path: Path) -> None:
+    """The driver looked at 0.9 s; this read began at 1.1 s."""
+    result = _result(tmp_path, "read", GLUSTER, [(1.1, 2.0)], **DROPPED)
+    assert _judged(result, _cell(60, 100)) == [Place.UNKNOWN]
+
+
 def test_coded_parts_of_a_byte_are_not_counted_twice(tmp_path: Path) -> None:
     """Of two parts and one of redundancy: 100 MB on the wire are 67 MB of data."""
     result = _result(tmp_path, "write", GLUSTER, [(1.0, 2.0)])

@@ -57,8 +57,8 @@ def _fault(m: Measurement, truth: Truth, copies: float) -> str:
     """Why the verdict is wrong; empty if it is right or unknown."""
     reading = is_reading(m.access)
     least, most = (count if reading else count / copies for count in truth.read_by_servers)
-    if "modify" in m.access:  # what the servers' processes read counts both directions
-        least, most = truth.read_by_servers
+    if "modify" in m.access:  # in both directions; a dispersed volume reads before it writes
+        least, most = (count / (0.5 + copies / 2) for count in truth.read_by_servers)
     place = Place.of(m)
     assert m.cache is not None
     if place is Place.SERVERS and most < (1 - NEARLY) * m.bytes:

@@ -34,6 +34,8 @@ _COUNTED = (
 _WITHOUT_CACHE = {"dropped", "direct"}
 # Of the bytes: what has to have moved for sure within the measurement, not just before or after.
 _WITHIN = 0.5
+# On a busy node the driver may look too seldom: then traffic before or after counts as well.
+_FAR_SECONDS = 0.12
 
 
 def _is_counted(files: FileSystem | None) -> bool:
@@ -99,8 +101,16 @@ def _is_alone(m: Measurement, cell: CellTraffic, all_of_them: Sequence[Measureme
     )
 
 
+def _is_near(m: Measurement, cell: CellTraffic) -> bool:
+    """Whether `most` was counted between looks just before and just after the measurement."""
+    if m.span is None:
+        return False
+    far = max(m.span.begin - cell.begin_seconds, cell.end_seconds - m.span.end)
+    return far <= _FAR_SECONDS
+
+
 def _came_to_servers(m: Measurement, cell: CellTraffic, result: Result) -> bool:
-    alone = _is_alone(m, cell, result.measurements)
+    near = _is_near(m, cell) and _is_alone(m, cell, result.measurements)
     cold = bool(_WITHOUT_CACHE & {*m.cache.ways}) or is_absent(m) if m.cache else False
     for part in _parts(m, cell):
         if part.reading and not cold:
@@ -108,7 +118,7 @@ def _came_to_servers(m: Measurement, cell: CellTraffic, result: Result) -> bool:
         # The kernel had nothing to answer these reads with, so just their traffic is in question.
         within = 0.0 if part.reading else _WITHIN
         few = part.least < within * part.bytes * part.copies
-        if part.least < part.enough and (part.most < part.enough or few or not alone):
+        if part.least < part.enough and (part.most < part.enough or few or not near):
             return False
     return True
 
