@@ -103,10 +103,3 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row
-
-
-def line_of_folder(folder: RunFolder) -> dict[str, str]:
-    try:
-        return line_of(folder, folder.told())
-    except ResultError as error:
-        return line_of(folder, error)

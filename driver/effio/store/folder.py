@@ -299,6 +299,17 @@ class Store:
             return []
         return [RunFolder(path) for *_, path in sorted(found)]
 
+    def named(self, name: str) -> RunFolder | None:
+        """The run with exactly this name, which is compared with names and not made into a path."""
+        try:
+            if name not in os.listdir(self.root):  # noqa: PTH208  ten thousand names, no objects
+                return None
+        except OSError:
+            return None
+        path = self.root / name
+        is_run = any(_written(path / file) is not None for file in (RECORD, RESULT))
+        return RunFolder(path) if is_run else None
+
     def find(self, name: str) -> RunFolder | Path:
         """Finds a run by its folder, result file, name or an unambiguous part of it, short id, or
         `last`: the newest run with a result.
