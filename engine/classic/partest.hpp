@@ -20,7 +20,7 @@ Result<ClassicProgram::Translation> translate_partest(const std::vector<std::str
 /// "20M", "64Ki", "1GiB" count in 1024, "20MB" in 1000: two letters that end in a B.
 Result<std::int64_t> parse_partest_size(std::string_view text);
 
-/// What the program was asked for, as its text repeats it. Sizes in bytes.
+/// The options of a run, as the text repeats them. Sizes in bytes.
 struct PartestRequest {
     std::string file = "partest_parfile.sion";
     int type = 0;

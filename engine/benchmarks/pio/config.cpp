@@ -130,7 +130,7 @@ class Reader {
         if (!module_) return fault("ModuleName outside of <ap_module>");
         if (!module_->temporal.empty()) {
             return fault(
-                "a second ModuleName in one <ap_module>: each pattern needs a module of its own");
+                "a second ModuleName in one <ap_module>: each pattern needs its own module");
         }
         auto found = module_named(value);
         if (!found) return fault(found.error().cause);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Containers with keys (docs/sion-format.md, Keys): a task's stream is a row of records, each a
-// key, a length, and so many bytes. A key can have several records; its value is all of them.
+// key, a length and the value. A key can have several records; its value is all of them.
 #pragma once
 
 #include <cstdint>
