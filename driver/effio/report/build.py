@@ -126,7 +126,8 @@ def _common_sections(
     if "roofline" not in told and (roof := common.roofline(result, ceilings)):
         sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
     if cells and result.run.file_system is not None:
-        sections.append(common.cache_section(result))
+        if caches := common.cache_section(result):
+            sections.append(caches)
         if hints := common.hint_section(result):
             sections.append(hints)
     if sureness := common.sureness_section(result):

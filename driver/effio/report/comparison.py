@@ -124,7 +124,7 @@ def lines_table(comparison: Comparison) -> Table:
         Column("gain", "1"),
         Column("95 % interval"),
         Column("verdict"),
-        Column("reason", extra=True, below=True),
+        Column("reason", extra=not any(row[5] for row in rows), below=True),
         Column("first", "1", extra=True),
         Column("spread of the first", extra=True),
         Column("second", "1", extra=True),
@@ -136,7 +136,7 @@ def lines_table(comparison: Comparison) -> Table:
         rows,
         f"{comparison.second.name} against {comparison.first.name}",
         "A gain above 1 is better, whichever way the metric goes: rates second over first, times"
-        " first over second; values are means. Verdicts know how many measurements there are"
+        " first over second; values are means. Verdicts allow for the number of measurements"
         " (Holm): the chance of one false alarm among all is below 5 %.",
     )
 
@@ -175,7 +175,7 @@ def overall_table(comparison: Comparison) -> Table:
         ],
         rows,
         "By benchmark",
-        "The interval shows how much the gain depends on what is measured; it does not hold what"
+        "The interval shows how much the gain depends on what is measured; it does not include what"
         " changes from run to run.",
     )
 

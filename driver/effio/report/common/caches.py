@@ -78,6 +78,9 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
         text += "".join(
             f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
         )
+    whole = [one.sentence() for one in evidence_of(result.measurements)]
+    if headline.evidence and not {one.sentence() for one in evidence} <= {*whole}:
+        text += f" This holds for {headline.name or 'this number'}; other measurements differ."
     levels: dict[Place, Level] = {Place.DEVICE: "good", Place.SERVERS: "info"}
     return [Finding(text, "caches", levels.get(place, "warn"), "cache")]
 
@@ -111,7 +114,7 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
     return Table(
         [
             Column("access"),
-            Column("ways out of the cache"),
+            Column("done against caches"),
             Column("in memory before", "1", "%", 3),
             Column("in memory after", "1", "%", 3),
             Column("sync need not write", "B"),
@@ -120,16 +123,19 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
         ],
         rows,
         "What was done about caches, and what was seen",
-        "Ways that were effective for each measurement of an access. In memory: the share of the "
-        "files in the page cache of the node, the mean over the measurements. Sync need not write: "
-        "bytes written less those that the device had got after the sync. Others: what the device "
-        "moved in addition, for other users or the file system.",
+        "Done against caches: what was effective in every measurement of an access. In memory: the"
+        " share of the files in the page cache of the node, the mean over the measurements. Sync"
+        " need not write: bytes written less those that the device had got after the sync. Others:"
+        " what the device moved in addition, for other users or the file system.",
     )
 
 
-def cache_section(result: Result) -> Section:
+def cache_section(result: Result) -> Section | None:
+    """None where no bytes were moved, as by operations on names."""
     rows: list[list[Cell]] = []
     shares = cache_shares(result)
+    if not shares:
+        return None
     for s in shares:
         order = (Place.DEVICE, Place.SERVERS, Place.MIXED, Place.CACHE, Place.UNKNOWN)
         told = [s.of.get(place, 0.0) for place in order]
