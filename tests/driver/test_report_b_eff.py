@@ -183,7 +183,7 @@ def test_no_difference_is_stated_that_repetitions_have_too(tmp_path: Path) -> No
     # t(0.975, 1) is 12.7: two repetitions of 10 and 8 GB/s say nothing of a loss of 75 %.
     official["detail"]["repetitions_half_width95_bytes_per_second"] = 12.7 * GB
     text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
-    assert "whether they differ is not known: repetitions alone differ by 141%" in text
+    assert "whether they differ is not known: repetitions alone differ by 141 %" in text
     assert "alone would give" not in text
     official["detail"]["by_repetition_bytes_per_second"] = [10 * GB]
     text = "\n".join(f.text for f in _told(tmp_path, lines).findings)

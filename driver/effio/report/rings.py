@@ -365,8 +365,8 @@ class RingsTeller:
             "all random rings together"
         )
         figure = result.figure("random_ring_bandwidth")
-        told = headline_of(figure, result, context)
-        return replace(told, name=told.name.replace("_", " "), interval=interval_of(figure))
+        plain = headline_of(figure, result, context)
+        return replace(plain, name=plain.name.replace("_", " "), interval=interval_of(figure))
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = [

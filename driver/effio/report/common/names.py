@@ -66,7 +66,7 @@ _BARE = frozenset({"access", "pattern", "phase", "figure"})
 def differing(
     places: Sequence[Mapping[str, Any]], known: Sequence[Hashable] | None = None
 ) -> list[str]:
-    """The fewest coordinates that still tell these places apart: without those that are equal in
+    """The fewest coordinates that distinguish these places: without those that are equal in
     all of them, or follow from the others (or from `known`, which is shown anyway)."""
     apart = known if known is not None else [()] * len(places)
 
