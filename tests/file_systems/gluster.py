@@ -56,10 +56,11 @@ def gluster(
                 server.start("glusterd", "-N", "--log-level", "WARNING")
             mounted = Gluster(network, servers, [], "effio", bricks)
             for server in servers:
-                wait_for(f"glusterd of {server.name}", lambda s=server: _answers(s))  # type: ignore[misc]
+                # At its first start it calls Python a dozen times, for geo-replication.
+                wait_for(f"glusterd of {server.name}", lambda s=server: _answers(s), 120)  # type: ignore[misc]
             for server in servers[1:]:
                 mounted.command("peer", "probe", server.address)
-            wait_for("three peers", lambda: _connected(mounted) == 2)
+            wait_for("three peers", lambda: _connected(mounted) == 2, 60)
             words = [f"{s.address}:{mounted.brick(n)}" for n, s in enumerate(servers)]
             mounted.command("volume", "create", "effio", *LAYOUTS[layout], *words, "force")
             # A client waits for this long for a server that does not answer; 42 s by default.

@@ -100,9 +100,11 @@ class Server:
     directory: Path
     places: Mapping[str, Path] = field(default_factory=dict)
     _first: subprocess.Popen[bytes] | None = None
+    _command: tuple[object, ...] = ()
 
     def start(self, *command: object) -> None:
         """`command` stays in the foreground; it and all that it starts are the server."""
+        self._command = command
         script = []
         for seen, kept in self.places.items():
             kept.mkdir(parents=True, exist_ok=True)
@@ -139,6 +141,10 @@ class Server:
             self._first.kill()
             self._first.wait()
             self._first = None
+
+    def return_(self) -> None:
+        """After `kill`: it starts again, with what is on its disk."""
+        self.start(*self._command)
 
     def _each(self, number: signal.Signals) -> None:
         space = Path(f"/proc/{self._inner()}/ns/pid").readlink()
@@ -238,15 +244,19 @@ class Network:
         return made
 
     @contextlib.contextmanager
-    def shaped(self, node: Server | Client, *discipline: str) -> Iterator[None]:
-        """With a queueing discipline on what the node sends: "netem", "delay", "20ms"."""
+    def shaped(
+        self, node: Server | Client, *discipline: str, towards: bool = False
+    ) -> Iterator[None]:
+        """With a queueing discipline on what the node sends, or on what is sent `towards` it."""
         if shutil.which("tc") is None:
             raise NotHereError("tc is not installed")
-        run("tc", "-n", node.space, "qdisc", "add", "dev", "eth0", "root", *discipline)
+        port = (self._switch, "dev", f"port{node.address.rsplit('.', 1)[1]}")
+        space, *device = port if towards else (node.space, "dev", "eth0")
+        run("tc", "-n", space, "qdisc", "add", *device, "root", *discipline)
         try:
             yield
         finally:
-            run("tc", "-n", node.space, "qdisc", "del", "dev", "eth0", "root")
+            run("tc", "-n", space, "qdisc", "del", *device, "root")
 
     def sent(self, node: Server | Client) -> int:
         """Bytes that have left the node."""

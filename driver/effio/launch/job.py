@@ -20,7 +20,7 @@ from effio import text as fmt
 from effio.config.site import load_site
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
-from effio.launch import commands, layouts, meter, refusal, watch
+from effio.launch import commands, layouts, meter, placer, refusal, watch
 from effio.launch.batch import explained
 from effio.launch.choose import choose_launcher
 from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
@@ -201,12 +201,14 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         watching = watch.Watch(launch, folder.path, mark, view, request.patience, request.quiet)
         before = traffic.counters()
         here = ranks_stay_here(request)
-        with meter.Meter(
-            folder.result_path, here and meter.is_wanted(request.arguments)
-        ) as metered:
+        words = request.arguments
+        on_servers = here and meter.is_wanted(words)
+        placed = placer.Placer(folder.result_path, words, on_servers and placer.is_wanted(words))
+        with meter.Meter(folder.result_path, on_servers) as metered, placed:
             watched = watching.run()
         if here:
             record.network = traffic.since(before)
+            record.servers_of_files = placed.servers
             record.network_of_cells = _network_of_cells(folder, metered.log)
         outcome = judge(folder, watched)
         if outcome.status == "done" and here:

@@ -95,6 +95,8 @@ class RunRecord(BaseModel):
     network: NetworkPart | None = None
     # Where the run's data are on a file system of servers.
     network_of_cells: list[CellTraffic] = Field(default_factory=list)
+    # On which servers its files are, by their names, where the file system says so (placer.py).
+    servers_of_files: dict[str, list[str]] = Field(default_factory=dict)
     # What the file system of the run's data can do, where it is one of servers (abilities.py).
     abilities: list[AbilityPart] = Field(default_factory=list)
     outcome: Outcome | None = None
