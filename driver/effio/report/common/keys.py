@@ -70,7 +70,7 @@ def _all_but_repetition(m: Measurement) -> object:
 def _refined(
     groups: Sequence[int], key: Key, measurements: Sequence[Measurement]
 ) -> tuple[list[int], int]:
-    """The group of each measurement, told apart by one more key, and how many groups there are."""
+    """The group of each measurement, with one more key, and how many groups there are."""
     numbers: dict[tuple[int, Cell], int] = {}
     of = key.of
     finer = [
