@@ -35,6 +35,9 @@ _RANK_VARIABLES = (
     "PALS_SIZE",
     "FLUX_TASK_RANK",
     "FLUX_JOB_SIZE",
+    "ALPS_APP_PE",
+    "JSM_NAMESPACE_RANK",
+    "JSM_NAMESPACE_SIZE",
 )
 
 
