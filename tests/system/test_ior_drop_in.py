@@ -76,7 +76,7 @@ def test_a_signature_that_was_not_given_is_known_afterwards(
 
 def test_a_flush_after_each_call_until_a_time(engine: Engine, tmp_path: Path) -> None:
     """MPI-IO and HDF5 flush together: all tasks stop after the same call."""
-    common = "blockSize=64k,transferSize=16k,fsyncPerWrite=1"
+    common = "writeFile=1,readFile=1,blockSize=64k,transferSize=16k,fsyncPerWrite=1"
     run = script(
         engine,
         tmp_path,
@@ -86,7 +86,7 @@ def test_a_flush_after_each_call_until_a_time(engine: Engine, tmp_path: Path) ->
             "api=MPIIO,testFile=s,mpiio.useStridedDatatype=1,randomOffset=1,checkRead=1,"
             "deadlineForStonewalling=0,segmentCount=2",
             # 0.1 s a call: the time is over long before the 64 calls are.
-            "api=MPIIO,testFile=t,mpiio.useStridedDatatype=0,randomOffset=0,checkRead=0,writeFile=1,"
+            "api=MPIIO,testFile=t,mpiio.useStridedDatatype=0,randomOffset=0,checkRead=0,readFile=0,"
             "deadlineForStonewalling=1,interIODelay=100000,blockSize=1m,segmentCount=1",
         ],
         "-G 5",
