@@ -83,7 +83,8 @@ class Choice {
         add("backend", "uring");
         if (o_.direct != 0) add("backend-options", "direct=yes");
         out_.queue_depth = o_.aio_pending;
-        note("-a AIO: transfers go through io_uring; --aio.granularity has no effect");
+        constexpr std::int64_t of_original = 16;
+        if (o_.aio_granularity != of_original) note("--aio.granularity has no effect");
     }
 
     /// What shapes the files of POSIX on certain file systems.
