@@ -29,7 +29,7 @@ class Choice {
             aio();
         } else if (api == "mmap") {
             add("backend", "mmap");
-            if (o_.direct != 0) fault("--posix.odirect cannot be had with -a MMAP");
+            if (o_.direct != 0) fault("--posix.odirect does not work with -a MMAP");
         } else if (api == "mpiio" || api == "mpi-io") {
             add("backend", "mpiio");
             out_.collective = out_.views = true;
@@ -97,7 +97,7 @@ class Choice {
                              !o_.stripe_pool.empty();
         if (striped && !posix) {
             fault(
-                "the options of Lustre cannot be had with -a {}; with MPIIO, HDF5 and NCMPI the "
+                "the options of Lustre do not work with -a {}; with MPIIO, HDF5 and NCMPI the "
                 "hints striping_factor and striping_unit do that (-U)",
                 o_.api);
         }

@@ -135,7 +135,7 @@ std::span<const Row> rows() {
         {0, "platform", Kind::text, &O::platform, "accepted without effect"},
         {0, "posix.rangelocks", Kind::flag, &O::range_locks, "(not supported)"},
         {0, "aio.max-pending", Kind::integer, &O::aio_pending,
-         "transfers of a task under way at the same time with -a AIO [128]"},
+         "transfers of a task in flight with -a AIO [128]"},
         {0, "aio.granularity", Kind::integer, &O::aio_granularity, "accepted without effect"},
         {0, "mmap.madv_dont_need", Kind::flag, &O::madvise, "accepted without effect"},
         {0, "mmap.madv_pattern", Kind::flag, &O::madvise, "accepted without effect"},

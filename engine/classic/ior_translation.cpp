@@ -186,16 +186,16 @@ class Translator {
         pretended_nodes();
     }
 
-    /// With -a AIO several transfers are under way, where nothing is done after each of them.
+    /// -a AIO has several transfers in flight, unless something is done after each of them.
     void queue() {
         if (queue_depth_ <= 1) return;
         if (o_.fsync_per_write != 0 || o_.inter_io_delay > 0 || !o_.calls_csv.empty()) {
             out_.notes.emplace_back(
-                "-a AIO: one transfer is under way at a time, because of -Y, interIODelay or "
+                "-a AIO: one transfer is in flight at a time, because of -Y, interIODelay or "
                 "savePerOpDataCSV");
             return;
         }
-        // Each transfer has memory of its own.
+        // Each transfer has its own memory.
         constexpr std::int64_t most_memory = 64 * MiB;
         const std::int64_t fits =
             std::max<std::int64_t>(most_memory / std::max<std::int64_t>(o_.transfer, 1), 1);

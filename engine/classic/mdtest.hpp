@@ -36,7 +36,7 @@ struct MdtestRankSamples {
 };
 
 /// The tables of one number of tasks; phases that were not run are 0.000, as in the original.
-/// With `of_ranks` (settings.rank_statistics) tables begin with the ranks' own columns.
+/// With settings.rank_statistics the first columns are those of the ranks.
 std::string classic_mdtest_summary(const ClassicMdtest& settings, const mdtest::RunResult& run,
                                    int ranks, std::span<const MdtestRankSamples> of_ranks = {});
 

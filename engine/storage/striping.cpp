@@ -14,7 +14,7 @@ namespace {
 using CreateInPool = int (*)(const char* name, unsigned long long stripe_size, int stripe_offset,
                              int stripe_count, int stripe_pattern, char* pool);
 
-/// Once for each process, and never unloaded: the library keeps threads and tables of its own.
+/// Once for each process, and never unloaded: the library may keep threads.
 CreateInPool find_library() {
     for (const char* name : std::array{"liblustreapi.so.1", "liblustreapi.so"}) {
         void* const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);

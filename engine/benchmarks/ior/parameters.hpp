@@ -51,7 +51,7 @@ struct Parameters {
     bool barriers = false;
     Partner read_from = Partner::shifted;
     std::int64_t distance = 1;
-    std::optional<std::int64_t> ranks_per_node;  ///< as if so many were on each node
+    std::optional<std::int64_t> ranks_per_node;  ///< pretended, for partners of reads
     std::int64_t partner_seed = 0;
     Seconds delay{0};
     Seconds think_time{0};
@@ -78,7 +78,7 @@ struct Parameters {
     bool use_existing = false;
     bool keep_on_errors = false;
     bool stop_on_errors = false;
-    // What is told beside.
+    // What else is reported.
     bool slowest = false;
     bool rank_details = false;
     std::optional<std::string> save_rank_details;
