@@ -141,7 +141,9 @@ Status Mdtest::can(const Session& session, const Names& names) const {
         names.name(),
         {{has.keeps || !parameters_.verify, "reading back what was written"},
          {has.threads || parameters_.threads <= 1, "calls from several threads"},
-         {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"}});
+         {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"},
+         {has.real_files || !has.keeps || parameters_.ranks.size() < 2 || parameters_.removes(),
+          "several --ranks without remove in --phases"}});
 }
 
 StorageNeeds Mdtest::needs(std::int64_t files, int ranks) const {
