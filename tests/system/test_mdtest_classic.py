@@ -138,6 +138,9 @@ def test_numbers_of_tasks_and_shapes_of_trees(any_engine: Engine, tmp_path: Path
     sweep = classic(any_engine, ["-f", 1, "-l", 2, "-n", 5, "-F", "-C", "-d", out], tmp_path)
     assert heads(sweep) == ["1 tasks, 5 files", "SUMMARY rate", "2 tasks, 10 files", "SUMMARY rate"]
     assert files() == 10
+    # Where there are no files, no tree can make way.
+    model = classic(any_engine, ["-a", "SIM", "-f", 1, "-l", 2, "-n", 5, "-C"], tmp_path)
+    assert model.code == 2, model
     # A tree of another shape and size makes way, too; what is not mdtest's does not.
     unique = classic(any_engine, ["-n", 3, "-F", "-u", "-C", "-d", out], tmp_path)
     assert "exists already; this run replaces it" in unique.stderr
