@@ -49,7 +49,15 @@ def test_eocoe_asks_its_questions(with_engine: Effio) -> None:
         assert all("--drop-cache=off" in point["command"] for point in points[step])
     assert {point["axes"]["shift"] for point in points["containers"]} == {0, 1}
     # The third point of striping adds to the second: 126 targets, and large stripes.
-    hints = [point["axes"]["hint"].split(",") for point in points["striping"]]
+    striping = points["striping"]
+    assert [p["axes"] for p in striping] == [
+        {"targets": 12, "stripe": "1MiB"}, {"targets": 126, "stripe": "1MiB"},
+        {"targets": 126, "stripe": "256MiB"},
+    ]  # fmt: skip
+    hints = [
+        next(w for w in point["command"] if "striping_factor" in w).split("=", 1)[-1].split(",")
+        for point in striping
+    ]
     assert hints[2][0] == hints[1][0] == "striping_factor=126"
     assert hints[1][1] == hints[0][1] == "striping_unit=1048576"
     assert hints[2][1] == "striping_unit=268435456"

@@ -68,7 +68,7 @@ def _peaks_of(
 def comparison_table(
     settings: PeakSettings, comparison: Comparison, named: Sequence[tuple[Line, str]]
 ) -> Table | None:
-    """Both sides' rates in per cent of the peak of their own site. `named`: lines with the words
+    """The rates of both sides, each in per cent of its peak. `named`: lines with the words
     for their measurement."""
     some = [
         (line, text) for line, text in named if line.unit == "B/s" and line.first and line.second
