@@ -57,11 +57,14 @@ def test_what_a_file_systems_tools_say_of_a_file(
     assert servers_in(layout, kind) == servers
 
 
-def _result(tmp_path: Path, seconds: list[list[float]], **options: Any) -> Result:
+def _result(
+    tmp_path: Path, seconds: list[list[float]], kind: str = "fuse.glusterfs", **options: Any
+) -> Result:
     """Of four ranks, that write 1 MB each to a file; a row of times for each repetition."""
     manifest = {"directory": "/mnt/", "files": [{"name": "ior.%d", "count": 4}]}
     given = {"files": "per-process", "threads": 1, **options}
-    lines = [made.run_line(benchmark="ior", options=given, manifest=manifest)]
+    files = {"type": kind, "source": "server:/volume"}
+    lines = [made.run_line(benchmark="ior", options=given, manifest=manifest, file_system=files)]
     for row in seconds:
         ranks = [{"bytes": 1e6, "total_seconds": s, "transfer_seconds": s} for s in row]
         lines.append(
@@ -91,6 +94,13 @@ def test_the_server_of_the_slow_files_is_named(tmp_path: Path) -> None:
         "One of the servers is slow: writes of 2 of 4 files ran at 33 % of the rate of the others:"
         " they are on c."
     )
+
+
+def test_files_that_move_between_repetitions_say_nothing(tmp_path: Path) -> None:
+    """MooseFS chooses chunk servers when a file is created, and each repetition creates it."""
+    seconds: list[list[float]] = [[1, 1, 3, 3], [1, 1, 3, 3]]
+    phases = {"phases": ["write"]}
+    assert _said(_result(tmp_path, seconds, "fuse", **phases), ON) == ""
 
 
 @pytest.mark.parametrize(

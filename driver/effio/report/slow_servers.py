@@ -66,11 +66,22 @@ def _slow(
     return None
 
 
+def _stay(result: Result) -> bool:
+    """Whether files are on the same servers in all repetitions. GlusterFS places them by their
+    names, others anew each time that a file is created."""
+    phases = result.run.options.get("phases")
+    only_read = isinstance(phases, list) and "write" not in phases
+    files = result.run.file_system
+    return only_read or (files is not None and files.type == "fuse.glusterfs")
+
+
 def slow_server_finding(result: Result) -> Finding | None:
     record, options = result.record, result.run.options
     if record is None or not record.servers_of_files or result.run.manifest is None:
         return None
     if options.get("files") != "per-process" or options.get("threads") not in (None, 1):
+        return None
+    if not _stay(result):
         return None
     names = [name for _, name in names_of(result.run.manifest.files)]
     found = []
