@@ -19,7 +19,7 @@ OPTION_KEYS = (
     "api|apiVersion|test filename|access|type|segments|ordering in a file|ordering inter file"
     "|task offset|reorder random seed|nodes|tasks|clients per node|memoryBuffer|dataAccess"
     "|GPUDirect|repetitions|xfersize|blocksize|aggregate filesize|verbose|stonewallingTime"
-    "|stoneWallingWearOut|data"
+    "|stoneWallingWearOut|memoryPerNode|data"
 )
 RESULT_HEAD = [
     "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   "
