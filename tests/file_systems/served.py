@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the servers of a file system did while a run measured: the truth for what effio says of
-where bytes were. It comes from the servers' processes and block devices, not from any network."""
+where bytes were. It comes from processes and block devices, not from any network. Where servers
+also copy data among each other (MooseFS), the process of the client's mount is asked instead."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ _SECTOR = 512
 class Truth:
     """Bounds of what happened during a measurement, in bytes."""
 
-    # By the processes, from files or clients: of a read or a write nearly all is its data.
-    read_by_servers: tuple[int, int]
+    # By the processes: of a read or a write nearly all is its data.
+    read: tuple[int, int]
+    written: tuple[int, int]
     read_from_devices: tuple[int, int]
     written_to_devices: tuple[int, int]
 
@@ -44,10 +46,18 @@ class Servers:
     _end: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Servers:
-        spaces = {Path(f"/proc/{s._inner()}/ns/pid").readlink() for s in self.cluster.servers}
+        if isinstance(self.cluster, MooseFS):
+            place = str(self.cluster.clients[0].mount_point).encode()
+            spaces = set()
+        else:
+            place = b""
+            spaces = {Path(f"/proc/{s._inner()}/ns/pid").readlink() for s in self.cluster.servers}
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
-                if entry.name.isdigit() and (entry / "ns/pid").readlink() in spaces:
+                if not entry.name.isdigit():
+                    continue
+                of_mount = place and place in (entry / "cmdline").read_bytes().split(b"\0")
+                if of_mount or (entry / "ns/pid").readlink() in spaces:
                     self._processes.append(entry / "io")
         for disk in self.cluster.disks:
             number = disk.stat().st_dev
@@ -73,11 +83,14 @@ class Servers:
         return next(iter(self.runs.glob("*/result.jsonl")), self.runs / "result.jsonl")
 
     def _of_processes(self) -> NetworkPart:
-        read = 0
+        read = written = 0
+        of_mount = isinstance(self.cluster, MooseFS)
         for path in self._processes:
             lines = dict(line.split(": ") for line in path.read_text().splitlines())
             read += int(lines["rchar"])
-        return NetworkPart(received_bytes=read, sent_bytes=0)
+            # A server reads from its socket what a client writes.
+            written += int(lines["wchar" if of_mount else "rchar"])
+        return NetworkPart(received_bytes=read, sent_bytes=written)
 
     def _of_devices(self) -> NetworkPart:
         read = written = 0
@@ -95,6 +108,7 @@ class Servers:
             if (block := blocks.get(files.measurement)) is not None:
                 found[files.measurement] = Truth(
                     (files.least.received_bytes, files.most.received_bytes),
+                    (files.least.sent_bytes, files.most.sent_bytes),
                     (block.least.received_bytes, block.most.received_bytes),
                     (block.least.sent_bytes, block.most.sent_bytes),
                 )

@@ -42,9 +42,8 @@ RUNS = (
     "flash-io --backend mpiio --cells 16 --blocks 10 --files checkpoint --read all",
     "b-eff-io --backend posix --time 15s --memory-per-rank 8MiB --partitions 2",
 )
-# What the servers get of a byte that is written: at least, from the client; at most, with what they
-# pass on to each other later.
-COPIES = {"distributed": (1.0, 1.0), "dispersed": (1.5, 1.5), "moosefs": (1.0, 2.0)}
+# How often a byte that is written comes to the processes that are asked.
+COPIES = {"distributed": 1.0, "dispersed": 1.5, "moosefs": 1.0}
 
 
 @dataclass
@@ -54,13 +53,13 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
 
 
-def _fault(m: Measurement, truth: Truth, copies: tuple[float, float]) -> str:
+def _fault(m: Measurement, truth: Truth, copies: float) -> str:
     """Why the verdict is wrong; empty if it is right or unknown."""
     reading = is_reading(m.access)
-    few, many = (1.0, 1.0) if reading else copies
+    factor = 1.0 if reading else copies
     if "modify" in m.access:  # in both directions; a dispersed volume reads before it writes
-        few, many = (0.5 + factor / 2 for factor in copies)
-    least, most = truth.read_by_servers[0] / many, truth.read_by_servers[1] / few
+        factor = 0.5 + copies / 2
+    least, most = (count / factor for count in (truth.read if reading else truth.written))
     place = Place.of(m)
     assert m.cache is not None
     if place is Place.SERVERS and most < (1 - NEARLY) * m.bytes:
@@ -74,9 +73,7 @@ def _fault(m: Measurement, truth: Truth, copies: tuple[float, float]) -> str:
     return ""
 
 
-def _add(
-    tally: Tally, words: str, m: Measurement, truth: Truth | None, copies: tuple[float, float]
-) -> None:
+def _add(tally: Tally, words: str, m: Measurement, truth: Truth | None, copies: float) -> None:
     name = f"{words}: {m.access} {m.pattern} {m.rate.value or 0:.3g} {m.total_seconds:.3f} s"
     if truth is None or Place.of(m) is Place.UNKNOWN:
         tally.unknown.append(f"{name}: {m.cache.reason if m.cache else ''} {truth}")
