@@ -232,7 +232,9 @@ def _network_of_cells(folder: RunFolder, log: meter.Log) -> list[CellTraffic]:
     if result is not None and log.samples:
         with contextlib.suppress(OSError):
             files = result.run.file_system
-            copies = copies_of(Path(files.mount_point)) if files is not None else 1.0
+            # On others anybody might have put what GlusterFS says of itself.
+            of_gluster = files is not None and files.type == "fuse.glusterfs"
+            copies = copies_of(Path(files.mount_point)) if files and of_gluster else 1.0
             return meter.cells_of(log, result, copies)
     return []
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from effio import text as fmt
 from effio.config.toml_file import nearest
 from effio.errors import EffioError
+from effio.store import safe_files
 from effio.store.abilities import mount_of
 from effio.store.folder import COMMANDS
 
@@ -165,10 +166,10 @@ def fault_of(laid: Laying, folder: Path) -> str:
     if not laid.setup:
         return ""
     shows = list(laid.setup[-1])
-    with contextlib.suppress(OSError, ValueError):
-        for line in (folder / COMMANDS).read_text().splitlines():
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        for line in safe_files.read_text(folder / COMMANDS).splitlines():
             entry = json.loads(line)
-            if entry.get("command") == shows:
+            if isinstance(entry, dict) and entry.get("command") == shows:
                 what = difference(laid.text, laid.kind, str(entry.get("said", "")))
                 return f"layout '{laid.text}': {what}" if what else ""
     return ""

@@ -42,6 +42,7 @@ from effio.report.model import (
 )
 from effio.report.registry import teller_of
 from effio.report.site_shares import campaign_section, peak_of_run, share_row
+from effio.store import safe_files
 from effio.store.evidence import mark_of
 from effio.store.folder import REPORT, RunFolder
 from effio.store.reader import ResultError
@@ -305,7 +306,7 @@ def _link(run: Judged, target: Path) -> Link:
     """The run's report, or its folder where it has none; relative to the page."""
     page = run.path / REPORT
     place = page if page.is_file() else run.path
-    relative = os.path.relpath(place.resolve(), target.parent.resolve())
+    relative = os.path.relpath(safe_files.real(place), safe_files.real(target.parent))
     return Link(run.name, "./" + quote(relative))
 
 

@@ -77,13 +77,13 @@ class Shown:
 
 class Shelf:
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
+        self.root = safe_files.real(root)
         self._store = Store(self.root)
 
     def inside(self, path: Path) -> bool:
         """Whether it really lies in the folder, links followed."""
         try:
-            return path.resolve().is_relative_to(self.root)
+            return safe_files.real(path).is_relative_to(self.root)
         except (OSError, RuntimeError):
             return False
 

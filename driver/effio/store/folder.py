@@ -327,7 +327,7 @@ class Store:
                 hint=f"name one of them: {', '.join(map(str, groups))}",
             )
         if path.is_symlink():
-            path = path.resolve()  # named by the user, not found in a store
+            path = safe_files.real(path)  # named by the user, not found in a store
         if path.is_file():
             beside = path.parent / RECORD
             return RunFolder(path.parent) if path.name == RESULT and beside.is_file() else path
