@@ -56,7 +56,8 @@ class Servers:
             with contextlib.suppress(OSError):
                 if not entry.name.isdigit():
                     continue
-                of_mount = place and place in (entry / "cmdline").read_bytes().split(b"\0")
+                line = (entry / "cmdline").read_bytes()
+                of_mount = place and line.startswith(b"mfsmount") and place in line
                 if of_mount or (entry / "ns/pid").readlink() in spaces:
                     self._processes.append(entry / "io")
         for disk in self.cluster.disks:
