@@ -14,6 +14,11 @@ def stream_of(rank: int, length: int) -> bytes:
     return bytes((i * 7 + i // 251 + rank * 31) % 256 for i in range(length))
 
 
+def records(*pairs: tuple[int, bytes], order: str = "<") -> bytes:
+    """A stream with keys: each value behind its key and its length."""
+    return b"".join(struct.pack(f"{order}2q", key, len(value)) + value for key, value in pairs)
+
+
 @dataclass
 class Writer:
     """`sizes`: bytes that each rank writes; `asked`: bytes of its chunks. `content`: what each
@@ -30,6 +35,8 @@ class Writer:
     content: list[bytes] = field(default_factory=list)
     rounded: bool = True
     placed: list[tuple[int, int]] = field(default_factory=list)
+    number: int | None = None  # of the only file, where it is not 0
+    keys: int = 50
 
     def streams(self) -> list[bytes]:
         return self.content or [stream_of(rank, size) for rank, size in enumerate(self.sizes)]
@@ -56,9 +63,10 @@ class Writer:
         rows = max(used)
         begin = self._up(1088 + 16 * len(ranks))
         tail = begin + rows * sum(room)
-        numbers = [*self.library, self.version, self.block, len(ranks), self.files, number]
+        named = number if self.number is None else self.number
+        numbers = [*self.library, self.version, self.block, len(ranks), self.files, named]
         head = b"sion" + (b"\1\1\1\1" if self.order == ">" else b"\0\0\0\0")
-        head += struct.pack(f"{self.order}7i2q", *numbers, 50 << 32, 0)
+        head += struct.pack(f"{self.order}7i2q", *numbers, self.keys << 32, 0)
         head += prefix.encode().ljust(1024, b"\0")
         head += struct.pack(f"{self.order}{2 * len(ranks)}q", *ranks, *stored)
         head += struct.pack(

@@ -120,8 +120,9 @@ def quantity(value: float | None, unit: str) -> str:
     return f"{significant(number)} {prefix}{unit}"
 
 
-def percent(fraction: float) -> str:
-    return f"{100 * fraction:.0f} %"
+def percent(fraction: float, decimals: int = 0, signed: bool = False) -> str:
+    """ "49 %"; "-38.4 %" with one decimal, "+3 %" with a sign."""
+    return f"{100 * fraction:{'+' if signed else ''}.{decimals}f} %"
 
 
 def few_digits(value: float, digits: int = 3) -> str:

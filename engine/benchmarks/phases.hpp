@@ -23,6 +23,9 @@ struct PartSpan {
     double begin = 0;
     double end = 0;     ///< of its own work
     double agreed = 0;  ///< the end of the agreement after it, if there was one
+    // Seconds of waiting after it, where ranks wait after each part:
+    double file_wait = 0;    ///< for the ranks of the same file
+    double global_wait = 0;  ///< for all, after that
     double seconds() const { return end - begin; }
 };
 /// The one of this name; one that was left out took no time.
@@ -56,7 +59,7 @@ class Phases {
         }
         parts_.push_back({std::move(name), begin, now()});
         PartSpan& part = parts_.back();
-        wait();
+        wait_after(part);
         if (alone) {
             part.agreed = part.end;
             return !stops(mine_.error);
@@ -120,9 +123,15 @@ class Phases {
             known += part.seconds();
         }
         if (file_ != nullptr) {
-            list.emplace_back("file_barrier", file_wait_);
-            list.emplace_back("global_barrier", global_wait_);
-            known += file_wait_ + global_wait_;
+            double file_wait = 0;
+            double global_wait = 0;
+            for (const auto& part : parts_) {
+                file_wait += part.file_wait;
+                global_wait += part.global_wait;
+            }
+            list.emplace_back("file_barrier", file_wait);
+            list.emplace_back("global_barrier", global_wait);
+            known += file_wait + global_wait;
         }
         list.emplace_back("late", late_);
         list.emplace_back("agree", remainder_of(total(), known));
@@ -135,14 +144,14 @@ class Phases {
     }
     /// Seconds since this rank's own start.
     double now() const { return session_.clock.now() - begin_; }
-    void wait() {
+    void wait_after(PartSpan& part) const {
         if (file_ == nullptr) return;
         const double begin = now();
         file_->barrier();
         const double middle = now();
         comm_.barrier();
-        file_wait_ += middle - begin;
-        global_wait_ += now() - middle;
+        part.file_wait = middle - begin;
+        part.global_wait = now() - middle;
     }
 
     Session& session_;
@@ -152,8 +161,6 @@ class Phases {
     double begin_;
     double late_ = 0;
     const Comm* file_ = nullptr;
-    double file_wait_ = 0;
-    double global_wait_ = 0;
     std::vector<PartSpan> parts_;
     Agreed agreed_;
 };

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
 
 #include "benchmarks/flash_io/flash_io.hpp"
@@ -44,6 +45,22 @@ std::string real(std::string_view label, double value, std::string_view unit) {
     return fmt::format(" {:<22}:{:>17.2f}  {}\n", label, value, unit);
 }
 
+std::string word(std::string_view label, std::string_view value) {
+    return fmt::format(" {:<22}:{:>14}\n", label, value);
+}
+
+/// The hints that MPI-IO returns for the checkpoint.
+std::string file_info(const GrantedHints& hints) {
+    std::string out =
+        fmt::format(" MPI File Info: nkeys = {}\n", std::distance(hints.begin(), hints.end()));
+    int number = 0;
+    for (const auto& [key, value] : hints) {
+        out +=
+            fmt::format(" MPI File Info: [{:2d}] key = {:>25}, value = {}\n", number++, key, value);
+    }
+    return out;
+}
+
 double mib(std::int64_t bytes) {
     return static_cast<double>(bytes) / static_cast<double>(MiB);
 }
@@ -54,7 +71,9 @@ std::string classic_flash_io_report(const flash_io::Setup& setup,
                                     const flash_io::Repetition& repetition) {
     const flash_io::Geometry g = setup.parameters.geometry();
     const std::string rule = " " + std::string(55, '-') + "\n";
-    std::string out = count("number of guards", g.guards) + count("number of blocks", g.blocks) +
+    std::string out = word("API", setup.nonblocking ? "nonblocking" : "blocking") +
+                      word("data mode", name(setup.parameters.access)) +
+                      count("number of guards", g.guards) + count("number of blocks", g.blocks) +
                       count("number of variables", flash_io::variable_count);
     constexpr std::array<std::string_view, 3> titles{"checkpoint time", "plot no corner",
                                                      "plot    corner"};
@@ -78,7 +97,7 @@ std::string classic_flash_io_report(const flash_io::Setup& setup,
     out += fmt::format("{:5d}  {:4d} x {:3d} x {:3d}{:10.2f}{:12.2f}\n\n", setup.ranks, g.extent(0),
                        g.extent(1), g.extent(2), repetition.seconds(),
                        repetition.rate() / static_cast<double>(MiB));
-    return out;
+    return out + file_info(repetition.granted) + "\n";
 }
 
 Result<ClassicProgram::Translation> translate_flash_io(const std::vector<std::string>& words,

@@ -112,7 +112,7 @@ Result<std::shared_ptr<SharedReport>> report_of(const IorCommand& command,
     } else if (format == "json") {
         report = make_ior_json(std::move(request), std::move(out.sink));
     } else if (format == "csv") {
-        report = make_ior_csv(std::move(out.sink));
+        report = make_ior_csv(std::move(request), std::move(out.sink));
     }
     if (report) return std::make_shared<SharedReport>(std::move(report), std::move(out.open));
     return usage_error(

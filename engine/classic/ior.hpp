@@ -61,7 +61,7 @@ struct IorReportRequest {
 using IorSink = std::function<void(const std::string&)>;
 std::unique_ptr<IorReport> make_ior_text(IorReportRequest request, IorSink out);
 std::unique_ptr<IorReport> make_ior_json(IorReportRequest request, IorSink out);
-std::unique_ptr<IorReport> make_ior_csv(IorSink out);
+std::unique_ptr<IorReport> make_ior_csv(IorReportRequest request, IorSink out);
 
 /// The operation times of a test over its repetitions, as the summary shows them.
 struct IorSummary {
@@ -74,6 +74,11 @@ struct IorSummary {
     Samples moved_mib;                        ///< MiB of all tasks
 };
 std::vector<IorSummary> summaries_of(const IorOptions& options, const ior::RunResult& run);
+
+/// Nodes of the run, and tasks on the fullest of them, as IOR_FAKE_NODES and
+/// IOR_FAKE_TASK_PER_NODES pretend if they are set.
+int ior_nodes(const ior::Setup& setup);
+int ior_tasks_on_node(const ior::Setup& setup);
 
 std::string ior_machine();  ///< "Linux host"
 

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 
 #include "classic/classic.hpp"
+#include "storage/backends.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -23,6 +25,11 @@ class Choice {
         const std::string api = lower_case(o_.api);
         if (api == "posix") {
             add("backend", o_.direct != 0 ? "direct" : "posix");
+        } else if (api == "aio") {
+            aio();
+        } else if (api == "mmap") {
+            add("backend", "mmap");
+            if (o_.direct != 0) fault("--posix.odirect does not work with -a MMAP");
         } else if (api == "mpiio" || api == "mpi-io") {
             add("backend", "mpiio");
             out_.collective = out_.views = true;
@@ -33,7 +40,7 @@ class Choice {
         } else if (api == "ncmpi") {
             ncmpi();
         } else {
-            fault("-a {}: this ior knows POSIX, MPIIO, HDF5, NCMPI and DUMMY", o_.api);
+            fault("-a {}: this ior knows POSIX, AIO, MMAP, MPIIO, HDF5, NCMPI and DUMMY", o_.api);
             return std::move(out_);
         }
         if (!out_.collective && (o_.collective != 0 || !o_.hints_file.empty())) {
@@ -46,6 +53,7 @@ class Choice {
             note("the options of HDF5 have no effect with -a {}", o_.api);
         }
         if (out_.collective) hints();
+        file_systems(api == "posix" || api == "aio" || api == "mmap");
         return std::move(out_);
     }
 
@@ -61,6 +69,48 @@ class Choice {
     template <class... T>
     void fault(fmt::format_string<T...> text, T&&... values) {
         out_.faults.push_back(fmt::format(text, std::forward<T>(values)...));
+    }
+
+    /// Where this program has no io_uring the calls are those of POSIX.
+    void aio() {
+        const auto present = present_backends(Serves::blocks);
+        if (std::find(present.begin(), present.end(), "uring") == present.end()) {
+            add("backend", o_.direct != 0 ? "direct" : "posix");
+            note(
+                "-a AIO: this program was built without io_uring; pwrite and pread, one at a time");
+            return;
+        }
+        add("backend", "uring");
+        if (o_.direct != 0) add("backend-options", "direct=yes");
+        out_.queue_depth = o_.aio_pending;
+        constexpr std::int64_t of_original = 16;
+        if (o_.aio_granularity != of_original) note("--aio.granularity has no effect");
+    }
+
+    /// What shapes the files of POSIX on certain file systems.
+    void file_systems(bool posix) {
+        if (o_.stripe_count != 0) add("stripe-count", o_.stripe_count);
+        if (o_.stripe_size != 0) add("stripe-size", o_.stripe_size);
+        if (o_.stripe_start >= 0) add("stripe-start", o_.stripe_start);
+        if (!o_.stripe_pool.empty()) add("stripe-pool", o_.stripe_pool);
+        const bool striped = o_.stripe_count != 0 || o_.stripe_size != 0 || o_.stripe_start >= 0 ||
+                             !o_.stripe_pool.empty();
+        if (striped && !posix) {
+            fault(
+                "the options of Lustre do not work with -a {}; with MPIIO, HDF5 and NCMPI the "
+                "hints striping_factor and striping_unit do that (-U)",
+                o_.api);
+        }
+        if (o_.ignore_locks != 0) note("lustreIgnoreLocks has no effect: locks stay as they are");
+        if (o_.gpfs != 0) {
+            note("the options of GPFS have no effect: this ior gives no hints through gpfs_fcntl");
+        }
+        if (o_.beegfs_targets != 0 || o_.beegfs_chunk != 0) {
+            note(
+                "the options of BeeGFS have no effect: set the pattern of the directory with "
+                "beegfs-ctl --setpattern");
+        }
+        if (o_.madvise != 0) note("--mmap.madv_dont_need and --mmap.madv_pattern have no effect");
     }
 
     void dummy() {

@@ -14,6 +14,7 @@ struct IorBackend {
     std::vector<std::string> notes;      ///< what is taken without effect
     bool collective = false;             ///< has collective calls, takes hints
     bool views = false;                  ///< calls can go through views
+    std::int64_t queue_depth = 1;        ///< transfers of a task in flight
     std::vector<std::string> faults;     ///< what cannot be had
 };
 /// Reads the hints file and the environment (IOR_HINT__MPI__<hint>) of this process.

@@ -3,6 +3,7 @@
 // run (docs/definitions/ior.md).
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "classic/ior.hpp"
@@ -46,10 +47,10 @@ Json parameters(int test, const IorOptions& o, const ior::Setup& s) {
                 {"outlierThreshold", o.outlier_threshold},
                 {"options", "(null)"},
                 {"dryRun", o.dry_run},
-                {"nodes", s.nodes},
+                {"nodes", ior_nodes(s)},
                 {"memoryPerTask", o.memory_per_task},
                 {"memoryPerNode", s.parameters.hold_memory ? s.parameters.hold_memory->count : 0},
-                {"tasksPerNode", s.max_ranks_on_node},
+                {"tasksPerNode", ior_tasks_on_node(s)},
                 {"repetitions", o.repetitions},
                 {"multiFile", o.multi_file},
                 {"interTestDelay", whole(o.delay)},
@@ -132,6 +133,7 @@ class JsonReport : public IorReport {
                    {"closeTime", r.span("close").seconds()},
                    {"totalTime", r.total()},
                    {"iteration", r.repetition},
+                   {"signature", r.data_seed},
                    {"errors", r.error_count}};
         if (!r.errors.empty()) entry["firstError"] = r.errors[0].text();
         if (!r.remarked.empty()) entry["note"] = r.remarked;
@@ -171,7 +173,7 @@ class JsonReport : public IorReport {
                        {"blockSize", o.block},
                        {"transferSize", o.transfer},
                        {"numTasks", run.setup.ranks},
-                       {"tasksPerNode", run.setup.max_ranks_on_node},
+                       {"tasksPerNode", ior_tasks_on_node(run.setup)},
                        {"repetitions", o.repetitions},
                        {"filePerProc", o.file_per_proc},
                        {"reorderTasks", o.reorder},
@@ -210,28 +212,45 @@ class JsonReport : public IorReport {
 
 class CsvReport : public IorReport {
   public:
-    explicit CsvReport(IorSink out) : out_(std::move(out)) {}
+    CsvReport(IorReportRequest request, IorSink out)
+        : request_(std::move(request)), out_(std::move(out)) {}
 
-    void begin_test(int test, const ior::Setup&) override {
-        if (test > 0) return;
+    void begin_test(int, const ior::Setup& setup) override {
+        ranks_ = setup.ranks;
         out_(
             "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
             "numTasks,iter\n");
     }
     void row(const IorRow& row) override {
         const auto& r = row.result;
-        if (!r.valid) return;
-        out_(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", name(r.access), mib_rate(r),
-                         row.iops(), row.latency(), kib(r.geometry.block), kib(r.geometry.transfer),
-                         r.span("open").seconds(), row.wr_rd(), r.span("close").seconds(),
-                         r.total(), r.ranks, r.repetition));
+        if (!r.valid || options(row.test).only_checks()) return;
+        const std::array numbers{mib_rate(r),
+                                 row.iops(),
+                                 row.latency(),
+                                 kib(r.geometry.block),
+                                 kib(r.geometry.transfer),
+                                 r.span("open").seconds(),
+                                 row.wr_rd(),
+                                 r.span("close").seconds(),
+                                 r.total()};
+        out_(fmt::format("{},{:.4f},{},{}\n", name(r.access), fmt::join(numbers, ","), r.ranks,
+                         r.repetition));
     }
-    void removed(int, std::int64_t, double) override {}
+    void removed(int test, std::int64_t repetition, double seconds) override {
+        if (options(test).verbose < 1) return;
+        out_(fmt::format("remove,-,-,-,-,-,-,-,-,{:.4f},{},{}\n", seconds, ranks_, repetition));
+    }
     void end_test(int, const ior::RunResult&) override {}
     void finish() override {}
 
   private:
+    const IorOptions& options(int test) const {
+        return request_.tests[static_cast<std::size_t>(test)];
+    }
+
+    IorReportRequest request_;
     IorSink out_;
+    int ranks_ = 1;  ///< of the test at hand
 };
 
 }  // namespace
@@ -240,8 +259,8 @@ std::unique_ptr<IorReport> make_ior_json(IorReportRequest request, IorSink out) 
     return std::make_unique<JsonReport>(std::move(request), std::move(out));
 }
 
-std::unique_ptr<IorReport> make_ior_csv(IorSink out) {
-    return std::make_unique<CsvReport>(std::move(out));
+std::unique_ptr<IorReport> make_ior_csv(IorReportRequest request, IorSink out) {
+    return std::make_unique<CsvReport>(std::move(request), std::move(out));
 }
 
 }  // namespace effio

@@ -74,6 +74,17 @@ struct IorOptions {
     std::string debug;
     std::string platform;
     // What modules know.
+    std::int64_t aio_pending = 128;
+    std::int64_t aio_granularity = 16;
+    std::int64_t madvise = 0;
+    std::int64_t stripe_count = 0;  ///< of Lustre: 0 is the directory's, -1 all targets
+    std::int64_t stripe_size = 0;   ///< bytes
+    std::int64_t stripe_start = -1;
+    std::string stripe_pool;
+    std::int64_t ignore_locks = 0;
+    std::int64_t gpfs = 0;
+    std::int64_t beegfs_targets = 0;
+    std::int64_t beegfs_chunk = 0;  ///< bytes
     std::int64_t direct = 0;
     std::int64_t show_hints = 0;
     std::string hints_file;

@@ -2,6 +2,8 @@
 // What IOR's text and JSON show of a test before it runs, in the original's words and types.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "classic/ior.hpp"
 #include "core/units.hpp"
 
@@ -15,6 +17,18 @@ std::string ordering(const IorOptions& o) {
 }
 
 }  // namespace
+
+int ior_tasks_on_node(const ior::Setup& s) {
+    const auto pretended = s.parameters.ranks_per_node;
+    return pretended ? static_cast<int>(std::min<std::int64_t>(*pretended, s.ranks))
+                     : s.max_ranks_on_node;
+}
+
+int ior_nodes(const ior::Setup& s) {
+    if (!s.parameters.ranks_per_node) return s.nodes;
+    const int each = ior_tasks_on_node(s);
+    return (s.ranks + each - 1) / each;
+}
 
 std::string ior_size(std::int64_t bytes) {
     for (const auto& [unit, name] :
@@ -57,9 +71,9 @@ std::vector<std::pair<std::string, Json>> ior_options_shown(const IorOptions& o,
     };
     if (o.reorder != 0 || o.reorder_random == 1) add("task offset", o.task_offset);
     if (o.reorder_random == 1) add("reorder random seed", o.reorder_seed);
-    add("nodes", s.nodes);
+    add("nodes", ior_nodes(s));
     add("tasks", s.ranks);
-    add("clients per node", s.max_ranks_on_node);
+    add("clients per node", ior_tasks_on_node(s));
     if (s.parameters.hold_memory) add("memoryPerNode", ior_size(s.parameters.hold_memory->count));
     add("memoryBuffer", "CPU");
     add("dataAccess", "CPU");

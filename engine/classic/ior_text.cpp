@@ -50,6 +50,7 @@ class TextReport : public IorReport {
 
     void begin_test(int test, const ior::Setup& setup) override {
         const IorOptions& o = options(test);
+        signed_ = -1;
         std::string text;
         if (test == 0) {
             text += fmt::format(
@@ -74,6 +75,10 @@ class TextReport : public IorReport {
         const auto& r = row.result;
         const IorOptions& o = options(row.test);
         std::string text;
+        if (o.verbose > 1 && r.repetition != signed_) {
+            signed_ = r.repetition;
+            text += fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", r.data_seed);
+        }
         if (r.stonewall && o.wear_out != 0) text += stonewall(*r.stonewall);
         if (!r.valid) {
             text += fmt::format("WARNING: {} of repetition {} is INVALID: {}\n", name(r.access),
@@ -115,21 +120,27 @@ class TextReport : public IorReport {
 
     void end_test(int test, const ior::RunResult& run) override {
         std::string text = "\n";
+        std::string rows;
         for (const auto& s : summaries_of(options(test), run)) {
             const double most = s.mib_per_second.count() > 0 ? s.mib_per_second.max() : 0;
             text += fmt::format("Max {} {:.2f} MiB/sec ({:.2f} MB/sec)\n",
                                 s.access == ior::Access::write ? "Write:" : "Read: ", most,
                                 most * static_cast<double>(MiB) / MB_per_s);
-            summary_ += summary_line(test, run, s);
+            rows += summary_line(test, run, s);
         }
         if (run.out_of_time) text += "NOTE: maxTimeDuration left phases out\n";
-        if (options(test).summary_always != 0)
-            text += fmt::format("\n{}{}", summary_head, summary_);
+        if (options(test).summary_always != 0) {
+            text += fmt::format("\n{}{}", summary_head, rows);
+        } else {
+            summary_ += rows;
+            summarizes_ = true;
+        }
         out_(text);
     }
 
     void finish() override {
-        if (!summary_.empty()) out_(fmt::format("\n{}{}", summary_head, summary_));
+        // What was shown after its test is not shown again.
+        if (summarizes_) out_(fmt::format("\n{}{}", summary_head, summary_));
         out_(fmt::format("Finished            : {}\n", now_as_ctime()));
     }
 
@@ -212,7 +223,7 @@ class TextReport : public IorReport {
         line += fmt::format(
             " {:>5} {:>6} {:>3} {:>4} {:>3} {:>5} {:>8} {:>9} {:>4} {:>6} {:>8} {:>8} {:>9.1f} "
             "{:>5} {:>6}\n",
-            test, run.setup.ranks, run.setup.max_ranks_on_node, o.repetitions, o.file_per_proc,
+            test, run.setup.ranks, ior_tasks_on_node(run.setup), o.repetitions, o.file_per_proc,
             o.reorder, o.task_offset, o.reorder_random, o.reorder_seed, o.segments, o.block,
             o.transfer, s.moved_mib.mean(), o.api, o.ref_num);
         return line;
@@ -221,6 +232,8 @@ class TextReport : public IorReport {
     IorReportRequest request_;
     IorSink out_;
     std::string summary_;
+    bool summarizes_ = false;   ///< a test has left its part of the summary for the end
+    std::int64_t signed_ = -1;  ///< repetition whose signature was shown
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ class Translator {
         for (auto& word : backend.arguments) add(std::move(word));
         for (auto& text : backend.notes) out_.notes.push_back(std::move(text));
         for (auto& text : backend.faults) fault(text);
+        queue_depth_ = backend.queue_depth;
         views_ = backend.views;
         collective_ = backend.collective && o_.collective != 0;
     }
@@ -143,6 +144,9 @@ class Translator {
         if (o_.random_offset > 0) {
             if (collective_ || (views_ && o_.file_view != 0))
                 fault("-z cannot be had with collective calls or views");
+            if (views_ && o_.strided_type != 0) {
+                out_.notes.emplace_back("-S has no effect with -z: each transfer is a call");
+            }
             add("order", o_.random_offset > 1 ? "random" : "shuffled");
             if (o_.random_offset_seed >= 0) add("order-seed", o_.random_offset_seed);
         }
@@ -166,7 +170,7 @@ class Translator {
 
     void calls() {
         if (collective_) add("--collective");
-        if (views_ && o_.strided_type != 0) {
+        if (views_ && o_.strided_type != 0 && o_.random_offset == 0) {
             add("placement", "strided");
         } else if (views_ && o_.file_view != 0) {
             add("placement", "view");
@@ -177,7 +181,42 @@ class Translator {
         if (o_.barriers != 0) add("--barriers");
         if (o_.delay > 0) add("delay", fmt::format("{}s", o_.delay));
         if (o_.inter_io_delay > 0) add("think-time", fmt::format("{}us", o_.inter_io_delay));
+        queue();
         hold_memory();
+        pretended_nodes();
+    }
+
+    /// -a AIO has several transfers in flight, unless something is done after each of them.
+    void queue() {
+        if (queue_depth_ <= 1) return;
+        if (o_.fsync_per_write != 0 || o_.inter_io_delay > 0 || !o_.calls_csv.empty()) {
+            out_.notes.emplace_back(
+                "-a AIO: one transfer is in flight at a time, because of -Y, interIODelay or "
+                "savePerOpDataCSV");
+            return;
+        }
+        // Each transfer has its own memory.
+        constexpr std::int64_t most_memory = 64 * MiB;
+        const std::int64_t fits =
+            std::max<std::int64_t>(most_memory / std::max<std::int64_t>(o_.transfer, 1), 1);
+        const std::int64_t depth = std::min(queue_depth_, fits);
+        if (depth > 1) add("queue-depth", depth);
+    }
+
+    /// The original's variables for tests on one node: as if the tasks were on several.
+    void pretended_nodes() {
+        const char* const nodes = std::getenv("IOR_FAKE_NODES");
+        const char* const each = std::getenv("IOR_FAKE_TASK_PER_NODES");
+        const char* const given = each != nullptr ? each : nodes;
+        if (given == nullptr) return;
+        const auto number = parse_integer(given);
+        if (!number || *number < 1 || *number > std::numeric_limits<std::int32_t>::max()) {
+            fault(fmt::format("{}: '{}' is not a number of {}",
+                              each != nullptr ? "IOR_FAKE_TASK_PER_NODES" : "IOR_FAKE_NODES", given,
+                              each != nullptr ? "tasks" : "nodes"));
+            return;
+        }
+        add("ranks-per-node", each != nullptr ? *number : (tasks_ + *number - 1) / *number);
     }
 
     void hold_memory() {
@@ -234,11 +273,7 @@ class Translator {
         const std::string type = lower_case(o_.data_type);
         const bool checks = o_.check_read != 0 || o_.check_write != 0;
         std::string kind;
-        if (type.empty()) {
-            // At random places with repeats only bytes that are bound to their place can be
-            // checked.
-            kind = o_.random_offset > 1 && checks ? "stamped" : "timestamp";
-        } else if (type == "t" || type == "timestamp") {
+        if (type.empty() || type == "t" || type == "timestamp") {
             kind = "timestamp";
         } else if (type == "o" || type == "offset") {
             kind = "offset";
@@ -251,7 +286,9 @@ class Translator {
         }
         add("data", kind);
         if (checks && !writes_ && o_.signature == 0) {
-            fault("-R or -W without -w needs the signature (-G) that the data were written with");
+            fault(
+                "-R or -W without -w needs the signature (-G) that the data were written with; "
+                "a run without -G shows its own with -vv, and its result file has it as data_seed");
         }
         if (o_.signature != 0) {
             add("seed", static_cast<std::uint32_t>(o_.signature) & 0x7fffffffU);
@@ -260,6 +297,7 @@ class Translator {
 
     const IorOptions& o_;
     int tasks_;
+    std::int64_t queue_depth_ = 1;
     bool views_ = false;
     bool collective_ = false;
     bool writes_ = true;

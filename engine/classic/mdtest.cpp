@@ -268,8 +268,10 @@ class MdtestReader {
             view_.notes.emplace_back(
                 "--dataPacketType: data are always such that neither compression nor "
                 "deduplication gains, and that tell a misplaced file");
-        } else if (name != "warningAsErrors") {
+        } else if (name == "showRankStatistics") {
             view_.rank_statistics = true;
+        } else if (name == "print-all-procs") {
+            view_.all_ranks = true;
         }
     }
 
@@ -332,6 +334,7 @@ class MdtestReader {
         if (view_.times) {
             view_.notes.emplace_back("ms/op: milliseconds that one operation took one task");
         }
+        if (view_.rank_statistics || view_.all_ranks) flag("rank-details");
         if (directories_ != files_) flag(files_ ? "things=files" : "things=directories");
         if (phases_.empty()) {
             phases_ = {"create", "stat", "read", "rename", "remove"};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,23 @@ struct ClassicMdtest {
     std::vector<std::string> notes;  ///< for stderr: what is meant by options of old
     bool rates = true;
     bool times = false;
-    bool each_phase = false;  ///< -v: a line after each phase
-    bool rank_statistics = false;
+    bool each_phase = false;       ///< -v: a line after each phase
+    bool rank_statistics = false;  ///< tables have the ranks' own rates, too
+    bool all_ranks = false;        ///< a line for each rank after each phase
+};
+
+/// Of the ranks of a phase, over all iterations.
+struct MdtestRankSamples {
+    const mdtest::Phase* phase = nullptr;
+    int ranks = 1;
+    Samples rates;         ///< op/s, to the end of the rank's own last call
+    Samples milliseconds;  ///< of an operation
 };
 
 /// The tables of one number of tasks; phases that were not run are 0.000, as in the original.
+/// With settings.rank_statistics the first columns are those of the ranks.
 std::string classic_mdtest_summary(const ClassicMdtest& settings, const mdtest::RunResult& run,
-                                   int ranks);
+                                   int ranks, std::span<const MdtestRankSamples> of_ranks = {});
 
 /// Prints on stdout.
 std::unique_ptr<mdtest::Observer> make_classic_mdtest_view(ClassicMdtest settings);

@@ -36,7 +36,8 @@ constexpr const char* mdtest_help_text =
   -B     no barriers between phases               -t     count the first look-up of the own tree
   -p N   pause before directories and files       -g     (Lustre layout; accepted)
   -P     rates and times     -Z  times only       -v, -V N   a line after each phase
-  --print-all-procs, --showRankStatistics         times of the ranks
+  --showRankStatistics   tables with the rates of the ranks, too
+  --print-all-procs      a line for each rank after each phase
   --savePerOpDataCSV=P   every operation's time, in P-<thing>-<operation>-<iteration>-<rank>.csv
   --saveRankPerformanceDetails=F  a CSV line for each task, iteration and phase
   --run-cmd-before-phase=C, --run-cmd-after-phase=C   shell command of each task around each

@@ -52,25 +52,55 @@ bool has_row(const mdtest::Parameters& p, const SummaryRow& row) {
            (row.thing == Thing::file ? mdtest::Things::files : mdtest::Things::directories);
 }
 
-std::string table(const RunResult& run, int ranks, const char* heading,
-                  const Samples PhaseSummary::* samples) {
+/// Which columns a table has.
+struct Column {
+    const char* heading;
+    Samples PhaseSummary::* iterations;
+    Samples MdtestRankSamples::* ranks;
+};
+constexpr Column rate_columns{"SUMMARY rate (in ops/sec):", &PhaseSummary::rates,
+                              &MdtestRankSamples::rates};
+constexpr Column time_columns{"SUMMARY time (in ms/op):", &PhaseSummary::milliseconds,
+                              &MdtestRankSamples::milliseconds};
+
+constexpr const char* plain_head =
+    "   Operation                     Max            Min           Mean        Std Dev\n"
+    "   ---------                     ---            ---           ----        -------\n";
+constexpr const char* rank_head =
+    "   Operation         per Rank: Max            Min           Mean       per Iteration: Max   "
+    "         Min           Mean         Std Dev\n"
+    "   ---------                   ---            ---           ----                      ---   "
+    "         ---           ----         -------\n";
+
+/// 0 where nothing was measured, as in the original.
+Samples or_zero(const Samples* found) {
+    return found != nullptr && found->count() > 0 ? *found : samples_of(std::array{0.0});
+}
+
+std::string table(const RunResult& run, int ranks, const Column& column, bool with_ranks,
+                  std::span<const MdtestRankSamples> of_ranks) {
     std::string text =
-        fmt::format("{} (of {} iterations)\n", heading, run.setup.parameters.iterations);
-    text +=
-        "   Operation                     Max            Min           Mean        Std Dev\n"
-        "   ---------                     ---            ---           ----        -------\n";
+        fmt::format("{} (of {} iterations)\n{}", column.heading, run.setup.parameters.iterations,
+                    with_ranks ? rank_head : plain_head);
     for (const SummaryRow& row : summary_rows) {
         if (!has_row(run.setup.parameters, row)) continue;
-        const auto it =
-            std::find_if(run.phases.begin(), run.phases.end(), [&](const PhaseSummary& s) {
-                return s.ranks == ranks && s.phase->thing == row.thing &&
-                       s.phase->action == row.action;
-            });
-        const bool known = it != run.phases.end() && ((*it).*samples).count() > 0;
-        const Samples found = known ? (*it).*samples : samples_of(std::array{0.0});
-        text += fmt::format("   {:<22} {:14.3f} {:14.3f} {:14.3f} {:14.3f}{}\n", row.title,
-                            found.max(), found.min(), found.mean(), found.deviation(),
-                            it != run.phases.end() && it->invalid > 0 ? "   INVALID" : "");
+        const auto is_row = [&](const auto& one) {
+            return one.ranks == ranks && one.phase->thing == row.thing &&
+                   one.phase->action == row.action;
+        };
+        const auto it = std::find_if(run.phases.begin(), run.phases.end(), is_row);
+        const bool known = it != run.phases.end();
+        const Samples found = or_zero(known ? &((*it).*column.iterations) : nullptr);
+        text += fmt::format("   {:<22}", row.title);
+        if (with_ranks) {
+            const auto own = std::find_if(of_ranks.begin(), of_ranks.end(), is_row);
+            const Samples each = or_zero(own != of_ranks.end() ? &((*own).*column.ranks) : nullptr);
+            text +=
+                fmt::format(" {:14.3f} {:14.3f} {:14.3f}    ", each.max(), each.min(), each.mean());
+        }
+        text += fmt::format(" {:14.3f} {:14.3f} {:14.3f} {:14.3f}{}\n", found.max(), found.min(),
+                            found.mean(), found.deviation(),
+                            known && it->invalid > 0 ? "   INVALID" : "");
     }
     return text;
 }
@@ -97,10 +127,7 @@ class TextView : public Observer {
         print(fmt::format("Path                : {}\n", fmt::join(s.parameters.bases(), "@")));
         if (s.file_system) print(space(*s.file_system));
         print(node_map(s));
-        for (const std::int64_t n : sizes(s)) {
-            const std::int64_t all = s.files * (s.parameters.shared_files ? 1 : n);
-            print(fmt::format("{} tasks, {} {}\n", n, all, kinds_of(s.parameters.things)));
-        }
+        if (const auto all = sizes(s); all.size() == 1) print(work_of(s, all.front()));
         for (const auto& note : s.notes) print("note: " + note + "\n");
         print("\n");
     }
@@ -117,26 +144,46 @@ class TextView : public Observer {
         if (!r.valid) {
             print(fmt::format("   {:<22}: INVALID: {}\n", r.phase->title, r.invalid_reason));
         }
-        const Spread* work = spread_of(r.seconds, "work");
-        if (!settings_.rank_statistics || work == nullptr) return;
-        std::string slowest;
-        for (const auto& one : r.slowest) {
-            slowest += fmt::format(" {} ({}, {:.6f})", one.rank, one.host, one.value);
-        }
-        print(
-            fmt::format("   {:<22}: seconds of a rank min {:.6f} mean {:.6f} max {:.6f}; slowest "
-                        "ranks:{}\n",
-                        r.phase->title, work->min, work->mean, work->max, slowest));
+        if (r.valid) add_ranks(r);
     }
 
     void end(const RunResult& run) override {
-        for (const std::int64_t n : sizes(run.setup)) {
-            print(classic_mdtest_summary(settings_, run, static_cast<int>(n)));
+        const auto all = sizes(run.setup);
+        for (const std::int64_t n : all) {
+            if (all.size() > 1) print(work_of(run.setup, n) + "\n");
+            print(classic_mdtest_summary(settings_, run, static_cast<int>(n), of_ranks_));
         }
         print(fmt::format("-- finished at {} --\n", now_text()));
     }
 
   private:
+    /// The original counts the items of each task, also where all share the same files.
+    static std::string work_of(const Setup& s, std::int64_t tasks) {
+        return fmt::format("{} tasks, {} {}\n", tasks, s.files * tasks,
+                           kinds_of(s.parameters.things));
+    }
+    /// What each rank did by itself, without the wait for the others.
+    void add_ranks(const PhaseResult& r) {
+        if (r.rank_details.empty()) return;
+        auto it = std::find_if(of_ranks_.begin(), of_ranks_.end(), [&r](const auto& one) {
+            return one.phase == r.phase && one.ranks == r.ranks;
+        });
+        if (it == of_ranks_.end()) it = of_ranks_.insert(it, {r.phase, r.ranks, {}, {}});
+        std::string lines;
+        int rank = 0;
+        for (const auto& one : r.rank_details) {
+            const int number = rank++;
+            if (one.operations <= 0 || one.work <= 0) continue;
+            const auto operations = static_cast<double>(one.operations);
+            it->rates.add(operations / one.work);
+            it->milliseconds.add(1000 * one.work / operations);
+            if (!settings_.all_ranks) continue;
+            lines += fmt::format("   {:<22}: rank {:<6} {:14.3f} sec, {:14.3f} ops/sec\n",
+                                 r.phase->title, number, one.work, operations / one.work);
+        }
+        print(lines);
+    }
+
     static void print(const std::string& text) {
         std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
@@ -171,19 +218,19 @@ class TextView : public Observer {
     }
 
     ClassicMdtest settings_;
+    std::vector<MdtestRankSamples> of_ranks_;
 };
 
 }  // namespace
 
-std::string classic_mdtest_summary(const ClassicMdtest& settings, const RunResult& run, int ranks) {
+std::string classic_mdtest_summary(const ClassicMdtest& settings, const RunResult& run, int ranks,
+                                   std::span<const MdtestRankSamples> of_ranks) {
     std::string text;
-    if (run.setup.parameters.ranks.size() > 1) text += fmt::format("{} tasks\n", ranks);
-    if (settings.rates) {
-        text += table(run, ranks, "SUMMARY rate (in ops/sec):", &PhaseSummary::rates) + "\n";
-    }
-    if (settings.times) {
-        text += table(run, ranks, "SUMMARY time (in ms/op):", &PhaseSummary::milliseconds) + "\n";
-    }
+    const auto add = [&](const Column& column) {
+        text += table(run, ranks, column, settings.rank_statistics, of_ranks) + "\n";
+    };
+    if (settings.rates) add(rate_columns);
+    if (settings.times) add(time_columns);
     return text;
 }
 

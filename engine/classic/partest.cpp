@@ -2,6 +2,7 @@
 #include "classic/partest.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,84 +11,187 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <utility>
+#include <string_view>
 
+#include "parallel/local_time.hpp"
 #include "storage/posix_calls.hpp"
-#include "storage/sion/format.hpp"
 
 namespace effio {
 namespace {
 
 constexpr const char* partest_help =
-    R"(Usage: partest [options]     writes, then reads; its lines go to stderr
-  -f FILE   [partest_parfile.sion]; of tasks FILE.000000, FILE.000001, ...
-  -T N      0, 1: SION container, opened for reading by all together or by each task;
-            2: one file through MPI-IO; 3: a file of each task [0]
-  -n N      files of a container [1]          -r SIZE   its chunks [what a task writes]
-  -q SIZE   block of the file system, -1: as it says [2M]
-  -b SIZE   of a call [10M]                   -s SIZE   of a task [20M]
-  -g SIZE   of all tasks, instead             -F X      up to X times the size more, at random [0]
-  -O SIZE   of the first call                 -W 0|1|2  write: not, once, twice [1]
-  -R 0|1    read [1]                          -Z K      task t reads what task t + K wrote [0]
-  -j N      so many tasks at a time, -1: all [-1]       -X  remove the files, timed
-  -C        check no data                     -L        system calls (always so)
-  -M, -m    collectors write, read the container for the other tasks
-  -v, -d, -D   lines of each task, the first, the last
-  -w, -Q KB, -x   hints IBM_largeblock_io, IBM_io_buffer_size, IBM_sparse_access
+    R"(Usage: partest [options]     writes, then reads; its text goes to stderr
+  -f FILE   --filename     [partest_parfile.sion]; -T 3: FILE.000000, FILE.000001, ...
+  -T N      --testtype     0, 1: SION container, opened for reading by all tasks together
+                           or by each task; 2: one file through MPI-IO, FILE.000000;
+                           3: one file per task [0]
+  -n N      --numfiles     files of a container [1]
+  -r SIZE   --chunksize    chunks of a container [20M]
+  -q SIZE   --fsblksize    file system block, -1: ask the file system [2M]
+  -b SIZE   --bufsize      bytes per call [10M]
+  -s SIZE   --localsize    bytes per task [20M]
+  -g SIZE   --totalsize    bytes of all tasks, replaces -s
+  -F X      --factor       random extra bytes per task, up to X times -s [0]
+  -O SIZE   --byteoffset   bytes of the first call
+  -W 0|1|2  --write        do not write, write once, write twice [1]
+  -R 0|1    --read         read [1]
+  -Z K      --taskoffset   task t reads the data of task t + K [0]
+  -j N      --serialized   tasks that work at a time, -1 and -2: all [-1]
+  -X 0|1    --unlinkfiles  remove the files at the end, timed [0]
+  -C        --nochecksum   do not check the data
+  -L        --posix        system calls instead of stdio (always the case here)
+  -M, -m    --collwrite, --collread   collectors write, read the container for other tasks
+  -v, -d, -D   --verbose, --debugtask, --Debugtask   lines of each, the first, the last task
+  -w, -Q KB, -x   --hintlargeblock, --hintiobufsize, --hintsparseacess
+                           hints IBM_largeblock_io, IBM_io_buffer_size, IBM_sparse_access
+Each long option takes a value (--verbose 1), and its name can be shortened.
 Sizes: 20M and 20MiB count in 1024, 20MB in 1000.
 )";
 
-constexpr std::string_view with_value = "fTnrqbsgFOWRZjQ";
-constexpr std::string_view without_value = "CLMXmvdDwx";
+struct Letter {
+    char letter;
+    std::string_view name;
+    /// The short option has a value; a long one always has.
+    bool valued;
+    /// Why it is refused; empty if it is not.
+    std::string_view refused = {};
+};
 
-/// Letters of the original that are refused, and why.
-const char* why_not(char letter) {
-    switch (letter) {
-        case 'c':
-            return "modular supercomputers' collective calls belong to one machine";
-        case 'P':
-        case 'p':
-        case 'Y':
-            return "the order of Blue Gene's I/O nodes belongs to one machine";
-        default:
-            return nullptr;
-    }
-}
+constexpr std::string_view other_machine =
+    "the order of Blue Gene's I/O nodes exists on that machine only";
+
+constexpr std::array<Letter, 29> partest_letters{{
+    {'f', "filename", true},
+    {'n', "numfiles", true},
+    {'r', "chunksize", true},
+    {'q', "fsblksize", true},
+    {'T', "testtype", true},
+    {'b', "bufsize", true},
+    {'g', "totalsize", true},
+    {'s', "localsize", true},
+    {'F', "factor", true},
+    {'W', "write", true},
+    {'R', "read", true},
+    {'v', "verbose", false},
+    {'C', "nochecksum", false},
+    {'d', "debugtask", false},
+    {'D', "Debugtask", false},
+    {'L', "posix", false},
+    {'M', "collwrite", false},
+    {'m', "collread", false},
+    {'c', "collmsa", false, "collective calls of modular supercomputers need such a machine"},
+    {'Z', "taskoffset", true},
+    {'O', "byteoffset", true},
+    {'j', "serialized", true},
+    {'X', "unlinkfiles", true},
+    {'P', "bgionode", true, other_machine},
+    {'p', "bgtaskperionode", true, other_machine},
+    {'Y', "bgtasksort", true, other_machine},
+    {'w', "hintlargeblock", false},
+    {'Q', "hintiobufsize", true},
+    {'x', "hintsparseacess", false},
+}};
 
 using Letters = std::map<char, std::string>;
 
-Result<Letters> read_letters(const std::vector<std::string>& words) {
-    Letters letters;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i];
-        if (word.size() < 2 || word[0] != '-') {
-            return usage_error(fmt::format("unknown word {}", word));
+/// A full name, or the start of only one.
+Result<const Letter*> find_long(std::string_view name) {
+    const Letter* found = nullptr;
+    for (const Letter& one : partest_letters) {
+        if (one.name == name) return &one;
+        if (name.empty() || !one.name.starts_with(name)) continue;
+        if (found != nullptr) {
+            return usage_error(
+                fmt::format("--{} is the start of --{} and --{}", name, found->name, one.name));
         }
+        found = &one;
+    }
+    if (found == nullptr) return usage_error(fmt::format("unknown option --{}", name));
+    return found;
+}
+
+class WordReader {
+  public:
+    explicit WordReader(const std::vector<std::string>& words) : words_(words) {}
+
+    Result<Letters> read() {
+        for (; at_ < words_.size(); ++at_) {
+            const std::string& word = words_[at_];
+            if (word.size() < 2 || word[0] != '-') {
+                return usage_error(fmt::format("unknown word {}", word));
+            }
+            if (auto done = word[1] == '-' ? long_option(word.substr(2)) : short_options(word);
+                !done) {
+                return std::move(done.error());
+            }
+        }
+        return std::move(letters_);
+    }
+
+  private:
+    /// The next word is a value.
+    Result<std::string> next(const std::string& option) {
+        if (++at_ == words_.size()) return usage_error(fmt::format("{} needs a value", option));
+        return words_[at_];
+    }
+
+    Status long_option(std::string name) {
+        std::optional<std::string> value;
+        if (const auto equals = name.find('='); equals != std::string::npos) {
+            value = name.substr(equals + 1);
+            name.resize(equals);
+        }
+        const auto found = find_long(name);
+        if (!found) return Error(found.error());
+        const Letter& option = **found;
+        if (!value) {
+            auto word = next(fmt::format("--{}", option.name));
+            if (!word) return std::move(word.error());
+            value = std::move(*word);
+        }
+        const bool off = *value == "0";
+        if (!option.refused.empty() && !off) {
+            return usage_error(fmt::format("--{}: {}", option.name, option.refused));
+        }
+        if (!option.valued && off) {
+            letters_.erase(option.letter);
+        } else if (option.refused.empty()) {
+            letters_[option.letter] = option.valued ? *value : "1";
+        }
+        return {};
+    }
+
+    Status short_options(const std::string& word) {
         for (std::size_t at = 1; at < word.size(); ++at) {
-            const char letter = word[at];
-            if (const char* reason = why_not(letter); reason != nullptr) {
-                return usage_error(fmt::format("-{}: {}", letter, reason));
+            const auto found =
+                std::find_if(partest_letters.begin(), partest_letters.end(),
+                             [&](const Letter& one) { return one.letter == word[at]; });
+            if (found == partest_letters.end()) {
+                return usage_error(fmt::format("unknown option -{}", word[at]));
             }
-            if (without_value.find(letter) != std::string_view::npos) {
-                letters[letter] = "1";
+            if (!found->refused.empty()) {
+                return usage_error(fmt::format("-{}: {}", word[at], found->refused));
+            }
+            if (!found->valued) {
+                letters_[word[at]] = "1";
                 continue;
-            }
-            if (with_value.find(letter) == std::string_view::npos) {
-                return usage_error(fmt::format("unknown option -{}", letter));
             }
             std::string value = word.substr(at + 1);
             if (value.empty()) {
-                if (++i == words.size()) {
-                    return usage_error(fmt::format("-{} needs a value", letter));
-                }
-                value = words[i];
+                auto following = next(fmt::format("-{}", word[at]));
+                if (!following) return std::move(following.error());
+                value = std::move(*following);
             }
-            letters[letter] = std::move(value);
+            letters_[word[at]] = std::move(value);
             break;
         }
+        return {};
     }
-    return letters;
-}
+
+    const std::vector<std::string>& words_;
+    std::size_t at_ = 0;
+    Letters letters_;
+};
 
 /// The letters as our options; the first fault is kept.
 class PartestTranslator {
@@ -95,42 +199,35 @@ class PartestTranslator {
     explicit PartestTranslator(const Letters& letters) : letters_(letters) {}
 
     std::vector<std::string> own() {
+        read_request();
         // The original checks less, flushes nothing, and leaves the caches alone and its files
         // where they are.
-        const std::string file = text('f', "partest_parfile.sion");
+        const std::string& file = asked_.file;
         own_ = {"--quiet",     "--progress=none",  "--overwrite",      "--exact-name",
                 "--fsync=off", "--drop-cache=off", "--call-times=off", "--dir=" + parent_of(file)};
-        own_.push_back("--prefix=" + file.substr(file.rfind('/') + 1));
-        own_.emplace_back(has('X') ? "--unlink" : "--keep");
-        if (has('C')) own_.emplace_back("--verify=off");
-        const auto way = number('T', 0, 0, 3);
+        own_.push_back("--prefix=" + file.substr(file.rfind('/') + 1) +
+                       (asked_.type == 2 ? ".000000" : ""));
+        own_.emplace_back(asked_.unlink ? "--unlink" : "--keep");
+        // Files of another program hold its own data.
+        if (asked_.unchecked || asked_.writes == 0) own_.emplace_back("--verify=off");
         constexpr std::array<const char*, 4> ways{"sion", "sion", "shared", "task-local"};
-        own_.push_back(fmt::format("--ways={}", ways.at(static_cast<std::size_t>(way))));
-        if (way == 1) own_.emplace_back("--container-open=each");
+        own_.push_back(fmt::format("--ways={}", ways.at(static_cast<std::size_t>(asked_.type))));
+        if (asked_.type == 1) own_.emplace_back("--container-open=each");
         sizes();
         phases();
-        own_.push_back(fmt::format("--shift={}", number('Z', 0, 0, 2147483647)));
-        if (const auto together = number('j', -1, -2, 2147483647); together == -2) {
-            fault(
-                "-j -2: which tasks that lets work together is not laid down; -j 1 is one by "
-                "one");
-        } else if (together == 0) {
-            fault("-j 0: no task could work");
-        } else if (together > 0) {
-            own_.push_back(fmt::format("--at-a-time={}", together));
-        }
-        container(way <= 1);
-        if (has('w')) own_.emplace_back("--hint=IBM_largeblock_io=true");
-        if (has('x')) own_.emplace_back("--hint=IBM_sparse_access=true");
-        if (has('Q')) {
-            own_.push_back(
-                fmt::format("--hint=IBM_io_buffer_size={}K", number('Q', 0, 1, 2147483647)));
+        own_.push_back(fmt::format("--shift={}", asked_.shift));
+        if (asked_.at_a_time == 0) fault("-j 0: no task could work");
+        if (asked_.at_a_time > 0) own_.push_back(fmt::format("--at-a-time={}", asked_.at_a_time));
+        files();
+        if (asked_.large_blocks) own_.emplace_back("--hint=IBM_largeblock_io=true");
+        if (asked_.sparse_access) own_.emplace_back("--hint=IBM_sparse_access=true");
+        if (asked_.io_buffer) {
+            own_.push_back(fmt::format("--hint=IBM_io_buffer_size={}K", *asked_.io_buffer));
         }
         return own_;
     }
     const std::optional<std::string>& wrong() const { return wrong_; }
-    /// Of a container.
-    std::int64_t files() const { return files_; }
+    const PartestRequest& request() const { return asked_; }
 
   private:
     bool has(char letter) const { return letters_.contains(letter); }
@@ -148,109 +245,130 @@ class PartestTranslator {
         fault(fmt::format("no such number: -{}: '{}'", letter, text(letter, "")));
         return otherwise;
     }
-    void size(char letter, const char* option, const char* otherwise) {
-        if (!has(letter) && otherwise == nullptr) return;
-        const std::string given = text(letter, otherwise == nullptr ? "" : otherwise);
+    std::int64_t size(char letter, const char* otherwise) {
+        const std::string given = text(letter, otherwise);
         const auto bytes = parse_partest_size(given);
-        if (!bytes) return fault(fmt::format("no such size: -{}: '{}'", letter, given));
-        own_.push_back(fmt::format("--{}={}", option, *bytes));
+        if (bytes) return *bytes;
+        fault(fmt::format("no such size: -{}: '{}'", letter, given));
+        return 0;
     }
-    void sizes() {
-        size('b', "call", "10M");
-        size('s', "size", "20M");
-        size('g', "total", nullptr);
-        size('r', "chunk", nullptr);
-        size('O', "first-access", nullptr);
-        if (const std::string block = text('q', "2M"); block != "-1" && block != "0") {
-            size('q', "block", "2M");
+
+    void read_request() {
+        constexpr std::int64_t most = 2147483647;
+        asked_.file = text('f', asked_.file);
+        asked_.type = static_cast<int>(number('T', 0, 0, 3));
+        asked_.files = number('n', 1, -most, most);
+        asked_.call = size('b', "10M");
+        asked_.size = size('s', "20M");
+        if (has('g')) asked_.total = size('g', "0");
+        asked_.chunk = size('r', "20M");
+        const std::string block = text('q', "2M");
+        asked_.block = block == "-1" || block == "0" ? -1 : size('q', "2M");
+        asked_.first_access = size('O', "0");
+        if (has('F')) {
+            const auto factor = parse_real(text('F', ""));
+            if (!factor) fault(fmt::format("no such number: -F: '{}'", text('F', "")));
+            if (factor) asked_.random_size = *factor;
         }
+        asked_.shift = number('Z', 0, 0, most);
+        asked_.at_a_time = number('j', -1, -2, most);
+        asked_.writes = number('W', 1, 0, 2);
+        asked_.reads = number('R', 1, 0, 1) == 1;
+        asked_.unlink = number('X', 0, 0, 1) == 1;
+        asked_.each_task = has('v');
+        asked_.first_task = has('d');
+        asked_.last_task = has('D');
+        asked_.collective_write = has('M');
+        asked_.collective_read = has('m');
+        asked_.unchecked = has('C');
+        asked_.system_calls = has('L');
+        asked_.large_blocks = has('w');
+        asked_.sparse_access = has('x');
+        if (has('Q')) asked_.io_buffer = number('Q', 0, 1, most);
+    }
+
+    void sizes() {
+        const auto add = [&](const char* option, std::int64_t bytes) {
+            own_.push_back(fmt::format("--{}={}", option, bytes));
+        };
+        add("call", asked_.call);
+        add("size", asked_.size);
+        if (asked_.total) add("total", *asked_.total);
+        add("chunk", asked_.chunk);
+        if (has('O')) add("first-access", asked_.first_access);
+        if (asked_.block > 0) add("block", asked_.block);
         if (has('F')) own_.push_back("--random-size=" + text('F', ""));
     }
     void phases() {
-        const auto writes = number('W', 1, 0, 2);
-        const bool reads = number('R', 1, 0, 1) == 1;
-        if (writes == 0 && !reads) fault("-W 0 -R 0: nothing to do");
-        std::string list = writes > 0 ? "write" : "";
-        if (reads) list += list.empty() ? "read" : ",read";
+        if (asked_.writes == 0 && !asked_.reads) fault("-W 0 -R 0: nothing to do");
+        std::string list = asked_.writes > 0 ? "write" : "";
+        if (asked_.reads) list += list.empty() ? "read" : ",read";
         own_.push_back("--phases=" + list);
-        if (writes == 2) own_.emplace_back("--double-write");
+        if (asked_.writes == 2) own_.emplace_back("--double-write");
     }
 
-    /// The original does not look at these letters where there is no container.
-    void container(bool there) {
-        const auto files = number('n', 1, -2147483647, 2147483647);
-        if (!there) return;
-        if (files < 1) {
+    /// The original ignores these letters where each task has its own file.
+    void files() {
+        if (asked_.type == 2 && asked_.files != 1) {
+            fault(fmt::format("-n {}: -T 2 has one shared file here; use -n 1", asked_.files));
+        }
+        if (!asked_.container()) return;
+        if (asked_.files < 1) {
             fault(
-                fmt::format("-n {}: a file for each communicator; how tasks are shared out among "
-                            "those is not laid down: give their number",
-                            files));
-        } else if (files > 1) {
-            own_.push_back(fmt::format("--container-files={}", files));
-            files_ = files;
+                fmt::format("-n {}: one file per communicator is not supported; give the number "
+                            "of files",
+                            asked_.files));
+        } else if (asked_.files > 1) {
+            own_.push_back(fmt::format("--container-files={}", asked_.files));
         }
-        if ((has('M') || has('m')) && number('j', -1, -2, 2147483647) > 0) {
-            fault("-M and -m: all tasks make collective calls together; -j has no place there");
+        if ((asked_.collective_write || asked_.collective_read) && asked_.at_a_time > 0) {
+            fault("-M and -m: all tasks make collective calls together, which -j excludes");
         }
-        if (has('m') && number('T', 0, 0, 3) == 1) {
+        if (asked_.collective_read && asked_.type == 1) {
             fault("-m: the container is opened by all tasks together, which is -T 0");
         }
-        if (has('M')) own_.emplace_back("--collective=write");
-        if (has('m')) own_.emplace_back("--collective=read");
+        if (asked_.collective_write) own_.emplace_back("--collective=write");
+        if (asked_.collective_read) own_.emplace_back("--collective=read");
     }
 
     const Letters& letters_;
+    PartestRequest asked_;
     std::vector<std::string> own_;
-    std::int64_t files_ = 1;
     std::optional<std::string> wrong_;
 };
 
 class PartestView : public study::Observer {
   public:
-    explicit PartestView(PartestTasks tasks) : tasks_(tasks) {}
+    explicit PartestView(PartestRequest request) : request_(std::move(request)) {}
 
-    bool wants_ranks() const override { return tasks_.any(); }
+    bool wants_ranks() const override { return request_.wants_ranks(); }
+    void start(const Session& session) override {
+        const int tasks = session.comm.size();
+        partest::Parameters sizes;
+        sizes.size = Bytes{request_.size};
+        if (request_.total) sizes.total = Bytes{*request_.total};
+        sizes.random_size = request_.random_size;
+        const std::int64_t block =
+            request_.block > 0 ? request_.block : block_of(parent_of(request_.file));
+        print(
+            classic_partest_head(request_, tasks, now_as_ctime(), block, sizes.bytes_of(0, tasks)));
+    }
     void pass(const study::PassResult& result) override {
-        if (result.valid) std::fputs(classic_partest_report(tasks_, result).c_str(), stderr);
+        if (result.valid) print(classic_partest_report(request_, result));
+    }
+    void end(const std::vector<study::Mean>&, const std::vector<study::Flow>&) override {
+        print(classic_partest_end(now_as_ctime()));
     }
 
   private:
-    PartestTasks tasks_;
+    static void print(const std::string& text) { std::fputs(text.c_str(), stderr); }
+    static std::int64_t block_of(const std::string& directory) {
+        struct stat info{};
+        return ::stat(directory.c_str(), &info) == 0 ? info.st_blksize : -1;
+    }
+
+    PartestRequest request_;
 };
-
-std::string stat_line(const std::string& of, double bytes, double seconds) {
-    const double rate = seconds > 0 ? bytes / seconds : 0;
-    constexpr auto mebi = static_cast<double>(MiB);
-    return fmt::format("T_STAT {} b={:.4f} MiB t={:.6f} s bw={:.4f} MB/s ({:.4f} MiB/s)", of,
-                       bytes / mebi, seconds, rate / MB_per_s, rate / mebi);
-}
-
-/// Of each file of a container: bytes of its tasks, and the times of their slowest.
-std::string file_lines(const study::PassResult& result) {
-    struct Sum {
-        double bytes = 0;
-        double total = 0;
-        double transfer = 0;
-    };
-    const int files = result.cell->parts_of_file;
-    std::vector<Sum> sums(static_cast<std::size_t>(files));
-    const auto count = std::ssize(result.each);
-    for (std::int64_t task = 0; task < count; ++task) {
-        const study::RankLine& one = result.each[static_cast<std::size_t>(task)];
-        Sum& sum = sums[static_cast<std::size_t>(sion::file_of(task, count, files))];
-        sum.bytes += one.bytes;
-        sum.total = std::max(sum.total, one.total);
-        sum.transfer = std::max(sum.transfer, one.transfer);
-    }
-    const std::string& access = result.pass.name;
-    std::string out;
-    for (std::size_t file = 0; file < sums.size(); ++file) {
-        const Sum& sum = sums[file];
-        out += stat_line(fmt::format("FILE {:06d} {}", file, access), sum.bytes, sum.total);
-        out += fmt::format("\nT_PHASE FILE {:06d} {}={:.6f}\n", file, access, sum.transfer);
-    }
-    return out;
-}
 
 }  // namespace
 
@@ -278,41 +396,6 @@ Result<std::int64_t> parse_partest_size(std::string_view text) {
     return static_cast<std::int64_t>(bytes);
 }
 
-std::string classic_partest_report(const PartestTasks& tasks, const study::PassResult& result) {
-    const study::Cell& cell = *result.cell;
-    const std::string& access = result.pass.name;
-    std::string out;
-    const int count = static_cast<int>(result.each.size());
-    for (int task = 0; task < count; ++task) {
-        const bool wanted =
-            tasks.each || (tasks.first && task == 0) || (tasks.last && task + 1 == count);
-        if (!wanted) continue;
-        const study::RankLine& one = result.each[static_cast<std::size_t>(task)];
-        out += stat_line(fmt::format("TASK {:06d} {}", task, access), one.bytes, one.total);
-        out += fmt::format("\nT_PHASE TASK {:06d} {}={:.6f}\n", task, access, one.transfer);
-    }
-    if (tasks.files) out += file_lines(result);
-    out += stat_line("TOTAL " + access, static_cast<double>(result.bytes), result.counted_seconds);
-    out +=
-        fmt::format(" #chunks={} ion={} nf={}\n", result.calls, result.nodes, cell.files_on_disk());
-    const auto longest = [&](const char* part) { return result.longest(part); };
-    out += fmt::format(
-        "T_PHASE TOTAL create={:.6f} create_cls={:.6f} open={:.6f} {}={:.6f} close={:.6f} "
-        "tlog={:.6f}\n",
-        longest("create"), longest("create_close"), longest("open"), access, longest("transfer"),
-        longest("close"), longest("turn"));
-    out += fmt::format("T_FILE_BARRIER TOTAL t={:.6f}\nT_GLOBAL_BARRIER TOTAL t={:.6f}\n",
-                       longest("file_barrier"), longest("global_barrier"));
-    const auto has_unlink = std::any_of(result.seconds.begin(), result.seconds.end(),
-                                        [](const auto& part) { return part.first == "unlink"; });
-    if (has_unlink) out += fmt::format("T_PHASE TOTAL unlink={:.6f}\n", longest("unlink"));
-    if (result.error_count > 0) {
-        out += fmt::format("{} WRONG: {}\n", count_of(result.error_count, "call"),
-                           result.errors.front().text());
-    }
-    return out;
-}
-
 Result<ClassicProgram::Translation> translate_partest(const std::vector<std::string>& words,
                                                       const std::vector<std::string>& further) {
     ClassicProgram::Translation translation;
@@ -325,15 +408,14 @@ Result<ClassicProgram::Translation> translate_partest(const std::vector<std::str
     const auto complaint = [](const std::string& text) {
         return usage_error(text + "\n" + partest_help);
     };
-    const auto letters = read_letters(words);
+    const auto letters = WordReader(words).read();
     if (!letters) return complaint(letters.error().cause);
     PartestTranslator translator(*letters);
     translation.arguments = translator.own();
     if (translator.wrong()) return complaint(*translator.wrong());
     translation.arguments.insert(translation.arguments.end(), further.begin(), further.end());
-    const PartestTasks tasks{letters->contains('v'), letters->contains('d'), letters->contains('D'),
-                             translator.files() > 1};
-    translation.benchmark = partest::make_benchmark(std::make_unique<PartestView>(tasks));
+    translation.benchmark =
+        partest::make_benchmark(std::make_unique<PartestView>(translator.request()));
     return translation;
 }
 

@@ -26,8 +26,8 @@ constexpr const char* tile_io_help =
   --overlap_x N, --overlap_y N, --overlap_z N   elements that neighbours share [0]
   --header_bytes N                 before the dataset [0]
   --nr_files N                     files [1]
-  --collective                     collective calls
-  --write_file                     write; else read what is there
+  --collective                     collective calls; a 1 after it is ignored
+  --write_file                     write; else read what is there; a 1 after it is ignored
   --sz_coll_buf N, --sz_indep_buf N   buffer sizes, as hints
   --filename FILE                  required
 Each option may also be given by the environment, in upper case: NR_TILES_X=4
@@ -51,6 +51,15 @@ std::optional<std::string> from_environment(std::string_view name) {
     const char* value = std::getenv(key.c_str());
     if (value == nullptr) return {};
     return value;
+}
+
+/// Why a flag with this value would do the opposite of what the value says.
+Status check_flag(std::string_view name, std::string_view value) {
+    if (value != "0") return {};
+    return usage_error(
+        fmt::format("--{0} 0: --{0} is a flag, and the original ignores the 0 and switches it on; "
+                    "leave it out to switch it off",
+                    name));
 }
 
 class TileIoReportView : public study::Observer {
@@ -94,6 +103,13 @@ Result<TileIoValues> read_tile_io_words(const std::vector<std::string>& words) {
             name.resize(equals);
         }
         if (is_one_of(name, tile_io_flags)) {
+            // getopt skips a word that is no option: scripts write "--collective 1".
+            if (!value && i + 1 < words.size() && (words[i + 1] == "1" || words[i + 1] == "0")) {
+                value = words[++i];
+            }
+            if (auto fits = check_flag(name, value.value_or("1")); !fits) {
+                return std::move(fits.error());
+            }
             values[name] = "1";
         } else if (!is_one_of(name, tile_io_options)) {
             return usage_error(fmt::format("unknown option --{}", name));
@@ -108,7 +124,12 @@ Result<TileIoValues> read_tile_io_words(const std::vector<std::string>& words) {
                               std::span<const std::string_view>(tile_io_flags)}) {
         for (const auto name : names) {
             if (values.contains(name)) continue;
-            if (auto found = from_environment(name)) values.emplace(name, *found);
+            auto found = from_environment(name);
+            if (!found) continue;
+            if (is_one_of(name, tile_io_flags)) {
+                if (auto fits = check_flag(name, *found); !fits) return std::move(fits.error());
+            }
+            values.emplace(name, std::move(*found));
         }
     }
     return values;

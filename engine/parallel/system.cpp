@@ -270,13 +270,13 @@ Json describe_build() {
 }
 
 std::optional<int> launcher_size() {
-    return launcher_number(
-        {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "PALS_SIZE", "FLUX_JOB_SIZE"});
+    return launcher_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "PALS_SIZE",
+                            "FLUX_JOB_SIZE", "JSM_NAMESPACE_SIZE"});
 }
 
 std::optional<int> launcher_rank() {
     return launcher_number({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
-                            "PALS_RANKID", "FLUX_TASK_RANK"});
+                            "PALS_RANKID", "FLUX_TASK_RANK", "ALPS_APP_PE", "JSM_NAMESPACE_RANK"});
 }
 
 }  // namespace effio

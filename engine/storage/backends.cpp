@@ -7,7 +7,6 @@
 
 #include "storage/array_storage.hpp"
 #include "storage/mmap.hpp"
-#include "storage/mpiio.hpp"
 #include "storage/posix.hpp"
 
 namespace effio {
@@ -130,8 +129,11 @@ double asked_wait(const BackendChoice& choice, std::int64_t calls, std::int64_t 
 const std::vector<ByteBackend>& byte_backends() {
     using Choice = BackendChoice;
     static const std::vector<ByteBackend> table{
-        {{"mpiio", "MPI-IO, as the definitions of most benchmarks demand", nullptr},
-         [](Session& s, const Choice&, const SimRoom*) { return make_mpiio_storage(s); }},
+        {{"mpiio", "MPI-IO, as the definitions of most benchmarks demand",
+          [](Choice& c, OptionTable& t) { c.mpiio.declare(t); }},
+         [](Session& s, const Choice& c, const SimRoom*) {
+             return make_mpiio_storage(s, c.mpiio);
+         }},
         {{"posix", "pwrite, pread and fsync; a collective call is each rank's own transfer",
           nullptr},
          [](Session& s, const Choice&, const SimRoom*) { return make_posix_storage(s); }},
@@ -220,7 +222,9 @@ const std::vector<ArrayBackend>& array_backends() {
         {{"netcdf4", "parallel NetCDF-4 (HDF5 files)",
           [](Choice& c, OptionTable& t) { c.netcdf4.declare(t); }, netcdf4_missing},
          make_netcdf4},
-        {{"mpiio", "MPI-IO to one file without a format", nullptr}, make_over_bytes},
+        {{"mpiio", "MPI-IO to one file without a format",
+          [](Choice& c, OptionTable& t) { c.mpiio.declare(t); }},
+         make_over_bytes},
         {{"posix", "pwrite and pread to one file without a format", nullptr}, make_over_bytes},
         {{"posix-fpp", "one file per process without a format", nullptr},
          [](Session& s, const Choice&, const SimRoom*) {

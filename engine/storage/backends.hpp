@@ -12,6 +12,7 @@
 #include "storage/array_storage.hpp"
 #include "storage/byte_file.hpp"
 #include "storage/direct.hpp"
+#include "storage/mpiio.hpp"
 #include "storage/names.hpp"
 #include "storage/null.hpp"
 #include "storage/sim.hpp"
@@ -24,6 +25,7 @@ namespace effio {
 struct BackendChoice {
     std::string name;
     std::string settings;  ///< "key=value,key=value"
+    MpiSettings mpiio;
     DirectSettings direct;
     UringSettings uring;
     NullDelays null_delays;

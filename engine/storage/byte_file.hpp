@@ -78,6 +78,16 @@ inline constexpr CallNames mpi_calls{
     "MPI_File_set_info",
     "MPI_File_sync",
     "MPI_File_close"};
+/// Collective calls in two halves: what is named is the first.
+inline constexpr CallNames mpi_split_calls{
+    {"MPI_File_read_at", "MPI_File_write_at", "MPI_File_read_at_all_begin",
+     "MPI_File_write_at_all_begin", "MPI_File_read", "MPI_File_write", "MPI_File_read_all_begin",
+     "MPI_File_write_all_begin", "MPI_File_read_shared", "MPI_File_write_shared",
+     "MPI_File_read_ordered_begin", "MPI_File_write_ordered_begin"},
+    "MPI_File_set_view",
+    "MPI_File_set_info",
+    "MPI_File_sync",
+    "MPI_File_close"};
 
 struct Capabilities {
     bool stores_data = true;      ///< what is read back is what was written

@@ -76,15 +76,34 @@ void make_large_type(std::size_t elements, MPI_Datatype etype, Datatype& large) 
 
 }  // namespace
 
-MpiFile::MpiFile(Session& session, const Comm& comm, const OpenRequest& request, MPI_File file)
-    : ByteFile(session, request.path, request.element, mpi_calls),
+MpiFile::MpiFile(Session& session, const Comm& comm, const OpenRequest& request,
+                 const MpiSettings& settings, MPI_File file)
+    : ByteFile(session, request.path, request.element,
+               settings.split ? mpi_split_calls : mpi_calls),
       comm_(comm),
+      split_(settings.split),
       unconfirmed_(request.mode.write),
       file_(file),
       etype_(etype_of(request.element)) {}
 
 GrantedHints MpiFile::granted_hints() {
     return hints_of(file_);
+}
+
+/// Some libraries return success and leave the file as it is.
+Status MpiFile::set_atomic() {
+    constexpr const char* call = "MPI_File_set_atomicity";
+    session().progress.call(call);
+    int code = MPI_File_set_atomicity(file_, 1);
+    int is_atomic = 0;
+    if (code == MPI_SUCCESS) code = MPI_File_get_atomicity(file_, &is_atomic);
+    session().progress.beat();
+    if (code != MPI_SUCCESS) return session().signed_error(mpi_error(call, path(), code));
+    if (is_atomic != 0) return {};
+    return session().signed_error(
+        io_error(call, path(),
+                 "it returned success, and MPI_File_get_atomicity says that the file is not in "
+                 "atomic mode"));
 }
 
 Status MpiFile::seek(std::int64_t offset) {
@@ -273,6 +292,40 @@ Result<std::int64_t> MpiFile::large_read(CallForm form, std::span<std::byte> dat
     return large_moved(form, false, code, type, outcome);
 }
 
+int MpiFile::split_write(CallForm form, const void* buffer, int count, MPI_Datatype type,
+                         MPI_Offset offset, MPI_Status& s) {
+    int code = MPI_SUCCESS;
+    switch (form.pointer) {
+        case Pointer::at:
+            code = MPI_File_write_at_all_begin(file_, offset, buffer, count, type);
+            return code != MPI_SUCCESS ? code : MPI_File_write_at_all_end(file_, buffer, &s);
+        case Pointer::individual:
+            code = MPI_File_write_all_begin(file_, buffer, count, type);
+            return code != MPI_SUCCESS ? code : MPI_File_write_all_end(file_, buffer, &s);
+        case Pointer::shared:
+            break;
+    }
+    code = MPI_File_write_ordered_begin(file_, buffer, count, type);
+    return code != MPI_SUCCESS ? code : MPI_File_write_ordered_end(file_, buffer, &s);
+}
+
+int MpiFile::split_read(CallForm form, void* buffer, int count, MPI_Datatype type,
+                        MPI_Offset offset, MPI_Status& s) {
+    int code = MPI_SUCCESS;
+    switch (form.pointer) {
+        case Pointer::at:
+            code = MPI_File_read_at_all_begin(file_, offset, buffer, count, type);
+            return code != MPI_SUCCESS ? code : MPI_File_read_at_all_end(file_, buffer, &s);
+        case Pointer::individual:
+            code = MPI_File_read_all_begin(file_, buffer, count, type);
+            return code != MPI_SUCCESS ? code : MPI_File_read_all_end(file_, buffer, &s);
+        case Pointer::shared:
+            break;
+    }
+    code = MPI_File_read_ordered_begin(file_, buffer, count, type);
+    return code != MPI_SUCCESS ? code : MPI_File_read_ordered_end(file_, buffer, &s);
+}
+
 /// One element of a vector of pieces.
 Result<std::int64_t> MpiFile::do_move_spaced(CallForm form, bool write, const Spaced& data,
                                              std::int64_t offset) {
@@ -306,7 +359,8 @@ namespace {
 
 class MpiStorage : public Storage {
   public:
-    explicit MpiStorage(Session& session) : Storage(session) {}
+    MpiStorage(Session& session, const MpiSettings& settings)
+        : Storage(session), settings_(settings) {}
 
     std::string_view name() const override { return "mpiio"; }
     Capabilities capabilities() const override {
@@ -325,10 +379,18 @@ class MpiStorage : public Storage {
         const int code = MPI_File_open(comm.raw(), request.path.c_str(), amode_of(request.mode),
                                        info.raw(), &file);
         session().progress.beat();
+        const bool everywhere = !settings_.atomic || comm.min(code == MPI_SUCCESS ? 1 : 0) == 1;
         if (code != MPI_SUCCESS) {
             return session().signed_error(mpi_error("MPI_File_open", request.path, code));
         }
-        auto opened = std::make_unique<MpiFile>(session(), comm, request, file);
+        if (!everywhere) {  // setting the mode is collective
+            return session().signed_error(io_error("MPI_File_set_atomicity", request.path,
+                                                   "other ranks could not open the file"));
+        }
+        auto opened = std::make_unique<MpiFile>(session(), comm, request, settings_, file);
+        if (settings_.atomic) {
+            if (auto set = opened->set_atomic(); !set) return std::move(set.error());
+        }
         if (!request.confirms_later) {
             if (auto ours = opened->confirm(); !ours) return std::move(ours.error());
         }
@@ -341,12 +403,32 @@ class MpiStorage : public Storage {
         }
         return {};
     }
+    /// As every result had it before there were settings, unless one is chosen.
+    Json describe() const override {
+        if (!settings_.any()) return Json::object();
+        return {{"atomic", settings_.atomic}, {"split_collectives", settings_.split}};
+    }
+
+  private:
+    MpiSettings settings_;
 };
 
 }  // namespace
 
-std::unique_ptr<Storage> make_mpiio_storage(Session& session) {
-    return std::make_unique<MpiStorage>(session);
+void MpiSettings::declare(OptionTable& table) {
+    table.choice("atomic", atomic, {{"no", false}, {"yes", true}},
+                 "MPI_File_set_atomicity after each open: concurrent accesses do not mix");
+    table.choice("split", split, {{"no", false}, {"yes", true}},
+                 "collective calls in two halves, MPI_File_..._begin and ..._end");
+}
+
+std::string MpiSettings::text() const {
+    if (atomic && split) return "atomic mode and split collectives";
+    return atomic ? "atomic mode" : split ? "split collectives" : "";
+}
+
+std::unique_ptr<Storage> make_mpiio_storage(Session& session, const MpiSettings& settings) {
+    return std::make_unique<MpiStorage>(session, settings);
 }
 
 }  // namespace effio

@@ -7,16 +7,29 @@
 #include <limits>
 #include <memory>
 
+#include "core/options.hpp"
 #include "storage/byte_file.hpp"
 
 namespace effio {
 
 class Datatype;
 
+/// Choices of MPI-IO that no definition of a benchmark asks for.
+struct MpiSettings {
+    bool atomic = false;  ///< MPI_File_set_atomicity after each open
+    bool split = false;   ///< collective calls as MPI_File_…_begin and …_end
+
+    void declare(OptionTable& table);
+    bool any() const { return atomic || split; }
+    /// "atomic mode and split collectives"
+    std::string text() const;
+};
+
 class MpiFile final : public ByteFile {
   public:
     /// `comm` is that of the open, and must outlive the file if it is confirmed later.
-    MpiFile(Session& session, const Comm& comm, const OpenRequest& request, MPI_File file);
+    MpiFile(Session& session, const Comm& comm, const OpenRequest& request,
+            const MpiSettings& settings, MPI_File file);
     MpiFile(const MpiFile&) = delete;
     MpiFile& operator=(const MpiFile&) = delete;
     // Closing is collective and may hang after a failure, so only close() does it.
@@ -25,6 +38,8 @@ class MpiFile final : public ByteFile {
     GrantedHints granted_hints() override;
     Status seek(std::int64_t offset) override;
     Status confirm() override;
+    /// Collective, right after the open.
+    Status set_atomic();
     Result<std::int64_t> size() override;
     Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request) override;
 
@@ -68,6 +83,7 @@ class MpiFile final : public ByteFile {
 
     [[gnu::always_inline]] int call_write(CallForm form, const void* buffer, int count,
                                           MPI_Datatype type, MPI_Offset offset, MPI_Status& s) {
+        if (form.collective && split_) return split_write(form, buffer, count, type, offset, s);
         switch (form.pointer) {
             case Pointer::at:
                 return form.collective
@@ -84,6 +100,7 @@ class MpiFile final : public ByteFile {
     }
     [[gnu::always_inline]] int call_read(CallForm form, void* buffer, int count, MPI_Datatype type,
                                          MPI_Offset offset, MPI_Status& s) {
+        if (form.collective && split_) return split_read(form, buffer, count, type, offset, s);
         switch (form.pointer) {
             case Pointer::at:
                 return form.collective
@@ -98,6 +115,11 @@ class MpiFile final : public ByteFile {
         return form.collective ? MPI_File_read_ordered(file_, buffer, count, type, &s)
                                : MPI_File_read_shared(file_, buffer, count, type, &s);
     }
+    // A collective call as its two halves, one right after the other.
+    int split_write(CallForm form, const void* buffer, int count, MPI_Datatype type,
+                    MPI_Offset offset, MPI_Status& s);
+    int split_read(CallForm form, void* buffer, int count, MPI_Datatype type, MPI_Offset offset,
+                   MPI_Status& s);
     /// Bytes of a call that returned `code`.
     [[gnu::always_inline]] Result<std::int64_t> moved(CallForm form, bool write, int code,
                                                       const MPI_Status& outcome) const {
@@ -124,12 +146,13 @@ class MpiFile final : public ByteFile {
     Status list_type(const Listed& list, Datatype& filetype) const;
 
     const Comm& comm_;  ///< of the open
+    bool split_;
     bool unconfirmed_;  ///< the path was not checked yet, so nothing may be written
     MPI_File file_;
     MPI_Datatype etype_;
     bool shows_bytes_ = true;  ///< the view is that of the open: offsets are the file's bytes
 };
 
-std::unique_ptr<Storage> make_mpiio_storage(Session& session);
+std::unique_ptr<Storage> make_mpiio_storage(Session& session, const MpiSettings& settings = {});
 
 }  // namespace effio

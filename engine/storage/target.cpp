@@ -338,13 +338,21 @@ Status Target::check_tree(const TreeSet& set, const std::string& path) const {
                                   "work; remove it, or give --overwrite"
                                 : "exists already; remove it, or give --overwrite");
     }
-    const auto left = unaccounted_in_tree(path, set.names);
+    auto names = set.names;
+    if (!request_.overwrite) {
+        // The earlier run may have made more of them.
+        for (auto& one : names) {
+            std::fill(one.counts.begin(), one.counts.end(),
+                      std::numeric_limits<std::int64_t>::max());
+        }
+    }
+    const auto left = unaccounted_in_tree(path, names);
     if (!left) return left.error();
     if (left->nothing()) {
         if (!request_.overwrite) {
             fmt::print(stderr, "effio: warning: {} exists already; this run replaces it\n", path);
         }
-        return remove_adopted_tree(path, set.names);
+        return remove_adopted_tree(path, names);
     }
     return refuse(path, "exists already and holds what this run would not make: " + left->text());
 }

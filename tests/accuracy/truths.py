@@ -54,6 +54,10 @@ MESSAGE = 2 * MIB
 SEGMENT, FRAME = 1500 - 20 - 32, 1500 + 14
 # Of the other link, in seconds each way.
 DELAY = 0.01
+# Of the link of each node of a GlusterFS, in bits per second.
+NODE_LINK = 40_000_000
+# Takes seconds, of which opening and closing are little.
+LINK_BYTES = 16 * MIB
 # Of one node's clock.
 AHEAD = 1000
 
@@ -83,6 +87,7 @@ _FILES = f"files that take exactly the given time (`null`), {RANKS} ranks"
 _CALLS = f"{CALLS} calls of {CALL * 1e3:g} ms each"
 _DISK = "a block device that a control group holds to 8 MiB/s"
 _TCP = f"`tbf` at {LINK / 1e6:g} Mbit/s, of which TCP leaves {SEGMENT} of {FRAME} bytes"
+_NODE = f"`tbf` at {NODE_LINK / 1e6:g} Mbit/s, of which TCP leaves {SEGMENT} of {FRAME} bytes"
 
 TRUTHS = [
     Truth(
@@ -182,6 +187,22 @@ TRUTHS = [
         f"a program between them that keeps each packet for {DELAY * 1e3:g} ms",
         DELAY,
         "s",
+        0.05,
+    ),
+    Truth(
+        "gluster-write",
+        "`ior`: rate of writing a file of a GlusterFS, with the sync",
+        f"the client's link, {_NODE}",
+        NODE_LINK / 8 * SEGMENT / FRAME,
+        "B/s",
+        0.05,
+    ),
+    Truth(
+        "gluster-read",
+        "`ior`: rate of reading it, dropped from the cache before",
+        f"the servers' links, {_NODE}",
+        NODE_LINK / 8 * SEGMENT / FRAME,
+        "B/s",
         0.05,
     ),
     Truth(

@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from differential.forms import outline
+
 # Of JSON results and summaries: figures that are measured.
 MEASURED = re.compile(
     r"bw|iops|latency|Time$|OPs|Capacity|Inodes|Began|Finished|Version|Machine|Command line"
@@ -150,10 +152,16 @@ def mdtest_rows(text: str) -> list[str]:
     return rows
 
 
+def without_warnings(lines: list[str]) -> list[str]:
+    """Lines that are an aspect of their own elsewhere are left out."""
+    return [line for line in lines if not line.startswith(("warning ", "option "))]
+
+
 def printed(program: str, text: str, errors: str) -> dict[str, str]:
     """Every aspect of the output that can be compared, by name. Warnings may go either way."""
+    lines = {"lines": "\n".join(without_warnings(outline(program, text)))}
     if program == "mdtest":
-        return {"rows": "; ".join(mdtest_rows(text))}
+        return {"rows": "; ".join(mdtest_rows(text)), **lines}
     seen = {f"options.{key}": value for key, value in options(text).items()}
     if re.search(r"^\{\s*$", text, re.M):  # warnings may stand before it
         parsed = parsed_json(text)
@@ -164,7 +172,8 @@ def printed(program: str, text: str, errors: str) -> dict[str, str]:
         )
     shape = csv_shape(text)
     if shape:
-        return {"csv": "; ".join(shape)}
+        return {"csv": "; ".join(shape), **lines}
+    seen |= lines
     seen["rows"] = "; ".join(ior_rows(text))
     seen["summary"] = "; ".join(ior_summary(text))
     warned = re.findall(r"WARNING: ([A-Z]\S+ \S+ \S+)", text + errors)

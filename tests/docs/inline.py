@@ -64,6 +64,8 @@ FOREIGN = {
     "--no-requeue": "sbatch",
     "--password": "any program; an example of what is masked",
     "--module": "the original ior",
+    "--chunksize": "beegfs-ctl",
+    "--storagepoolid": "beegfs-ctl",
 }
 
 

@@ -30,8 +30,8 @@ def test_the_page_has_the_rows_of_the_tests() -> None:
 
 
 def test_every_row_is_some_test_s() -> None:
-    source = (ROOT / "tests" / "accuracy" / "test_truths.py").read_text()
-    named = re.findall(r"pytest\.mark\.truths\(([^)]*)\)", source)
+    sources = [path.read_text() for path in (ROOT / "tests/accuracy").glob("test_*.py")]
+    named = re.findall(r"pytest\.mark\.truths\(([^)]*)\)", "\n".join(sources))
     names = [name.strip('" ') for arguments in named for name in arguments.split(",")]
     assert sorted(names) == sorted(known.name for known in TRUTHS)
 

@@ -134,6 +134,17 @@ def test_panels_bars_and_a_reference_among_them(store: Path) -> None:
     ]
 
 
+def test_rates_of_memory_do_not_hide_those_of_storage(store: Path) -> None:
+    assert not _section(store, against={}).blocks[0].y.log  # type: ignore[union-attr]
+    _keep(store, {"layout": "compact", "collective": False, "transfer": "4MiB"}, 6000)
+    (figure,) = _section(store, against={}).blocks
+    assert isinstance(figure, Figure)
+    assert (figure.y.log, figure.y.switch) == (True, True)
+    (figure,) = _section(store, against={}, curves=(), dashed={}).blocks
+    assert isinstance(figure, Figure)
+    assert [s.name for s in figure.variants[""][0].series] == ["mean"]
+
+
 def test_charts_of_a_campaign_by_command(with_engine: Effio, store: Path) -> None:
     effio = with_engine
     (effio.cwd / "s.toml").write_text(TEXT)

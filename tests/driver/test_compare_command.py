@@ -54,6 +54,26 @@ def test_baseline(effio: Effio) -> None:
     assert effio.call("compare", "base", "bad").returncode == 0
 
 
+def test_several_axes_may_differ(effio: Effio) -> None:
+    """Partitions and scheduled times of b_eff_io against each other."""
+    _kept(effio, "short", 1.0)
+    _kept(effio, "long", 2.0, {"options": {"time": 24.0, "rewrite": False, "partitions": [4]}})
+    for path in (effio.cwd / "long").rglob("result.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        for line in lines:
+            if line["kind"] == "measurement":
+                line["ranks"] = line["where"]["ranks"] = 4
+        made.write(path, lines)
+
+    def compared(*across: str) -> str:
+        return effio.call("compare", "short", "long", *across).stdout
+
+    assert " faster" not in compared()
+    assert " faster" not in compared("--across", "ranks")
+    assert "77 faster" in compared("--across", "time,ranks")
+    assert compared("--across", "time", "--across", "ranks") == compared("--across", "time,ranks")
+
+
 def test_campaigns_and_tags_are_sides(effio: Effio) -> None:
     for name, factor in (("old", 1.0), ("new", 0.8)):
         made.write(effio.cwd / f"effio-runs/campaigns/{name}/campaign.json", [])

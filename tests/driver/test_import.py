@@ -183,10 +183,20 @@ def test_what_is_refused_leaves_nothing(effio: Effio, tmp_path: Path) -> None:
     cut.write_text((FOREIGN / "ior.txt").read_text().partition("Results:")[0])
     torn = tmp_path / "torn.json"
     torn.write_text((FOREIGN / "fio.json").read_text()[:3000])
+    summary = (FOREIGN / "io500-summary.txt").read_text()
+    endless = tmp_path / "endless.txt"
+    endless.write_text(summary.replace("9.456456 kIOPS", "1e5000 kIOPS"))
+    total = tmp_path / "total.txt"
+    total.write_text(summary.replace("TOTAL 0.937520", "TOTAL " + 400 * "9"))
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
     for path, why in (
         (cut, "without a table of results"),
         (torn, "JSON of fio that cannot be read"),
         (ROOT / "LICENSE", "in none of the formats"),
+        (endless, "IO500 summary with a number that is out of range"),
+        (total, "IO500 summary with a number that is out of range"),
+        (circle, "is a link, not a regular file"),
         (Path("/dev/null"), "not a regular file"),
         (tmp_path, "directory"),
         (tmp_path / "missing", "No such file"),

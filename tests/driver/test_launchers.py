@@ -5,6 +5,7 @@ system. LSF, PBS and Flux are not at hand: their scripts are held against text."
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,20 @@ from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode
 from effio.launch.batch import BatchJob, batch_system
 from effio.launch.choose import NoLauncherError, choose_launcher
-from effio.launch.launchers import LAUNCHERS, Flux, Hydra, IntelMpi, OpenMpi, Pals, Ranks, Srun
+from effio.launch.launchers import (
+    LAUNCHERS,
+    Aprun,
+    Flux,
+    Hydra,
+    IntelMpi,
+    Jsrun,
+    Launch,
+    Launcher,
+    OpenMpi,
+    Pals,
+    Ranks,
+    Srun,
+)
 from effio.launch.machine import Allocation, Machine, find_allocation, refuse_to_be_launched
 
 LAPTOP = Machine(cores=4, is_root=False, allocation=None)
@@ -82,6 +96,19 @@ def test_flux_and_pals() -> None:
     )  # fmt: skip
     assert Pals("mpiexec").launch(Ranks(8, 2, 4), PROGRAM, LAPTOP).command == (
         "mpiexec", "-n", "8", "--ppn", "4", "effio-mpi", "b-eff-io",
+    )  # fmt: skip
+
+
+def test_aprun_and_jsrun() -> None:
+    assert Aprun("aprun", options=("-d", "2")).launch(Ranks(8, 2, 4), PROGRAM, LAPTOP).command == (
+        "aprun", "-n", "8", "-N", "4", "-d", "2", "effio-mpi", "b-eff-io",
+    )  # fmt: skip
+    assert Aprun("aprun").launch(Ranks(8), PROGRAM, LAPTOP).command[:4] == (
+        "aprun", "-n", "8", "effio-mpi",
+    )  # fmt: skip
+    assert Jsrun("jsrun", options=("-b", "rs")).launch(Ranks(8, 2, 4), PROGRAM, ROOT).command == (
+        "jsrun", "--nrs", "8", "--tasks_per_rs", "1", "--cpu_per_rs", "1", "--rs_per_host", "4",
+        "-b", "rs", "effio-mpi", "b-eff-io",
     )  # fmt: skip
 
 
@@ -232,6 +259,21 @@ def test_open_mpi_in_slurm_without_its_plugin_uses_its_own_launcher(
     assert choose_launcher(engine, IN_SLURM).name == "srun"
 
 
+@pytest.mark.parametrize(("name", "system"), [("aprun", "pbs"), ("jsrun", "lsf")])
+def test_within_a_job_the_launcher_of_the_machine_is_taken(
+    name: str, system: str, engine: Engine, path: Path
+) -> None:
+    program = _program(path / name, "exit 1")
+    _program(path / "mpiexec", f"printf '{HYDRA_SAYS}'")
+    inside = replace(LAPTOP, allocation=Allocation(system, "7"))
+    assert choose_launcher(engine, inside).program == program
+    assert choose_launcher(engine, LAPTOP).name == "mpich"
+    for wanted in (name, program):
+        assert choose_launcher(engine, LAPTOP, wanted=wanted).name == name
+    other = replace(LAPTOP, allocation=Allocation("slurm", "7"))
+    assert choose_launcher(engine, other).name == "mpich"
+
+
 # Where we are ------------------------------------------------------------------------------------
 
 
@@ -342,25 +384,47 @@ exit $status
 """
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_the_script_of_a_batch_system(name: str) -> None:
-    from effio.launch.launchers import Launch
-
-    job = BatchJob(
+def job_with(launch: Launch) -> BatchJob:
+    return BatchJob(
         name="effio-b-eff-io",
         directory=Path("/scratch/a run"),
         working_directory=Path("/home/me"),
         ranks=Ranks(8, 2, 4),
         minutes=105,
-        launch=Launch(("mpiexec", "-n", "8", "effio mpi"), {"A": "b c"}),
+        launch=launch,
         directives=("--account=abc",),
         setup=("module load openmpi",),
     )
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_the_script_of_a_batch_system(name: str) -> None:
+    job = job_with(Launch(("mpiexec", "-n", "8", "effio mpi"), {"A": "b c"}))
     script = batch_system(name).script(job)
     assert script.startswith(HEADERS[name] + BODY)
     assert script.endswith(LAUNCH)
     checked = subprocess.run(["bash", "-n"], input=script, text=True, check=False)
     assert checked.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "line"),
+    [
+        ("pbs", Aprun, "aprun -n 8 -N 4 -d 2 'effio mpi'"),
+        (
+            "lsf",
+            Jsrun,
+            "jsrun --nrs 8 --tasks_per_rs 1 --cpu_per_rs 1 --rs_per_host 4 -d 2 'effio mpi'",
+        ),
+    ],
+)
+def test_the_script_with_a_launcher_of_the_machine(
+    name: str, kind: type[Launcher], line: str
+) -> None:
+    launch = kind(kind.name, options=("-d", "2")).launch(Ranks(8, 2, 4), ("effio mpi",), LAPTOP)
+    script = batch_system(name).script(job_with(replace(launch, environment={"A": "b c"})))
+    assert script.startswith(HEADERS[name] + BODY)
+    assert script.endswith(LAUNCH.replace("mpiexec -n 8 'effio mpi'", line))
 
 
 @pytest.mark.parametrize(

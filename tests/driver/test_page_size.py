@@ -133,14 +133,14 @@ def test_what_is_put_together_is_said() -> None:
     assert short.caption == (
         "A caption. These are the first 10 of 25 rows; effio export writes all."
     )
-    # 100 points become 10 of ten neighbours each: 0…9 in turn, so the median is 4.5, the most 9.
+    # 100 points become 10 of ten neighbors each: 0…9 in turn, so the median is 4.5, the most 9.
     thin = bounded_block(_figure([_curve(100)]), limits)
     assert isinstance(thin, Figure)
     series = thin.variants[""][0].series[0]
     assert list(series.y) == [4.5] * 10
     assert list(series.high) == [9.0] * 10
     assert list(series.x) == [4.5 + 10 * i for i in range(10)]
-    assert "each shown is the median of up to 10 neighbours" in thin.caption
+    assert "each shown is the median of up to 10 neighbors" in thin.caption
     # Nine curves are too many for four: what lies between them is shown.
     many = bounded_block(_figure([_curve(5, style) for style in range(9)]), limits)
     assert isinstance(many, Figure)

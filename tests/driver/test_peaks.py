@@ -4,16 +4,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from driver import made
 from driver.conftest import Effio
+from driver.test_campaign_page import MB, _run
+from driver.test_compare import cell, run
 from effio.config.site import PeakSettings
+from effio.judge.compare import Side, compare
+from effio.report.campaign import campaign_report, runs_of
+from effio.report.comparison import comparison_section
 from effio.report.draw import looks_of
-from effio.report.model import Figure
+from effio.report.model import Figure, Quantity, Table
 from effio.report.peaks import SitePeaks
 from effio.report.registry import teller_of
+from effio.report.site_shares import TITLE
+from effio.store.folder import Store
 from effio.store.reader import Result, read_result
 
 GB = 1e9
@@ -87,6 +95,41 @@ def test_a_report_has_its_rates_in_per_cent_of_them(effio: Effio) -> None:
     assert done.returncode == 2
     assert "effio-site.toml:11" in done.stderr
     assert "'much' is not a rate; write for example 1.6GB/s" in done.stderr
+
+
+def test_a_campaign_and_a_comparison_have_them_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "site.toml").write_text(SITE)
+    monkeypatch.setenv("EFFIO_SITE", str(tmp_path / "site.toml"))
+    for rep, rate in enumerate((390, 400, 410)):
+        _run(tmp_path / "runs", 1, rate * MB, rep=rep)
+    _run(tmp_path / "runs", 1, 1200 * MB, block="8MiB")
+    report = campaign_report("nightly", runs_of(Store(tmp_path / "runs").folders(), "nightly"))
+    (section,) = [s for s in report.sections if s.id == "peaks"]
+    (table,) = section.blocks
+    assert isinstance(table, Table)
+    one_node, peak = "1 node × 1.600 GB/s", Quantity(1.6 * GB, "B/s")
+    assert [list(row) for row in table.rows] == [
+        ["1MiB", "highest rate", Quantity(400.0 * MB, "B/s"), 0.25, one_node, peak],
+        ["8MiB", "highest rate", Quantity(1200.0 * MB, "B/s"), 0.75, one_node, peak],
+    ]
+    # Each side has the peak of its own file system: 1.6 GB/s of a node, 1 GB/s of /scratch.
+    scratch: dict[str, Any] = {
+        "file_system": {**made.run_line()["file_system"], "mount_point": "/scratch"}
+    }
+    first = Side("a", [run("a", [cell(160 * MB)])])
+    second = Side("b", [run("b", [cell(160 * MB)], **scratch)])
+    blocks = comparison_section([compare(first, second)]).blocks
+    (table,) = [b for b in blocks if isinstance(b, Table) and b.title == TITLE]
+    (row,) = table.rows
+    assert row[3:5] == [0.1, one_node]
+    assert row[6:] == [0.16, "total of the file system"]
+    monkeypatch.delenv("EFFIO_SITE")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    blocks = comparison_section([compare(first, second)]).blocks
+    assert not [b for b in blocks if isinstance(b, Table) and b.title == TITLE]
 
 
 def _study(path: Path, benchmark: str, axis: str, shares: dict[int, float]) -> Figure:

@@ -157,11 +157,11 @@ def test_the_curves_are_the_best_repetitions_and_geometric_means(tmp_path: Path)
 def test_sentences(tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
-    assert "MPI_Sendrecv alone would give 20.0% less than b_eff" in text
-    assert "MPI_Isend and MPI_Irecv alone 10.0% less" in text
-    assert "Random rings reach 25% of the rings" in text
-    assert "they differ by 22.2%. Something else was at work" in text
-    assert "the usual bandwidth to the others: rank 3 (10%)." in text
+    assert "MPI_Sendrecv alone would give 20.0 % less than b_eff" in text
+    assert "MPI_Isend and MPI_Irecv alone 10.0 % less" in text
+    assert "Random rings reach 25 % of the rings" in text
+    assert "they differ by 22.2 %. Something else was at work" in text
+    assert "the usual bandwidth to the others: rank 3 (10 %)." in text
     assert "two longest messages were measured with the best method only" in text
     assert report.headline.shown() == "10.00 GB/s"
     assert report.headline.context == "4 ranks on 2 nodes"
@@ -171,7 +171,7 @@ def test_sentences(tmp_path: Path) -> None:
     lines[0]["system"]["nodes"] = 1
     text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
     assert "distance" not in text
-    assert "Random rings reach 25% of the rings: on one node" in text
+    assert "Random rings reach 25 % of the rings: on one node" in text
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     for finding in report.findings:
         assert finding.anchor in places | {""}, finding.text
@@ -183,7 +183,7 @@ def test_no_difference_is_stated_that_repetitions_have_too(tmp_path: Path) -> No
     # t(0.975, 1) is 12.7: two repetitions of 10 and 8 GB/s say nothing of a loss of 75 %.
     official["detail"]["repetitions_half_width95_bytes_per_second"] = 12.7 * GB
     text = "\n".join(f.text for f in _told(tmp_path, lines).findings)
-    assert "whether they differ is not known: repetitions alone differ by 141%" in text
+    assert "whether they differ is not known: repetitions alone differ by 141 %" in text
     assert "alone would give" not in text
     official["detail"]["by_repetition_bytes_per_second"] = [10 * GB]
     text = "\n".join(f.text for f in _told(tmp_path, lines).findings)

@@ -254,7 +254,8 @@ def test_hints_are_compared_and_never_inferred(
         "hints_echoed": echoed,
     }
     rows = {
-        r[0]: list(r[1:4]) for r in _table(_told(tmp_path, lines), "Hints asked and returned").rows
+        r[0]: list(r[1:4])
+        for r in _table(_told(tmp_path, lines), "Hints requested and returned").rows
     }
     assert rows == {
         "a": ["1", "1", verdict],

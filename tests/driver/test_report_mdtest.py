@@ -155,7 +155,7 @@ def test_the_tables_hold_the_numbers(tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
     first = list(_table(report, "Rates").rows[0])
     assert first[:9] == [
-        "File creation", 2, "shared", 100.0, 50.0, 200.0, 1.0, 2.0, 3,
+        "File creation", 2, "shared", 100.0, 50.0, 200.0, 1.0, None, 3,
     ]  # fmt: skip
     times = list(_table(report, "Times of single operations").rows[0])
     assert times[4:] == [200, 0.01, 0.02, 0.04, 0.08, 0.1]

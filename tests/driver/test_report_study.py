@@ -93,7 +93,8 @@ def _tables(report: Report, title: str) -> list[Table]:
 def test_the_headline_is_the_highest_rate_and_its_place(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert headline.shown() == "80.00 MB/s"
-    assert "sequential write, block 1 MiB, copies 1" in headline.context
+    # An axis with one value is left out.
+    assert headline.context.startswith("sequential write, block 1 MiB, on ")
 
 
 def _with_rates(count: int, low: float = 0.8, high: float = 1.2) -> list[made.Line]:
@@ -358,16 +359,31 @@ def test_the_table_has_a_column_for_each_axis_and_the_share_of_the_peak(tmp_path
     table = next(t for t in tables if t.title == "Rates")
     assert [c.name for c in table.columns][:4] == ["block", "copies", "pattern", "access"]
     first = list(table.rows[0])
-    assert first[:7] == ["64 KiB", "1", "sequential", "write", 20 * MB, 4 * MB, 2]
-    assert first[8] == pytest.approx(0.2)
+    # Two repetitions have a range and no interval.
+    assert first[:5] == ["64 KiB", "1", "sequential", "write", 20 * MB]
+    assert first[5:7] == pytest.approx([18 * MB, 22 * MB])
+    assert first[7:9] == [None, 2]
+    assert first[10] == pytest.approx(0.2)
+    lines = made_lines()
+    for line in lines:
+        if line.get("samples"):
+            line["samples"]["count"] = 5
+    report = _told(tmp_path, lines)
+    table = next(
+        b for s in report.sections for b in s.blocks if isinstance(b, Table) and b.title == "Rates"
+    )
+    assert list(table.rows[0])[7:9] == [pytest.approx(4 * MB), 5]
+    figure = next(f for f in report.figures() if f.id == "study-rates")
+    (panels,) = figure.variants.values()
+    assert list(panels[0].series[0].high) == pytest.approx([24 * MB, 96 * MB])
 
 
 def test_what_exceeds_the_peak_is_said(tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
     text = "\n".join(f.text for f in report.findings)
-    assert "1 rate of 4 exceed the peak, at most sequential read, block 1 MiB" in text
+    assert "1 of 4 rates exceeds the peak, at most sequential read, block 1 MiB, with" in text
     assert "160 %" in text
-    assert "Best: sequential write, block 1 MiB, copies 1, reaches 80 % of the peak; worst:" in text
+    assert "Best: sequential write, block 1 MiB, reaches 80 % of the peak; worst:" in text
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     assert {f.anchor for f in report.findings} <= places
 

@@ -71,8 +71,8 @@ def test_means_and_passes_have_their_intervals(tmp_path: Path) -> None:
     )
     means, passes = tables(report)
     assert means.rows == [
-        ["write_bandwidth, access write", "100.0 MB/s", 0.03, 5, 5.0, ""],
-        ["read_bandwidth, access read", "100.0 MB/s", 0.03, 5, 2.5, ""],
+        ["write", "100.0 MB/s", 0.03, 5, 5.0, ""],
+        ["read", "100.0 MB/s", 0.03, 5, 2.5, ""],
     ]
     assert passes.rows[0] == ["write", "shared", 1, "80.00 MB/s", 0.05, 40, 0.25, ""]
     assert passes.rows[1] == ["read", "shared", 1, "", None, None, None, "it takes 20 slices"]
@@ -85,7 +85,7 @@ def test_what_makes_them_untrue_is_a_warning(tmp_path: Path) -> None:
     (finding,) = [f for f in report.findings if "may be too narrow" in f.text]
     assert finding.text == (
         "Of 1 mean the interval may be too narrow, because what was measured drifts, warms up or is"
-        " autocorrelated: read_bandwidth."
+        " autocorrelated: read bandwidth."
     )
     assert finding.level == "warn"
 

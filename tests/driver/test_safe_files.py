@@ -14,6 +14,7 @@ import pytest
 import effio
 from driver import made
 from effio.campaign.state import CampaignFolder, damage_of, state_of
+from effio.config.site import load_site
 from effio.errors import EffioError
 from effio.launch.commands import carry_out
 from effio.store import safe_files
@@ -36,6 +37,8 @@ ELSEWHERE = {
     "launch/watch.py": "/proc",
     "launch/machine.py": "/sys",
     "store/traffic.py": "/sys",
+    "store/answering.py": "/proc",
+    "store/on_servers.py": "what the client of GlusterFS says below its mount point",
     "store/abilities.py": "small files in a separate directory of mode 0700, which is removed",
     "launch/template.py": "a template that the site file names",
     "launch/batch.py": "its own job script, as standard input of the submit command",
@@ -240,3 +243,29 @@ def test_a_finished_run_that_was_damaged_is_not_done(tmp_path: Path, damage: str
     # A later attempt that is whole counts.
     again = _finished(tmp_path / "again")
     assert state_of([folder, again]) == ("done", again)
+
+
+def test_settings_of_another_user_are_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They hold commands, and a working directory may be shared."""
+    site = tmp_path / "effio-site.toml"
+    site.write_text('[launch]\nlauncher = "/tmp/evil"\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EFFIO_SITE", "")
+    site.chmod(0o644)
+    assert load_site().launch.launcher == "/tmp/evil"
+    site.chmod(0o646)
+    with pytest.raises(EffioError, match=r"effio-site\.toml can be written by others"):
+        load_site()
+    if os.geteuid() == 0:
+        site.chmod(0o644)
+        os.chown(site, 65534, -1)
+        with pytest.raises(EffioError, match=r"effio-site\.toml belongs to another user"):
+            load_site()
+        elsewhere = site.rename(tmp_path / "elsewhere")
+        site.symlink_to(elsewhere)
+        with pytest.raises(EffioError, match=r"effio-site\.toml belongs to another user"):
+            load_site()
+    monkeypatch.setenv("EFFIO_SITE", str(site))
+    assert load_site().launch.launcher == "/tmp/evil"

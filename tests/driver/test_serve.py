@@ -21,6 +21,7 @@ from effio.serve.app import App
 from effio.serve.server import LOOPBACK, Server
 from effio.serve.shelf import Shelf
 from effio.store.folder import this_process
+from effio.store.reader import Result, read_result
 from store import generate
 
 FIRST = "20260101T000000Z-b-eff-io"
@@ -44,8 +45,9 @@ def _record(identity: str) -> str:
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Path:
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs that are done, one that goes on, and links that lead outside."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = tmp_path / "runs"
     made.write(root / FIRST / "result.jsonl", made.b_eff_io())
     made.write(root / SECOND / "result.jsonl", made.two_partitions())
@@ -237,6 +239,43 @@ def test_runs_are_grouped_by_campaign_with_what_tells_them_apart(runs: Path) -> 
     own = text.partition("Campaign sweep")[0]
     assert "b_eff_io = 300.0 MB/s" in own
     assert '<em class="">not valid, mixed</em>' in own
+
+
+def test_a_run_is_read_once_and_the_list_is_bounded(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def counted(path: Path) -> Result:
+        read.append(path.parent.name)
+        return read_result(path)
+
+    monkeypatch.setattr("effio.store.folder.read_result", counted)
+    monkeypatch.setattr("effio.serve.app._MOST_LISTED", 5)
+    generate(runs, 11)
+    app = App(Shelf(runs), "t", 1)
+
+    def listed(query: str = "") -> tuple[str, list[str]]:
+        read.clear()
+        text = app.respond("GET", f"/t/{query}", {"Host": "localhost:1"}).body.decode()
+        return text, re.findall(r'data-run="(.*?)"', text)
+
+    assert len(listed()[1]) == 5
+    assert len(read) == 16  # the linked folder too, as `effio runs` does; it is not listed
+    text, names = listed()
+    # Of one that goes on the files do not say whether it still does.
+    assert read == [RUNNING]
+    assert (names[0], len(names)) == (RUNNING, 5)
+    assert "14 of 14 runs; the newest 5 are listed" in text
+    assert 'href="./?all=1"' in text
+    assert len(listed("?all=1")[1]) == 14
+    assert len(listed("?benchmark=ior&state=done&all=1")[1]) == 11
+    text = listed("?benchmark=ior&state=done")[0]
+    assert "11 of 14 runs; the newest 5 are listed" in text
+    assert 'href="./?benchmark=ior&amp;state=done&amp;all=1"' in text
+    (runs / FIRST / "notes.json").write_text('{"schema": "effio-notes/1", "tags": ["odd"]}')
+    assert len(listed("?q=odd")[1]) == 1
+    assert sorted(read) == sorted([RUNNING, FIRST])
 
 
 def test_the_list_filters(server: Server) -> None:

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
 import pytest
 
+from effio.campaign.expression import spelled
 from effio.config.site import Site
 from effio.config.toml_file import read, validated
+from effio.engine.program import Engine
 from effio.errors import EffioError
+from effio.tune.space import Tuning
 
 
 @pytest.mark.parametrize("parts", [65, 1_000, 100_000])
@@ -50,3 +54,19 @@ def test_settings_that_are_a_fifo_do_not_wait(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "site.toml")
     with pytest.raises(EffioError, match="is a FIFO"):
         read(tmp_path / "site.toml")
+
+
+def test_numbers_that_are_none_and_nul_characters(tmp_path: Path) -> None:
+    """Where a value may be any number, and where it goes to the engine."""
+    file = tmp_path / "space.toml"
+    for value in ("inf", "-inf", "nan"):
+        text = (
+            f'title = "t"\nbenchmark = "ior"\n[options]\nblock = {value}\n[vary.hints]\na = [1]\n'
+        )
+        file.write_text(text)
+        with pytest.raises(EffioError, match=r"space.toml:4:1: options.block: .*finite number"):
+            validated(Tuning, read(file))
+    assert [spelled(value) for value in (math.inf, math.nan)] == ["inf", "nan"]
+    engine = Engine(Path("/bin/true"), "given")
+    with pytest.raises(EffioError, match="contains a NUL character"):
+        engine.ask(["ior", "--dir=\0"])

@@ -17,6 +17,7 @@ import pytest
 
 from driver.conftest import Effio
 from driver.runs import wait_for
+from effio.campaign.expression import template
 from effio.campaign.file import load_shipped
 from effio.errors import ExitCode
 
@@ -48,7 +49,15 @@ def test_eocoe_asks_its_questions(with_engine: Effio) -> None:
         assert all("--drop-cache=off" in point["command"] for point in points[step])
     assert {point["axes"]["shift"] for point in points["containers"]} == {0, 1}
     # The third point of striping adds to the second: 126 targets, and large stripes.
-    hints = [point["axes"]["hint"].split(",") for point in points["striping"]]
+    striping = points["striping"]
+    assert [p["axes"] for p in striping] == [
+        {"targets": 12, "stripe": "1MiB"}, {"targets": 126, "stripe": "1MiB"},
+        {"targets": 126, "stripe": "256MiB"},
+    ]  # fmt: skip
+    hints = [
+        next(w for w in point["command"] if "striping_factor" in w).split("=", 1)[-1].split(",")
+        for point in striping
+    ]
     assert hints[2][0] == hints[1][0] == "striping_factor=126"
     assert hints[1][1] == hints[0][1] == "striping_unit=1048576"
     assert hints[2][1] == "striping_unit=268435456"
@@ -86,6 +95,25 @@ def test_io500_like_has_the_formula_of_io500(with_engine: Effio) -> None:
     assert "no official submission" in done.stdout
     # Nothing of its data stays.
     assert [p.name for p in with_engine.cwd.iterdir() if p.name.startswith("ior-")] == []
+
+
+def test_columbia_writes_its_checkpoints_through_hdf5() -> None:
+    (flash,) = [s for s in load_shipped("columbia-sx8").step if s.benchmark == "flash-io"]
+    assert flash.options["backend"] == "hdf5"
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3, 0.1, 0.05, 0.02, 0.01, 0.00001])
+def test_amounts_of_eocoe_are_multiples_of_every_transfer_at_any_scale(scale: float) -> None:
+    """Otherwise a point in the middle of the campaign would be refused."""
+    (step,) = [s for s in load_shipped("eocoe").step if s.name == "layout"]
+    for size in (1 << 16, 1 << 19, 1 << 22):
+        names: dict[str, Any] = {"scale": scale, "transfer_size": size}
+        for name in ("smaller", "largest", "amount"):
+            names[name] = template(str(step.values[name])).value(names)
+        transfer: Any = template(str(step.options["transfer"])).value(names)
+        assert transfer % 4096 == 0
+        assert names["amount"] % transfer == 0
+        assert names["amount"] >= transfer
 
 
 def test_a_score_needs_all_of_its_parts(with_engine: Effio) -> None:

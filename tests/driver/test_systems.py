@@ -138,7 +138,13 @@ def test_balance_over_systems(effio: Effio, tmp_path: Path) -> None:
     assert "Balance: bytes for each 1000 operations" in (effio.cwd / "page.html").read_text()
     together = report_of_several([result.path for result in results], [hpcc])
     assert [f.id for f in together.figures() if "balance" in f.id] == ["balance", "balance-ratio"]
-    for text, what in (("HPL_Tflops=1\n", "has no CommWorldProcs"), (None, "No such file")):
+    endless = HPCC.replace("CommWorldProcs=64", "CommWorldProcs=1e999")
+    assert endless != HPCC
+    for text, what in (
+        ("HPL_Tflops=1\n", "has no CommWorldProcs"),
+        (endless, "has no CommWorldProcs"),
+        (None, "No such file"),
+    ):
         file = effio.cwd / "short.txt"
         file.unlink(missing_ok=True)
         if text is not None:

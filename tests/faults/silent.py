@@ -69,6 +69,8 @@ class Row(NamedTuple):
 
 _CONTAINERS = "partest, containers"
 _METADATA = "partest, containers, rank 0"
+# Two tasks of 64 KiB, in blocks of 4 KiB: before and behind them are metadata.
+_DATA_OF_CONTAINER = [range(4096, 4096 + (128 << 10))]
 
 ROWS = {
     "b_eff_io": Row(
@@ -126,12 +128,29 @@ ROWS = {
 }
 
 
+# Files in which no benchmark verifies anything: the mark of the run, the trial of a library's calls
+# by b_eff_io, and the shared file pointers that an MPI library keeps.
+_NOT_DATA = re.compile(r"\.effio-.*|b_eff_io.*_probe|\..*\.shfp\..*")
+# A row of the table for tries in these files and in the metadata of containers and of HDF5.
+ASIDE = ", not in its data"
+# Draws for each wanted try that falls into data.
+_MOST_DRAWS = 5
+
+
 class Strike(NamedTuple):
     """The place of a fault, from the log of faulty_calls.c."""
 
     path: str
     begin: int
     bytes: int
+
+    def changed(self, kind: str) -> range:
+        """The bytes of the file that a fault of this kind changes, or may change."""
+        end = self.begin + self.bytes
+        if found := re.fullmatch(r"bit=(\d+)", kind):
+            at = self.begin + int(found[1]) % max(self.bytes, 1)
+            return range(at, at + 1)
+        return range(self.begin + self.bytes // 2 if kind == "lost" else self.begin, end)
 
     def is_named_by(self, error: dict[str, Any], row: str) -> bool:
         """Whether an error of a result names the rank and the place: the file and an offset within
@@ -169,6 +188,20 @@ def _end_of_file(cause: str) -> int | None:
     return int(said[1]) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[said[2]]
 
 
+class Try(NamedTuple):
+    """Whether a fault was found; `aside`: it hit nothing that the benchmark verifies."""
+
+    found: bool
+    aside: bool
+
+
+class Tries(NamedTuple):
+    """Found and tried, for each fault: those in data, and the others."""
+
+    data: dict[str, list[int]]
+    aside: dict[str, list[int]]
+
+
 @dataclass(frozen=True)
 class Setting:
     """Where the runs are made."""
@@ -177,6 +210,8 @@ class Setting:
     backend: str
     place: Path
     by_file_system: list[Strike] = field(default_factory=list)
+    # Where HDF5 keeps arrays in its files, by the name of the file: the rest is metadata.
+    arrays: dict[str, list[range]] = field(default_factory=dict)
 
     @property
     def _log(self) -> Path:
@@ -258,23 +293,68 @@ class Setting:
             return int(self._log.read_text().split()[0])
         return len(self.strikes())
 
+    def find_arrays(self, row: str) -> None:
+        """Reads from files that a run kept where their arrays are."""
+        import h5py  # type: ignore[import-untyped]
+
+        before = set(self.place.iterdir())
+        run = self.run(row, "write,count", "--keep")
+        assert run.code == 0, run
+        for path in (one for new in set(self.place.iterdir()) - before for one in new.glob("*")):
+            places: list[range] = []
+
+            def note(_: str, item: object, places: list[range] = places) -> None:
+                if isinstance(item, h5py.Dataset) and (at := item.id.get_offset()) is not None:
+                    places.append(range(at, at + item.id.get_storage_size()))
+
+            with h5py.File(path, "r") as file:
+                file.visititems(note)
+            self.arrays[path.name] = places
+
+    def is_aside(self, row: str, strike: Strike, kind: str) -> bool:
+        """Whether a fault hit nothing that the benchmark verifies."""
+        name = Path(strike.path).name
+        if _NOT_DATA.fullmatch(name):
+            return True
+        places = _DATA_OF_CONTAINER if row in (_CONTAINERS, _METADATA) else self.arrays.get(name)
+        hit = strike.changed(kind)
+        return places is not None and not any(
+            hit.start < place.stop and place.start < hit.stop for place in places
+        )
+
     def found(self, row: str, fault: Fault, calls: int, draw: random.Random) -> bool:
         """Whether a fault in a random call was found: the run ends with data_errors or io_error,
         and one of its errors names the place."""
-        nth = draw.randrange(calls) + 1
-        return self.finds(row, fault, nth, draw.randrange(1 << 30))
+        return self.tried(row, fault, calls, draw).found
+
+    def tried(self, row: str, fault: Fault, calls: int, draw: random.Random) -> Try:
+        """The same, and where it was. The kernel decides how many calls a FUSE file system gets, so
+        there a call that does not come is drawn again."""
+        for _ in range(_MOST_DRAWS if self.backend in BY_FILE_SYSTEM else 1):
+            nth, byte = draw.randrange(calls) + 1, draw.randrange(1 << 30)
+            run = self._with(row, fault, nth, byte)
+            if self.strikes():
+                break
+        kind = fault.kind.format(byte=byte)
+        aside = all(self.is_aside(row, strike, kind) for strike in self.strikes())
+        return Try(self._is_found(row, fault, run, f"{kind},nth={nth}"), aside)
 
     def finds(self, row: str, fault: Fault, nth: int, byte: int) -> bool:
         """The same for one call and one byte in it."""
-        kind = fault.kind.format(byte=byte)
-        run = self.run(row, f"{fault.call},{kind},nth={nth}")
+        run = self._with(row, fault, nth, byte)
+        return self._is_found(row, fault, run, f"byte {byte},nth={nth}")
+
+    def _with(self, row: str, fault: Fault, nth: int, byte: int) -> Run:
+        return self.run(row, f"{fault.call},{fault.kind.format(byte=byte)},nth={nth}")
+
+    def _is_found(self, row: str, fault: Fault, run: Run, which: str) -> bool:
         strikes = self.strikes()
         assert strikes, f"the fault did not occur\n{run}"
         errors = run.result.end["errors"] if run.result.end else []
         errors = [e for m in run.result.measurements for e in m["errors"]] + errors
         named = any(strike.is_named_by(error, row) for strike in strikes for error in errors)
         if not named and os.environ.get("EFFIO_SILENT_VERBOSE"):
-            print(f"missed: {row}: {fault.call},{kind},nth={nth}: {strikes}", flush=True)
+            print(f"missed: {row}: {fault.call},{which}: {strikes}", flush=True)
             print(run.code, run.result.end, json.dumps(errors), flush=True)
         return run.code in (1, 3) and named
 
@@ -288,7 +368,7 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
             f"| {setting} | {' | '.join(faults)} |",
             f"|---|{'--:|' * len(faults)}",
         ]
-        for name in ROWS:
+        for name in (title for one in ROWS for title in (one, one + ASIDE)):
             row = rows.get(name)
             if row is None:
                 continue
@@ -298,22 +378,30 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
     return "\n".join(lines)
 
 
-def measure(
-    setting: Setting, row: str, tries: int, before: dict[str, list[int]] | None = None
-) -> dict[str, list[int]]:
-    """The numbers of found and tried faults, for each fault that can occur."""
-    counts = dict(before or {})
+def measure(setting: Setting, row: str, tries: int, before: Tries | None = None) -> Tries:
+    """The numbers of found and tried faults, for each fault that can occur. Draws go on until
+    `tries` of them fell into data, up to a limit."""
+    counts = before or Tries({}, {})
     calls = {
         call: setting.calls(row, call) for call in sorted({f.call for f in setting.faults.values()})
     }
+    if setting.backend == "hdf5":
+        setting.find_arrays(row)
     for name, fault in setting.faults.items():
         if calls[fault.call] == 0:
             continue
-        found, tried = counts.get(name, (0, 0))
-        for which in range(tried, tries):
-            draw = random.Random(f"{row}: {name}: {which}")
-            found += setting.found(row, fault, calls[fault.call], draw)
-        counts[name] = [found, max(tried, tries)]
+        data = counts.data.setdefault(name, [0, 0])
+        aside = [*counts.aside.get(name, [0, 0])]
+        while data[1] < tries and data[1] + aside[1] < _MOST_DRAWS * tries:
+            draw = random.Random(f"{row}: {name}: {data[1] + aside[1]}")
+            one = setting.tried(row, fault, calls[fault.call], draw)
+            which = aside if one.aside else data
+            which[0] += one.found
+            which[1] += 1
+        if aside[1] > 0:
+            counts.aside[name] = aside
+        if data[1] == 0:
+            del counts.data[name]
     return counts
 
 
@@ -324,8 +412,11 @@ def main(flavor: str, backend: str, tries: int, *rows: str) -> None:
         lines = counts.setdefault(f"{flavor}, {backend}", {})
         with tempfile.TemporaryDirectory() as place:
             setting = Setting(find_engines()[flavor], backend, Path(place))
-            lines[name] = measure(setting, name, tries, lines.get(name))
-        print(flavor, backend, name, lines[name], flush=True)
+            before = Tries(lines.get(name, {}), lines.get(name + ASIDE, {}))
+            lines[name], aside = measure(setting, name, tries, before)
+            if aside:
+                lines[name + ASIDE] = aside
+        print(flavor, backend, name, lines[name], aside, flush=True)
         COUNTS.write_text(json.dumps(counts) + "\n")
         page = PAGE.read_text()
         head, rest = page.split(BEGIN)

@@ -37,7 +37,7 @@ def test_a_silent_fault_is_found(any_engine: Engine, tmp_path: Path, row: str) -
     control."""
     setting = Setting(any_engine, ROWS[row].backends[0], tmp_path)
     if tries := int(os.environ.get("EFFIO_SILENT_TRIES", "0")):
-        counts = measure(setting, row, tries)
+        counts = measure(setting, row, tries).data
         assert {name: found for name, (found, _) in counts.items()} == dict.fromkeys(counts, tries)
         return
     fault = FAULTS[SOME[row]]

@@ -166,3 +166,19 @@ TRANSFER_AT(write_at, const void *)
 TRANSFER_AT(write_at_all, const void *)
 TRANSFER_AT(read_at, void *)
 TRANSFER_AT(read_at_all, void *)
+
+/* The first halves of collective calls. */
+#define BEGIN(call, buffer_type)                                                          \
+    int MPI_File_##call(MPI_File file, buffer_type buffer, int count, MPI_Datatype type) { \
+        say_transfer(#call, file, count, type);                                           \
+        return PMPI_File_##call(file, buffer, count, type);                               \
+    }
+BEGIN(write_all_begin, const void *)
+BEGIN(write_ordered_begin, const void *)
+BEGIN(read_all_begin, void *)
+BEGIN(read_ordered_begin, void *)
+
+int MPI_File_set_atomicity(MPI_File file, int flag) {
+    say(name_of(file), "atomicity %d", flag);
+    return PMPI_File_set_atomicity(file, flag);
+}

@@ -72,16 +72,16 @@ def effio_on(
 
 
 @contextlib.contextmanager
-def mounted(kind: str, directory: Path) -> Iterator[Mounted]:
+def mounted(kind: str, directory: Path, device: bool = False) -> Iterator[Mounted]:
     seen = directory / "seen"
     seen.mkdir()
     with contextlib.ExitStack() as stack:
         cluster: Gluster | MooseFS
         try:
             if kind == "moosefs":
-                cluster = stack.enter_context(moosefs(directory))
+                cluster = stack.enter_context(moosefs(directory, device=device))
             else:
-                cluster = stack.enter_context(gluster(directory, kind))
+                cluster = stack.enter_context(gluster(directory, kind, device=device))
         except NotHereError as reason:
             pytest.skip(f"no {kind} file system here: {reason}")
         made = Mounted(kind, cluster, seen)

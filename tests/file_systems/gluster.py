@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .nodes import Client, Network, NotHereError, Server, need, run, wait_for
+from .nodes import Client, Network, NotHereError, Server, disk, need, wait_for
 
 LAYOUTS = {"distributed": (), "dispersed": ("disperse", "3", "redundancy", "1")}
 
@@ -21,6 +21,7 @@ class Gluster:
     servers: list[Server]
     clients: list[Client]
     volume: str
+    disks: list[Path]
 
     def command(self, *words: object) -> str:
         return self.servers[0].run("gluster", "--mode=script", *words)
@@ -31,13 +32,15 @@ class Gluster:
 
 @contextlib.contextmanager
 def gluster(
-    directory: Path, layout: str, clients: int = 2, size: str = "600m"
+    directory: Path, layout: str, clients: int = 2, size: str = "600m", device: bool = False
 ) -> Iterator[Gluster]:
-    """Raises NotHereError where there can be none. Each brick is a tmpfs of `size`: a brick on the
-    machine's own disk would also measure its other users."""
+    """Raises NotHereError where there can be none. Each brick is on a `disk` of `size`."""
     need("glusterd", "gluster", "glusterfs")
-    bricks: list[Path] = []
-    try:
+    with contextlib.ExitStack() as stack:
+        bricks = [
+            stack.enter_context(disk(directory / f"brick{number}", size, device))
+            for number in (1, 2, 3)
+        ]
         with Network(directory) as network:
             servers = []
             for number in (1, 2, 3):
@@ -46,21 +49,18 @@ def gluster(
                     seen: kept / seen.strip("/").replace("/", "-")
                     for seen in ("/var/lib/glusterd", "/run", "/var/log/glusterfs")
                 }
-                brick = directory / f"brick{number}"
-                brick.mkdir()
-                run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "effio-brick", brick)
-                bricks.append(brick)
                 server = network.server(f"server{number}", places)
                 (places_run := places["/run"]).mkdir(parents=True)
                 (places_run / "gluster").mkdir()
                 servers.append(server)
                 server.start("glusterd", "-N", "--log-level", "WARNING")
-            mounted = Gluster(network, servers, [], "effio")
+            mounted = Gluster(network, servers, [], "effio", bricks)
             for server in servers:
-                wait_for(f"glusterd of {server.name}", lambda s=server: _answers(s))  # type: ignore[misc]
+                # At its first start it calls Python a dozen times, for geo-replication.
+                wait_for(f"glusterd of {server.name}", lambda s=server: _answers(s), 120)  # type: ignore[misc]
             for server in servers[1:]:
                 mounted.command("peer", "probe", server.address)
-            wait_for("three peers", lambda: _connected(mounted) == 2)
+            wait_for("three peers", lambda: _connected(mounted) == 2, 60)
             words = [f"{s.address}:{mounted.brick(n)}" for n, s in enumerate(servers)]
             mounted.command("volume", "create", "effio", *LAYOUTS[layout], *words, "force")
             # A client waits for this long for a server that does not answer; 42 s by default.
@@ -75,9 +75,6 @@ def gluster(
                 )  # fmt: skip
                 mounted.clients.append(client)
             yield mounted
-    finally:
-        for brick in bricks:
-            run("umount", "-l", brick)
 
 
 def _answers(server: Server) -> bool:

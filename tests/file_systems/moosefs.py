@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .nodes import Client, Network, Server, need, run, wait_for
+from .nodes import Client, Network, Server, disk, need, run, wait_for
 
 # The metadata of an empty file system, of Debian's package.
 _EMPTY = Path("/var/lib/mfs/metadata.mfs.empty")
@@ -21,6 +21,7 @@ class MooseFS:
 
     network: Network
     master: Server
+    disks: list[Path]
     servers: list[Server] = field(default_factory=list)
     clients: list[Client] = field(default_factory=list)
 
@@ -36,13 +37,20 @@ def _settings(path: Path, values: Mapping[str, object]) -> Path:
 
 @contextlib.contextmanager
 def moosefs(
-    directory: Path, clients: int = 2, size: str = "600m", leave: str = "16MiB"
+    directory: Path,
+    clients: int = 2,
+    size: str = "600m",
+    leave: str = "16MiB",
+    device: bool = False,
 ) -> Iterator[MooseFS]:
-    """Raises NotHereError where there can be none. The disk of each chunk server is a tmpfs of
-    `size`, of which it leaves `leave` free: 4 GiB by default, which no small disk has."""
+    """Raises NotHereError where there can be none. The disk of each chunk server has `size`, of
+    which it leaves `leave` free: 4 GiB by default, which no small disk has."""
     need("mfsmaster", "mfschunkserver", "mfsmount")
-    disks: list[Path] = []
-    try:
+    with contextlib.ExitStack() as stack:
+        disks = [
+            stack.enter_context(disk(directory / f"disk{number}", size, device))
+            for number in (1, 2, 3)
+        ]
         with Network(directory) as network:
             kept = directory / "master"
             kept.mkdir()
@@ -64,15 +72,11 @@ def moosefs(
                 },
             )
             master.start("mfsmaster", "-f", "-c", described)
-            mounted = MooseFS(network, master)
-            for number in (1, 2, 3):
+            mounted = MooseFS(network, master, disks)
+            for number, place in enumerate(disks, 1):
                 kept = directory / f"server{number}"
                 kept.mkdir()
-                disk = directory / f"disk{number}"
-                disk.mkdir()
-                run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "effio-disk", disk)
-                disks.append(disk)
-                (kept / "disks").write_text(f"{disk}\n")
+                (kept / "disks").write_text(f"{place}\n")
                 server = network.server(f"server{number}")
                 described = _settings(
                     kept / "mfschunkserver.cfg",
@@ -96,9 +100,6 @@ def moosefs(
             first = mounted.clients[0]
             run(*first.enter(), "mfssettrashtime", "-r", "0", first.mount_point)
             yield mounted
-    finally:
-        for disk in disks:
-            run("umount", "-l", disk)
 
 
 def _chunk_servers(mounted: MooseFS) -> int:

@@ -71,6 +71,24 @@ def need(*programs: str) -> None:
         raise NotHereError("no FUSE here: /dev/fuse cannot be opened")
 
 
+@contextlib.contextmanager
+def disk(place: Path, size: str, device: bool) -> Iterator[Path]:
+    """A file system of a server: in memory, because the machine's own disk also has other users; or
+    on a block device, whose counters say what is really stored."""
+    place.mkdir()
+    if device:
+        image = place.with_suffix(".image")
+        run("truncate", "-s", size.upper(), image)
+        run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+        run("mount", "-o", "loop", image, place)
+    else:
+        run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "effio-disk", place)
+    try:
+        yield place
+    finally:
+        run("umount", "-l", place)
+
+
 @dataclass
 class Server:
     """A node with daemons. `places` are directories of ours that it sees as its own: where the
@@ -82,9 +100,11 @@ class Server:
     directory: Path
     places: Mapping[str, Path] = field(default_factory=dict)
     _first: subprocess.Popen[bytes] | None = None
+    _command: tuple[object, ...] = ()
 
     def start(self, *command: object) -> None:
         """`command` stays in the foreground; it and all that it starts are the server."""
+        self._command = command
         script = []
         for seen, kept in self.places.items():
             kept.mkdir(parents=True, exist_ok=True)
@@ -121,6 +141,10 @@ class Server:
             self._first.kill()
             self._first.wait()
             self._first = None
+
+    def return_(self) -> None:
+        """After `kill`: it starts again, with what is on its disk."""
+        self.start(*self._command)
 
     def _each(self, number: signal.Signals) -> None:
         space = Path(f"/proc/{self._inner()}/ns/pid").readlink()
@@ -220,15 +244,19 @@ class Network:
         return made
 
     @contextlib.contextmanager
-    def shaped(self, node: Server | Client, *discipline: str) -> Iterator[None]:
-        """With a queueing discipline on what the node sends: "netem", "delay", "20ms"."""
+    def shaped(
+        self, node: Server | Client, *discipline: str, towards: bool = False
+    ) -> Iterator[None]:
+        """With a queueing discipline on what the node sends, or on what is sent `towards` it."""
         if shutil.which("tc") is None:
             raise NotHereError("tc is not installed")
-        run("tc", "-n", node.space, "qdisc", "add", "dev", "eth0", "root", *discipline)
+        port = (self._switch, "dev", f"port{node.address.rsplit('.', 1)[1]}")
+        space, *device = port if towards else (node.space, "dev", "eth0")
+        run("tc", "-n", space, "qdisc", "add", *device, "root", *discipline)
         try:
             yield
         finally:
-            run("tc", "-n", node.space, "qdisc", "del", "dev", "eth0", "root")
+            run("tc", "-n", space, "qdisc", "del", *device, "root")
 
     def sent(self, node: Server | Client) -> int:
         """Bytes that have left the node."""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first file of a container in the format of SIONlib, and where it says that its streams are.
-// Others of the container are never there.
+// The first file of a container in the format of SIONlib, where it says that its streams are, and
+// the records in them. The container's other files are never there.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fuzz.hpp"
-#include "storage/sion/container.hpp"
+#include "storage/sion/key_values.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace effio::sion;
@@ -26,6 +26,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
                                 piece.bytes <= source.size() - piece.offset;
             if (!inside) std::abort();
         }
+        (void)effio::sion::each_record(*container, task, [&](const effio::sion::KeyRecord& record) {
+            if (record.bytes < 0 || record.offset < effio::sion::record_head_bytes) std::abort();
+            return effio::Status();
+        });
     }
     return 0;
 }

@@ -153,7 +153,10 @@ def test_hints_reach_the_opens_and_rows_that_they_name(
         assert (granted == "1048576") == here, m["where"]
 
 
-@pytest.mark.parametrize("word", ["--no-unique-open", "--no-shared-pointer"])
+OTHER = "--backend-options=atomic=yes,split=yes"
+
+
+@pytest.mark.parametrize("word", ["--no-unique-open", "--no-shared-pointer", OTHER])
 def test_what_options_change_in_the_calls(
     any_engine: Engine, tmp_path: Path, data: Path, word: str
 ) -> None:
@@ -161,6 +164,12 @@ def test_what_options_change_in_the_calls(
     text = (tmp_path / "trace.0").read_text()
     assert ("UNIQUE_OPEN" in text) == (word != "--no-unique-open")
     assert ("_ordered" in text) == (word != "--no-shared-pointer")
+    if word == OTHER:
+        # The same calls in two halves, and no collective call in one.
+        calls = [line.split()[1] for line in text.splitlines() if "_data_i00_" in line]
+        assert {"write_all_begin", "write_ordered_begin", "read_all_begin"} <= set(calls)
+        assert not {"write_all", "write_ordered", "read_all", "read_ordered"} & set(calls)
+        assert calls.count("atomicity") == calls.count("open")
     if word == "--no-shared-pointer":
         # Type 1 is dealt out by views, as type 0 is.
         shared = [line for line in text.splitlines() if "_002_1 " in line]

@@ -15,6 +15,7 @@ from ior_runs import KIB, MIB, ior, timestamp
 WAYS = {
     "independent": ["--backend", "mpiio"],
     "collective": ["--backend", "mpiio", "--collective"],
+    "other": ["--backend=mpiio", "--collective", "--backend-options", "atomic=yes,split=yes"],
     "view": ["--backend", "mpiio", "--collective", "--placement", "view"],
     "strided": ["--backend", "mpiio", "--collective", "--placement", "strided"],
     "own-strided": ["--backend", "mpiio", "--placement", "strided"],
@@ -43,6 +44,7 @@ def test_every_way_of_mpi_io_writes_and_reads_back(
     assert read["verified_bytes"] == 2 * total
     strided = "strided" in way
     assert write["operations"] == (2 if strided else 2 * 12)
+    assert bool(run.result.run["backend"]["settings"]) == (way == "other")
     assert list(data.iterdir()) == []
 
 

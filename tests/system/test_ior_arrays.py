@@ -327,7 +327,6 @@ REFUSED = [
     ("HDF5 -c -I", 2, "-I cannot be had with -c"),
     ("HDF5 -t 12 -b 24", 2, "words of 8 B"),
     ("HDF5 -t 8 -b 8 -s 20k", 2, "more than 10000 datasets"),
-    ("HDF5 -Y -D 5", 2, "a sync of one rank alone"),
     ("NCMPI -F", 2, "-F cannot be had with -a NCMPI"),
     ("NCMPI -z", 2, "-z cannot be had with -a NCMPI"),
 ]

@@ -124,6 +124,61 @@ def test_part_of_a_tree_and_a_tree_that_is_there(any_engine: Engine, tmp_path: P
         assert f"note: {words[-1] if words != ['-k', '-S'] else '-k'}: " in run.stderr
 
 
+def test_numbers_of_tasks_and_shapes_of_trees(any_engine: Engine, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def heads(run: Run) -> list[str]:
+        assert run.code == 0, run
+        found = re.findall(r"^(?:\d+ tasks, .*|SUMMARY rate)", run.stdout, re.M)
+        return [line.strip() for line in found]
+
+    def files() -> int:
+        return len([p for p in out.rglob("file.mdtest.*") if p.is_file()])
+
+    sweep = classic(any_engine, ["-f", 1, "-l", 2, "-n", 5, "-F", "-C", "-d", out], tmp_path)
+    assert heads(sweep) == ["1 tasks, 5 files", "SUMMARY rate", "2 tasks, 10 files", "SUMMARY rate"]
+    assert files() == 10
+    # Where there are no files, no tree can make way.
+    model = classic(any_engine, ["-a", "SIM", "-f", 1, "-l", 2, "-n", 5, "-C"], tmp_path)
+    assert model.code == 2, model
+    # A tree of another shape and size makes way, too; what is not mdtest's does not.
+    unique = classic(any_engine, ["-n", 3, "-F", "-u", "-C", "-d", out], tmp_path)
+    assert "exists already; this run replaces it" in unique.stderr
+    assert heads(unique) == ["2 tasks, 6 files", "SUMMARY rate"]
+    assert files() == 6
+    shared = classic(any_engine, ["-n", 4, "-S", "-C", "-d", out], tmp_path)
+    assert heads(shared) == ["2 tasks, 8 files", "SUMMARY rate"]
+    assert files() == 4
+    heads(classic(any_engine, ["-n", 2, "-S", "-T", "-E", "-d", out], tmp_path))
+    (out / "test-dir.0-0" / "notes").write_text("mine")
+    refused = classic(any_engine, ["-n", 4, "-S", "-C", "-d", out], tmp_path)
+    assert refused.code == 2, refused
+    assert "notes" in refused.stdout + refused.stderr
+    assert (out / "test-dir.0-0" / "notes").read_text() == "mine"
+    assert files() == 4
+
+
+def test_tables_and_lines_of_the_tasks(any_engine: Engine, tmp_path: Path) -> None:
+    words = ["-a", "DUMMY", "--dummy.delay-create=2000", "--dummy.delay-only-rank0", "-n", 20, "-F"]
+    run = classic(any_engine, [*words, "--showRankStatistics", "--print-all-procs"], tmp_path)
+    assert run.code == 0, run
+    row = table_row(run, "File creation")
+    fastest, slowest, mean = row[:3]
+    # Task 0 waits 2 ms for each file, and both together are no faster than twice task 0.
+    assert slowest <= 500
+    assert slowest <= fastest
+    assert mean == pytest.approx((fastest + slowest) / 2, rel=1e-3)
+    assert row[3] == row[4] == row[5] <= 1000
+    assert row[6] == 0
+    lines = re.findall(r"^   File creation +: rank (\d) .* ops/sec$", run.stdout, re.M)
+    assert lines == ["0", "1"]
+
+
+def table_row(run: Run, title: str) -> list[float]:
+    (line,) = re.findall(rf"^   {title} +(\d.*)$", run.stdout.split("SUMMARY rate")[1], re.M)
+    return [float(word) for word in line.split()]
+
+
 def test_times_of_the_classic_table_are_milliseconds(any_engine: Engine, tmp_path: Path) -> None:
     words = ["-n", "5", "-F", "-y", "-P", "-d", tmp_path / "out"]
     run = classic(any_engine, words, tmp_path)

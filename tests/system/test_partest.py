@@ -14,6 +14,7 @@ import pytest
 
 from array_tools import io_error_of
 from engines import Engine, Run
+from sion_files import Writer
 
 KIB = 1024
 MIB = 1 << 20
@@ -282,22 +283,64 @@ def test_what_cannot_be_meant_is_refused(
     assert list(data.iterdir()) == []
 
 
+# The forms of the original's lines, as scripts that read them take them apart.
+SECONDS = r"\d+\.\d{4,6}s"
+STAT = (
+    r"timings\[(\d{6})\] T_STAT           (TASK|FILE|TOTAL) (WRITE|READ)  b= *(\d+\.\d\d) MiB "
+    r"t= *(\d+\.\d{6})s #chunks=(\d+) bw= *\d+\.\d{4} MB/s \( *\d+\.\d{4} MiB/s\) ion=0 nf=(\d+)"
+)
+TIMES = r"timings\[\d{6}\] "
+WHOSE = r"(TASK|FILE|TOTAL) (WRITE|READ)  "
+CREATE = rf"(?:create={SECONDS}, create_cls={SECONDS}, )?"
+MOVES = rf"open={SECONDS}, (?:write|read)={SECONDS}, close={SECONDS}"
+FORMS = [
+    r"-{90}",
+    r"LINUX\[\d{3}\] diff_comm: +\d+ of +\d+  same_comm:   -2 of   -2 file_comm:   -2 of   -2 vm",
+    r"SION parallel file I/O benchmark 'partest': (start|end) at "
+    r"\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}",
+    r"partest Number of tasks that will use the file tasks:       running on \d+ tasks",
+    r"partest parameter:   \(.{2,5}\) +\S.* = .+",
+    r"partest filespec:    \(  \)    (using_hints|fsblksize) +  = \d+",
+    STAT,
+    rf"{TIMES}T_PHASE          {WHOSE}{CREATE}{MOVES}, tlog={SECONDS}",
+    rf"{TIMES}T_FILE_BARRIER   {WHOSE}{MOVES}",
+    rf"{TIMES}T_GLOBAL_BARRIER {WHOSE}{CREATE}{MOVES}",
+    r"partest result: (wrote|read ) +\d+\.\d{4} MB (to|from) \S+\.000000",
+    rf"TOTAL result: open= *{SECONDS} close= *{SECONDS} (wrote|read ) +\d+\.\d{{4}} MB "
+    rf"(write|read)\+barrier= *{SECONDS} bw= *\d+\.\d{{4}} MB/s (to|from) 1 files",
+    rf"partest result:  ultime= *{SECONDS} unlink \S+",
+]  # fmt: skip
+
+
 def _lines(run: Run) -> list[str]:
-    return [line for line in run.stderr.splitlines() if line.startswith("T_")]
+    """The text, each line of which has one of the forms."""
+    lines = run.stderr.splitlines()
+    odd = [line for line in lines if not any(re.fullmatch(form, line) for form in FORMS)]
+    assert not odd, run
+    return lines
+
+
+def _stats(run: Run, kind: str, access: str) -> list[re.Match[str]]:
+    found = [m for line in _lines(run) if (m := re.fullmatch(STAT, line))]
+    return [m for m in found if (m[2], m[3]) == (kind, access)]
 
 
 def test_the_classic_partest_with_files_and_collectors(
     any_engine: Engine, tmp_path: Path, data: Path
 ) -> None:
-    words = ["-n", "2", "-M", "-m", "-s", "300K", "-b", "100K", "-q", "64K", "-X"]
+    words = ["--numfiles=2", "-M", "-m", "-s", "300K", "-b", "100K", "-q", "64K", "-X", "1"]
     run = any_engine.run(["classic", "partest", "-f", data / "out", *words], tmp_path)
     assert run.code == 0, run
-    for access in ("write", "read"):
-        (total,) = [s for s in _lines(run) if s.startswith(f"T_STAT TOTAL {access}")]
-        assert total.endswith("#chunks=6 ion=1 nf=2")
-        files = [s for s in _lines(run) if s.startswith("T_STAT FILE") and f" {access} " in s]
-        assert [s.split()[2] for s in files] == ["000000", "000001"]
-        assert all(f" b={300 / 1024:.4f} MiB" in s for s in files)
+    assert _lines(run)[0].startswith("LINUX[000] diff_comm:    0 of    2")
+    for access in ("WRITE", "READ"):
+        (total,) = _stats(run, "TOTAL", access)
+        assert (total[1], total[4], total[6], total[7]) == ("000000", "0.59", "6", "2")
+        files = _stats(run, "FILE", access)
+        assert [(m[1], m[4], m[6]) for m in files] == [
+            ("000000", "0.29", "3"), ("000001", "0.29", "3"),
+        ]  # fmt: skip
+    removed = [line.split()[-1] for line in _lines(run) if " unlink " in line]
+    assert sorted(removed) == [f"{data}/out", f"{data}/out.000001"]
     assert list(data.iterdir()) == []
 
 
@@ -309,26 +352,41 @@ def test_the_classic_partest(any_engine: Engine, tmp_path: Path, data: Path, way
     for access in ("write", "read"):
         (m,) = run.result.rows(access=access)
         assert m["verified_bytes"] == (2 * 300 * KIB if access == "read" else 0)
-        seconds = m["seconds"]
-        (total,) = [s for s in _lines(run) if s.startswith(f"T_STAT TOTAL {access}")]
-        assert f"b={600 / 1024:.4f} MiB t={m['detail']['counted_seconds']:.6f} s" in total
-        assert f"#chunks=6 ion=1 nf={2 if way == 3 else 1}" in total
-        tasks = [s for s in _lines(run) if re.match(rf"T_STAT TASK 00000\d {access} ", s)]
-        assert len(tasks) == 2
-        (phase,) = [s for s in _lines(run) if f" {access}=" in s and "T_PHASE TOTAL" in s]
-        created = seconds.get("create", {"max": 0})["max"]
-        assert f"create={created:.6f} " in phase
-        assert f" close={seconds['close']['max']:.6f} " in phase
-        for kind in ("file", "global"):
-            line = f"T_{kind.upper()}_BARRIER TOTAL t={seconds[f'{kind}_barrier']['max']:.6f}"
-            assert line in _lines(run)
-    names = {"out.000000", "out.000001"} if way == 3 else {"out"}
+        if way == 2:
+            (line,) = [s for s in _lines(run) if f" {access}+barrier=" in s]
+            assert f"open={m['seconds']['open']['max']:10.6f}s" in line
+            assert f" {2 * 300 * KIB / 1e6:10.4f} MB " in line
+            continue
+        (total,) = _stats(run, "TOTAL", access.upper())
+        assert float(total[5]) == pytest.approx(m["detail"]["counted_seconds"], abs=1e-6)
+        # The task that moves the data of task 0.
+        assert total[1] == ("000001" if access == "read" else "000000")
+        assert (total[6], total[7]) == ("6", "2" if way == 3 else "1")
+        assert [s[1] for s in _stats(run, "TASK", access.upper())] == ["000000", "000001"]
+        (phase,) = [s for s in _lines(run) if f" TOTAL {access.upper()}  " in s and "T_PHASE" in s]
+        assert f"close={m['seconds']['close']['max']:.5f}s" in phase
+        if access == "write":
+            created = m["seconds"].get("create", {"max": 0})["max"]
+            assert f"create={created:.5f}s" in phase
+    names = {2: {"out.000000"}, 3: {"out.000000", "out.000001"}}.get(way, {"out"})
     assert {f.name for f in data.iterdir()} == names
-    # As there, what an earlier run left is replaced; -X removes it.
-    run = any_engine.run(["classic", "partest", "-f", data / "out", *words, "-X"], tmp_path)
+    # As there, what an earlier run left is replaced; -X 1 removes it.
+    run = any_engine.run(["classic", "partest", "-f", data / "out", *words, "-X1"], tmp_path)
     assert run.code == 0, run
-    assert any(line.startswith("T_PHASE TOTAL unlink=") for line in _lines(run))
+    removed = {line.split()[-1] for line in _lines(run) if " unlink " in line}
+    assert removed == {str(data / name) for name in names}
     assert list(data.iterdir()) == []
+
+
+def test_the_classic_partest_reads_what_others_wrote(
+    any_engine: Engine, tmp_path: Path, data: Path
+) -> None:
+    Writer([8192, 8192], [4096, 4096], block=4096).write(data / "foreign")
+    words = ["-f", data / "foreign", "-s", "8K", "-b", "4K", "-W", "0"]
+    run = any_engine.run(["classic", "partest", *words], tmp_path)
+    assert run.code == 0, run
+    (m,) = run.result.measurements
+    assert (m["bytes"], m["verified_bytes"]) == (16384, 0)
 
 
 def test_the_classic_partest_refuses(any_engine: Engine, tmp_path: Path, data: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engines import Engine
-from sion_files import Writer
+from sion_files import Writer, records
 
 # Five ranks with chunks of 1 to 6 for each stream: 512-byte chunks, sizes to the byte.
 SIZES = [500, 1024, 1500, 0, 3000]
@@ -71,6 +71,67 @@ def test_ls_says_what_the_container_says(any_engine: Engine, tmp_path: Path) -> 
     table = any_engine.alone(["sion", "ls", path], tmp_path)
     assert table.code == 0, table
     assert table.stdout.splitlines()[-1].split() == ["4", "1", "512", "2560", "6", "3000"]
+
+
+def test_the_only_file_of_a_container_may_be_number_1(any_engine: Engine, tmp_path: Path) -> None:
+    """As the serial interface of SIONlib and its siondefrag write it."""
+    path = tmp_path / "out.sion"
+    writer = Writer(SIZES, ASKED, number=1)
+    writer.write(path)
+    assert path.read_bytes()[32:36] == b"\1\0\0\0"
+    run = any_engine.alone(["sion", "check", path], tmp_path)
+    assert run.code == 0, run
+    assert stream(any_engine, path, "--rank", 2) == writer.streams()[2]
+    Writer(SIZES, ASKED, number=2).write(path)
+    run = any_engine.alone(["sion", "check", path], tmp_path)
+    assert run.code == 1, run
+    assert "number of the file 2 is not in 0 … 1" in run.stderr
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_containers_with_keys(any_engine: Engine, tmp_path: Path, order: str) -> None:
+    """Key 7 of rank 0 has two records, of which the second goes on in another chunk; rank 1 has
+    none at all."""
+    long = bytes(range(256)) * 3
+    streams = [records((7, b"ab"), (-1, b""), (7, long), order=order), b""]
+    path = tmp_path / "out.sion"
+    sizes = [len(s) for s in streams]
+    writer = Writer(sizes, [512, 512], order=order, content=streams, keys=51)
+    writer.write(path)
+    assert stream(any_engine, path, "--rank", 0, "--key", 7) == b"ab" + long
+    assert stream(any_engine, path, "--rank", 0, "--key", -1) == b""
+    assert stream(any_engine, path, "--rank", 0) == streams[0]
+    run = any_engine.alone(["sion", "ls", path, "--json"], tmp_path)
+    assert run.code == 0, run
+    assert [task["keys"] for task in json.loads(run.stdout)["tasks"]] == [
+        [{"key": -1, "records": 1, "bytes": 0}, {"key": 7, "records": 2, "bytes": 2 + 768}], [],
+    ]  # fmt: skip
+    run = any_engine.alone(["sion", "ls", path], tmp_path)
+    assert run.stdout.splitlines()[-1].split() == ["0", "7", "2", "770"]
+    run = any_engine.alone(["sion", "split", path, tmp_path / "task."], tmp_path)
+    assert run.code == 0, run
+    made = {file.name: file.read_bytes() for file in tmp_path.glob("task.*")}
+    assert made == {"task.000000.-1": b"", "task.000000.7": b"ab" + long}
+    for words, said in (
+        (("--rank", "0", "--key", "8"), "rank 0 has no key 8"),
+        (("--rank", "0", "--key", "7", "--chunk", "0"), "exclude each other"),
+    ):
+        run = any_engine.alone(["sion", "cat", path, *words], tmp_path)
+        assert run.code == 2, run
+        assert said in run.stderr
+    # A length that goes beyond the stream, in the third record: at byte 34 of the stream.
+    streams[0] = streams[0][:-1]
+    Writer([sizes[0] - 1, 0], [512, 512], order=order, content=streams, keys=51).write(path)
+    for words in (["check", path], ["ls", path], ["split", path, tmp_path / "again."]):
+        run = any_engine.alone(["sion", *words], tmp_path)
+        assert run.code == 1, run
+        said = "the record at byte 34 of the stream of rank 0 has a value of 768 B"
+        assert said in run.stdout + run.stderr, run
+    assert not list(tmp_path.glob("again.000000*"))
+    Writer(sizes, [512, 512], order=order, content=streams, keys=53).write(path)
+    run = any_engine.alone(["sion", "cat", path, "--rank", "0", "--key", "7"], tmp_path)
+    assert run.code == 2, run
+    assert "only keys inside the streams" in run.stderr
 
 
 def test_a_prefix_may_be_any_bytes(any_engine: Engine, tmp_path: Path) -> None:

@@ -168,6 +168,18 @@ def test_the_classic_tile_io(any_engine: Engine, tmp_path: Path, data: Path) -> 
     run = any_engine.run(["classic", "mpi-tile-io", *words], tmp_path)
     assert run.code == 0, run
     assert "# Read bandwidth = " in run.stdout
+    # getopt skips the number behind a flag.
+    flags = ["--write_file", "1", "--collective", "1", "--filename", data / "tiles"]
+    run = any_engine.run(["classic", "mpi-tile-io", *flags], tmp_path, ranks=1)
+    assert run.code == 0, run
+    assert "# collective I/O on" in run.stdout.splitlines()
+    assert "# Write bandwidth = " in run.stdout
+    for flag in ("--write_file", "--collective"):
+        for zero in ([flag, "0"], [f"{flag}=0"]):
+            words = ["classic", "mpi-tile-io", *zero, "--filename", data / "tiles"]
+            run = any_engine.run(words, tmp_path, ranks=1)
+            assert run.code == 2, run
+            assert f"{flag} 0: {flag} is a flag, and the original ignores the 0" in run.stdout
     bad = any_engine.run(
         ["classic", "mpi-tile-io", "--nr_tiles_x", "0", "--filename", "x"], tmp_path, ranks=1
     )

@@ -19,6 +19,7 @@ from effio.config.toml_file import TomlFile, nearest
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError
+from effio.launch import layouts
 
 # The driver gives these itself.
 _OWNED = frozenset(
@@ -107,7 +108,11 @@ def _of_step(
     for name, values in step.sweep.items():
         if name in LAUNCH_AXES or name in step.values:
             continue
-        yield from _option(info, name, values, ("sweep", name), (*LAUNCH_AXES, *step.values))
+        if name == layouts.AXIS and option_of(info, name) is None:
+            yield from _layouts(info, values)
+            continue
+        others = (*LAUNCH_AXES, layouts.AXIS, *step.values)
+        yield from _option(info, name, values, ("sweep", name), others)
     for group in step.zip:
         unknown = [name for name in group if name not in axes]
         if unknown:
@@ -131,6 +136,18 @@ def _of_step(
             if axis not in axes or axis not in theirs:
                 yield ("earlier", name, "match"), f"'{axis}' is not an axis of both steps"
     yield from _expressions(campaign, step, info, settings)
+
+
+def _layouts(info: BenchmarkInfo, values: Sequence[Value]) -> Iterator[Fault]:
+    if option_of(info, "dir") is None:
+        yield ("sweep", layouts.AXIS), f"{info.name} has no files that a layout could be of"
+    for value in values:
+        if isinstance(value, str) and "{" in value:
+            continue
+        try:
+            layouts.parsed(str(value))
+        except layouts.LayoutError as error:
+            yield ("sweep", layouts.AXIS), error.message
 
 
 def _told(names: Sequence[str], lengths: Sequence[int]) -> str:

@@ -287,4 +287,5 @@ def spelled(value: Known) -> str:
         return value
     if isinstance(value, tuple):
         return ",".join(map(spelled, value))
-    return str(int(value)) if value == int(value) else f"{value:.9g}"
+    whole = math.isfinite(value) and value == int(value)
+    return str(int(value)) if whole else f"{value:.9g}"

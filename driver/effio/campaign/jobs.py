@@ -150,7 +150,7 @@ class JobsCourse(Course):
                 continue
             if self._is_wanted(unit):
                 self.left[unit.label] = unit
-            elif (before := self._as_it_is(unit, False)) is not None:
+            elif (before := self._as_it_is(unit)) is not None:
                 self.done.append(before)
         self.already = len(self.done)
         self.announce(self.already, len(self.left) + len(self.jobs))

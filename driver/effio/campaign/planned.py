@@ -97,7 +97,7 @@ def plan(
         engine = engine_of[point.engine]
         info = engine.info.benchmark(point.step.benchmark)
         takes = info is not None and option_of(info, "plan-rate") is not None
-        words = [point.step.benchmark, *point.words(), *(more if takes else [])]
+        words = [point.step.benchmark, *point.words(plan=True), *(more if takes else [])]
         try:
             told = engine.check(words, point.ranks.total, point.ranks.per_node)
         except EffioError as error:

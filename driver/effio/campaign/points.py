@@ -30,6 +30,7 @@ from effio.config.toml_file import nearest
 from effio.engine.description import BenchmarkInfo, OptionInfo
 from effio.engine.program import Engine
 from effio.errors import EffioError
+from effio.launch import layouts
 from effio.launch.launchers import Ranks, ranks_of
 
 # Axes that are the launch's, as `effio run` has them, and not the engine's.
@@ -72,6 +73,9 @@ class Point:
     names: Names = field(compare=False, repr=False)
     late: Mapping[str, str] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
+    laid: layouts.Laying = field(default_factory=layouts.Laying, compare=False)
+    # Of a layout: the directory in which that of the layout is made.
+    above: str = ""
 
     @cached_property
     def identity(self) -> str:
@@ -129,10 +133,13 @@ class Point:
     def commands(self, commands: Sequence[Command]) -> list[list[str]]:
         return [[self.names.text(word) for word in command] for command in commands]
 
-    def words(self, more: Mapping[str, Value] | None = None) -> tuple[str, ...]:
-        """The engine's arguments, without the benchmark's name."""
+    def words(self, more: Mapping[str, Value] | None = None, plan: bool = False) -> tuple[str, ...]:
+        """The engine's arguments, without the benchmark's name. For a `plan` nothing is made: the
+        directory of a layout need not be there."""
         assert not self.late, f"{', '.join(self.late)}: {LATE}"
         merged = {**self.options, **(more or {})}
+        if plan and self.above:
+            merged["dir"] = self.above
         return tuple(word for name, value in merged.items() for word in _word(name, value))
 
     def left_out(self) -> str:
@@ -322,6 +329,12 @@ def _point(names: Names) -> Point:
             late[name] = str(text)
     if "dir" in known and "dir" not in written:
         options["dir"] = names.settings.directory
+    laid, above = layouts.Laying(), ""
+    if layouts.AXIS in names.chosen and layouts.AXIS not in {*step.values, *known}:
+        layout, above = names.text(str(names.chosen[layouts.AXIS])), spelled(options["dir"])
+        laid = layouts.laying(layout, above)
+        options["dir"] = layouts.directory_of(layout, above)
+        above = above if laid.setup else ""
     engine = names.chosen.get("engine", step.engine)
     return Point(
         step,
@@ -332,6 +345,8 @@ def _point(names: Names) -> Point:
         names,
         late,
         (*names.campaign.tags, *step.tags),
+        laid,
+        above,
     )
 
 

@@ -82,8 +82,9 @@ class Order:
             ranks=point.ranks,
             label=f"{name}-{unit.label}",
             environment=point.environment,
-            setup=tuple(map(tuple, point.commands(point.step.setup))),
-            cleanup=tuple(map(tuple, point.commands(point.step.cleanup))),
+            setup=(*point.laid.setup, *map(tuple, point.commands(point.step.setup))),
+            cleanup=(*map(tuple, point.commands(point.step.cleanup)), *point.laid.cleanup),
+            laid=point.laid,
             campaign=CampaignPart(
                 name=name,
                 step=point.step.name,
@@ -121,7 +122,7 @@ class Course:
         refuse_open_jobs(self.folder, self.open)
         self._take_up()
         wanted = [u for u in order.units if self._is_wanted(u)]
-        done = [d for u in order.units if (d := self._as_it_is(u, u in wanted)) is not None]
+        done = [d for u in order.units if (d := self._as_it_is(u)) is not None]
         already = len(done)
         self.announce(already, len(wanted))
         self.budget = order.time_budget()
@@ -176,13 +177,14 @@ class Course:
 
     def _take_up(self) -> None:
         """Ends and tidies what a driver left that was killed."""
-        for attempts in self.folder.attempts().values():
-            for attempt in attempts:
-                record = attempt.record()
-                part = record.campaign if record is not None else None
-                ours = part is not None and part.name == self.folder.name
-                if ours and (fault := job.adopt(attempt, lambda one: tidy(one, self.say))):
-                    self.say(f"left alone: {attempt.id}: {fault}")
+        for attempt in self.folder.own_attempts():
+            if attempt.is_sealed:
+                continue
+            record = attempt.record()
+            part = record.campaign if record is not None else None
+            ours = part is not None and part.name == self.folder.name
+            if ours and (fault := job.adopt(attempt, lambda one: tidy(one, self.say))):
+                self.say(f"left alone: {attempt.id}: {fault}")
         self.states = self.folder.states([*self.order.units, *self.order.everything])
         for state, folder in self.states.values():
             if state == "to do" and folder is not None and (damage := damage_of(folder)):
@@ -194,9 +196,9 @@ class Course:
         state, _ = self.states[unit.label]
         return state == "to do" or (state == "failed" and self.order.retry_failed)
 
-    def _as_it_is(self, unit: Unit, wanted: bool) -> UnitDone | None:
+    def _as_it_is(self, unit: Unit) -> UnitDone | None:
         _, folder = self.states[unit.label]
-        if wanted or folder is None:
+        if folder is None or self._is_wanted(unit):
             return None
         code, reason = code_of_folder(folder)
         return UnitDone(unit, code, reason, folder, before=True)
@@ -249,7 +251,7 @@ class Course:
         """Has the engine judge values that were not known when all others were."""
         if unit.point.step.earlier:
             request = self.order.request(unit, self.folder.name)
-            words = [request.benchmark, *request.arguments]
+            words = [request.benchmark, *unit.point.words(plan=True)]
             request.engine.check(words, request.ranks.total, request.ranks.per_node)
 
     def _with_values(self, unit: Unit) -> Point:

@@ -25,7 +25,7 @@ from effio.campaign.points import Point, Unit
 from effio.errors import EffioError, ExitCode, results_error
 from effio.store import folder as store
 from effio.store import safe_files
-from effio.store.folder import RunFolder, Store
+from effio.store.folder import RunFolder, State, Store
 from effio.store.reader import ResultError
 from effio.store.run_record import CampaignPart
 
@@ -130,19 +130,25 @@ class CampaignFolder:
     def open_jobs(self) -> list[RunFolder]:
         """This campaign's runs that were made as jobs and whose end is not known yet."""
         found = []
-        for attempts in self.attempts().values():
-            for attempt in attempts:
-                record = attempt.record()
-                if record is None or record.batch is None or record.outcome is not None:
-                    continue
-                if record.campaign is not None and record.campaign.name == self.name:
-                    found.append(attempt)
+        for attempt in self.own_attempts():
+            record = attempt.record()
+            if record is None or record.batch is None or record.outcome is not None:
+                continue
+            if record.campaign is not None and record.campaign.name == self.name:
+                found.append(attempt)
         return found
+
+    def own_attempts(self) -> Iterator[RunFolder]:
+        """Those whose names have the campaign's; a few may belong to one that is called alike."""
+        for key, attempts in self.attempts().items():
+            if f"-{self.name}-" in key:
+                yield from attempts
 
     def states(self, units: Sequence[Unit]) -> dict[str, tuple[UnitState, RunFolder | None]]:
         """Of each label, with the attempt that counts."""
         attempts = self.attempts()
-        return {unit.label: state_of(self.attempts_of(unit, attempts)) for unit in units}
+        once = {unit.label: unit for unit in units}.values()
+        return {unit.label: state_of(self.attempts_of(unit, attempts)) for unit in once}
 
     def attempts_of(
         self, unit: Unit, attempts: Mapping[str, Sequence[RunFolder]]
@@ -212,7 +218,10 @@ class CampaignFolder:
 def damage_of(folder: RunFolder) -> str:
     """What is wrong with a run that was finished once: its result is gone or cut, or no longer has
     its checksum. Nothing of a run that is whole, or never was finished."""
-    state = folder.state()
+    return _damage(folder, folder.state())
+
+
+def _damage(folder: RunFolder, state: State) -> str:
     if state == "newer":
         return ""
     if state == "done":
@@ -230,10 +239,13 @@ def damage_of(folder: RunFolder) -> str:
 
 def state_of(attempts: Sequence[RunFolder]) -> tuple[UnitState, RunFolder | None]:
     """From the files of its attempts alone. What was done once, and is whole, is done."""
+    damage = ""
     for folder in attempts:
-        if folder.state() in ("done", "newer") and not damage_of(folder):
+        state = folder.state()
+        damage = _damage(folder, state)
+        if state in ("done", "newer") and not damage:
             return "done", folder
-    if attempts and damage_of(attempts[-1]):
+    if damage:
         return "to do", attempts[-1]
     last = next((f for f in reversed(attempts) if f.record() is not None), None)
     record = last.record() if last is not None else None

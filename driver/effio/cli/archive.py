@@ -13,7 +13,7 @@ from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError
 from effio.judge.gather import files_of
-from effio.store import archive
+from effio.store import archive, safe_files
 from effio.store.folder import RESULT, RunFolder, Store
 
 
@@ -56,7 +56,7 @@ def command(ctx: click.Context, runs: tuple[str, ...], output: str) -> None:
     """
     store = Store(runs_directory(ctx))
     found = [f for word in runs for f in _all_of(word, store)] if runs else store.folders()
-    folders = list({folder.path.resolve(): folder for folder in found}.values())
+    folders = list({safe_files.real(folder.path): folder for folder in found}.values())
     if not folders:
         raise EffioError(f"there is no run in {store.root}")
     names = [folder.id for folder in folders]

@@ -23,6 +23,7 @@ from effio.judge.bundle import write_bundle
 from effio.judge.rules import Submission, load_rules, load_submission, path_of
 from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
+from effio.store import safe_files
 from effio.store.folder import Store, now_utc
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def command(
         projections = based(told, file, store)
         acceptance = accept(file, found, projections)
         bases = [run for _, some in projections.values() for run in some]
-        paths = {run.path.resolve() for run in found}
-        everyone = [*found, *(run for run in bases if run.path.resolve() not in paths)]
+        paths = {safe_files.real(run.path) for run in found}
+        everyone = [*found, *(run for run in bases if safe_files.real(run.path) not in paths)]
         inputs.append(path_of(rules))
     if submission:
         inputs.append(Path(submission))

@@ -74,7 +74,7 @@ def campaign_parameters(
         ),
         option(
             "--launcher", metavar="LAUNCHER",
-            help="openmpi, mpich, intelmpi, srun, flux, pals, or a path",
+            help="openmpi, mpich, intelmpi, srun, flux, pals, aprun, jsrun, or a path",
         ),
         option(
             "--launcher-option", "launcher_options", multiple=True, metavar="TEXT",

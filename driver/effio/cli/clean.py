@@ -16,7 +16,7 @@ from effio.cli.complete import complete_run
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
-from effio.store import clean
+from effio.store import clean, safe_files
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, files_of_turns
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.shared_probes import probes_of
@@ -31,7 +31,7 @@ def _busy_directories(store: Store) -> dict[Path, str]:
         try:
             result = folder.result()
             if result.run.manifest is not None:
-                busy[clean.directory_of(result, folder).resolve()] = folder.id
+                busy[safe_files.real(clean.directory_of(result, folder))] = folder.id
         except EffioError:
             continue
     return busy
@@ -147,8 +147,8 @@ def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftov
             if result.run.manifest is not None and result.run.manifest.keep:
                 continue
             where = clean.directory_of(result, folder)
-            if where.resolve() in busy:
-                at_work = busy[where.resolve()]
+            if safe_files.real(where) in busy:
+                at_work = busy[safe_files.real(where)]
                 click.echo(f"left alone: {fmt.plain(where)}: {at_work} is at work there", err=True)
                 continue
             parts.append((result, where, _as_folder(folder)))
@@ -190,7 +190,9 @@ def _named(
     parts: list[_Part] = []
     for result in listing:
         where = Path(directory) if directory else clean.directory_of(result, folder)
-        if where.resolve() in busy:
-            raise EffioError(f"{busy[where.resolve()]} is at work in {where}; wait for its end")
+        if safe_files.real(where) in busy:
+            raise EffioError(
+                f"{busy[safe_files.real(where)]} is at work in {where}; wait for its end"
+            )
         parts.append((result, where, folder))
     return name, parts, folder

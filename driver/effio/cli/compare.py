@@ -86,9 +86,9 @@ def _print_changes(comparisons: Sequence[Comparison]) -> None:
     help="a change of this part of a rate, or less, is none",
 )  # fmt: skip
 @click.option(
-    "--across", metavar="NAME", multiple=True,
-    help="an axis or option in which the sides may differ, because it is what is compared: files,"
-    " collective, ranks, cache, …",
+    "--across", metavar="NAME,...", multiple=True,
+    help="axes or options in which the sides may differ, because they are what is compared: files,"
+    " collective, time, ranks, cache, …",
 )  # fmt: skip
 @click.option(
     "--by-repetitions", is_flag=True,
@@ -126,7 +126,8 @@ def command(
         raise click.UsageError("name two sides at least, or one and --baseline SIDE")
     from effio.report.html import write_text
 
-    terms = Terms(frozenset(across), part(tolerance), by_repetitions, baseline is not None)
+    differing = frozenset(name for names in across for name in names.split(",") if name)
+    terms = Terms(differing, part(tolerance), by_repetitions, baseline is not None)
     store = Store(runs_directory(ctx))
     found = [gather.side(word, store, say) for word in words]
     comparisons = [compare(found[0], other, terms) for other in found[1:]]

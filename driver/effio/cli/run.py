@@ -68,8 +68,9 @@ def _options() -> list[click.Option]:
         ),
         option(
             "--launcher", group=_LAUNCH, metavar="LAUNCHER",
-            help="openmpi, mpich, intelmpi, srun, flux, pals, or a path  [default: the one that "
-            "belongs to the engine's MPI; srun inside a Slurm job]",
+            help="openmpi, mpich, intelmpi, srun, flux, pals, aprun, jsrun, or a path  "
+            "[default: the one that belongs to the engine's MPI; inside a job srun (Slurm), flux, "
+            "jsrun (LSF) or aprun (PBS), where it is on PATH]",
         ),
         option(
             "--launcher-option", "launcher_options", group=_LAUNCH, multiple=True, metavar="TEXT",

@@ -12,7 +12,7 @@ from effio.cli.complete import complete_known_campaign, complete_tag
 from effio.cli.kept import opened_index
 from effio.cli.tables import in_pipe, table_format, write_tables
 from effio.cli.terminal import Terminal
-from effio.report.listing import axes_of, axes_text, grouped, verdict_of
+from effio.report.listing import NUMBER, axes_of, axes_text, grouped, verdict_of
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store.index import Line
@@ -99,7 +99,8 @@ def _records(lines: Sequence[Line], ids: ShortIds) -> Table:
 
 
 def _json(line: Line, ids: ShortIds) -> str:
-    return json.dumps({"id": ids.of(line["run"]), **line, "axes": axes_of(line)})
+    shown = {name: value for name, value in line.items() if name != NUMBER}
+    return json.dumps({"id": ids.of(line["run"]), **shown, "axes": axes_of(line)})
 
 
 @click.command("runs")

@@ -6,13 +6,15 @@ from __future__ import annotations
 import click
 
 from effio.cli.complete import complete_sides
+from effio.cli.kept import opened_index
 from effio.cli.main import runs_directory
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
 from effio.errors import EffioError
 from effio.judge import gather
+from effio.report.points import Point, points_of, points_of_described, table_of
 from effio.report.points import across as side_by_side
-from effio.report.points import points_of, table_of
+from effio.report.stored_points import described
 from effio.report.texts import Form
 from effio.store.folder import Store
 
@@ -45,13 +47,23 @@ def command(
     RUN is a run, a campaign, tag:WORD, a folder with runs, or several of them joined by commas.
     """
     store = Store(runs_directory(ctx))
-    kept = [str(store.root)] if store.folders() else []  # the first call finds no store
-    found = gather.judged(list(runs) or kept, store, say)
     axes = [name for name in by.split(",") if name]
     if across and axes and across not in axes:
         axes.append(across)
-    points = points_of(found, axes, value)
+    points = _of_all(ctx, axes) if not runs and not value else None
+    if points is None:
+        kept = [str(store.root)] if store.folders() else []  # the first call finds no store
+        points = points_of(gather.judged(list(runs) or kept, store, say), axes, value)
     table = side_by_side(points, across) if across else table_of(points)
     if form is Form.TEXT and not table.rows:
         raise EffioError(f"there is no run in {store.root}", hint="effio run --help")
     write_tables([table], form)
+
+
+def _of_all(ctx: click.Context, axes: list[str]) -> list[Point] | None:
+    """From the index alone; None where that does not have everything."""
+    index = opened_index(ctx)
+    if not index.store.root.is_dir():
+        return None
+    runs = described(index, say)
+    return None if runs is None else points_of_described(runs, axes)

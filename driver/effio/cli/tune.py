@@ -148,7 +148,7 @@ _POSITIVE = click.IntRange(1)
                help="program, or name of a built engine"),
         option(
             "--launcher", metavar="LAUNCHER", group="Launch",
-            help="openmpi, mpich, intelmpi, srun, flux, pals, or a path",
+            help="openmpi, mpich, intelmpi, srun, flux, pals, aprun, jsrun, or a path",
         ),
         option(
             "--launcher-option", "launcher_options", multiple=True, metavar="TEXT", group="Launch",

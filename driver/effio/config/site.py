@@ -27,6 +27,8 @@
     total = "14.4GB/s"
 
 Looked for in $EFFIO_SITE, ./effio-site.toml, $XDG_CONFIG_HOME/effio/site.toml; the first counts.
+./effio-site.toml is refused if it belongs to another user than this one and root, or others can
+write it.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from effio import text as fmt
 from effio.config.toml_file import read, validated
 from effio.errors import EffioError
+from effio.store.proof import not_trusted
+
+_IN_DIRECTORY = Path("effio-site.toml")
 
 
 class _Table(BaseModel):
@@ -104,13 +109,25 @@ def candidates() -> list[Path]:
     if named := os.environ.get("EFFIO_SITE"):
         return [Path(named)]
     base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return [Path("effio-site.toml"), Path(base).expanduser() / "effio" / "site.toml"]
+    return [_IN_DIRECTORY, Path(base).expanduser() / "effio" / "site.toml"]
+
+
+def _refuse_foreign(path: Path) -> None:
+    """A file that was not named holds commands (launcher, setup): in a shared directory another
+    user may have put it there."""
+    if path == _IN_DIRECTORY and (fault := not_trusted(path)):
+        raise EffioError(
+            f"{path} {fault}: effio does not take commands from it",
+            hint=f"if you trust it: EFFIO_SITE={path}",
+        )
 
 
 def load_site() -> Site:
     """Raises with every fault of the file at once, each with its place."""
     for path in candidates():
         if path.exists() or path.is_symlink():
+            if not os.environ.get("EFFIO_SITE"):
+                _refuse_foreign(path)
             file = read(path)
             site = validated(Site, file)
             if site.batch.template is None:

@@ -4,7 +4,6 @@ model that it has to be, so that a fault also names the nearest valid word."""
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -130,7 +129,7 @@ def read(path: Path) -> TomlFile:
     """Raises EffioError with the place where the file is no TOML."""
     try:
         # Named by the user, or by a rule: a link to it is followed.
-        text = safe_files.read_bytes(Path(os.path.realpath(path)), MAX_BYTES).decode("utf-8")
+        text = safe_files.read_bytes(safe_files.real(path), MAX_BYTES).decode("utf-8")
     except safe_files.UnsafeFileError as error:
         raise EffioError(f"{path}: {error.strerror}: no settings of effio") from None
     except OSError as error:

@@ -35,6 +35,9 @@ _RANK_VARIABLES = (
     "PALS_SIZE",
     "FLUX_TASK_RANK",
     "FLUX_JOB_SIZE",
+    "ALPS_APP_PE",
+    "JSM_NAMESPACE_RANK",
+    "JSM_NAMESPACE_SIZE",
 )
 
 
@@ -71,6 +74,8 @@ class Engine:
             raise environment_error(
                 f"{self.path} {' '.join(arguments[:2])} did not answer within {seconds:.0f} s"
             ) from None
+        except ValueError:
+            raise EffioError("an argument of the engine contains a NUL character") from None
         except OSError as error:
             raise environment_error(f"{self.path} cannot be started: {error.strerror}") from None
         stderr = done.stderr.decode(errors="replace").strip()

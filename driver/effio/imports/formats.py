@@ -4,8 +4,9 @@ line here."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from effio import text as fmt
@@ -43,7 +44,7 @@ FORMATS: Sequence[Format] = (
 def read(path: Path) -> tuple[Format, list[Imported]]:
     """The runs of a file. Raises EffioError with the path and what is wrong."""
     try:
-        text = safe_files.read_text(path.resolve(), MAX_BYTES, errors="replace")
+        text = safe_files.read_text(safe_files.real(path), MAX_BYTES, errors="replace")
     except safe_files.UnsafeFileError as error:
         raise EffioError(f"{path}: {error.strerror}") from None
     except OSError as error:
@@ -56,8 +57,12 @@ def read(path: Path) -> tuple[Format, list[Imported]]:
         )
     try:
         runs = found.read(text)
+        for run in runs:
+            json.dumps(asdict(run), default=str, allow_nan=False)
     except ImportFormatError as error:
         raise EffioError(f"{path}: {error}") from None
+    except (ArithmeticError, ValueError):
+        raise EffioError(f"{path}: {found.name} with a number that is out of range") from None
     if not any(run.cells for run in runs):
         raise EffioError(f"{path}: {found.name} without a measured rate")
     return found, [run for run in runs if run.cells]

@@ -100,7 +100,7 @@ def import_file(path: Path, store: Store, tags: Sequence[str]) -> Kept:
     """Raises EffioError if the file cannot be read, or the runs cannot be kept."""
     form, runs = formats.read(path)
     changed = datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
-    checksum = safe_files.sha256_of(path.resolve())
+    checksum = safe_files.sha256_of(safe_files.real(path))
     known = _known(store)
     new, there = [], []
     for part, run in enumerate(runs, 1):

@@ -50,6 +50,13 @@ class Terms:
     by_repetitions: bool = False
     control: bool = False
 
+    @property
+    def axes_across(self) -> frozenset[str]:
+        """Options have the name on the command line; their axis may also end in its unit:
+        transfer_bytes."""
+        names = {name.replace("-", "_") for name in self.across} | self.across
+        return frozenset(names | {f"{name}_bytes" for name in names})
+
 
 @dataclass(frozen=True)
 class Line:
@@ -140,11 +147,7 @@ class Comparison:
 
 def compare(first: Side, second: Side, terms: Terms | None = None) -> Comparison:
     terms = terms or Terms()
-    # Options have the name on the command line; their axis may also end in its unit:
-    # transfer_bytes.
-    across = {name.replace("-", "_") for name in terms.across} | terms.across
-    names = frozenset(across | {f"{name}_bytes" for name in across})
-    samples = [samples_of(side.runs, names) for side in (first, second)]
+    samples = [samples_of(side.runs, terms.axes_across) for side in (first, second)]
     common = [key for key in samples[0] if key in samples[1]]
     pairs = interleaved_pairs(first.runs, second.runs)
     sides = (first.runs, second.runs)

@@ -23,6 +23,8 @@ _NO_WORKLOAD = frozenset(
         "run-after-phase", "until-ci", "until-ci-limit", "rounds",
     }
 )  # fmt: skip
+# Options that list numbers of ranks.
+_LISTS_OF_RANKS = frozenset({"partitions"})
 _OF_ONE_RUN = frozenset({"result", "manifest", "seed", "progress", "quiet", "dir"})
 
 
@@ -140,6 +142,8 @@ def other_workload(
     if options[0] == options[1]:
         return ""
     axes = list(axes)
+    if "ranks" in across:
+        across = across | _LISTS_OF_RANKS
     told_by_axis = {name.removesuffix("_bytes").replace("_", "-") for name, _ in axes}
     values = [value for _, value in axes]
     # An option that one of the two engines does not know yet has no value there.

@@ -34,10 +34,10 @@ def result_files(folder: Path) -> Iterator[Path]:
             folders.clear()
             yield Path(place) / RESULT
         else:
-            yield from (Path(place) / f for f in sorted(files) if _is_engines(f))
+            yield from (Path(place) / f for f in sorted(files) if is_engines(f))
 
 
-def _is_engines(name: str) -> bool:
+def is_engines(name: str) -> bool:
     return name.startswith("effio-") and name.endswith(".jsonl")
 
 

@@ -31,7 +31,9 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=10_000)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False
+    )
 
 
 def quantity(text: str) -> tuple[float, str]:

@@ -14,7 +14,14 @@ from effio.engine import mpi
 from effio.engine.mpi import Mpi
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, environment_error
-from effio.launch.launchers import LAUNCHER_OF_FAMILY, LAUNCHERS, Flux, Launcher, Srun
+from effio.launch.launchers import (
+    BY_PROGRAM,
+    LAUNCHER_OF_FAMILY,
+    LAUNCHERS,
+    OF_BATCH_SYSTEM,
+    Launcher,
+    Srun,
+)
 from effio.launch.machine import Machine
 
 _NAMES = (
@@ -80,7 +87,7 @@ def _candidates(engine: Engine, environment: Mapping[str, str]) -> list[str]:
 def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
     """A launcher that the user requested, by kind or by path."""
     kinds = {kind.name: kind for kind in LAUNCHERS}
-    if wanted in ("srun", "flux"):
+    if wanted in BY_PROGRAM:
         path = shutil.which(wanted)
         if path is None:
             raise environment_error(f"--launcher {wanted}: there is no {wanted} on PATH")
@@ -96,8 +103,8 @@ def _named(wanted: str, engine: Engine, options: tuple[str, ...]) -> Launcher:
         raise EffioError(
             f"--launcher {wanted}: neither a program nor one of {', '.join(kinds)}",
         )
-    if Path(path).name in ("srun", "flux"):
-        return kinds[Path(path).name](path, engine.mpi, options)
+    if Path(path).name in BY_PROGRAM:
+        return BY_PROGRAM[Path(path).name](path, engine.mpi, options)
     found, text = identify(path)
     if found is None:
         raise environment_error(
@@ -133,8 +140,9 @@ def choose_launcher(
         open_mpi = engine.mpi is not None and engine.mpi.family == mpi.OPEN_MPI
         if not open_mpi or _slurm_starts_with("pmix", allocation.nodes or 1):
             return Srun(str(shutil.which("srun")), engine.mpi, options)
-    if allocation is not None and allocation.system == "flux" and shutil.which("flux"):
-        return Flux(str(shutil.which("flux")), engine.mpi, options)
+    own = OF_BATCH_SYSTEM.get(allocation.system) if allocation is not None else None
+    if own is not None and (path := shutil.which(own.name)):
+        return own(path, engine.mpi, options)
     others = []
     for path in _candidates(engine, os.environ):
         found, _ = identify(path)

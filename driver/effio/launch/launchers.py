@@ -169,7 +169,49 @@ class Pals(Launcher):
         return Launch((*words, *self.options, *program))
 
 
-LAUNCHERS: tuple[type[Launcher], ...] = (OpenMpi, Hydra, IntelMpi, Srun, Flux, Pals)
+class Aprun(Launcher):
+    """aprun of Cray's ALPS, inside a job."""
+
+    name = "aprun"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program, "-n", str(ranks.total)]
+        if ranks.per_node is not None:
+            words += ["-N", str(ranks.per_node)]
+        return Launch((*words, *self.options, *program))
+
+
+class Jsrun(Launcher):
+    """jsrun of IBM's Job Step Manager, inside an LSF job. Each rank is a resource set of one core;
+    the user's own options come later and win."""
+
+    name = "jsrun"
+
+    def launch(self, ranks: Ranks, program: Sequence[str], machine: Machine) -> Launch:
+        words = [self.program, "--nrs", str(ranks.total), "--tasks_per_rs", "1"]
+        words += ["--cpu_per_rs", "1"]
+        if ranks.per_node is not None:
+            words += ["--rs_per_host", str(ranks.per_node)]
+        return Launch((*words, *self.options, *program))
+
+
+LAUNCHERS: tuple[type[Launcher], ...] = (
+    OpenMpi,
+    Hydra,
+    IntelMpi,
+    Srun,
+    Flux,
+    Pals,
+    Aprun,
+    Jsrun,
+)
+
+# Launchers of a batch system or a machine, known by their program's name: they start programs of
+# several MPI libraries and do not say of which.
+BY_PROGRAM: Mapping[str, type[Launcher]] = {kind.name: kind for kind in (Srun, Flux, Aprun, Jsrun)}
+
+# The launcher that a batch system's jobs have next to mpiexec, where it is on PATH.
+OF_BATCH_SYSTEM: Mapping[str, type[Launcher]] = {"flux": Flux, "lsf": Jsrun, "pbs": Aprun}
 
 # The launcher that comes with each MPI.
 LAUNCHER_OF_FAMILY: Mapping[str, type[Launcher]] = {

@@ -36,7 +36,9 @@ _MOST = 10**12
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=10_000)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False
+    )
 
 
 def _share(question: str) -> Any:

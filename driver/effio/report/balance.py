@@ -18,6 +18,7 @@ from effio.store.records import as_number
 from effio.store.safe_files import read_text
 from effio.text import count_of, plain
 
+_MOST = 1e15
 _PAIR = re.compile(r"^\s*([A-Za-z_]+)\s*=\s*([-+0-9.eE]+)\s*$", re.MULTILINE)
 _MOST_BYTES = 1 << 20
 
@@ -63,7 +64,7 @@ def balance_of_hpcc(name: str, path: Path) -> Balance:
             values[key] = float(told[key])
         except (KeyError, ValueError):
             values[key] = 0.0
-        if values[key] <= 0:
+        if not 0 < values[key] < _MOST:
             raise EffioError(f"{path} has no {key}: it is not the output of a whole HPCC run")
     processes = int(values["CommWorldProcs"])
     each = values["RandomlyOrderedRingBandwidth_GBytes"] * 1e9

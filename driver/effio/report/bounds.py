@@ -123,7 +123,7 @@ def _part(series: Series, kept: Sequence[int]) -> Series:
 
 
 def _parts(values: Sequence[float], count: int) -> list[list[int]]:
-    """Positions of equally many neighbours each, by value."""
+    """Positions of equally many neighbors each, by value."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     size = math.ceil(len(order) / count)
     return [order[i : i + size] for i in range(0, len(order), size)]
@@ -143,7 +143,7 @@ def _thinned(series: Series, limits: Limits, notes: dict[str, None]) -> Series:
     parts = _parts([k[0] for k in known], limits.points // 3)
     notes[
         f"Where a curve has more than {_count(limits.points)} points, each shown is the median of"
-        f" up to {_count(len(parts[0]))} neighbours; its line upwards ends at their largest."
+        f" up to {_count(len(parts[0]))} neighbors; its line upwards ends at their largest."
     ] = None
     high = [max(max(known[i][1], known[i][2] or 0.0) for i in part) for part in parts]
     return Series(

@@ -18,6 +18,7 @@ from effio.report.limits import Probe, section_of
 from effio.report.model import Block, Figure, Finding, Headline, Report, Section
 from effio.report.peaks import SitePeaks
 from effio.report.together import across, overview
+from effio.store import safe_files
 from effio.store.folder import JOB_SCRIPT, RESULT, RunFolder
 from effio.store.reader import Result, read_result
 
@@ -31,7 +32,7 @@ def load(path: Path) -> tuple[str, Result, list[str]]:
     remarks = list(result.remarks)
     name = path.name
     if path.is_dir() or path.name == RESULT:
-        name = folder.resolve().name
+        name = safe_files.real(folder).name
         result.record, result.notes = RunFolder(folder).record(), RunFolder(folder).notes()
         changed = RunFolder(folder).changed_since_sealed()
         if changed:
@@ -126,7 +127,8 @@ def _common_sections(
     if "roofline" not in told and (roof := common.roofline(result, ceilings)):
         sections.append(Section("roof", "What limits: latency or bandwidth", [roof]))
     if cells and result.run.file_system is not None:
-        sections.append(common.cache_section(result))
+        if caches := common.cache_section(result):
+            sections.append(caches)
         if hints := common.hint_section(result):
             sections.append(hints)
     if sureness := common.sureness_section(result):

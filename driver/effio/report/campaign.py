@@ -13,6 +13,7 @@ from urllib.parse import quote
 from effio import text as fmt
 from effio.campaign.expression import as_number
 from effio.campaign.state import series_name, state_of
+from effio.config.site import load_site
 from effio.judge.accept import accept
 from effio.judge.detection import FEWEST
 from effio.judge.repetitions import Statement, statement
@@ -40,6 +41,8 @@ from effio.report.model import (
     Table,
 )
 from effio.report.registry import teller_of
+from effio.report.site_shares import campaign_section, peak_of_run, share_row
+from effio.store import safe_files
 from effio.store.evidence import mark_of
 from effio.store.folder import REPORT, RunFolder
 from effio.store.reader import ResultError
@@ -303,7 +306,7 @@ def _link(run: Judged, target: Path) -> Link:
     """The run's report, or its folder where it has none; relative to the page."""
     page = run.path / REPORT
     place = page if page.is_file() else run.path
-    relative = os.path.relpath(place.resolve(), target.parent.resolve())
+    relative = os.path.relpath(safe_files.real(place), safe_files.real(target.parent))
     return Link(run.name, "./" + quote(relative))
 
 
@@ -360,6 +363,22 @@ def _acceptance(rules: RuleFile, runs: Sequence[Judged]) -> tuple[Finding, Secti
     level: Level = "bad" if found.failed else "good" if found.verdict == "ACCEPTED" else "warn"
     text = f"By the rules of {rules.title}: {summary_text(found)}."
     return Finding(text, "acceptance", level), acceptance_section(found, systems_of(runs, []))
+
+
+def _shares(runs: Sequence[Judged]) -> Section | None:
+    """Of each point the mean in per cent of the peak that the site's settings state."""
+    settings = load_site().peaks
+    peaks = [(run, peak) for run in runs if (peak := peak_of_run(settings, run)) is not None]
+    points = measured_points([run for run, _ in peaks])
+    names = varying(points)
+    rows = []
+    for point in points:
+        mine = [p for run, p in peaks if dict(axes_of(run)) == dict(point.axes)]
+        if point.mean is not None and point.unit == "B/s" and mine:
+            words = [*(point.axes.get(name, "") for name in names), point.figure]
+            least = min(mine, key=lambda peak: peak.rate)
+            rows.append(share_row(words, point.mean, point.unit, least))
+    return campaign_section(rows, [*names, "value"])
 
 
 def _heading(name: str) -> str:
@@ -427,6 +446,8 @@ def campaign_report(
         verdict, section = _acceptance(rules, runs)
         findings.insert(1, verdict)
         sections.insert(0, section)
+    if (shares := _shares(runs)) is not None:
+        sections.append(shares)
     sections.append(Section("points", "Points", [points_table(points)]))
     sections.append(Section("runs", "Runs", [runs_table(runs, target)]))
     counted = sum(bool(p.values) for p in points)

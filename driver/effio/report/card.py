@@ -211,7 +211,7 @@ def _judged(line: Line, told: CardLine, cells: Sequence[Measurement], result: Re
     told = replace(told, source=source_of(cells, result.run, traffic_of(result)))
     evidence = evidence_of(cells, result.run.clock.virtual)
     place = place_of(evidence)
-    if not evidence or not line.from_storage or place in (Place.DEVICE, Place.UNKNOWN):
+    if not evidence or not line.from_storage or place not in (Place.CACHE, Place.MIXED):
         return told
     return replace(
         told,

@@ -21,6 +21,8 @@ from effio.store.folder import Store
 from effio.text import count_of
 
 _MOST_PANELS = 12
+# Curves whose values differ by more than this factor are drawn on a logarithmic axis.
+_WIDE = 30
 NOTHING = "–"  # replaces a coordinate that a value does not have
 
 
@@ -160,7 +162,7 @@ def _series(
         for i, some in zip(intervals, numbers, strict=True)
     ]
     return Series(
-        curve,
+        curve or "mean",
         [(number_of(x) or 0.0) if counted else x for x in places],
         [spots[x].mean for x in places],
         look[0],
@@ -185,6 +187,9 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
     styles = _styles(chart, some)
     panels = _panels(spots, styles, lambda curve, of: _series(curve, styles[curve], of, counted))
     caption = "Means; whiskers are 95 % intervals, or the range of a few values."
+    means = [spot.mean for spot in spots.values()]
+    # A point from memory would make those of storage too small to be seen.
+    wide = counted and min(means) > 0 and max(means) > _WIDE * min(means)
     blocks: list[Block] = [
         Figure(
             chart.name,
@@ -192,7 +197,7 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
             " ".join(filter(None, (chart.caption, caption))),
             "curves" if counted else "bars",
             axis,
-            Axis(chart.figure or "rate", units[0], log=False),
+            Axis(chart.figure or "rate", units[0], log=wide, switch=wide),
             {"": panels[:_MOST_PANELS]},
             columns=1 if len(panels) == 1 else 2,
             panel_height=340,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from effio import text as fmt
+from effio.config.site import load_site
 from effio.judge.compare import NO_NUMBERS, Comparison, Line
 from effio.judge.samples import Key, Scalar
 from effio.judge.verdicts import Verdict
@@ -26,6 +27,7 @@ from effio.report.model import (
     Series,
     Table,
 )
+from effio.report.site_shares import comparison_table
 
 _MOST_NAMED = 24
 # Of a Kiviat diagram that can be read.
@@ -122,7 +124,7 @@ def lines_table(comparison: Comparison) -> Table:
         Column("gain", "1"),
         Column("95 % interval"),
         Column("verdict"),
-        Column("reason", extra=True, below=True),
+        Column("reason", extra=not any(row[5] for row in rows), below=True),
         Column("first", "1", extra=True),
         Column("spread of the first", extra=True),
         Column("second", "1", extra=True),
@@ -134,9 +136,16 @@ def lines_table(comparison: Comparison) -> Table:
         rows,
         f"{comparison.second.name} against {comparison.first.name}",
         "A gain above 1 is better, whichever way the metric goes: rates second over first, times"
-        " first over second; values are means. Verdicts know how many measurements there are"
+        " first over second; values are means. Verdicts allow for the number of measurements"
         " (Holm): the chance of one false alarm among all is below 5 %.",
     )
+
+
+def shares_table(comparison: Comparison) -> Table | None:
+    """Rates in per cent of the peaks that the site's settings state."""
+    names = varying([line.key for line in comparison.lines])
+    named = [(line, _named(line.key, names)) for line in comparison.lines]
+    return comparison_table(load_site().peaks, comparison, named)
 
 
 def all_lines_table(comparisons: Sequence[Comparison]) -> Table:
@@ -166,7 +175,7 @@ def overall_table(comparison: Comparison) -> Table:
         ],
         rows,
         "By benchmark",
-        "The interval shows how much the gain depends on what is measured; it does not hold what"
+        "The interval shows how much the gain depends on what is measured; it does not include what"
         " changes from run to run.",
     )
 
@@ -351,6 +360,8 @@ def comparison_section(comparisons: Sequence[Comparison]) -> Section:
                 blocks.append(figure)
         if comparison.power is not None:
             blocks.append(comparison.power.text)
+        if (of_peaks := shares_table(comparison)) is not None:
+            blocks.append(of_peaks)
         blocks += [lines_table(comparison), differences_table(comparison), alone_table(comparison)]
     if kiviat := kiviat_figure(comparisons):
         blocks.append(kiviat)

@@ -108,7 +108,7 @@ def part_table(measurements: Sequence[Measurement]) -> Table:
         if access == "write"
     ]
     return Table(
-        [Column("access"), Column("file"), *[Column(part, "s") for part in parts]],
+        [Column("access"), Column("file"), *[Column(_PARTS[part], "s") for part in parts]],
         rows,
         "Parts of writing",
         "The slowest rank's, means over the files.",
@@ -128,7 +128,8 @@ def part_figure(measurements: Sequence[Measurement]) -> Figure | None:
     return Figure(
         "file-parts",
         "Where the time of each file went",
-        "The slowest rank's time in each part, stacked. A long sync says that the data were still"
+        "The slowest rank's time in each part, stacked. Unknowns are the simulation's variables."
+        " A long sync says that the data were still"
         " in memory when the benchmark's own clock stopped.",
         "stacked",
         Axis("file"),
@@ -202,7 +203,9 @@ def part_finding(measurements: Sequence[Measurement]) -> list[Finding]:
     share = fmt.significant(100 * times[worst] / total, 2)
     return [
         Finding(
-            f"Writing spent {share} % of its time in: {_PARTS[worst]}.", "file-parts", card="limit"
+            f"Most of the time of writing ({share} %) went into: {_PARTS[worst]}.",
+            "file-parts",
+            card="limit",
         )
     ]
 

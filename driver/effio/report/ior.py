@@ -23,6 +23,7 @@ from effio.report.model import (
     Series,
     Table,
 )
+from effio.report.slow_servers import slow_server_finding
 from effio.store.details import Detail, Range
 from effio.store.reader import Result
 from effio.store.records import CallTimes, Measurement, Number
@@ -371,6 +372,7 @@ class IorTeller:
             _drift(valid),
             _tail_finding(valid),
             _unequal_finding(valid),
+            slow_server_finding(result),
             _unsteady_finding(valid),
             None if result.run.clock.virtual else _own_node_finding(valid),
         ]

@@ -17,6 +17,10 @@ from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
 from effio.store.run_record import RunRecord
 
+# For tables of all runs, not for people: name, unit, value and interval of the number of the run,
+# and its id in run.json, by which a copied folder is known.
+NUMBER = "number"
+
 
 def _place(record: RunRecord | None) -> dict[str, str]:
     """The campaign, point and repetition of a run; for other runs the options."""
@@ -81,6 +85,7 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
         **_place(record),
         "tags": ",".join(tags_of(record, said)),
         "note": said.notes[-1].text if said.notes else "",
+        NUMBER: "",
     }
     if not isinstance(result, Result):
         row["figure"] = row["headline"] = result.why if result.newer else ""
@@ -100,13 +105,8 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
         row["figure"] = f"{headline.name} = {headline.shown()}"
         if row["mark"]:
             row["figure"] += f" ({row['mark']})"
+    own = (headline.name, headline.unit, headline.value, headline.sureness())
+    row[NUMBER] = json.dumps([*own, record.id if record is not None else ""])
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row
-
-
-def line_of_folder(folder: RunFolder) -> dict[str, str]:
-    try:
-        return line_of(folder, folder.told())
-    except ResultError as error:
-        return line_of(folder, error)

@@ -87,10 +87,10 @@ def rate_table(rates: Sequence[FigureRecord]) -> Table:
     rows: list[list[Cell]] = []
     for f in rates:
         of = f.samples
-        numbers = [of.min, of.max, of.deviation, of.half95] if of else [None] * 4
+        numbers = [of.min, of.max, of.deviation] if of else [None] * 3
         remark = "; ".join([*f.reasons, *([f.metric.reason] if f.metric.reason else [])])
         head: list[Cell] = [_phase(f), _ranks(f), _short(f), f.metric.value]
-        rows.append([*head, *numbers, of.count if of else 0, remark])
+        rows.append([*head, *numbers, certainty.half_of(f), of.count if of else 0, remark])
     return Table(
         [
             Column("phase"),
@@ -100,13 +100,15 @@ def rate_table(rates: Sequence[FigureRecord]) -> Table:
             Column("lowest", "op/s"),
             Column("highest", "op/s"),
             Column("std. dev.", "op/s"),
-            Column("± 95 %", "op/s"),
-            Column("runs", "1"),
+            Column("± (95 %)", "op/s"),
+            Column("iterations", "1"),
             Column("remark"),
         ],
         rows,
         "Rates",
-        "Operations of all ranks in a second; the time runs until the slowest rank is ready.",
+        "Operations of all ranks in a second; the time runs until the slowest rank is ready. The"
+        " mean is that of the iterations' rates, as in mdtest's own table. ± (95 %): half its"
+        " interval, from five iterations on.",
     )
 
 

@@ -82,14 +82,15 @@ def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
     for case, of_case in grouped(found, _case).items():
         series = []
         for way, some in grouped(of_case, lambda f: _word(f, "way")).items():
+            ends = [certainty.ends_of(f) for f in some]
             series.append(
                 Series(
                     way,
                     [float(_size(f)) for f in some],
                     [f.metric.value for f in some],
                     names.index(way),
-                    [f.samples.high95 if f.samples else None for f in some],
-                    low=[f.samples.low95 if f.samples else None for f in some],
+                    [high for _, high in ends],
+                    low=[low for low, _ in ends],
                 )
             )
         variants[case] = [Panel("", series)]
@@ -104,7 +105,7 @@ def hidden_figure(found: Sequence[FigureRecord]) -> Figure | None:
         "Share of the I/O time that hides",
         "How much of the time that the operation takes alone is saved when the rank computes"
         " meanwhile: 100 % is all of it, 0 % as if one came after the other, below 0 % even longer."
-        " Whiskers are 95 % intervals.",
+        " Whiskers are 95 % intervals, or the range of two to four repetitions.",
         "curves",
         Axis("transfer size", "B", log=True),
         Axis("share that hides", shown="%"),

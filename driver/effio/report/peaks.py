@@ -71,6 +71,16 @@ class SitePeaks:
             peak = self.of_storage(m.nodes)
         return (peak.name, peak.rate) if peak is not None else None
 
+    def limit_of_run(self, result: Result, memory: bool) -> Peak | None:
+        """For the number of a whole run, a rate: messages against the network, bytes that stayed in
+        `memory` against memory where that is known, others against the storage."""
+        nodes = result.run.system.nodes
+        if result.run.file_system is None:
+            return self._each_node("network", self.settings.network_per_node, nodes)
+        if memory and self.settings.memory_per_node:
+            return self._each_node("memory", self.settings.memory_per_node, nodes)
+        return self.of_storage(nodes)
+
     def ceilings(self, result: Result) -> dict[str, float]:
         """For the roofline."""
         peak = self.of_storage(result.run.system.nodes)

@@ -46,7 +46,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class _Number:
+class Number:
     """Of a run, or of one of its figures."""
 
     name: str
@@ -55,12 +55,38 @@ class _Number:
     own: str = ""
 
 
-def _number_of(name: str, figure: FigureRecord) -> _Number:
+@dataclass(frozen=True)
+class Described:
+    """What a table needs of a run. `place`: its campaign and step, if it has them. `numbers`: each
+    with the coordinates in which it differs from the others of its run."""
+
+    benchmark: str
+    place: Mapping[str, str]
+    labels: Mapping[str, str]
+    options: Mapping[str, object]
+    ranks: int
+    numbers: Sequence[tuple[Mapping[str, str], Number]]
+
+
+def _described(run: Judged, wanted: str) -> Described:
+    record = run.result.record
+    part = record.campaign if record is not None else None
+    return Described(
+        run.result.benchmark,
+        {"campaign": part.name, "step": part.step} if part is not None else {},
+        run.labels,
+        {} if part is not None else run.result.run.options,
+        run.result.run.system.ranks,
+        _values_of(run, wanted),
+    )
+
+
+def _number_of(name: str, figure: FigureRecord) -> Number:
     value = figure.metric.value if figure.valid is not False else None
-    return _Number(name, figure.metric.unit, value, interval_of(figure) or NO_MEAN)
+    return Number(name, figure.metric.unit, value, interval_of(figure) or NO_MEAN)
 
 
-def _values_of(run: Judged, wanted: str) -> list[tuple[dict[str, str], _Number]]:
+def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
     """Of each figure with this name, if a run has several (the partitions of b_eff_io), with the
     coordinates in which they differ; else of the run."""
     figures = run.result.figures_named(wanted) if wanted else []
@@ -78,11 +104,11 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[dict[str, str], _Number]]
     ]
 
 
-def _value_of(run: Judged, wanted: str) -> _Number:
+def _value_of(run: Judged, wanted: str) -> Number:
     """Several rates of an access count by their median."""
     if not wanted:
         headline = teller_of(run.result.benchmark).headline(run.result)
-        return _Number(headline.name, headline.unit, headline.value, headline.sureness())
+        return Number(headline.name, headline.unit, headline.value, headline.sureness())
     figure = run.result.figure(wanted)
     if figure is not None:
         return _number_of(wanted, figure)
@@ -90,7 +116,7 @@ def _value_of(run: Judged, wanted: str) -> _Number:
     rates = [m.rate.value for m in those if m.valid and m.rate.value is not None]
     unit = those[0].rate.unit if those else ""
     own = f"no interval: the median of {count_of(len(rates), 'rate')}"
-    return _Number(f"{wanted} rate", unit, median(rates) if rates else None, own)
+    return Number(f"{wanted} rate", unit, median(rates) if rates else None, own)
 
 
 def _known_values(runs: Sequence[Judged]) -> list[str]:
@@ -98,59 +124,59 @@ def _known_values(runs: Sequence[Judged]) -> list[str]:
     return list(dict.fromkeys(names + [m.access for run in runs for m in run.result.measurements]))
 
 
-def _axes_of(runs: Sequence[Judged]) -> list[dict[str, str]]:
+def _axes_of(runs: Sequence[Described]) -> list[dict[str, str]]:
     """Of each run: benchmark, campaign and step, the axes of its campaign or else the options that
     differ among its like, and ranks; without what is the same for all."""
-    told: list[dict[str, str]] = []
-    for run in runs:
-        record = run.result.record
-        part = record.campaign if record is not None else None
-        options = {} if part is not None else dict(run.result.run.options)
-        told.append(
-            {
-                "benchmark": run.result.benchmark,
-                **({"campaign": part.name, "step": part.step} if part is not None else {}),
-                **run.labels,
-                **{
-                    name: str(value)
-                    for name, value in options.items()
-                    if name not in _NO_AXES and isinstance(value, (str, int, float, bool))
-                },
-                "ranks": str(run.result.run.system.ranks),
-            }
-        )
-    names = list(dict.fromkeys(name for axes in told for name in axes))
+    every = [
+        {
+            "benchmark": run.benchmark,
+            **run.place,
+            **run.labels,
+            **{
+                name: str(value)
+                for name, value in run.options.items()
+                if name not in _NO_AXES and isinstance(value, (str, int, float, bool))
+            },
+            "ranks": str(run.ranks),
+        }
+        for run in runs
+    ]
+    names = list(dict.fromkeys(name for axes in every for name in axes))
 
     def differs(name: str) -> bool:
         # An option that only one benchmark has distinguishes its runs only if they differ in it.
-        values = {(axes["benchmark"], axes[name]) for axes in told if name in axes}
+        values = {(axes["benchmark"], axes[name]) for axes in every if name in axes}
         benchmarks = {benchmark for benchmark, _ in values}
         if name == "benchmark" or name in _OF_CAMPAIGN:
-            return len({axes.get(name) for axes in told}) > 1
+            return len({axes.get(name) for axes in every}) > 1
         return len(values) > len(benchmarks)
 
     varied = [name for name in names if differs(name)]
-    return [{name: axes[name] for name in varied if name in axes} for axes in told]
+    return [{name: axes[name] for name in varied if name in axes} for axes in every]
 
 
 def points_of(runs: Sequence[Judged], by: Sequence[str] = (), value: str = "") -> list[Point]:
     """`by` names the axes that distinguish points; by default all that differ."""
-    values = [_values_of(run, value) for run in runs]
+    points = points_of_described([_described(run, value) for run in runs], by)
+    if value and value not in _known_values(runs):
+        raise EffioError(
+            f"no figure or access '{value}' in these runs{nearest(value, _known_values(runs))}"
+        )
+    return points
+
+
+def points_of_described(runs: Sequence[Described], by: Sequence[str] = ()) -> list[Point]:
     all_axes = [
         {**axes, **own}
-        for axes, some in zip(_axes_of(runs), values, strict=True)
-        for own, _ in some
+        for axes, run in zip(_axes_of(runs), runs, strict=True)
+        for own, _ in run.numbers
     ]
     known = list(dict.fromkeys(name for axes in all_axes for name in axes))
     for name in by:
         if name not in known:
             raise EffioError(f"'{name}' does not differ among these runs{nearest(name, known)}")
-    if value and value not in _known_values(runs):
-        raise EffioError(
-            f"no figure or access '{value}' in these runs{nearest(value, _known_values(runs))}"
-        )
     found: dict[object, Point] = {}
-    for axes, number in zip(all_axes, (one for some in values for _, one in some), strict=True):
+    for axes, number in zip(all_axes, (one for run in runs for _, one in run.numbers), strict=True):
         chosen = {name: axes.get(name, "") for name in (by or known)}
         key = (*chosen.items(), number.name, number.unit)
         point = found.setdefault(key, Point(chosen, number.name, number.unit))

@@ -6,12 +6,13 @@ distance and sharing cost, and the balance to HPL. docs/benchmarks/rings.md says
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import geometric_mean
 
 from effio import text as fmt
 from effio.report.balance import balance_blocks, balances_of
 from effio.report.common import certainty
+from effio.report.common.counts import interval_of
 from effio.report.generic import headline_of
 from effio.report.model import (
     Axis,
@@ -174,7 +175,7 @@ def side_by_side(result: Result, rates: bool) -> Figure | None:
         "bandwidth" if rates else "latency",
         f"{what} with {_size(length)}",
         "Over the pairs that were measured, and over the rings. A pair has the machine to itself; "
-        "in a ring every process sends to both neighbours at the same time.",
+        "in a ring every process sends to both neighbors at the same time.",
         "bars",
         Axis(""),
         Axis("bandwidth of a process", "B/s") if rates else Axis("time of a message", "s"),
@@ -199,7 +200,7 @@ def ring_figure(result: Result) -> Figure | None:
         "rings",
         f"Each random ring with {_size(random[0].length)}",
         "Where the points lie far apart, or far below the line, it matters which ranks are "
-        "neighbours: then place ranks that talk to each other on one node.",
+        "neighbors: then place ranks that talk to each other on one node.",
         "curves",
         Axis("random ring"),
         Axis("bandwidth of a process", "B/s", low=0.0),
@@ -256,7 +257,7 @@ def ring_table(result: Result) -> Table | None:
         ],
         rows,
         "Rings",
-        "The slowest rank, its better way, the shortest measurement.",
+        "The slowest rank, with its faster method, in the shortest measurement.",
         page_only=len(rows) > 20,
     )
 
@@ -363,7 +364,9 @@ class RingsTeller:
             f"on {fmt.count_of(system.ranks, 'rank')} of {fmt.count_of(system.nodes, 'node')}, "
             "all random rings together"
         )
-        return headline_of(result.figure("random_ring_bandwidth"), result, context)
+        figure = result.figure("random_ring_bandwidth")
+        plain = headline_of(figure, result, context)
+        return replace(plain, name=plain.name.replace("_", " "), interval=interval_of(figure))
 
     def findings(self, result: Result) -> Sequence[Finding]:
         found = [

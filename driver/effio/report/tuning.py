@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from effio import text as fmt
 from effio.judge.verdicts import Verdict
 from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
-from effio.tune.record import Changes, GroupRecord, TriedRecord, TuningRecord
+from effio.tune.record import Changes, GroupRecord, Side, TriedRecord, TuningRecord
 
 _MOST_DRAWN = 24
 
@@ -73,13 +73,20 @@ def confirmed_table(record: TuningRecord) -> Table:
     ]
     caption = (
         f"Runs outside the search, {record.called.confirmations} of each side, interleaved;"
-        " the gain is the geometric mean of their ratios, pair by pair. Verdicts know how many"
-        " groups there are (Holm): the chance of one false gain among all is below 5 %. What the"
-        " search saw is too good, because the winner of many won by luck too."
+        " the gain is the geometric mean of their ratios, pair by pair. Verdicts allow for"
+        " the number of groups (Holm): the chance of one false gain among all is below 5 %. What"
+        " the search saw is too good, because the winner of many won by luck, too."
     )
     if all(group.gain is None for group in record.groups):
         caption = "Nothing was confirmed."
     return Table(columns, rows, "Before and after", caption)
+
+
+def _ends(side: Side) -> tuple[float | None, float | None]:
+    """Of its interval, or of the range of too few values for one."""
+    if side.low95 is not None or len(side.values) < 2:
+        return side.low95, side.high95
+    return min(side.values), max(side.values)
 
 
 def before_after_figure(record: TuningRecord) -> Figure | None:
@@ -91,13 +98,14 @@ def before_after_figure(record: TuningRecord) -> Figure | None:
 
     def series(name: str, style: int) -> Series:
         sides = [group.before if name == "default" else group.after for group in groups]
+        ends = [_ends(side) for side in sides]
         return Series(
             name,
             names,
             [side.mean for side in sides],
             style,
-            low=[side.low95 for side in sides],
-            high=[side.high95 for side in sides],
+            low=[low for low, _ in ends],
+            high=[high for _, high in ends],
             notes=[
                 f"{_changes(record, g)}, {g.verdict}" if name == "tuned" else "default"
                 for g in groups
@@ -108,9 +116,10 @@ def before_after_figure(record: TuningRecord) -> Figure | None:
     return Figure(
         "before-after",
         "Before and after",
-        "Means of the confirmation's runs with their 95 % intervals, the default and what was found"
-        " in turn. Intervals of two bars may overlap although the gain is sure: what both sides of"
-        " a pair have in common is in the bars, and not in the gain.",
+        "Means of the confirmation's runs, the default and what was found, interleaved. Whiskers"
+        " are 95 % intervals, or the range of two to four runs. Those of two bars may overlap"
+        " although the gain is sure: what both runs of a pair have in common is in the bars, not"
+        " in the gain.",
         "bars",
         Axis("group"),
         Axis("rate", record.unit or "1"),
@@ -141,7 +150,7 @@ def gains_figure(record: TuningRecord) -> Figure | None:
     more = len(record.tried) - len(some)
     caption = (
         "Gains over the default in the rounds of the search, settings that lasted longest first."
-        " These are estimates that nothing is claimed of: the best of many is too good."
+        " These are rough estimates, not results: the best of many looks better than it is."
     )
     if more > 0:
         caption += f" {more} more are in the table."
@@ -180,7 +189,7 @@ def facts_table(record: TuningRecord) -> Table:
         ["runs", f"{record.runs} in {fmt.duration(record.seconds)}"],
         ["settings", f"{len(record.tried)} tried, {record.left_out} left out for the budget"],
         ["confirmation", f"{called.confirmations} runs of each side, gains above "
-         f"{called.tolerance:.1%} count".replace("%", " %")],
+         f"{fmt.percent(called.tolerance, 1)} count"],
         ["engine", f"{called.engine} {called.engine_sha256[:12]}"],
     ]  # fmt: skip
     return Table([Column("what"), Column("value")], rows, "How it was found")

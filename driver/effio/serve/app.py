@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from urllib.parse import parse_qs, unquote_to_bytes
+from urllib.parse import parse_qs, unquote_to_bytes, urlencode
 
 import jinja2
 from markupsafe import Markup
@@ -41,6 +41,8 @@ _PAGES = Path(__file__).resolve().parent / "pages"
 _STYLE = Path(__file__).resolve().parents[1] / "report" / "page" / "style.css"
 _MAX_TARGET = 16_384
 _MOST_COMPARED = 20
+# Runs in the list unless all are requested: a page of ten thousand takes a browser many seconds.
+_MOST_LISTED = 500
 _COMMON = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -144,13 +146,17 @@ class App:
     def _list(self, query: Mapping[str, list[str]]) -> Response:
         wanted = {name: query.get(name, [""])[0][:200] for name in ("q", "benchmark", "state")}
         everything = self.shelf.runs()
-        runs = [run for run in everything if _fits(run, wanted)]
+        fitting = [run for run in everything if _fits(run, wanted)]
+        most = len(fitting) if query.get("all") else _MOST_LISTED
+        runs = [run for n, run in enumerate(fitting) if n < most or run.running]
         script = (_PAGES / "list.js").read_text(encoding="utf-8")
         style = _STYLE.read_text(encoding="utf-8") + (_PAGES / "list.css").read_text("utf-8")
         page = self._environment.get_template("list.html.j2").render(
             root=self.shelf.root,
             runs=runs,
+            fitting=len(fitting),
             total=len(everything),
+            query_of_all=urlencode({**{n: text for n, text in wanted.items() if text}, "all": "1"}),
             wanted=wanted,
             campaigns=_newest_of_series({run.cells["campaign"] for run in everything} - {""}),
             benchmarks=sorted({run.cells["benchmark"] for run in everything}),

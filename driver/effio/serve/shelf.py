@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runs of a folder as a browser may see them: nothing that lies outside the folder, whatever a
-link in it says; read anew only when a file has changed."""
+"""The runs of a folder as a browser may see them: nothing outside the folder, whatever a link in it
+says. Lines of the list come from the index, which reads a run again only when its files changed."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from effio import text as fmt
+from effio.campaign.state import series_name
 from effio.judge.samples import Judged
 from effio.launch.live import describe, parse_status
 from effio.report.campaign import runs_of
-from effio.report.listing import axes_of, grouped, line_of_folder, verdict_of
+from effio.report.listing import axes_of, grouped, line_of, verdict_of
 from effio.store import safe_files
-from effio.store.folder import NOTES, PROGRESS, RECORD, RESULT, RunFolder, Store
+from effio.store.folder import PROGRESS, RECORD, RESULT, RunFolder, Store
+from effio.store.index import Entry, Index
 
 # What of a run can be looked at as it is.
 FILES = (RESULT, RECORD, "environment.json", "stdout.log", "stderr.log", "job.sh", "job.log")
+_LOOKED_AT = frozenset({*FILES, PROGRESS})
 _MAX_PROGRESS_BYTES = 1 << 16
-
-_Stamp = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -75,26 +77,37 @@ class Shown:
 
 class Shelf:
     def __init__(self, root: Path) -> None:
-        self.root = root.resolve()
+        self.root = safe_files.real(root)
         self._store = Store(self.root)
-        self._known: dict[str, tuple[_Stamp, Mapping[str, str]]] = {}
 
     def inside(self, path: Path) -> bool:
         """Whether it really lies in the folder, links followed."""
         try:
-            return path.resolve().is_relative_to(self.root)
+            return safe_files.real(path).is_relative_to(self.root)
         except (OSError, RuntimeError):
             return False
 
-    def _folders(self) -> dict[str, RunFolder]:
-        return {
-            folder.id: folder
-            for folder in self._store.folders()
-            if all(self.inside(folder.path / name) for name in ("", *FILES, PROGRESS))
-        }
+    def _all_inside(self, folder: RunFolder) -> bool:
+        """The same of a run and its files. Without links they are where they seem to be."""
+        try:
+            with os.scandir(folder.path) as files:
+                links = [f.name for f in files if f.is_symlink() and f.name in _LOOKED_AT]
+        except OSError:
+            return False
+        if not links and not folder.path.is_symlink():
+            return True
+        return all(self.inside(folder.path / name) for name in ("", *links))
+
+    def _entries(self) -> list[Entry]:
+        index = Index(self._store, line_of)
+        try:
+            return [entry for entry in index.entries() if self._all_inside(entry.folder)]
+        finally:
+            index.close()
 
     def folder(self, name: str) -> RunFolder | None:
-        return self._folders().get(name)
+        folder = self._store.named(name)
+        return folder if folder is not None and self._all_inside(folder) else None
 
     def file(self, name: str, file: str) -> Path | None:
         folder = self.folder(name)
@@ -104,34 +117,25 @@ class Shelf:
 
     def runs_of_campaign(self, name: str, every: bool) -> list[Judged]:
         """With `every` those of all calls of a campaign with `afresh`."""
-        return runs_of(self._folders().values(), name, every)
+        own = [
+            entry.folder
+            for entry in self._entries()
+            if (of := entry.line["campaign"]) and name in (of, series_name(of) if every else of)
+        ]
+        return runs_of(own, name, every)
 
     def runs(self) -> list[Shown]:
         """Sorted by campaign; the newest run and its campaign come first."""
-        shown = [self._shown(folder) for folder in self._folders().values()]
-        known = {run.id: run for run in shown}
-        return [known[line["run"]] for line in reversed(grouped([run.cells for run in shown]))]
-
-    def _shown(self, folder: RunFolder) -> Shown:
-        stamp = tuple(_stamp(folder.path / name) for name in (RECORD, RESULT, NOTES))
-        known = self._known.get(folder.id)
-        # A run that goes on may end without a change of its files: by a kill.
-        if known is None or known[0] != stamp or known[1]["state"] == "running":
-            known = (stamp, line_of_folder(folder))
-            self._known[folder.id] = known
-        cells = known[1]
-        if cells["state"] != "running":
-            return Shown(folder.id, cells)
-        progress, done = _progress(folder.path / PROGRESS)
-        return Shown(folder.id, cells, progress, done)
+        known = {entry.line["run"]: entry for entry in self._entries()}
+        lines = grouped([entry.line for entry in known.values()])
+        return [_shown(known[line["run"]]) for line in reversed(lines)]
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        info = path.stat()
-    except OSError:
-        return (0, 0)
-    return (info.st_mtime_ns, info.st_size)
+def _shown(entry: Entry) -> Shown:
+    if entry.line["state"] != "running":
+        return Shown(entry.folder.id, entry.line)
+    progress, done = _progress(entry.folder.path / PROGRESS)
+    return Shown(entry.folder.id, entry.line, progress, done)
 
 
 def _progress(path: Path) -> tuple[str, float]:

@@ -13,6 +13,7 @@ import errno
 import fcntl
 import mmap
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -264,6 +265,30 @@ def layout_of(path: Path, kind: str) -> str:
         "beegfs": ("beegfs-ctl", "--getentryinfo"),
     }
     return _said(*tools[kind], path).strip() if kind in tools else ""
+
+
+_SERVERS = {
+    "fuse.glusterfs": re.compile(r"<POSIX\([^)]*\):(?P<a>[^:>]+):(?P<b>[^>]+)/[^/>]+>"),
+    "fuse.mfs": re.compile(r"copy \d+: (?P<a>[^\s(]+)(?P<b>)"),
+    "lustre": re.compile(r"^\s+(?P<a>\d+)(?P<b>)\s+\d+\s+0x", re.MULTILINE),
+    "beegfs": re.compile(r"\+ (?P<a>\d+) @ (?P<b>\S+)"),
+}
+_NAMES = {"lustre": "OST {a}", "beegfs": "target {a} of {b}", "fuse.glusterfs": "{a}:{b}"}
+
+
+def names_servers(kind: str) -> bool:
+    """Whether `layout_of` can name the servers of a file."""
+    return kind in _SERVERS
+
+
+def servers_in(layout: str, kind: str) -> list[str]:
+    """The servers, bricks or targets that `layout_of` names, in its order."""
+    if kind not in _SERVERS:
+        return []
+    name = _NAMES.get(kind, "{a}")
+    return list(
+        dict.fromkeys(name.format(**m.groupdict()) for m in _SERVERS[kind].finditer(layout))
+    )
 
 
 def _layout(kind: str, place: Path) -> Ability:

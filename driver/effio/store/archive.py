@@ -179,7 +179,7 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     try:
         # Named by the user: a link to it is followed.
         with (
-            safe_files.reading(Path(os.path.realpath(path)), most=None) as stream,
+            safe_files.reading(safe_files.real(path), most=None) as stream,
             tarfile.open(fileobj=stream, mode="r:gz", tarinfo=_Member) as archive,
         ):
             yield archive

@@ -20,6 +20,7 @@ class Place(str, Enum):
     """The verdict on some bytes, as results name it."""
 
     DEVICE = "device"
+    SERVERS = "servers"  # of a file system; what their own caches did is not known
     MIXED = "mixed"
     CACHE = "cache"
     UNKNOWN = "unknown"
@@ -46,6 +47,8 @@ _DONE = {
 _FASTER_THAN_STORAGE = 5e-6
 _MAKING_NAMES = ("create", "remove", "rename", "link", "symlink", "chmod", "xattr", "truncate")
 MESSAGES = "messages"
+# In `Cache.client` where the verdict comes from the node's network (on_servers.py).
+NETWORK = "network"
 
 
 def is_reading(access: str) -> bool:
@@ -70,6 +73,8 @@ class Evidence:
     # For reads: none of the bytes were in this node's page cache before, according to the kernel.
     absent_before: bool = False
     holes: float = 0.0  # share of the bytes read that was never written
+    # `on_storage` comes from the node's network: it is an upper bound, and ends at the servers.
+    by_network: bool = False
 
     @property
     def place(self) -> Place:
@@ -80,15 +85,23 @@ class Evidence:
             mixed = self.of and self.of.get(Place.UNKNOWN, 0.0) <= NEARLY
             return Place.MIXED if mixed else Place.UNKNOWN
         if self.on_storage >= 1 - NEARLY:
-            return Place.DEVICE
+            return Place.SERVERS if self.by_network else Place.DEVICE
         return Place.CACHE if self.on_storage <= NEARLY else Place.MIXED
+
+    @property
+    def _storage(self) -> str:
+        """What is known of where bytes outside this node's memory were."""
+        return "the servers" if self.by_network else "storage"
 
     def share(self) -> str:
         """ "43 %"; never "100 %" or "0 %" of what is partly elsewhere."""
         if self.on_storage is None:
             return "a part"
         share = self.on_storage
-        return fmt.percent(min(max(share, 0.01), 0.99) if self.place is Place.MIXED else share)
+        if self.place is not Place.MIXED:
+            return fmt.percent(share)
+        limit = "at most " if self.by_network else ""
+        return limit + fmt.percent(min(max(share, 0.01), 0.99))
 
     def words(self) -> str:
         """What a rate counts, next to the rate: "writes until on storage"."""
@@ -99,12 +112,14 @@ class Evidence:
     def _words(self) -> str:
         return {
             (True, Place.DEVICE): "reads from storage",
+            (True, Place.SERVERS): "reads from the servers",
             (True, Place.CACHE): "reads from memory",
-            (True, Place.MIXED): f"reads, {self.share()} from storage",
+            (True, Place.MIXED): f"reads, {self.share()} from {self._storage}",
             (True, Place.UNKNOWN): "reads, from memory or storage: not known",
             (False, Place.DEVICE): "writes until on storage",
+            (False, Place.SERVERS): "writes until at the servers",
             (False, Place.CACHE): "writes into memory",
-            (False, Place.MIXED): f"writes, {self.share()} on storage",
+            (False, Place.MIXED): f"writes, {self.share()} on {self._storage}",
             (False, Place.UNKNOWN): "writes, in memory or on storage: not known",
         }[self.reading, self.place]
 
@@ -114,12 +129,14 @@ class Evidence:
             return "simulated"
         return {
             (True, Place.DEVICE): "from storage",
+            (True, Place.SERVERS): "from the servers; server cache unknown",
             (True, Place.CACHE): "from memory",
-            (True, Place.MIXED): f"{self.share()} from storage",
+            (True, Place.MIXED): f"{self.share()} from {self._storage}",
             (True, Place.UNKNOWN): self._weaker(),
             (False, Place.DEVICE): "on storage",
+            (False, Place.SERVERS): "at the servers; server and device caches unknown",
             (False, Place.CACHE): "in memory",
-            (False, Place.MIXED): f"{self.share()} on storage",
+            (False, Place.MIXED): f"{self.share()} on {self._storage}",
             (False, Place.UNKNOWN): self._weaker(),
         }[self.reading, self.place]
 
@@ -137,6 +154,12 @@ class Evidence:
             why = f" ({self.reason})" if self.reason else ""
             done = self._done()
             return f"whether the bytes {self._moved} {what} is not known{why}{done}"
+        if self.place is Place.SERVERS:
+            what = "came from" if self.reading else "had reached"
+            return (
+                f"the bytes {self._moved} {what} the servers ({self.reason}); whether their caches"
+                f" {'had them' if self.reading else 'still held them'} is not known"
+            )
         if self.place is Place.DEVICE:
             what = "came from storage" if self.reading else "were on storage when the clock stopped"
             ways = f" (out of the cache: {', '.join(self.ways)})" if self.ways else ""
@@ -146,12 +169,13 @@ class Evidence:
                 memory = fmt.percent(1 - (self.on_storage or 0))
                 return f"{memory} of the bytes read came out of memory"
             return f"{self.share()} of the bytes written were on storage when the clock stopped"
-        what = "came from storage" if self.reading else "were on storage when the clock stopped"
-        return f"{self.share()} of the bytes {self._moved} {what}, the rest in memory"
+        what = f"{'came from' if self.reading else 'were on'} {self._storage}"
+        when = "" if self.reading else " when the clock stopped"
+        return f"{self.share()} of the bytes {self._moved} {what}{when}, the rest in memory"
 
     def why_not_storage(self) -> str:
         """Why this is no number of storage; empty if it is one."""
-        if self.place is Place.DEVICE:
+        if self.place in (Place.DEVICE, Place.SERVERS):
             return ""
         if self.place is Place.UNKNOWN:
             return f"where the bytes were is not known{f' ({self.reason})' if self.reason else ''}"
@@ -165,7 +189,7 @@ class Evidence:
 
     @property
     def _where(self) -> str:
-        return "came from storage" if self.reading else "were on storage"
+        return f"{'came from' if self.reading else 'were on'} {self._storage}"
 
     def _weaker(self) -> str:
         """What is known about bytes without a verdict, for a table cell."""
@@ -188,7 +212,7 @@ def _seen(m: Measurement, cache: Cache, after_sync: bool) -> float | None:
     if cache.storage_fraction is not None:
         return min(max(cache.storage_fraction, 0.0), 1.0)
     place = Place.of(m)
-    if place is Place.DEVICE:
+    if place in (Place.DEVICE, Place.SERVERS):
         return 1.0
     if place is Place.CACHE:
         return 0.0
@@ -224,7 +248,7 @@ def _read_ahead(measurements: Sequence[Measurement]) -> float | None:
     return sum(min(fetched[p], moved[p]) for p in moved) / total if total else None
 
 
-def _is_absent(m: Measurement) -> bool:
+def is_absent(m: Measurement) -> bool:
     before = m.cache.resident_before_fraction if m.cache else None
     return before is not None and before <= NEARLY
 
@@ -263,8 +287,9 @@ def _of_one_direction(
         ways_of(some),
         most.cache.reason if most.cache else "",
         simulated,
-        reading and all(_is_absent(m) for m in some),
+        reading and all(is_absent(m) for m in some),
         sum((m.cache.hole_fraction or 0.0) * m.bytes for m in some if m.cache) / total,
+        any(m.cache.client == NETWORK for m in some if m.cache),
     )
 
 
@@ -290,9 +315,9 @@ def words_of(evidence: Sequence[Evidence]) -> str:
 
 
 def mark_of(evidence: Sequence[Evidence]) -> str:
-    """For lists, where a rate is not one of storage alone: "memory"; empty if it is."""
+    """For lists, where a rate is not one of storage or servers alone: "memory"; empty if it is."""
     places = {one.place for one in evidence}
-    if not evidence or evidence[0].simulated or places == {Place.DEVICE}:
+    if not evidence or evidence[0].simulated or places <= {Place.DEVICE, Place.SERVERS}:
         return ""
     if places == {Place.CACHE}:
         return "memory"
@@ -304,7 +329,7 @@ def place_of(evidence: Sequence[Evidence]) -> Place:
     places = [one.place for one in evidence]
     if not places:
         return Place.UNKNOWN
-    for worst in (Place.CACHE, Place.UNKNOWN, Place.MIXED):
+    for worst in (Place.CACHE, Place.UNKNOWN, Place.MIXED, Place.SERVERS):
         if worst in places:
             return worst
     return Place.DEVICE

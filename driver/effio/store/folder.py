@@ -35,6 +35,7 @@ from effio.errors import EffioError, ExitCode, results_error
 from effio.store import masking, notes, safe_files, short_ids
 from effio.store.answering import must_answer
 from effio.store.notes import Notes
+from effio.store.on_servers import judged_by_network
 from effio.store.reader import MAX_LINE_BYTES, Result, ResultError, read_result
 from effio.store.run_record import RunRecord
 from effio.store.safe_files import is_regular, sha256_of, write_atomically
@@ -143,6 +144,7 @@ class RunFolder:
         """The result, with what the driver and people know of the run."""
         result = self.result()
         result.record, result.notes = self.record(), self.notes()
+        result.measurements = judged_by_network(result)
         return result
 
     def discard(self) -> None:
@@ -297,6 +299,17 @@ class Store:
             return []
         return [RunFolder(path) for *_, path in sorted(found)]
 
+    def named(self, name: str) -> RunFolder | None:
+        """The run with exactly this name, which is compared with names and not made into a path."""
+        try:
+            if name not in os.listdir(self.root):  # noqa: PTH208  ten thousand names, no objects
+                return None
+        except OSError:
+            return None
+        path = self.root / name
+        is_run = any(_written(path / file) is not None for file in (RECORD, RESULT))
+        return RunFolder(path) if is_run else None
+
     def find(self, name: str) -> RunFolder | Path:
         """Finds a run by its folder, result file, name or an unambiguous part of it, short id, or
         `last`: the newest run with a result.
@@ -314,7 +327,7 @@ class Store:
                 hint=f"name one of them: {', '.join(map(str, groups))}",
             )
         if path.is_symlink():
-            path = path.resolve()  # named by the user, not found in a store
+            path = safe_files.real(path)  # named by the user, not found in a store
         if path.is_file():
             beside = path.parent / RECORD
             return RunFolder(path.parent) if path.name == RESULT and beside.is_file() else path

@@ -155,7 +155,7 @@ class Index:
     def _prepared(self, database: sqlite3.Connection) -> sqlite3.Connection:
         # Half an index is none: what a crash of the system takes is read again.
         database.execute("PRAGMA synchronous = OFF")
-        about = _encodable(f"{_sources()} {os.path.realpath(self.store.root)}")
+        about = encodable(f"{_sources()} {os.path.realpath(self.store.root)}")
         with contextlib.suppress(sqlite3.OperationalError):
             if database.execute("SELECT text FROM about").fetchone() == (about,):
                 return database
@@ -233,11 +233,11 @@ class Index:
         stamp = "" if line["state"] == "running" else stamp
         self._database.execute(
             "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)",
-            (name, stamp, json.dumps(line), _encodable(fault)),
+            (name, stamp, json.dumps(line), encodable(fault)),
         )
         if isinstance(result, Result):
             for part in TABLES:
-                self._keep(name, part, list(rows_of(part, _encodable(folder.id), result)))
+                self._keep(name, part, list(rows_of(part, encodable(folder.id), result)))
 
     def _keep(self, run: bytes, part: str, rows: Sequence[Row]) -> None:
         if not rows:
@@ -269,5 +269,5 @@ class Index:
         return number
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()

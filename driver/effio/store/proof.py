@@ -77,9 +77,12 @@ def _own_group(gid: int) -> bool:
 def _foreign(info: os.stat_result) -> str:
     if info.st_uid != os.geteuid():
         return "belongs to another user"
-    if info.st_mode & stat.S_IWOTH or (info.st_mode & stat.S_IWGRP and not _own_group(info.st_gid)):
-        return "can be written by others"
-    return ""
+    return "can be written by others" if _written_by_others(info) else ""
+
+
+def _written_by_others(info: os.stat_result) -> bool:
+    by_group = info.st_mode & stat.S_IWGRP and not _own_group(info.st_gid)
+    return bool(info.st_mode & stat.S_IWOTH or by_group)
 
 
 def not_ours(path: Path) -> str:
@@ -91,9 +94,22 @@ def not_ours(path: Path) -> str:
     return "is a link" if stat.S_ISLNK(info.st_mode) else _foreign(info)
 
 
+def not_trusted(path: Path) -> str:
+    """Why a file may hold what another user wants this one to do, or nothing: it, or a link to it,
+    is neither of this user nor of root, or others can write it."""
+    try:
+        known = [info for info in (path.lstat(), path.stat()) if not stat.S_ISLNK(info.st_mode)]
+        owners = {path.lstat().st_uid, path.stat().st_uid}
+    except OSError:
+        return ""  # whoever reads it says so
+    if not owners <= {0, os.geteuid()}:
+        return "belongs to another user"
+    return "can be written by others" if any(map(_written_by_others, known)) else ""
+
+
 def folder_fault(folder: Path, record: RunRecord | None) -> str:
     """Why what a run's folder says is not believed, or nothing."""
-    whole = Path(os.path.realpath(folder))
+    whole = safe_files.real(folder)
     for place, what in ((whole.parent, "the folder of runs"), (whole, "the run's folder")):
         if fault := not_ours(place):
             return f"{what} {fault}"

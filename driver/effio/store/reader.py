@@ -7,6 +7,7 @@ that is wrong refuses the file, with the line's number.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NoReturn
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from effio import text as fmt
 from effio.errors import EffioError, ExitCode
@@ -101,10 +103,24 @@ def _finite(text: str) -> float:
     return value
 
 
+# All digits as 0, so that numbers that may not fit into 64 bits or into a float are found quickly:
+# those of 19 digits, and those with an exponent of three.
+_ALIKE = bytes.maketrans(b"123456789E+", b"000000000e-")
+_UNUSUAL = (b"0" * 19, b"e000", b"e-000")
+
+
 def _parse(text: bytes) -> dict[str, Any]:
-    value = json.loads(
-        text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
-    )
+    """By pydantic's parser, which takes a quarter of the time, where the line is an ordinary one;
+    else by Python's, which decides what is JSON."""
+    value = None
+    alike = text.translate(_ALIKE)
+    if not any(part in alike for part in _UNUSUAL):
+        with contextlib.suppress(ValueError):
+            value = from_json(text, allow_inf_nan=False)
+    if value is None:
+        value = json.loads(
+            text.decode("utf-8"), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole
+        )
     if not isinstance(value, dict):
         raise TypeError("not an object")
     return value

@@ -143,6 +143,12 @@ def sha256_of_stream(stream: IO[bytes]) -> str:
     return digest.hexdigest()
 
 
+def real(path: Path) -> Path:
+    """A path without links, of what the user named; Path.resolve() raises where links go in
+    circles."""
+    return Path(os.path.realpath(path))
+
+
 def is_regular(path: Path) -> bool:
     """Whether there is such a file; a link to one is not."""
     try:

@@ -15,6 +15,7 @@ from effio.store.reader import Result
 
 Row = dict[str, Any]
 
+AXIS = "axis_"  # before the name of a campaign's axis
 TABLES = ("runs", "measurements", "figures")
 
 
@@ -35,7 +36,7 @@ def _campaign(result: Result) -> Row:
         "point": part.point if part else None,
         "campaign_repetition": part.repetition + 1 if part else None,
         "tags": ",".join(result.tags) or None,
-        **_flat("axis_", dict(part.axes) if part else {}),
+        **_flat(AXIS, dict(part.axes) if part else {}),
     }
 
 

@@ -73,14 +73,14 @@ def notes_of(result: Result, tuning: Tuning) -> Iterator[str]:
     for m in result.measurements:
         for key, value in m.hints_asked.items():
             if m.hints_echoed:
-                yield "the library hands back every hint; whether it knows one is not known"
+                yield "The library returns every hint, whether it knows it or not."
             elif key not in m.hints_granted:
-                yield f"the library drops {key}={value}"
+                yield f"The library drops {key}={value}."
             elif m.hints_granted[key] != value:
-                yield f"the library makes {m.hints_granted[key]} of {key}={value}"
+                yield f"The library changes {key}={value} to {m.hints_granted[key]}."
         if m.access == "read" and m.cache is not None and m.cache.verdict == "cache":
             title = group_of(m, tuning).title
-            yield f"{title}: the reads came out of memory; a gain there is none of storage"
+            yield f"{title}: the reads came out of memory; a gain there is not one of storage."
 
 
 @dataclass

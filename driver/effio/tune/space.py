@@ -80,7 +80,9 @@ Variable = Annotated[str, AfterValidator(_variable)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_max_length=10_000)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False
+    )
 
 
 Texts = Annotated[

@@ -182,6 +182,9 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
                                     setup.parameters.storage.backend.name),
                         false});
     }
+    if (const auto& mpi = setup.parameters.storage.backend.mpiio; mpi.any()) {
+        list.push_back({fmt::format("calls as in the definition, not with {}", mpi.text()), false});
+    }
     return list;
 }
 

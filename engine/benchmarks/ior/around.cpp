@@ -146,6 +146,19 @@ void Runner::remove_own(std::int64_t repetition, Outcome& mine) {
     }
 }
 
+/// Before the time begins: the files that this rank makes, with their stripes.
+void Runner::make_striped_files(const Task& task, Outcome& mine) {
+    const auto& p = setup_.parameters;
+    const bool shared = p.files == Files::shared;
+    if (mine.error || (shared && !comm_.is_root())) return;
+    session_.progress.call("create with stripes");
+    const std::size_t files = shared ? 1 : task.transfers.size();
+    for (std::size_t i = 0; i < files && !mine.error; ++i) {
+        auto made = make_striped(path_of(task, worker(comm_.rank(), i)), p.striping);
+        if (!made) mine.fail(session_.signed_error(std::move(made.error())));
+    }
+}
+
 void Runner::remove_files(std::int64_t repetition) {
     comm_.barrier();
     const double start = session_.clock.now();

@@ -74,15 +74,17 @@ Data::Data(const Source& source, std::size_t largest)
     : memory_(source.kind == DataKind::stamped
                   ? decltype(memory_)(StampedBuffer(
                         StampedPattern(source.seed, source.file, source.shape), largest))
-                  : decltype(memory_)(Words{Buffer(largest), 0, false})) {
-    auto* words = std::get_if<Words>(&memory_);
-    if (words == nullptr) return;
-    words->writer = static_cast<std::uint64_t>(source.writer) << 32;
-    words->offsets = source.kind == DataKind::offset;
-    const auto signature = static_cast<std::uint32_t>(source.signature);
-    for (std::size_t i = 0; i * word < largest; ++i) {
-        put(words->memory.bytes(), i * word,
-            words->writer | static_cast<std::uint32_t>(signature + i));
+                  : decltype(memory_)(Words{Buffer(largest), source.writer, source.signature,
+                                            source.kind == DataKind::offset, source.block,
+                                            source.workers})) {
+    if (auto* words = std::get_if<Words>(&memory_); words != nullptr) words->fill();
+}
+
+void Data::Words::fill() {
+    const auto first = static_cast<std::uint32_t>(signature);
+    const std::span<std::byte> all = memory.bytes();
+    for (std::size_t i = 0; i * word < all.size(); ++i) {
+        put(all, i * word, upper() | static_cast<std::uint32_t>(first + i));
     }
 }
 
@@ -94,11 +96,18 @@ std::span<std::byte> Data::memory() {
 
 std::span<const std::byte> Data::words_at(std::int64_t offset, std::size_t bytes) {
     auto& words = std::get<Words>(memory_);
+    if (words.block > 0) {
+        const std::int64_t writer = offset / words.block % words.workers;
+        if (writer != words.writer) {
+            words.writer = writer;
+            words.fill();
+        }
+    }
     if (words.offsets) {
         std::uint64_t k = 1;
         for (std::size_t i = 0; i < bytes; i += item, ++k) {
             put(words.memory.bytes(), i,
-                words.writer | static_cast<std::uint32_t>(static_cast<std::uint64_t>(offset) * k));
+                words.upper() | static_cast<std::uint32_t>(static_cast<std::uint64_t>(offset) * k));
         }
     }
     return std::as_const(words.memory).bytes().first(bytes);

@@ -83,7 +83,12 @@ class Data {
         std::uint64_t file = 0;      ///< stamped
         std::int64_t writer = 0;     ///< timestamp and offset
         std::int32_t signature = 0;  ///< timestamp and offset
-        DataShape shape = {};        ///< stamped
+        /// Timestamp and offset, if `block` > 0: the writer of the transfer at `offset` is the
+        /// worker whose block it is, offset / block % workers; `writer` has no meaning. So random
+        /// places of a shared file hold the same bytes as after a sequential write.
+        std::int64_t block = 0;
+        std::int64_t workers = 1;
+        DataShape shape = {};  ///< stamped
     };
     /// `largest` is the longest transfer.
     Data(const Source& source, std::size_t largest);
@@ -102,8 +107,14 @@ class Data {
     std::span<const std::byte> words_at(std::int64_t offset, std::size_t bytes);
     struct Words {
         Buffer memory;
-        std::uint64_t writer = 0;
+        std::int64_t writer = 0;  ///< whose words are in `memory`
+        std::int32_t signature = 0;
         bool offsets = false;
+        std::int64_t block = 0;
+        std::int64_t workers = 1;
+
+        std::uint64_t upper() const { return static_cast<std::uint64_t>(writer) << 32; }
+        void fill();
     };
     std::variant<StampedBuffer, Words> memory_;
 };

@@ -37,9 +37,6 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
     const Capabilities can = storage.capabilities();
     const bool shared = p.files == Files::shared;
     const bool ordered = p.order == Order::sequential;
-    // Where all sync together, all must make the same number of calls.
-    const bool unequal = p.stonewall.count > 0 || p.steady || p.min_time.count > 0;
-    const bool syncs_alone = p.sync == SyncWhen::each && !p.collective && shared && unequal;
     auto able = require(
         storage,
         {{can.collective || !p.collective, "collective calls"},
@@ -53,8 +50,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
          {can.plain || p.segments > 0, "files that hold nothing (--segments 0)"},
          {can.preallocate || !p.preallocate, "reserving storage (--preallocate)"},
          {can.scattered || !p.collective || ordered,
-          "collective calls of which each rank's is somewhere else (--order)"},
-         {can.sync_alone || !syncs_alone, "a sync of one rank alone (--sync each until a time)"}});
+          "collective calls of which each rank's is somewhere else (--order)"}});
     if (!able) return able;
     for (const Bytes transfer : p.transfers) {
         const std::int64_t parts = shared ? ranks * p.threads : 1;
@@ -187,6 +183,10 @@ Status Ior::agree_on_input(const Session& session, Parameters& p) const {
     p.hints.clear();
     std::istringstream lines(hints);
     for (std::string line; std::getline(lines, line);) p.hints.push_back(line);
+    // On a classic command line it comes from the environment.
+    std::int64_t each = p.ranks_per_node.value_or(0);
+    session.comm.broadcast(each);
+    p.ranks_per_node = each > 0 ? std::optional(each) : std::nullopt;
     if (!p.count_file || p.writes()) return {};
     const auto count = from_root(session.comm, [&] { return read_count(*p.count_file, "calls"); });
     if (!count) return usage_error("--count-file: " + count.error().text());

@@ -99,6 +99,7 @@ void Parameters::declare(OptionTable& table) {
         .metavar("WORD")
         .automatic("none");
     table.flag("preallocate", preallocate, "reserve the whole file before writing (timed as open)");
+    striping.declare(table);
     table.choice("sync", sync,
                  {{"none", SyncWhen::never}, {"end", SyncWhen::end}, {"each", SyncWhen::each}},
                  "when writing: flush to storage before the close, after each call");
@@ -112,6 +113,13 @@ void Parameters::declare(OptionTable& table) {
         "whose data a rank reads: its own, those of a rank some nodes further on, of a random "
         "other node, or of any rank");
     table.add("distance", distance, "nodes between reader and writer").range(1, 2147483647);
+    table
+        .add("ranks-per-node", ranks_per_node,
+             "choose the reader's partner as if this many ranks were on each node, to try "
+             "--read-from on one node; nothing else changes")
+        .range(1, 2147483647)
+        .automatic("as they are")
+        .expert();
     table.add("partner-seed", partner_seed, "of the random readers").range(0, most).expert();
     table.add("delay", delay, "pause before each phase").range(0, 1e6);
     table.add("think-time", think_time, "pause after each call").range(0, 1e6).expert();
@@ -321,10 +329,6 @@ Status Parameters::check_modes() const {
                 fmt::format("--verify: '{}' is none of write, mixed, read, inside", when));
         }
     }
-    if (order == Order::random && data != DataKind::stamped && !verify.empty()) {
-        return usage_error(
-            "--verify: at random places with repeats only --data stamped can be verified");
-    }
     if (!verify.empty() && !writes() && !seed) {
         return usage_error(
             "--verify: files of an earlier run need the --seed that it was given (or names in its "
@@ -337,6 +341,18 @@ Status Parameters::check_modes() const {
         return usage_error("--seed: IOR's data take at most 2147483647");
     }
     return {};
+}
+
+Status Parameters::check_striping() const {
+    if (!striping.given()) return {};
+    const std::string& backend = storage.backend.name;
+    if (backend == "posix" || backend == "direct" || backend == "uring" || backend == "mmap") {
+        return {};
+    }
+    return usage_error(
+        fmt::format("--stripe-count and its like make files for posix, direct, uring and mmap, not "
+                    "for --backend {}; MPI-IO takes --hint striping_factor=N",
+                    backend));
 }
 
 Status Parameters::check_queue() const {
@@ -434,6 +450,7 @@ Status Parameters::check() {
     if (auto good = check_phases(); !good) return good;
     if (auto good = check_sizes(); !good) return good;
     if (auto good = check_modes(); !good) return good;
+    if (auto good = check_striping(); !good) return good;
     if (auto good = check_limits(); !good) return good;
     if (auto good = check_hints(); !good) return good;
     if (trial) cut_to_trial();

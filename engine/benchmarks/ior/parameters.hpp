@@ -12,6 +12,7 @@
 #include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
 #include "parallel/topology.hpp"
+#include "storage/striping.hpp"
 
 namespace effio::ior {
 
@@ -45,10 +46,12 @@ struct Parameters {
     std::optional<std::string> tried;  ///< the library that such a trial found to work
     Placement placement = Placement::offset;
     bool preallocate = false;
+    Striping striping;
     SyncWhen sync = SyncWhen::end;
     bool barriers = false;
     Partner read_from = Partner::shifted;
     std::int64_t distance = 1;
+    std::optional<std::int64_t> ranks_per_node;  ///< pretended, for partners of reads
     std::int64_t partner_seed = 0;
     Seconds delay{0};
     Seconds think_time{0};
@@ -75,7 +78,7 @@ struct Parameters {
     bool use_existing = false;
     bool keep_on_errors = false;
     bool stop_on_errors = false;
-    // What is told beside.
+    // What else is reported.
     bool slowest = false;
     bool rank_details = false;
     std::optional<std::string> save_rank_details;
@@ -114,6 +117,7 @@ struct Parameters {
     Status check_phases();
     Status check_mix() const;
     Status check_modes() const;
+    Status check_striping() const;
     Status check_queue() const;
     void cut_to_trial();
     Status check_limits();

@@ -11,12 +11,19 @@
 #include <thread>
 
 #include "benchmarks/paced_calls.hpp"
+#include "core/hole.hpp"
 #include "core/units.hpp"
 #include "parallel/crew.hpp"
 #include "parallel/wait.hpp"
 #include "storage/as_itself.hpp"
 
 namespace effio::ior {
+namespace {
+
+/// No file system leaves fewer bytes unwritten between others: they may be data of zeros.
+constexpr std::int64_t least_hole = 512;
+
+}  // namespace
 
 std::int64_t PassDone::sum(std::int64_t LaneDone::* what) const {
     std::int64_t sum = 0;
@@ -140,10 +147,10 @@ class Pass::Worker {
         });
     }
 
-    /// Whether call `number` reads. In collective calls all ranks do the same.
+    /// Whether call `number` reads. Ranks that are in step do the same.
     bool reads(std::int64_t number) const {
         if (calls_.access != Access::mixed) return calls_.access == Access::read;
-        return calls_.mix.reads(calls_.collective ? 0 : lane_.worker, number);
+        return calls_.mix.reads(calls_.in_step ? 0 : lane_.worker, number);
     }
     /// Those that the file times: a call that is synced is over when its sync is, and what is
     /// queued never comes by the file's calls.
@@ -306,9 +313,11 @@ class Pass::Worker {
         }
         const CallStart begin = session_.clock.start_call();
         auto written = lane_.file->write(form_, expected(offset), place);
-        if (written) {
+        // A rank that is in step syncs after a call that failed, too: the others wait there.
+        if (written || calls_.in_step) {
             const Lap lap(session_.clock, done_.sync_seconds);
-            written = lane_.file->sync();
+            auto synced = lane_.file->sync();
+            if (written) written = std::move(synced);
         }
         if (calls_.time_calls) {
             done_.calls.add_nanoseconds(session_.clock.nanoseconds_since(begin));
@@ -328,6 +337,7 @@ class Pass::Worker {
         done_.verified += bytes_;
         if (const auto bad = compare(right, got, 0); bad) {
             if (is_foreign(right, got)) done_.foreign += bytes_;
+            if (bytes_ <= least_hole && is_hole(got)) done_.zeros += bytes_;
             wrong(offset, *bad);
         }
     }
@@ -394,7 +404,7 @@ PassDone Pass::run(std::vector<Lane>& lanes) {
         workers.push_back(
             std::make_unique<Worker>(session_, calls_, until_.seconds, lanes[i], all.lanes[i]));
     }
-    if (calls_.collective) {
+    if (calls_.in_step) {
         run_together(*workers.front(), all.lanes.front(), all);
     } else {
         run_apart(workers, all);
@@ -402,7 +412,7 @@ PassDone Pass::run(std::vector<Lane>& lanes) {
     return all;
 }
 
-/// Calls of all ranks together end at the same call; there is nothing to wear out.
+/// Ranks that are in step end at the same call; there is nothing to wear out.
 void Pass::run_together(Worker& worker, LaneDone& done, PassDone& all) {
     const double start = session_.clock.now();
     worker.begin(start);

@@ -27,6 +27,7 @@ namespace effio::ior {
 struct Calls {
     Access access = Access::write;
     bool collective = false;
+    bool in_step = false;  ///< all ranks make equally many calls, collective or not
     Placement placement = Placement::offset;
     Geometry geometry;
     bool compare = false;    ///< reading: with what should be there
@@ -40,9 +41,9 @@ struct Calls {
 
     /// The calls alone, each at the place in the file that it moves and without the other ranks.
     bool is_plain() const {
-        return access != Access::mixed && !collective && placement == Placement::offset &&
-               !compare && !sync_each && think_seconds <= 0 && call_seconds <= 0 && !keep_calls &&
-               queue_depth == 1;
+        return access != Access::mixed && !collective && !in_step &&
+               placement == Placement::offset && !compare && !sync_each && think_seconds <= 0 &&
+               call_seconds <= 0 && !keep_calls && queue_depth == 1;
     }
     /// Bytes that one call moves.
     std::int64_t bytes() const {
@@ -100,6 +101,7 @@ struct LaneDone {
     std::int64_t highest = 0;   ///< end of the last byte touched
     std::int64_t verified = 0;  ///< bytes
     std::int64_t foreign = 0;   ///< of them, in calls of which no word is as it should be
+    std::int64_t zeros = 0;     ///< of them, in calls of zeros that are too short for a hole
     double compare_seconds = 0;
     double sync_seconds = 0;
     double think_seconds = 0;

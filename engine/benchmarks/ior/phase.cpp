@@ -60,6 +60,9 @@ Calls Runner::calls_of(const Task& task) const {
     Calls calls;
     calls.access = task.access;
     calls.collective = p.collective;
+    // Where a sync is collective, all ranks make equally many.
+    calls.in_step = p.collective || (task.access != Access::read && p.sync == SyncWhen::each &&
+                                     in_step() && !storage_.capabilities().sync_alone);
     calls.placement = p.placement;
     calls.geometry = geometry(task.transfer);
     calls.compare = task.compare;
@@ -211,6 +214,10 @@ std::vector<Lane> Runner::lanes_of(const Task& task, const Calls& calls) const {
                 (p.file_each_repetition ? task.repetition * calls.geometry.file_count() : 0));
             source.writer = lane.worker;
             source.signature = static_cast<std::int32_t>(task.seed & 0x7fffffff);
+            if (p.order == Order::random && p.files == Files::shared) {
+                source.block = calls.geometry.block;
+                source.workers = calls.geometry.workers;
+            }
             source.shape = p.shape.shape();
             lane.data.emplace(source, static_cast<std::size_t>(task.transfer));
             lane.source = source;
@@ -354,6 +361,7 @@ PhaseResult Runner::sum_up(const Task& task, Measured& m) {
     r.repetition = task.repetition;
     r.access = task.access;
     r.geometry = geometry(task.transfer);
+    r.data_seed = task.seed;
     r.ranks = comm_.size();
     r.nodes = setup_.nodes;
     r.path = path_of(task, 0);

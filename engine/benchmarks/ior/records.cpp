@@ -158,6 +158,7 @@ Measurement to_measurement(const PhaseResult& r) {
     }
     m.detail.update(Json{
         {"planned_bytes", r.geometry.total_bytes()},
+        {"data_seed", r.data_seed},
         {"span_seconds", std::move(spans)},
         {"transfer_rate_bytes_per_second", r.transfer_rate()},
         {"operations_per_second", r.operation_rate()},

@@ -74,6 +74,7 @@ struct PhaseResult : VisitResult {
     std::int64_t repetition = 0;
     Access access = Access::write;
     Geometry geometry;
+    std::uint64_t data_seed = 0;  ///< of the bytes, as --seed takes it
     int ranks = 1;
     int nodes = 1;
 

@@ -10,6 +10,21 @@
 #include "parallel/wait.hpp"
 
 namespace effio::ior {
+namespace {
+
+/// `each` ranks on a node, in the order of the ranks.
+Topology as_if_on_nodes(const Comm& comm, int each) {
+    Topology t;
+    t.node = comm.rank() / each;
+    t.nodes = (comm.size() + each - 1) / each;
+    t.max_ranks_on_node = std::min(each, comm.size());
+    const int last = comm.size() - (t.nodes - 1) * each;
+    t.min_ranks_on_node = std::min(last, t.max_ranks_on_node);
+    return t;
+}
+
+}  // namespace
+
 Runner::Runner(Session& session, const Comm& comm, const Topology& topology, const Setup& setup,
                Storage& storage, const Target& target, const FileNames& names,
                const HintRules& hints, std::vector<Observer*> observers)
@@ -31,6 +46,9 @@ Runner::Runner(Session& session, const Comm& comm, const Topology& topology, con
       in_step_(setup.parameters.collective ||
                (setup.parameters.files == Files::shared && comm.size() > 1 &&
                 !storage.capabilities().threads)) {
+    if (const auto each = setup.parameters.ranks_per_node; each) {
+        pretended_.emplace(comm, as_if_on_nodes(comm, static_cast<int>(*each)));
+    }
     if (comm.is_root())
         base_seed_ = (std::uint64_t{std::random_device{}()} << 32) | std::random_device{}();
     comm.broadcast(base_seed_);
@@ -127,7 +145,10 @@ std::uint64_t Runner::seed_of(std::int64_t repetition, std::size_t size) {
     // New data each time: what an earlier repetition left must not pass for what was written.
     const auto number = static_cast<std::uint64_t>(repetition) * p.transfers.size() + size;
     const std::uint64_t seed = mix64(base_seed_ + number);
-    return p.data == DataKind::stamped ? seed : seed & 0x7fffffff;
+    // A later run can be given it: on a classic command line 31 bits, and 53 are exact in JSON.
+    constexpr std::uint64_t bits_of_signature = 0x7fffffff;
+    constexpr std::uint64_t exact = (std::uint64_t{1} << 53) - 1;
+    return seed & (session_.classic || p.data != DataKind::stamped ? bits_of_signature : exact);
 }
 
 bool Runner::note(const Agreed& agreed) {
@@ -190,6 +211,7 @@ void Runner::write_phase(Task task) {
     const auto& p = setup_.parameters;
     Outcome mine;
     if (!p.use_existing) remove_own(task.repetition, mine);
+    if (p.striping.given()) make_striped_files(task, mine);
     if (note(agree(session_, comm_, mine))) return;
     const Cold cold = cold_of(task);
     Measured m = measure(task, &cold);
@@ -213,9 +235,9 @@ void Runner::read_phase(Task task) {
     const bool mixes = task.access == Access::mixed;
     Partners partners{task.owner, task.owner};
     if (!mixes) {
-        partners = order_.partners(p.read_from, static_cast<int>(p.distance),
-                                   mix64(static_cast<std::uint64_t>(p.partner_seed) +
-                                         static_cast<std::uint64_t>(task.repetition)));
+        partners = readers_order().partners(p.read_from, static_cast<int>(p.distance),
+                                            mix64(static_cast<std::uint64_t>(p.partner_seed) +
+                                                  static_cast<std::uint64_t>(task.repetition)));
     }
     task.owner = partners.owner;
     task.transfers = transfers_of(partners, task.transfer);
@@ -276,8 +298,8 @@ Runner::Task Runner::verification_of(const Task& phase, int distance) const {
     task.timed = false;
     task.compare = true;
     const auto& p = setup_.parameters;
-    const Partners partners =
-        order_.partners(p.read_from, distance, mix64(~static_cast<std::uint64_t>(p.partner_seed)));
+    const Partners partners = readers_order().partners(
+        p.read_from, distance, mix64(~static_cast<std::uint64_t>(p.partner_seed)));
     task.owner = partners.owner;
     task.transfers = transfers_of(partners, task.transfer);
     return task;
@@ -299,11 +321,12 @@ void Runner::refuse_foreign(const Task& task, Outcome& mine) const {
 void Runner::verify(const Task& task, PhaseResult& result) {
     Measured m = measure(task, nullptr);
     result.verify_seconds = comm_.max(m.seen.counted);
-    std::array sums{m.pass.sum(&LaneDone::verified), m.pass.sum(&LaneDone::foreign)};
+    std::array sums{m.pass.sum(&LaneDone::verified), m.pass.sum(&LaneDone::foreign),
+                    m.pass.sum(&LaneDone::zeros)};
     comm_.sum(std::span<std::int64_t>(sums));
-    const auto [verified, foreign] = sums;
+    const auto [verified, foreign, zeros] = sums;
     result.verified_bytes += verified;
-    if (foreign > 0 && foreign == verified) refuse_foreign(task, m.outcome);
+    if (foreign > 0 && foreign + zeros == verified) refuse_foreign(task, m.outcome);
     m.outcome.interrupted = session_.interrupted.load();
     const Agreed agreed = agree(session_, comm_, m.outcome);
     result.add(agreed);

@@ -74,6 +74,8 @@ class Runner {
     Task verification_of(const Task& phase, int distance) const;
     void verify(const Task& task, PhaseResult& result);
     void refuse_foreign(const Task& task, Outcome& mine) const;
+    const NodeOrder& readers_order() const { return pretended_ ? *pretended_ : order_; }
+    void make_striped_files(const Task& task, Outcome& mine);
     /// `cold` is what was done against the page cache; none where nothing is told of it.
     Measured measure(const Task& task, const Cold* cold);
     VisitSteps steps(const Task& task, const Calls& calls, Measured& m);
@@ -144,6 +146,8 @@ class Runner {
     UntilCi until_ci_;
     Comm self_;
     NodeOrder order_;
+    /// As --ranks-per-node has it; only for whose data a rank reads.
+    std::optional<NodeOrder> pretended_;
     CommonClock common_;
     bool real_files_;
     bool in_step_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/mdtest/account.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
@@ -37,6 +38,21 @@ std::vector<NameSet> names_made(const Parameters& p, const Workload& w, int rank
     if (p.shared_files)
         add_items(all, Kind::file, item_stem(Thing::file, {}) + "%d", {items}, {""});
     if (p.populate > 0) all.push_back({Kind::file, "file.populate.%d", {p.populate}});
+    return all;
+}
+
+std::vector<NameSet> names_of_any_shape(const Parameters& p, const Workload& w, int ranks) {
+    std::vector<NameSet> all = names_made(p, w, ranks);
+    if (p.adopts()) return all;
+    Parameters other = p;
+    other.unique = !p.unique;
+    other.shared_files = !p.shared_files;
+    for (NameSet& set : names_made(other, w, ranks)) {
+        const auto same = [&set](const NameSet& one) {
+            return one.kind == set.kind && one.pattern == set.pattern;
+        };
+        if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(set));
+    }
     return all;
 }
 

@@ -14,4 +14,9 @@ namespace effio::mdtest {
 /// them, and what is left of them is not of this run.
 std::vector<NameSet> names_made(const Parameters& parameters, const Workload& workload, int ranks);
 
+/// The same, and what runs with and without --unique and --shared-files would make: a tree that is
+/// replaced may have another shape.
+std::vector<NameSet> names_of_any_shape(const Parameters& parameters, const Workload& workload,
+                                        int ranks);
+
 }  // namespace effio::mdtest

@@ -121,11 +121,10 @@ Target::Request Mdtest::request(const Setup& setup, bool classic) const {
     // The original goes on in a tree that is there, as in jobs that are started again.
     r.replace_trees = classic;
     r.more_directories = parameters_.more_directories;
+    const auto names = classic ? names_of_any_shape(parameters_, workload, ranks)
+                               : names_made(parameters_, workload, ranks);
     for (const auto& base : parameters_.bases()) {
-        r.trees.push_back({base,
-                           "test-dir.",
-                           {parameters_.iterations, workload.loops},
-                           names_made(parameters_, workload, ranks)});
+        r.trees.push_back({base, "test-dir.", {parameters_.iterations, workload.loops}, names});
     }
     r.adopt_trees = parameters_.adopts();
     r.make_directories = parameters_.make_directories;
@@ -142,7 +141,9 @@ Status Mdtest::can(const Session& session, const Names& names) const {
         names.name(),
         {{has.keeps || !parameters_.verify, "reading back what was written"},
          {has.threads || parameters_.threads <= 1, "calls from several threads"},
-         {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"}});
+         {has.real_files || !has.keeps || !parameters_.adopts(), "trees that outlive a run"},
+         {has.real_files || !has.keeps || parameters_.ranks.size() < 2 || parameters_.removes(),
+          "several --ranks without remove in --phases"}});
 }
 
 StorageNeeds Mdtest::needs(std::int64_t files, int ranks) const {

@@ -260,8 +260,10 @@ Status Parameters::check_combinations() const {
             "--until-ci: how many trees there will be is not known before, so that each must be "
             "made and removed; needs create and remove in --phases");
     }
-    if (ranks.size() > 1 && !(has("create") && has("remove"))) {
-        return refuse("--ranks: several numbers need both create and remove in --phases");
+    if (ranks.size() > 1 && has("remove") && !has("create")) {
+        return refuse(
+            "--ranks: with several numbers remove needs create in --phases, or the first one "
+            "would remove what the next ones look for");
     }
     for (const auto& [option, command] :
          {std::pair("--run-before-phase", before_phase), {"--run-after-phase", after_phase}}) {

@@ -93,7 +93,10 @@ Ending Runner::run() {
 void Runner::measure_sizes() {
     auto sizes = setup_.parameters.ranks;
     if (sizes.empty()) sizes.push_back(session_.comm.size());
+    const Parameters& p = setup_.parameters;
     for (const std::int64_t size : sizes) {
+        // The trees of the number before make way.
+        if (size != sizes.front() && !p.adopts() && !p.removes() && remove_all_trees()) return;
         const bool member = session_.comm.rank() < size;
         const auto comm = session_.comm.split(member ? std::optional<int>(0) : std::nullopt);
         if (comm) {
@@ -194,7 +197,7 @@ void Runner::iteration(Group& group, std::int64_t number) {
             if (!stopping_) count(group, running, thing, false);
         }
     } else if (!stopping_) {
-        const Status removed = remove_test_directories(group, paths);
+        const Status removed = remove_test_directories(group.comm, paths);
         if (!removed) left_ = removed.error();
         together(group.comm, removed);
     }
@@ -390,8 +393,22 @@ Status Runner::make_test_directories(const Group& group, const Paths& paths) {
     return {};
 }
 
-Status Runner::remove_test_directories(const Group& group, const Paths& paths) {
-    if (!group.comm.is_root()) return {};
+bool Runner::remove_all_trees() {
+    const Parameters& p = setup_.parameters;
+    Progress::Step step;
+    step.title = "remove the trees of fewer ranks";
+    step.allowance_seconds = allowance(2 * setup_.files * p.iterations * session_.comm.size());
+    session_.progress.begin(step);
+    Status removed;
+    for (std::int64_t i = 0; i < p.iterations && removed; ++i) {
+        removed = remove_test_directories(session_.comm,
+                                          Paths(p.bases(), setup_.workload, i, p.name_length));
+    }
+    return together(session_.comm, removed);
+}
+
+Status Runner::remove_test_directories(const Comm& comm, const Paths& paths) {
+    if (!comm.is_root()) return {};
     const auto bases = setup_.parameters.bases();
     for (std::size_t base = 0; base < bases.size(); ++base) {
         for (std::int64_t loop = 0; loop < setup_.workload.loops; ++loop) {

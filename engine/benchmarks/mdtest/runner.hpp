@@ -59,7 +59,9 @@ class Runner {
     bool hook_before(const Group& group, const Running& running, const Phase& phase);
     void begin_step(const Group& group, const Running& running, const Phase& phase);
     Status make_test_directories(const Group& group, const Paths& paths);
-    Status remove_test_directories(const Group& group, const Paths& paths);
+    Status remove_test_directories(const Comm& comm, const Paths& paths);
+    /// Collective over all ranks: what earlier numbers of ranks left; true if the run stops.
+    bool remove_all_trees();
     Status prepare_move(const Group& group, const Running& running, bool before);
     /// True if all must stop.
     bool together(const Comm& comm, const Status& mine);

@@ -42,7 +42,7 @@ Result<Module> module_named(const std::string& text) {
     std::string pattern = lower(text.substr(0, open));
     pattern.erase(pattern.find_last_not_of(' ') + 1);
     // "FLASH I/O", "Flash IO", "Unstructured Mesh"
-    std::erase(pattern, '/');
+    if (const auto io = pattern.find("i/o"); io != std::string::npos) pattern.replace(io, 3, "io");
     std::replace(pattern.begin(), pattern.end(), ' ', '-');
     const auto spatial = value_of(spatial_words(), pattern);
     if (!spatial || *spatial == Spatial::own) {
@@ -56,6 +56,9 @@ Result<Module> module_named(const std::string& text) {
     }
     const auto close = text.find(')', open);
     if (close == std::string::npos) return usage_error(fmt::format("'{}' has no ')'", text));
+    if (text.find_first_not_of(' ', close + 1) != std::string::npos) {
+        return usage_error(fmt::format("'{}' has text after the ')'", text));
+    }
     const std::string word = lower(text.substr(open + 1, close - open - 1));
     const auto access = value_of(temporal_words(), word);
     if (!access) return usage_error(fmt::format("no access '{}'", word));
@@ -125,6 +128,10 @@ class Reader {
 
     Status named(const std::string& value) {
         if (!module_) return fault("ModuleName outside of <ap_module>");
+        if (!module_->temporal.empty()) {
+            return fault(
+                "a second ModuleName in one <ap_module>: each pattern needs its own module");
+        }
         auto found = module_named(value);
         if (!found) return fault(found.error().cause);
         module_->spatial = found->spatial;

@@ -22,6 +22,7 @@ struct Measure::Done {
     std::int64_t of_second_reads = 0;  ///< bytes compared as an untimed read found them
     std::int64_t not_verifiable = 0;   ///< bytes written that are overwritten unread
     std::optional<Footprint> on_disk;  ///< of this rank's share
+    std::vector<RemovedFile> removed;  ///< by this rank
     bool valid = true;
 };
 

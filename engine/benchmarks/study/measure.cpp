@@ -7,25 +7,11 @@
 #include <array>
 #include <utility>
 
-#include "benchmarks/rank_csv.hpp"
 #include "benchmarks/study/done.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio::study {
 namespace {
-
-/// Variance of the ranks' numbers about their means, n-1 in the denominator; 0 for one rank.
-std::vector<double> variance_over(const Comm& comm, std::span<const Named> mine,
-                                  const std::vector<std::pair<std::string, Spread>>& spreads) {
-    std::vector<double> squares;
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-        const double away = mine[i].second - spreads[i].second.mean;
-        squares.push_back(away * away);
-    }
-    comm.sum(std::span<double>(squares));
-    for (double& square : squares) square /= std::max(1, comm.size() - 1);
-    return squares;
-}
 
 Hints hints_of(const Stage& stage, const Cell& cell) {
     const bool writes = cell.writes();
@@ -342,9 +328,11 @@ void Measure::unlink(Done& last) {
     const double begin = session().clock.now();
     for (int file = crew_.comm.rank(); file < visit_.cell.files; file += crew_.comm.size()) {
         for (const auto& path : storage_.files_of(stage_.target.path(visit_.files, file))) {
+            const double start = session().clock.now();
             if (auto removed = storage_.remove(path); !removed) {
                 mine.fail(session().signed_error(std::move(removed.error())));
             }
+            last.removed.push_back({path, session().clock.now() - start, crew_.comm.rank()});
             session().progress.beat();
         }
     }
@@ -382,106 +370,6 @@ void Measure::save_calls(Done& done) const {
     if (auto wrote = write_call_log(path, threads, static_cast<double>(each)); !wrote) {
         done.outcome.fail(session().signed_error(std::move(wrote.error())));
     }
-}
-
-/// How single ranks fared: the spread of their rates, where the slowest and the fastest are, and
-/// all of them if that is asked for.
-void Measure::tell_of_ranks(const Done& done, PassResult& r) const {
-    const Comm& comm = crew_.of_the_run();
-    const auto part = std::find_if(done.seen.seconds.begin(), done.seen.seconds.end(),
-                                   [](const Named& s) { return s.first == "transfer"; });
-    const double seconds = part == done.seen.seconds.end() ? 0 : part->second;
-    r.rank_rates = spread_over(comm, rate_of(static_cast<double>(done.moved.bytes), seconds));
-    const int called = session().comm.rank();
-    r.slowest = largest_over(comm, seconds, session().host, 1, called).front();
-    r.fastest = largest_over(comm, -seconds, session().host, 1, called).front();
-    r.fastest.value = -r.fastest.value;
-    if (!stage_.each_rank) return;
-    const auto hosts = comm.gather(session().host);
-    const auto numbers = gathered_over(
-        comm, std::array{static_cast<double>(done.moved.bytes),
-                         done.seen.seconds.empty() ? 0 : done.seen.seconds.front().second, seconds,
-                         static_cast<double>(called)});
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-        r.each.push_back({hosts[i], numbers[i][0], numbers[i][1], numbers[i][2],
-                          static_cast<int>(numbers[i][3])});
-    }
-}
-
-/// Of what all ranks moved together; each rank's series is of calls, which all move the same.
-Batches Measure::batches(const Done& done, const PassResult& r) const {
-    const Comm& comm = crew_.comm;
-    double own = 0;
-    for (const double calls : done.moved.over_time.slices()) own += calls;
-    const double all = comm.sum(own);
-    TimeSeries bytes(done.moved.over_time.width(), {});
-    double from = 0;
-    for (const double calls : done.moved.over_time.slices()) {
-        const double share = calls / own * static_cast<double>(done.moved.bytes);
-        if (calls > 0) bytes.add(from, from, share);
-        from += bytes.width();
-    }
-    bytes = summed_over(comm, std::move(bytes), done.seen.late);
-    Batches found;
-    if (visit_.cell.at_a_time > 0) {
-        found.none = "ranks take turns: what a slice moved is of another number of ranks each time";
-    } else if (!(all > 0) && r.calls > 0) {
-        found.none = "the calls are the library's, which nobody sees one by one";
-    } else {
-        found = batches_of(bytes, r.longest("transfer"), all / comm.size());
-    }
-    return found;
-}
-
-PassResult Measure::sum_up(Done& done) {
-    const Comm& comm = crew_.comm;
-    PassResult r;
-    r.add(comm, done.seen, stage_.options.storage.times_calls() ? &done.moved.times : nullptr);
-    r.cell = &visit_.cell;
-    r.pass = done.pass;
-    r.writing = done.pass.writes();
-    r.of_arrays = visit_.cell.arrays.has_value();
-    r.repetition = visit_.repetition;
-    r.nodes = crew_.topology.nodes;
-    r.path = place_->path;
-    r.call = done.call;
-    r.data_bytes = comm.sum(done.moved.bytes);
-    r.bytes = r.data_bytes + comm.sum(done.beside);
-    r.calls = comm.sum(done.moved.calls);
-    r.files = comm.sum(done.moved.files);
-    r.variance = variance_over(comm, done.seen.seconds, r.seconds);
-    if (visit_.cell.counts == Counts::calls) {
-        r.counted_seconds = r.longest("transfer");
-        if (visit_.cell.sync == Sync::inside) r.counted_seconds += r.longest("sync");
-    }
-    r.asked = place_->hints;
-    r.granted = done.granted;
-    r.library = done.library;
-    if (visit_.cell.arrays) r.add_totals(comm, done.totals);
-    r.backend = storage_.name();
-    tell_of_ranks(done, r);
-    r.batches = batches(done, r);
-    if (done.on_disk) r.on_disk = done.on_disk->over(comm);
-    r.verifies = verifies();
-    r.timed_reads = comm.sum(done.of_timed_reads);
-    r.second_reads = comm.sum(done.of_second_reads);
-    r.not_verifiable = comm.sum(done.not_verifiable);
-    // A second read is of the same bytes, but for a pass that modifies: it is of what that wrote.
-    r.verified_bytes = done.pass.access == Access::modify ? r.timed_reads + r.second_reads
-                                                          : std::max(r.timed_reads, r.second_reads);
-    r.valid = done.valid;
-    r.interrupted = done.moved.interrupted;
-    // Known to all already: it need not be agreed on again.
-    if (!done.valid) {
-        r.error_count = 1;
-        if (done.outcome.error) r.errors.push_back(*done.outcome.error);
-        return r;
-    }
-    done.outcome.interrupted = agreed_.interrupted;
-    const Agreed found = agree(session(), comm, done.outcome);
-    r.add(found);
-    if (!r.valid) agreed_ = found;
-    return r;
 }
 
 }  // namespace effio::study

@@ -28,6 +28,18 @@ struct RankLine {
     double total = 0;  ///< seconds
     double transfer = 0;
     int rank = 0;  ///< of the run
+    std::int64_t calls = 0;
+    std::vector<Named> seconds;  ///< of the parts
+    // After each part, where the ranks wait (Cell::waits):
+    std::vector<Named> file_waits;
+    std::vector<Named> global_waits;
+};
+
+/// A file that a cell removed (Cell::unlinks).
+struct RemovedFile {
+    std::string path;
+    double seconds = 0;
+    int rank = 0;  ///< that removed it
 };
 
 /// One pass of one cell; the same on all ranks of the cell. Seconds of parts are those of the
@@ -50,8 +62,13 @@ struct PassResult : VisitResult {
     Spread rank_rates;  ///< bytes per second of each rank's own calls
     RankValue slowest;  ///< seconds in its calls
     RankValue fastest;
-    Batches batches;             ///< of the calls; slices that all ranks did together
-    std::vector<RankLine> each;  ///< on the root, if asked for
+    Batches batches;  ///< of the calls; slices that all ranks did together
+    // After each part, where the ranks wait (Cell::waits):
+    PartTimes file_waits;    ///< for the ranks of the same file
+    PartTimes global_waits;  ///< for all, after that
+    // On the root, if asked for:
+    std::vector<RankLine> each;
+    std::vector<RemovedFile> removed;
 
     /// What was compared, in words.
     std::string checked() const;

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/sion/commands.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <functional>
+#include <map>
 #include <optional>
 
 #include "core/nearest.hpp"
 #include "core/options.hpp"
 #include "core/table.hpp"
-#include "storage/removal.hpp"
 #include "storage/sion/container.hpp"
+#include "storage/sion/copies.hpp"
+#include "storage/sion/key_values.hpp"
 
 namespace effio::sion {
 namespace {
 
 using Words = std::vector<std::string>;
-/// Takes the next bytes of a stream.
-using Sink = std::function<Status(std::span<const std::byte>)>;
 
 struct Settings {
     bool json = false;
     std::optional<std::int64_t> rank;
     std::optional<std::int64_t> chunk;
+    std::optional<std::int64_t> key;
     std::int64_t digits = 6;
     bool overwrite = false;
 };
@@ -105,6 +104,17 @@ Totals totals_of(const Container& container) {
     return totals;
 }
 
+bool has_keys(const Container& container) {
+    return container.first().file.head.key_values == KeyValues::inlined;
+}
+
+/// Up to the first wrong record, which with_faults() reports.
+std::map<std::int64_t, KeyTotal> keys_of(const Container& container, const Container::Task& task) {
+    std::map<std::int64_t, KeyTotal> keys;
+    (void)count_keys(container, task, keys);
+    return keys;
+}
+
 Json json_of(const Container& container) {
     const Head& head = container.first().file.head;
     const Totals totals = totals_of(container);
@@ -146,6 +156,13 @@ Json json_of(const Container& container) {
             one["chunks"] = file.tail.used[number];
             one["bytes"] = file.bytes_of(task.task);
         }
+        if (has_keys(container)) {
+            one["keys"] = Json::array();
+            for (const auto& [key, total] : keys_of(container, task)) {
+                one["keys"].push_back(
+                    {{"key", key}, {"records", total.records}, {"bytes", total.bytes}});
+            }
+        }
         out["tasks"].push_back(std::move(one));
     }
     return out;
@@ -172,7 +189,22 @@ std::string text_of(const Container& container) {
                    closed ? std::to_string(file.tail.used[number]) : "?",
                    closed ? std::to_string(file.bytes_of(task.task)) : "?"});
     }
-    return text + table.text();
+    text += table.text();
+    if (!has_keys(container)) return text;
+    Table keys({{"rank"}, {"key"}, {"records"}, {"value [B]"}});
+    for (const auto& task : container.tasks()) {
+        for (const auto& [key, total] : keys_of(container, task)) {
+            keys.row({std::to_string(task.rank), std::to_string(key), std::to_string(total.records),
+                      std::to_string(total.bytes)});
+        }
+    }
+    return text + "\n" + keys.text();
+}
+
+/// What is wrong with the records of a stream.
+Status check_records(const Container& container, const Container::Task& task) {
+    if (!has_keys(container)) return {};
+    return each_record(container, task, [](const KeyRecord&) { return Status(); });
 }
 
 /// Ends an answer: what is wrong with the container is told, but does not hide what is there.
@@ -180,6 +212,11 @@ ExitCode with_faults(const Container& container) {
     ExitCode code = ExitCode::done;
     for (const auto& part : container.parts()) {
         if (part.error) code = graver(code, complain(*part.error));
+    }
+    for (const auto& task : container.tasks()) {
+        if (auto whole = check_records(container, task); !whole) {
+            code = graver(code, complain(whole.error()));
+        }
     }
     return code;
 }
@@ -192,39 +229,20 @@ ExitCode list(const Container& container, const std::string&, const Settings& se
     return with_faults(container);
 }
 
-Status copy(const Container& container, const Container::Task& task,
-            std::optional<std::int64_t> chunk, const Sink& sink) {
-    const auto& part = container.parts()[task.part];
-    if (!part.file.head.closed()) {
-        return malformed(part.path, part.file.head.offset_of_rows(),
-                         "the file was not closed: nothing says how long its streams are");
-    }
-    const auto pieces = container.pieces(task);
-    if (chunk && (*chunk < 0 || *chunk >= std::ssize(pieces))) {
-        return usage_error(fmt::format("--chunk: rank {} uses {}, from 0 on", task.rank,
-                                       count_of(std::ssize(pieces), "chunk")));
-    }
-    std::vector<std::byte> buffer(static_cast<std::size_t>(MiB));
-    for (std::int64_t k = 0; k < std::ssize(pieces); ++k) {
-        if (chunk && *chunk != k) continue;
-        const auto& piece = pieces[static_cast<std::size_t>(k)];
-        for (std::int64_t done = 0; done < piece.bytes;) {
-            const auto now = std::span(buffer).first(static_cast<std::size_t>(
-                std::min(piece.bytes - done, static_cast<std::int64_t>(buffer.size()))));
-            if (auto read = part.source->read(piece.offset + done, now); !read) return read;
-            if (auto sunk = sink(now); !sunk) return sunk;
-            done += std::ssize(now);
-        }
-    }
-    return {};
-}
-
 ExitCode concatenate(const Container& container, const std::string&, const Settings& settings) {
     const Sink to_stdout = [](std::span<const std::byte> data) -> Status {
         if (std::fwrite(data.data(), 1, data.size(), stdout) == data.size()) return {};
         return system_error("write", "stdout", errno);
     };
     if (!settings.rank) return complain(usage_error("cat needs --rank"));
+    if (settings.key) {
+        if (settings.chunk) {
+            return complain(
+                usage_error("--key and --chunk exclude each other: a value can be in "
+                            "several chunks"));
+        }
+        if (auto has = check_keys(container); !has) return complain(has.error());
+    }
     const auto* task = container.find(*settings.rank);
     if (task == nullptr) {
         if (const Error* fault = container.fault()) return complain(*fault);
@@ -232,35 +250,22 @@ ExitCode concatenate(const Container& container, const std::string&, const Setti
                                                 count_of(std::ssize(container.tasks()), "task"),
                                                 *settings.rank)));
     }
-    Status done = copy(container, *task, settings.chunk, to_stdout);
+    Status done = settings.key ? copy_value(container, *task, *settings.key, to_stdout)
+                               : copy(container, *task, settings.chunk, to_stdout);
     if (done && std::fflush(stdout) != 0) done = system_error("write", "stdout", errno);
     return done ? ExitCode::done : complain(done.error());
 }
 
-Status split_off(const Container& container, const Container::Task& task, const std::string& path,
-                 bool overwrite) {
-    auto fd = open_file(path, O_WRONLY | O_CREAT | (overwrite ? O_TRUNC : O_EXCL));
-    if (!fd) return std::move(fd.error());
-    std::int64_t offset = 0;
-    Status done = copy(container, task, {}, [&](std::span<const std::byte> data) -> Status {
-        const auto moved = pwrite_all(fd->get(), path, data, offset);
-        if (!moved) return Error(moved.error());
-        offset += *moved;
-        return {};
-    });
-    if (const int code = fd->close(); done && code != 0) done = system_error("close", path, code);
-    // Half a stream must not pass for one.
-    if (!done) {
-        if (auto removed = remove_file(path); !removed) return removed;
-    }
-    return done;
-}
-
 ExitCode split(const Container& container, const std::string& prefix, const Settings& settings) {
-    ExitCode code = with_faults(container);
+    ExitCode code = ExitCode::done;
+    for (const auto& part : container.parts()) {
+        if (part.error) code = graver(code, complain(*part.error));
+    }
     for (const auto& task : container.tasks()) {
         const std::string path = fmt::format("{}{:0{}d}", prefix, task.rank, settings.digits);
-        if (auto done = split_off(container, task, path, settings.overwrite); !done) {
+        Status done = has_keys(container) ? split_keys(container, task, path, settings.overwrite)
+                                          : split_stream(container, task, path, settings.overwrite);
+        if (!done) {
             code = graver(code, complain(done.error()));
             if (done.error().exit_code != ExitCode::data_errors) break;
         }
@@ -272,7 +277,13 @@ ExitCode check(const Container& container, const std::string&, const Settings&) 
     ExitCode code = ExitCode::done;
     std::vector<std::int64_t> whole;
     for (const auto& task : container.tasks()) {
-        if (container.parts()[task.part].file.head.closed()) whole.push_back(task.rank);
+        if (!container.parts()[task.part].file.head.closed()) continue;
+        if (auto records = check_records(container, task); !records) {
+            print(records.error().text() + "\n");
+            code = graver(code, records.error().exit_code);
+        } else {
+            whole.push_back(task.rank);
+        }
     }
     for (const auto& part : container.parts()) {
         if (part.error) {
@@ -302,9 +313,13 @@ constexpr std::array<Command, 4> commands{
       [](Settings& s, OptionTable& t) {
           t.add("rank", s.rank, "of the task").range(0, 9e18).automatic("must be given");
           t.add("chunk", s.chunk, "only this one, from 0 on").range(0, 9e18).automatic("all");
+          t.add("key", s.key, "only the value of this key, in a container with keys")
+              .range(-9e18, 9e18)
+              .automatic("the whole stream, with keys and lengths");
       },
       concatenate},
-     {"split", "PREFIX", "one file for each task, PREFIX and the rank: its stream",
+     {"split", "PREFIX",
+      "one file per task, PREFIX and the rank; with keys one per key, PREFIX, rank.KEY",
       [](Settings& s, OptionTable& t) {
           t.add("digits", s.digits, "of the rank, at least").range(1, 20);
           t.flag("overwrite", s.overwrite, "files that are there");

@@ -207,4 +207,32 @@ std::vector<Container::Piece> Container::pieces(const Task& task) const {
     return pieces;
 }
 
+Stream::Stream(const Container& container, const Container::Task& task)
+    : part_(container.parts()[task.part]), pieces_(container.pieces(task)), begins_{0} {
+    for (const auto& piece : pieces_) begins_.push_back(begins_.back() + piece.bytes);
+}
+
+std::size_t Stream::piece_of(std::int64_t offset) const {
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), offset);
+    return static_cast<std::size_t>(after - begins_.begin()) - 1;
+}
+
+std::int64_t Stream::place_of(std::int64_t offset) const {
+    const std::size_t piece = piece_of(offset);
+    return pieces_[piece].offset + offset - begins_[piece];
+}
+
+Status Stream::read(std::int64_t offset, std::span<std::byte> data) const {
+    for (std::size_t piece = data.empty() ? 0 : piece_of(offset); !data.empty(); ++piece) {
+        const auto now = data.first(
+            static_cast<std::size_t>(std::min(std::ssize(data), begins_[piece + 1] - offset)));
+        if (now.empty()) continue;
+        const std::int64_t place = pieces_[piece].offset + offset - begins_[piece];
+        if (auto read = part_.source->read(place, now); !read) return read;
+        offset += std::ssize(now);
+        data = data.subspan(now.size());
+    }
+    return {};
+}
+
 }  // namespace effio::sion

@@ -82,4 +82,24 @@ class Container {
     std::vector<Task> tasks_;
 };
 
+/// A task's stream as consecutive bytes. The container must outlive it, and the task's file be
+/// closed; else the stream has no bytes.
+class Stream {
+  public:
+    Stream(const Container& container, const Container::Task& task);
+
+    std::int64_t bytes() const { return begins_.back(); }
+    /// Fills `data`, which is inside the stream.
+    Status read(std::int64_t offset, std::span<std::byte> data) const;
+    /// Where byte `offset` of the stream, which is inside it, is in the file.
+    std::int64_t place_of(std::int64_t offset) const;
+
+  private:
+    std::size_t piece_of(std::int64_t offset) const;
+
+    const Container::Part& part_;
+    std::vector<Container::Piece> pieces_;
+    std::vector<std::int64_t> begins_;  ///< of each piece in the stream; then its length
+};
+
 }  // namespace effio::sion

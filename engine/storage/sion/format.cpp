@@ -234,7 +234,10 @@ Result<Head> read_head(Source& source) {
     if (s) s = take(in, int32, head.block, "block size", 1, most);
     if (s) s = take(in, int32, tasks, "number of tasks", 1, most);
     if (s) s = take(in, int32, head.files, "number of files", 1, most);
-    if (s) s = take(in, int32, head.file_number, "number of the file", 0, head.files - 1);
+    // The serial interface, and so siondefrag, numbers the only file of a container 1.
+    const std::int64_t last = head.files == 1 ? 1 : head.files - 1;
+    if (s) s = take(in, int32, head.file_number, "number of the file", 0, last);
+    if (s && head.files == 1) head.file_number = 0;
     if (s) s = take(in, int64, mode, "flags", -any, any);
     if (!s) return std::move(s.error());
     const std::int64_t keys = mode >> 32;

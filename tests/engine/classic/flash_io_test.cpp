@@ -11,6 +11,7 @@ TEST(FlashIoReport, looks_like_the_published_one) {
     flash_io::Setup setup;
     setup.parameters.cells = 16;
     setup.ranks = 64;
+    setup.nonblocking = true;
     setup.base_name = "/scratch/iotest.out";
     flash_io::Repetition r;
     using Part = flash_io::Repetition::Part;
@@ -20,6 +21,8 @@ TEST(FlashIoReport, looks_like_the_published_one) {
     r.granted.set("striping_factor", "16");
     r.granted.set("striping_unit", "1048576");
     EXPECT_EQ(classic_flash_io_report(setup, r),
+              " API                   :   nonblocking\n"
+              " data mode             :    collective\n"
               " number of guards      :             4\n"
               " number of blocks      :            80\n"
               " number of variables   :            24\n"
@@ -45,7 +48,14 @@ TEST(FlashIoReport, looks_like_the_published_one) {
               " Total I/O amount      :          4601.70  MiB\n"
               " -------------------------------------------------------\n"
               " nproc    array size      exec (sec)   bandwidth (MiB/s)\n"
-              "   64    16 x  16 x  16      4.47     1029.46\n\n");
+              "   64    16 x  16 x  16      4.47     1029.46\n\n"
+              " MPI File Info: nkeys = 2\n"
+              " MPI File Info: [ 0] key =           striping_factor, value = 16\n"
+              " MPI File Info: [ 1] key =             striping_unit, value = 1048576\n\n");
+    setup.nonblocking = false;
+    setup.parameters.access = ArrayAccess::independent;
+    EXPECT_TRUE(classic_flash_io_report(setup, r).starts_with(
+        " API                   :      blocking\n data mode             :   independent\n"));
 }
 
 TEST(FlashIoReport, command_lines_are_translated_and_faulty_ones_refused) {

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
+#include "benchmarks/job/options.hpp"
+#include "classic/classic.hpp"
 #include "classic/ior.hpp"
 #include "classic/ior_options.hpp"
 
@@ -174,6 +177,112 @@ TEST(IorTranslation, data) {
         EXPECT_EQ(ours({"-l", kind, "-G", "7"}, "seed"), "7");
     }
     EXPECT_NE(ours({"-l", "zeros"}, "data").find("refused"), std::string::npos);
+    // At random places, too: the words of a place are those of the task whose block it is.
+    EXPECT_EQ(ours({"-R", "-z", "-z", "-G", "77"}, "data"), "timestamp");
+    EXPECT_EQ(ours({"-R", "-z", "-z", "-G", "77", "-l", "o"}, "data"), "offset");
+}
+
+TEST(IorTranslation, strides_with_random_order_are_single_calls) {
+    EXPECT_EQ(ours({"-a", "MPIIO", "-S", "-z"}, "placement"), "absent");
+    EXPECT_EQ(ours({"-a", "MPIIO", "--mpiio.useStridedDatatype", "-z"}, "order"), "shuffled");
+    EXPECT_EQ(ours({"-a", "MPIIO", "-S"}, "placement"), "strided");
+    EXPECT_NE(ours({"-a", "MPIIO", "-V", "-z"}, "order").find("refused"), std::string::npos);
+}
+
+TEST(IorTranslation, aio_and_mmap_are_ways_of_ours) {
+    EXPECT_EQ(ours({"-a", "mmap"}, "backend"), "mmap");
+    const bool uring = ours({"-a", "AIO"}, "backend") == "uring";
+    if (!uring) {
+        EXPECT_EQ(ours({"-a", "AIO"}, "backend"), "posix");
+        return;
+    }
+    // 128 transfers of 256 KiB take 32 MiB of each task; of 16 MiB no more than 64 MiB.
+    EXPECT_EQ(ours({"-a", "AIO"}, "queue-depth"), "128");
+    EXPECT_EQ(ours({"-a", "AIO", "--aio.max-pending=7"}, "queue-depth"), "7");
+    EXPECT_EQ(ours({"-a", "AIO", "-t", "16m", "-b", "16m"}, "queue-depth"), "4");
+    EXPECT_EQ(ours({"-a", "AIO", "-Y"}, "queue-depth"), "absent");
+    EXPECT_EQ(ours({"-a", "AIO", "--posix.odirect"}, "backend-options"), "direct=yes");
+}
+
+TEST(IorTranslation, options_of_file_systems) {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"-O", "lustreStripeCount=4,lustreStripeSize=1m,lustreStartOST=2"},
+             {"--posix.lustre.stripecount=4", "--posix.lustre.stripesize", "1m",
+              "--posix.lustre.startost=2"}}) {
+        EXPECT_EQ(ours(words, "stripe-count"), "4");
+        EXPECT_EQ(ours(words, "stripe-size"), "1048576");
+        EXPECT_EQ(ours(words, "stripe-start"), "2");
+    }
+    EXPECT_EQ(ours({"--posix.lustre.pool=fast"}, "stripe-pool"), "fast");
+    for (const char* one : {"lustreIgnoreLocks=1", "gpfsHintAccess=1", "beegfsNumTargets=4",
+                            "posix.gpfs.finegrainwritesharing=1", "posix.beegfs.ChunkSize=1m"}) {
+        EXPECT_EQ(translate_ior_test(read({"-O", one}), 4)->notes.size(), 1U) << one;
+    }
+}
+
+class Variable {
+  public:
+    Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+    ~Variable() { unsetenv(name_); }
+
+  private:
+    const char* name_;
+};
+
+TEST(IorTranslation, nodes_that_the_environment_pretends) {
+    EXPECT_EQ(ours({}, "ranks-per-node"), "absent");
+    const Variable nodes("IOR_FAKE_NODES", "3");
+    EXPECT_EQ(ours({}, "ranks-per-node"), "2");  // 4 tasks on 3 nodes
+    {
+        const Variable each("IOR_FAKE_TASK_PER_NODES", "1");
+        EXPECT_EQ(ours({}, "ranks-per-node"), "1");
+    }
+    const Variable wrong("IOR_FAKE_TASK_PER_NODES", "none");
+    EXPECT_NE(ours({}, "dir").find("IOR_FAKE_TASK_PER_NODES"), std::string::npos);
+    ior::Setup setup;
+    setup.ranks = 5;
+    setup.nodes = 1;
+    setup.max_ranks_on_node = 5;
+    EXPECT_EQ(ior_nodes(setup), 1);
+    setup.parameters.ranks_per_node = 2;
+    EXPECT_EQ(ior_nodes(setup), 3);
+    EXPECT_EQ(ior_tasks_on_node(setup), 2);
+}
+
+/// Whatever a message may name, it names as this command line does.
+TEST(IorWording, has_each_option_that_a_line_becomes) {
+    const auto& wording = find_classic("ior")->wording;
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"-F", "-u", "-m", "-k", "-K", "-E", "-w", "-r", "-W", "-R", "-G", "5", "-N", "2"},
+             {"-C", "-Q", "2", "-z", "--random-offset-seed=3", "-Y", "-g", "-d", "1", "-M", "1m"},
+             {"-a", "MPIIO", "-c", "-S", "-p", "-T", "1", "-j", "1", "-q", "-Z", "-X", "3"},
+             {"-D", "2", "-k", "-w", "-O",
+              "stoneWallingWearOut=1,stoneWallingStatusFile=f,stoneWallingWearOutIterations=2"},
+             {"-O", "minTimeDuration=1,interIODelay=2,savePerOpDataCSV=p"},
+             {"-O", "saveRankPerformanceDetailsCSV=f,lustreStripeCount=1,lustreStripeSize=1"},
+             {"--posix.lustre.startost=1", "--posix.lustre.pool=p", "-a", "AIO"},
+             {"-a", "DUMMY", "-F", "-o", "/a/f@/b/f"}}) {
+        const auto translated = translate_ior_test(read(words), 4);
+        ASSERT_TRUE(translated) << translated.error().cause;
+        for (const auto& argument : translated->arguments) {
+            const std::string name = argument.substr(0, argument.find('='));
+            if (name == "--quiet" || name == "--progress" || name == "--drop-cache" ||
+                name == "--overwrite") {
+                continue;  // always the same, and no fault of the line
+            }
+            const auto row = std::find_if(wording.begin(), wording.end(),
+                                          [&name](const auto& one) { return one.first == name; });
+            EXPECT_NE(row, wording.end()) << name;
+        }
+    }
+    const Invocation invocation{{}, {}, wording};
+    EXPECT_EQ(
+        invocation.worded("--queue-depth: not with --sync each, --think-time or --save-calls"),
+        "--aio.max-pending: not with -Y, interIODelay or -O savePerOpDataCSV");
+    EXPECT_EQ(invocation.worded("--order: random orders need --placement offset"),
+              "-z: random orders need calls without -V and -S");
 }
 
 TEST(IorTranslation, what_does_not_fit_is_refused) {
@@ -181,7 +290,8 @@ TEST(IorTranslation, what_does_not_fit_is_refused) {
          std::vector<std::vector<std::string>>{{"-C", "-Z"},
                                                {"-F", "-u", "-o", "/a/f@/b/f"},
                                                {"-a", "HDFS"},
-                                               {"-a", "MMAP"},
+                                               {"-a", "MMAP", "-B"},
+                                               {"-a", "MPIIO", "-O", "lustreStripeCount=4"},
                                                {"-a", "MPIIO", "-c", "-z"},
                                                {"-P"},
                                                {"-y"},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace effio {
 namespace {
@@ -186,6 +187,30 @@ TEST(ClassicMdtest, tables_hold_what_their_headings_say) {
         "   Tree creation                 500.000        500.000        500.000          0.000\n"
         "   Tree removal                    0.000          0.000          0.000          0.000\n"
         "\n");
+}
+
+TEST(ClassicMdtest, tables_with_the_ranks_own_columns) {
+    EXPECT_TRUE(has(translated({"-n", "5", "--showRankStatistics"}), "--rank-details"));
+    EXPECT_TRUE(has(translated({"-n", "5", "--print-all-procs"}), "--rank-details"));
+    mdtest::RunResult run;
+    run.setup.parameters.things = mdtest::Things::files;
+    run.setup.parameters.phases = {"create"};
+    run.add(result_of(mdtest::Thing::file, mdtest::Action::create, 0.5, 100));
+    ClassicMdtest settings;
+    settings.rank_statistics = true;
+    MdtestRankSamples ranks{&phase_of(mdtest::Thing::file, mdtest::Action::create), 2, {}, {}};
+    ranks.rates.add(100);
+    ranks.rates.add(400);
+    const auto text = classic_mdtest_summary(settings, run, 2, std::array{ranks});
+    EXPECT_TRUE(text.starts_with(
+        "SUMMARY rate (in ops/sec): (of 1 iterations)\n"
+        "   Operation         per Rank: Max            Min           Mean       per Iteration: Max "
+        "           Min           Mean         Std Dev\n"
+        "   ---------                   ---            ---           ----                      --- "
+        "           ---           ----         -------\n"
+        "   File creation                 400.000        100.000        250.000            200.000 "
+        "       200.000        200.000          0.000\n"))
+        << text;
 }
 
 }  // namespace

@@ -27,6 +27,15 @@ inline constexpr CallForm individual_all{Pointer::individual, true};
 inline constexpr CallForm shared{Pointer::shared, false};
 inline constexpr CallForm ordered{Pointer::shared, true};
 
+/// MPI-IO in atomic mode, with split collectives.
+inline constexpr const char* mpiio_variant = "mpiio_atomic_split";
+
+inline std::vector<std::string> byte_files() {
+    auto all = present_backends(Serves::bytes);
+    all.emplace_back(mpiio_variant);
+    return all;
+}
+
 inline const Pattern& pattern() {
     static const Pattern p(17, 4);
     return p;
@@ -41,6 +50,10 @@ class EveryByteFile : public testing::TestWithParam<std::string> {
           rank_(at_.comm.rank()) {
         BackendChoice choice;
         choice.name = GetParam();
+        if (choice.name == mpiio_variant) {
+            choice.name = "mpiio";
+            choice.mpiio.atomic = choice.mpiio.split = true;
+        }
         choice.direct.buffers_unaligned = true;  // O_DIRECT where it can be
         if (at_.clock.is_virtual()) room_ = std::move(*SimRoom::create(at_.comm));
         storage_ = make_storage(at_.session, choice, room_.get());

@@ -287,7 +287,7 @@ TEST_P(EveryByteFile, transfers_count_as_progress) {
 }
 
 // Also those of byte_file_opening_test.cpp and as_itself_test.cpp.
-INSTANTIATE_TEST_SUITE_P(Bytes, EveryByteFile, testing::ValuesIn(present_backends(Serves::bytes)),
+INSTANTIATE_TEST_SUITE_P(Bytes, EveryByteFile, testing::ValuesIn(byte_files()),
                          [](const auto& suite) { return suite.param; });
 
 TEST(CallNames, are_those_of_MPI) {
@@ -297,6 +297,9 @@ TEST(CallNames, are_those_of_MPI) {
     EXPECT_STREQ(mpi_calls.transfer(individual_all, true), "MPI_File_write_all");
     EXPECT_STREQ(mpi_calls.transfer(shared, true), "MPI_File_write_shared");
     EXPECT_STREQ(mpi_calls.transfer(ordered, false), "MPI_File_read_ordered");
+    EXPECT_STREQ(mpi_split_calls.transfer(at_own, true), "MPI_File_write_at");
+    EXPECT_STREQ(mpi_split_calls.transfer(at_all, false), "MPI_File_read_at_all_begin");
+    EXPECT_STREQ(mpi_split_calls.transfer(ordered, true), "MPI_File_write_ordered_begin");
 }
 
 TEST(CallNames, of_other_ways_tell_reading_from_writing) {

@@ -42,7 +42,7 @@ def _repetition_finding(told: _Beff) -> Finding | None:
         return None
     text = (
         f"Each repetition alone gives {fmt.quantity(mean, 'B/s')} ± {fmt.quantity(half, 'B/s')}"
-        f" (95 % interval of the mean of {count}); they differ by {spread:.1%}."
+        f" (95 % interval of the mean of {count}); they differ by {fmt.percent(spread, 1)}."
     )
     if spread > _SPREAD:
         return Finding(f"{text} Something else was at work on the machine.", "results", "warn")
@@ -68,14 +68,14 @@ def _method_finding(result: Result, told: _Beff) -> Finding | None:
     if worst[2] >= -max(_LOSS, chance):
         return None
     return Finding(
-        f"{worst[0]} alone would give {-worst[2]:.1%} less than b_eff,"
-        f" {best[0]} alone {-best[2]:.1%} less.",
+        f"{worst[0]} alone would give {fmt.percent(-worst[2], 1)} less than b_eff,"
+        f" {best[0]} alone {fmt.percent(-best[2], 1)} less.",
         "methods",
     )
 
 
 def _gap(result: Result) -> str:
-    """What lies between neighbours and any ranks."""
+    """What lies between neighbors and any ranks."""
     if result.run.system.nodes > 1:
         return "the rest is what the distance between ranks costs"
     return "on one node no rank is far from another, so the rest is caches, cores and chance"
@@ -89,14 +89,16 @@ def _random_findings(result: Result, told: _Beff) -> list[Finding]:
         if chance is None:
             why = f"whether they differ is not known: {certainty.ONCE}"
         elif abs(random / rings - 1) <= chance:
-            why = f"whether they differ is not known: repetitions alone differ by {chance:.0%}"
+            by = fmt.percent(chance)
+            why = f"whether they differ is not known: repetitions alone differ by {by}"
         else:
             why = _gap(result)
-        text = f"Random rings reach {random / rings:.0%} of the rings: {why}."
+        text = f"Random rings reach {fmt.percent(random / rings)} of the rings: {why}."
         found.append(Finding(text, "families"))
     factor = told.random_rings_factor95
     if factor is not None and factor > 1:
-        text = f"Other random rings would change b_eff by up to {factor - 1:.1%} (95 %)."
+        change = fmt.percent(factor - 1, 1)
+        text = f"Another choice of random rings would change b_eff by up to {change} (95 %)."
         found.append(Finding(text, "families"))
     return found
 

@@ -78,7 +78,7 @@ def heat_maps(result: Result) -> list[Figure]:
             Figure(
                 name,
                 title,
-                f"One pair at a time, {scope}. A row and column of another colour is a slow {kind};"
+                f"One pair at a time, {scope}. A row and column of another color is a slow {kind};"
                 " blocks along the diagonal are nodes.",
                 "heatmap",
                 Axis(kind),
@@ -110,7 +110,7 @@ def pair_findings(result: Result) -> list[Finding]:
             )
         )
     slow = [
-        f"rank {s.rank} ({s.relative_bandwidth:.0%})"
+        f"rank {s.rank} ({fmt.percent(s.relative_bandwidth)})"
         for s in told.slow_ranks
         if s.relative_bandwidth is not None
     ]

@@ -40,7 +40,8 @@ def result_table(result: Result) -> Table | None:
         if figure is not None and figure.metric.value is not None:
             rows.append([title, fmt.quantity(figure.metric.value, figure.metric.unit)])
     for name, value, more in methods_alone(result):
-        rows.append([f"b_eff with {name} alone", f"{fmt.quantity(value, 'B/s')} ({more:+.1%})"])
+        change = fmt.percent(more, 1, signed=True)
+        rows.append([f"b_eff with {name} alone", f"{fmt.quantity(value, 'B/s')} ({change})"])
     if not rows:
         return None
     return Table([Column("result"), Column("value")], rows, "Results")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from effio.report.common.names import unique
-from effio.report.model import Cell, Column, Finding, Headline, Section, Table
+from effio.report.model import Cell, Column, Finding, Headline, Level, Section, Table
 from effio.store.evidence import Place, evidence_of, place_of, ways_of
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -41,6 +41,7 @@ def cache_shares(result: Result) -> list[CacheShare]:
 
 _TITLES: Mapping[Place, str] = {
     Place.DEVICE: "From the device",
+    Place.SERVERS: "From the servers",
     Place.MIXED: "Mixed",
     Place.CACHE: "Cached",
     Place.UNKNOWN: "Unknown",
@@ -69,15 +70,19 @@ def cache_findings(result: Result, headline: Headline) -> list[Finding]:
     place = place_of(evidence)
     sentences = "; ".join(unique(one.sentence() for one in evidence))
     title = _TITLES[place]
-    if place is Place.DEVICE and not any(one.reading for one in evidence):
-        title = "On storage"
+    if not any(one.reading for one in evidence):
+        title = {Place.DEVICE: "On storage", Place.SERVERS: "At the servers"}.get(place, title)
     text = f"{title}: {sentences}."
     if place is not Place.DEVICE:
         # What memory answered is no rate of storage.
         text += "".join(
             f" {_HINTS[one.reading]}" for one in evidence if one.place in (Place.CACHE, Place.MIXED)
         )
-    return [Finding(text, "caches", "good" if place is Place.DEVICE else "warn", "cache")]
+    whole = [one.sentence() for one in evidence_of(result.measurements)]
+    if headline.evidence and not {one.sentence() for one in evidence} <= {*whole}:
+        text += f" This holds for {headline.name or 'this number'}; other measurements differ."
+    levels: dict[Place, Level] = {Place.DEVICE: "good", Place.SERVERS: "info"}
+    return [Finding(text, "caches", levels.get(place, "warn"), "cache")]
 
 
 def _evidence(shares: Sequence[CacheShare]) -> Table:
@@ -109,7 +114,7 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
     return Table(
         [
             Column("access"),
-            Column("ways out of the cache"),
+            Column("done against caches"),
             Column("in memory before", "1", "%", 3),
             Column("in memory after", "1", "%", 3),
             Column("sync need not write", "B"),
@@ -118,18 +123,21 @@ def _evidence(shares: Sequence[CacheShare]) -> Table:
         ],
         rows,
         "What was done about caches, and what was seen",
-        "Ways that were effective for each measurement of an access. In memory: the share of the "
-        "files in the page cache of the node, the mean over the measurements. Sync need not write: "
-        "bytes written less those that the device had got after the sync. Others: what the device "
-        "moved in addition, for other users or the file system.",
+        "Done against caches: what was effective in every measurement of an access. In memory: the"
+        " share of the files in the page cache of the node, the mean over the measurements. Sync"
+        " need not write: bytes written less those that the device had got after the sync. Others:"
+        " what the device moved in addition, for other users or the file system.",
     )
 
 
-def cache_section(result: Result) -> Section:
+def cache_section(result: Result) -> Section | None:
+    """None where no bytes were moved, as by operations on names."""
     rows: list[list[Cell]] = []
     shares = cache_shares(result)
+    if not shares:
+        return None
     for s in shares:
-        order = (Place.DEVICE, Place.MIXED, Place.CACHE, Place.UNKNOWN)
+        order = (Place.DEVICE, Place.SERVERS, Place.MIXED, Place.CACHE, Place.UNKNOWN)
         told = [s.of.get(place, 0.0) for place in order]
         rows.append([s.access, s.bytes, *told])
     table = Table(
@@ -137,6 +145,7 @@ def cache_section(result: Result) -> Section:
             Column("access"),
             Column("data", "B"),
             Column("device", "1", "%", 3),
+            Column("servers", "1", "%", 3),
             Column("mixed", "1", "%", 3),
             Column("cache", "1", "%", 3),
             Column("unknown", "1", "%", 3),
@@ -144,7 +153,9 @@ def cache_section(result: Result) -> Section:
         rows,
         "Where the bytes came from or went to",
         "Share of the bytes by what the counters of processes and block devices saw during each "
-        "measurement. Writes count as device when they had reached it before the clock stopped.",
+        "measurement. Writes count as device when they had reached it before the clock stopped. "
+        "Servers: the bytes crossed this node's network; what the servers' own caches did is not "
+        "known.",
     )
     seen = [_evidence(shares)] if any(m.cache for s in shares for m in s.cells) else []
     return Section("caches", "Cache or device", [table, *seen])

@@ -26,6 +26,33 @@ def bounds_of(figure: Figure | None) -> Interval | None:
     return Interval(of.low95, of.high95)
 
 
+def ends_of(figure: Figure) -> tuple[float | None, float | None]:
+    """Both ends of the whisker of a mean: those of its 95 % interval, or of the range of fewer than
+    five repetitions (judge/repetitions.py)."""
+    from effio.judge.detection import FEWEST
+
+    of = figure.samples
+    if of is None:
+        return None, None
+    if of.count < FEWEST and of.min is not None and of.max is not None:
+        return (of.min, of.max) if of.count > 1 else (None, None)
+    return of.low95, of.high95
+
+
+def range_of(figure: Figure) -> tuple[float | None, float | None]:
+    """The lowest and the highest repetition; None where there is one."""
+    of = figure.samples
+    return (of.min, of.max) if of is not None and of.count > 1 else (None, None)
+
+
+def half_of(figure: Figure) -> float | None:
+    """Half the 95 % interval of a mean; None below five repetitions."""
+    from effio.judge.detection import FEWEST
+
+    of = figure.samples
+    return of.half95 if of is not None and of.count >= FEWEST else None
+
+
 def is_known(figure: Figure | None) -> bool:
     """Whether a statement may be based on this mean."""
     from effio.judge import repetitions

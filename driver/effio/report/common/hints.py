@@ -41,12 +41,12 @@ def hint_section(result: Result) -> Section | None:
         rows.append([key, asked, granted, verdict, where])
     if rows:
         table = Table(
-            [Column(n) for n in ("hint", "asked", "returned", "verdict", "where")],
+            [Column(n) for n in ("hint", "requested", "returned", "verdict", "where")],
             rows,
-            "Hints asked and returned",
-            "Returned is what the library says of the open file (MPI_File_get_info). A library"
-            " that hands back a key which none can know echoes: its word says nothing of an"
-            " effect. One that drops what it does not know returns what is effective.",
+            "Hints requested and returned",
+            "Returned: what the library reports for the open file (MPI_File_get_info). A library"
+            " that returns even a key that does not exist echoes: its answer does not show any"
+            " effect. One that drops unknown keys returns what is effective.",
         )
         return Section("hints", "Hints", [table])
     backend = result.run.backend

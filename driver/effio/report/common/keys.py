@@ -42,10 +42,39 @@ def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
         Key(Column("repetition", "1"), lambda m: m.repetition),
     ]
     chosen = candidates[:1]
-    groups: list[tuple[Cell, ...]] = [(candidates[0].of(m),) for m in measurements]
-    for key in candidates[1:]:
-        finer = [(*g, key.of(m)) for g, m in zip(groups, measurements, strict=True)]
-        if len(set(finer)) > len(set(groups)):
+    # Most of many measurements repeat others: those that differ in nothing else count once.
+    numbers: dict[object, int] = {}
+    alike = [numbers.setdefault(_all_but_repetition(m), len(numbers)) for m in measurements]
+    different = list(dict(zip(alike, measurements, strict=True)).values())
+    groups, count = _refined([0] * len(different), candidates[0], different)
+    for key in candidates[1:-1]:
+        finer, more = _refined(groups, key, different)
+        if more > count:
             chosen.append(key)
-            groups = finer
+            groups, count = finer, more
+    every = [groups[n] for n in alike]
+    if _refined(every, candidates[-1], measurements)[1] > count:
+        chosen.append(candidates[-1])
     return chosen
+
+
+def _all_but_repetition(m: Measurement) -> object:
+    where = tuple(m.where.items())
+    try:
+        hash(where)
+    except TypeError:
+        return m.access, m.pattern, m.ranks, repr(where)
+    return m.access, m.pattern, m.ranks, where
+
+
+def _refined(
+    groups: Sequence[int], key: Key, measurements: Sequence[Measurement]
+) -> tuple[list[int], int]:
+    """The group of each measurement, with one more key, and how many groups there are."""
+    numbers: dict[tuple[int, Cell], int] = {}
+    of = key.of
+    finer = [
+        numbers.setdefault((group, of(m)), len(numbers))
+        for group, m in zip(groups, measurements, strict=True)
+    ]
+    return finer, len(numbers)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What things are called, and which colour they have, in every report."""
+"""What things are called, and which color they have, in every report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from effio import text as fmt
 from effio.store.reader import Result
 from effio.store.records import Measurement
 
-# Accesses that every benchmark has keep their colour in all figures; 10 and above are accesses.
+# Accesses that every benchmark has keep their color in all figures; 10 and above are accesses.
 ACCESS_STYLES = {"write": 10, "rewrite": 11, "read": 12}
 _FURTHER_ACCESSES = 13
 
@@ -57,6 +57,45 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
+
+
+# Coordinates whose value needs no name in front of it.
+_BARE = frozenset({"access", "pattern", "phase", "figure"})
+
+
+def differing(
+    places: Sequence[Mapping[str, Any]], known: Sequence[Hashable] | None = None
+) -> list[str]:
+    """The fewest coordinates that distinguish these places: without those that are equal in
+    all of them, or follow from the others (or from `known`, which is shown anyway)."""
+    apart = known if known is not None else [()] * len(places)
+
+    def kinds(keys: Sequence[str]) -> int:
+        rows = zip(apart, places, strict=True)
+        return len({(one, *(str(place.get(key)) for key in keys)) for one, place in rows})
+
+    keys = list(dict.fromkeys(key for place in places for key in place))
+    all_of_them = kinds(keys)
+    for key in list(keys):
+        rest = [other for other in keys if other != key]
+        if kinds(rest) == all_of_them:
+            keys = rest
+    return keys
+
+
+def place_text(where: Mapping[str, Any], keys: Sequence[str]) -> str:
+    """ "write, block 4 KiB": the values of these coordinates."""
+    words = []
+    for key in keys:
+        value = where.get(key)
+        if key.endswith("_bytes") and isinstance(value, int) and not isinstance(value, bool):
+            words.append(f"{key[: -len('_bytes')].replace('_', ' ')} {fmt.exact_size(value)}")
+        elif isinstance(value, bool):
+            words.append(key.replace("_", " ") if value else "")
+        elif value is not None:
+            text = fmt.plain(value, 60)
+            words.append(text if key in _BARE else f"{key.replace('_', ' ')} {text}")
+    return ", ".join(word for word in words if word)
 
 
 def cell_name(m: Measurement) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from effio import text as fmt
+from effio.report.common.names import differing, place_text
 from effio.report.model import Cell, Column, Finding, Quantity, Table
 from effio.store.reader import Result
 from effio.store.records import Measurement
@@ -59,30 +60,19 @@ def repeated(result: Result) -> list[Repeated]:
     several = [
         sorted(some, key=lambda m: m.repetition) for some in groups.values() if len(some) > 1
     ]
-    keys = _differing([some[0] for some in several])
+    first = [some[0] for some in several]
+    keys = differing([m.where for m in first], [_operation(m) for m in first])
     found = []
     for some in several:
         told = statement_of(some)
         if told is not None:
-            found.append(Repeated(_name(some[0], keys), some[0].rate.unit, told))
+            words = (_operation(some[0]), place_text(some[0].where, keys))
+            found.append(Repeated(", ".join(filter(None, words)), some[0].rate.unit, told))
     return found
 
 
-def _differing(some: Sequence[Measurement]) -> list[str]:
-    """The coordinates in which these differ."""
-    names = dict.fromkeys(name for m in some for name in m.where)
-    return [n for n in names if len({str(m.where.get(n)) for m in some}) > 1]
-
-
-def _name(m: Measurement, keys: Sequence[str]) -> str:
-    words = [" ".join(filter(None, (m.access, m.pattern)))]
-    for key in keys:
-        value = m.where.get(key)
-        if key.endswith("_bytes") and isinstance(value, int) and not isinstance(value, bool):
-            words.append(f"{key[: -len('_bytes')]} {fmt.exact_size(value)}")
-        elif value is not None:
-            words.append(f"{key} {fmt.plain(value, 60)}")
-    return ", ".join(words)
+def _operation(m: Measurement) -> str:
+    return " ".join(filter(None, (m.access, m.pattern)))
 
 
 def spread_table(found: Sequence[Repeated]) -> Table:
@@ -107,18 +97,18 @@ def spread_table(found: Sequence[Repeated]) -> Table:
         [
             Column("what"),
             Column("repetitions", "1"),
-            Column("mean", "1"),
+            Column("overall", "1"),
             Column("spread"),
             Column("median", "1"),
             Column("95 % of the median"),
-            Column("mean is"),
+            Column("overall value is"),
             Column("what is odd, and what to do", below=True),
         ],
         rows,
         "Repetitions",
-        "The mean of a rate is total amount over total time. Fewer than five repetitions have a"
-        " range and no interval; a mean is called reliable from 60 on, if nothing is odd. Where it"
-        " is odd, report the median.",
+        "Overall: the total amount over the total time of all repetitions, which is below the mean"
+        " of their rates. Fewer than five repetitions have a range and no interval; from 60 on the"
+        " value is called reliable, if nothing is odd. Where something is odd, report the median.",
         page_only=len(rows) > _LONG,
     )
 

@@ -4,12 +4,12 @@ what a single pass says of itself by batch means (docs/reading.md, "Within one p
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from effio import text as fmt
+from effio.report.common.names import differing, place_text
 from effio.report.common.spread import repeated, spread_table
 from effio.report.model import Cell, Column, Finding, Section, Table
 from effio.store.details import Detail
@@ -55,27 +55,11 @@ class _OfMeasurement(Detail):
     batch_means: _Pass | None = None
 
 
-def _differing(places: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The coordinates that distinguish these."""
-    keys = dict.fromkeys(key for place in places for key in place)
-    return [k for k in keys if any(place.get(k) != places[0].get(k) for place in places)]
-
-
-def _place(where: Mapping[str, Any], keys: Sequence[str]) -> str:
-    words = []
-    for key in keys:
-        value = where.get(key)
-        if key.endswith("_bytes") and isinstance(value, int | float):
-            words.append(f"{key[: -len('_bytes')]} {fmt.exact_size(int(value))}")
-        elif isinstance(value, bool):
-            words.append(key if value else "")
-        elif value is not None:
-            words.append(f"{key} {value}")
-    return ", ".join(word for word in words if word)
-
-
-def _name(figure: Figure, keys: Sequence[str]) -> str:
-    return ", ".join(part for part in (figure.name, _place(figure.where, keys)) if part)
+def _names(figures: Sequence[Figure]) -> list[str]:
+    """What distinguishes each; the name of the figure only if others are at the same place."""
+    own = [{"figure": figure.name.replace("_", " "), **figure.where} for figure in figures]
+    keys = differing(own)
+    return [place_text(place, keys) or str(place["figure"]) for place in own]
 
 
 def _share(half: float | None, mean: float | None) -> float | None:
@@ -89,12 +73,11 @@ def _means(result: Result) -> list[tuple[Figure, _Interval]]:
 
 def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
     rows: list[list[Cell]] = []
-    keys = _differing([figure.where for figure, _ in means])
-    for figure, interval in means:
+    for name, (figure, interval) in zip(_names([f for f, _ in means]), means, strict=True):
         half = figure.samples.half95 if figure.samples else None
         rows.append(
             [
-                _name(figure, keys),
+                name,
                 fmt.quantity(figure.metric.value, figure.metric.unit),
                 _share(half, figure.metric.value),
                 interval.rounds,
@@ -107,28 +90,28 @@ def _means_table(means: Sequence[tuple[Figure, _Interval]]) -> Table:
             Column("what"),
             Column("mean"),
             Column("± half its 95 % interval", "1", "%", 3),
-            Column("measured", "1"),
-            Column("worth", "1", digits=3),
+            Column("values", "1"),
+            Column("independent ones", "1", digits=3),
             Column("what makes it unreliable"),
         ],
         rows,
         "How sure the means are",
-        "Of values that were measured one after another. Autocorrelated neighbors are worth "
-        "fewer independent ones. A drift or a warm-up makes an interval unreliable.",
+        "Of five values or more, measured one after another. If neighbors are autocorrelated, they "
+        "count as fewer independent ones. A drift or a warm-up makes an interval unreliable.",
         page_only=len(rows) > _LONG,
     )
 
 
 def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
     rows: list[list[Cell]] = []
-    keys = _differing([m.where for m, _ in passes])
+    keys = differing([m.where for m, _ in passes], [(m.access, m.pattern) for m, _ in passes])
     for m, told in passes:
         known = None not in (told.low95, told.high95)
         half = (told.high95 - told.low95) / 2 if known else None  # type: ignore[operator]
         rows.append(
             [
                 m.access,
-                ", ".join(part for part in (m.pattern, _place(m.where, keys)) if part),
+                ", ".join(part for part in (m.pattern, place_text(m.where, keys)) if part),
                 m.repetition,
                 fmt.quantity(told.mean, told.unit) if told.mean is not None else "",
                 _share(half, told.mean),
@@ -157,13 +140,15 @@ def _passes_table(passes: Sequence[tuple[Measurement, _Pass]]) -> Table:
 
 
 def sureness_section(result: Result) -> Section | None:
+    from effio.judge.detection import FEWEST  # numpy: not at every start
+
     means = _means(result)
     told = [(m, _OfMeasurement.of(m).batch_means) for m in result.measurements if m.valid]
     passes = [(m, one) for m, one in told if one is not None]
     several = repeated(result)
     tables = [spread_table(several)] if several else []
-    if means:
-        tables.append(_means_table(means))
+    if certain := [(f, i) for f, i in means if i.rounds >= FEWEST or i.method == _LEFT_OUT]:
+        tables.append(_means_table(certain))
     if any(one.method for _, one in passes):
         tables.append(_passes_table(passes))
     if not tables:
@@ -178,8 +163,7 @@ def doubt_findings(result: Result) -> list[Finding]:
     doubted = [f for f, i in _means(result) if i.may_be_untrue and i.method != _LEFT_OUT]
     if not doubted:
         return []
-    keys = _differing([f.where for f in doubted])
-    named = ", ".join(fmt.plain(_name(f, keys), 120) for f in doubted[:_MOST_NAMED])
+    named = ", ".join(fmt.plain(name, 120) for name in _names(doubted)[:_MOST_NAMED])
     more = len(doubted) - _MOST_NAMED
     text = (
         f"Of {fmt.count_of(len(doubted), 'mean')} the interval may be too narrow, because what was"

@@ -18,7 +18,7 @@ from effio.store.records import ClockSkew, as_count, as_number
 
 
 def _known(rows: Iterable[tuple[str, object]]) -> list[list[Cell]]:
-    return [[name, str(value)] for name, value in rows if value not in (None, "", {}, [])]
+    return [[name, value_text(value)] for name, value in rows if value not in (None, "", {}, [])]
 
 
 def ranks_on_nodes(ranks: int, nodes: int) -> str:
@@ -217,4 +217,6 @@ def value_text(value: object) -> str:
         return "on" if value else "off"
     if isinstance(value, list):
         return ", ".join(str(v) for v in value) or "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={value_text(v)}" for name, v in value.items()) or "–"
     return str(value)

@@ -35,6 +35,7 @@ _PART_NAMES = {
     "check": "checking data",
     "agree": "agreeing on the outcome",
     "header": "writing headers",
+    "unknown": "writing the unknowns",
     "work": "operations on names",
 }
 # What the parts do not say.

@@ -30,6 +30,7 @@ from effio.report.study.rates import (
     place_of,
     rate_figure,
     rate_table,
+    varying,
 )
 from effio.store.details import Detail, Rows
 from effio.store.reader import Result
@@ -49,10 +50,11 @@ def _rivals(result: Result, place: dict[str, Any]) -> list[FigureRecord]:
 
 
 def _rate_headline(
-    name: str, result: Result, place: dict[str, Any], word: str = "highest"
+    name: str, result: Result, place: dict[str, Any], word: str = "highest", *, first: bool = True
 ) -> Headline:
     """The rate at a place, as a claim about the measurements there. `word`: what it was chosen
-    for."""
+    for. Only the first number of a headline says which ranks and file system; axes with a single
+    value are in the table."""
     figure = next(
         (f for f in result.figures_named("bandwidth") if f.where == place),
         result.figure(result.benchmark.replace("-", "_")),
@@ -60,7 +62,10 @@ def _rate_headline(
     if figure is None:
         return Headline(name, None, "B/s", missing="the rate is not in the result")
     there = figure.model_copy(update={"where": place})
-    where = [operation_of(there), place_of(there, coordinates(result)), common.context_of(result)]
+    axes = varying(result.figures_named("bandwidth"), coordinates(result))
+    where = [operation_of(there), place_of(there, axes)]
+    if first:
+        where.append(common.context_of(result))
     cells = [
         m
         for m in result.measurements
@@ -107,7 +112,7 @@ class StudyTeller:
         text, evidence = first.context, [*first.evidence]
         for other in others:
             access = fmt.plain(other.get("access", ""), 40)
-            told = _rate_headline("", result, other)
+            told = _rate_headline("", result, other, first=False)
             if told.value is None:
                 continue
             text += f"; highest {access}: {told.shown()} {told.context}"
@@ -149,7 +154,7 @@ class StudyTeller:
             weakest = min(rates, key=lambda f: f.metric.value or 0.0).where
         if weakest is None or weakest == place:
             return headline
-        low = _rate_headline("", result, weakest, "weakest")
+        low = _rate_headline("", result, weakest, "weakest", first=False)
         text = f"; weakest: {low.shown()} {low.context}"
         return replace(
             headline,

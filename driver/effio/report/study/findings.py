@@ -10,7 +10,7 @@ from effio import text as fmt
 from effio.report import common
 from effio.report.common import certainty
 from effio.report.model import Finding
-from effio.report.study.rates import Coordinate, operation_of, place_of
+from effio.report.study.rates import Coordinate, operation_of, place_of, varying
 from effio.store.details import Detail
 from effio.store.evidence import Place
 from effio.store.reader import Result
@@ -58,6 +58,7 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
     shares = [f for f in result.figures_named("share_of_peak") if f.metric.value is not None]
     if not shares:
         return []
+    axes = varying(shares, axes)
     findings = []
     above = [f for f in shares if (f.metric.value or 0.0) > 1]
     if above:
@@ -65,7 +66,8 @@ def peak_findings(result: Result, axes: Sequence[Coordinate]) -> list[Finding]:
         share = fmt.percent(most.metric.value or 0.0)
         findings.append(
             Finding(
-                f"{fmt.count_of(len(above), 'rate')} of {len(shares)} exceed the peak, at most"
+                f"{len(above)} of {fmt.count_of(len(shares), 'rate')}"
+                f" {'exceeds' if len(above) == 1 else 'exceed'} the peak, at most"
                 f" {operation_of(most)}, {place_of(most, axes)}, with {share} of it:"
                 f" {_why_above(result, most)}.",
                 "study-rates",

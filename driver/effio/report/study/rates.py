@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from effio import text as fmt
 from effio.report import common
+from effio.report.common import certainty
 from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
 from effio.store.details import Detail
 from effio.store.reader import Result
@@ -59,20 +60,21 @@ def place_of(f: FigureRecord, axes: Sequence[Coordinate]) -> str:
     return ", ".join(f"{title} {text}" for title, text in told if text)
 
 
-def _varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[Coordinate]:
+def varying(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> list[Coordinate]:
     return [a for a in axes if len({a.text(f) for f in rates}) > 1]
 
 
 def _series(
     name: str, some: Sequence[FigureRecord], x: Sequence[float | str], style: int
 ) -> Series:
+    ends = [certainty.ends_of(f) for f in some]
     return Series(
         name,
         x,
         [f.metric.value for f in some],
         style,
-        high=[f.samples.high95 if f.samples else None for f in some],
-        low=[f.samples.low95 if f.samples else None for f in some],
+        high=[high for _, high in ends],
+        low=[low for low, _ in ends],
         notes=[fmt.plain(Rate.of(f).cache, 40) for f in some],
     )
 
@@ -126,6 +128,8 @@ def _side_by_side(
 
 # Values of an axis of words that a panel shows side by side; more are choices.
 _MOST_WORDS = 2
+# With a larger factor between them bars have a logarithmic axis.
+_MOST_LINEAR = 30
 # With more patterns each has its own panel.
 _MOST_PATTERNS_A_PANEL = 3
 
@@ -146,14 +150,20 @@ def _panels(
     return panels
 
 
+def _spans_decades(rates: Sequence[FigureRecord]) -> bool:
+    """Whether the lowest bar of a linear axis would not be seen."""
+    values = [f.metric.value for f in rates if f.metric.value]
+    return bool(values) and max(values) > _MOST_LINEAR * min(values)
+
+
 def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Figure | None:
     """Curves over the first axis with several numbers, or bars if there is none. If there are many
     patterns, each has its own panel."""
     if not rates:
         return None
-    varying = _varying(rates, axes)
-    first = next((a for a in varying if a.unit), None)
-    others = [a for a in varying if a is not first]
+    several = varying(rates, axes)
+    first = next((a for a in several if a.unit), None)
+    others = [a for a in several if a is not first]
     operations = common.unique(operation_of(f) for f in rates)
     patterns = {str(f.where.get("pattern", "")) for f in rates}
     apart = len(patterns) > _MOST_PATTERNS_A_PANEL
@@ -182,18 +192,19 @@ def rate_figure(rates: Sequence[FigureRecord], axes: Sequence[Coordinate]) -> Fi
         ]
         variants[case] = [Panel("", series)]
     ticks = _ticks(rates, first)
-    title = f"Rate over the {first.title}" if first else "Rates"
-    x_axis = Axis("pattern and access")
+    title = f"Rate by {first.title}" if first else "Rates"
+    x_axis = Axis("access" if apart else "pattern and access")
+    log = first is not None or _spans_decades(rates)
     if first is not None:
         x_axis = Axis(first.title, first.unit, log=True, ticks=sorted(ticks.items()))
     return Figure(
         "study-rates",
         title,
-        "Means over the repetitions; whiskers are 95 % intervals. Hovering shows whether bytes came"
-        " from a device or from a cache.",
+        "Means over the repetitions; whiskers are 95 % intervals, or the range of two to four"
+        " repetitions. Hovering shows whether bytes came from a device or from a cache.",
         "curves" if first else "bars",
         x_axis,
-        Axis("rate", "B/s", log=first is not None, switch=first is not None),
+        Axis("rate", "B/s", log=log, switch=log),
         variants,
         columns=3 if apart else 1,
         variant_title=", ".join(a.title for a in others) or "case",
@@ -220,7 +231,8 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
                     fmt.plain(f.where.get("pattern", ""), 40),
                     fmt.plain(f.where.get("access", ""), 40),
                     f.metric.value,
-                    f.samples.half95 if f.samples else None,
+                    *certainty.range_of(f),
+                    certainty.half_of(f),
                     f.samples.count if f.samples else 0,
                     told.transfer_rate_bytes_per_second,
                     shares.get(key(f)) if name == "bandwidth" else None,
@@ -234,6 +246,8 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
         Column("pattern"),
         Column("access"),
         Column("rate", "B/s"),
+        Column("lowest", "B/s"),
+        Column("highest", "B/s"),
         Column("± (95 %)", "B/s"),
         Column("repetitions", "1"),
         Column("calls alone", "B/s"),
@@ -242,4 +256,5 @@ def rate_table(result: Result, axes: Sequence[Coordinate]) -> Table:
         Column("bytes from or to"),
         Column("remark"),
     ]
-    return Table(columns, rows, "Rates", page_only=len(rows) > 80)
+    caption = "± (95 %): half the interval of the mean, from five repetitions on."
+    return Table(columns, rows, "Rates", caption, page_only=len(rows) > 80)

@@ -182,6 +182,14 @@ TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_told) {
               (std::vector<std::string>{"rows cut short by the cap on bytes (2) == 0",
                                         "no row is INVALID", "scheduled times are not adapted",
                                         "storage is reached through MPI-IO, not sim"}));
+    run = official({partition(1, 10)});
+    run.setup.parameters.storage.backend.mpiio.split = true;
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{"calls as in the definition, not with split collectives"}));
+    run.setup.parameters.storage.backend.mpiio.atomic = true;
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{
+                  "calls as in the definition, not with atomic mode and split collectives"}));
 }
 
 }  // namespace

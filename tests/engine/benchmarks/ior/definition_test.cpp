@@ -112,6 +112,24 @@ TEST(IorData, offset_words_stand_every_4_KiB) {
     EXPECT_EQ(words(data.at(12288, 12288))[512], 0x2'0000'6000U);
 }
 
+TEST(IorData, at_random_places_words_are_those_of_the_task_whose_block_it_is) {
+    Data::Source source{DataKind::timestamp, 0, 0, 7, 10};
+    source.block = 32;
+    source.workers = 3;
+    Data data(source, 16);
+    const auto first = [&data](std::int64_t offset) { return words(data.at(offset, 16)); };
+    // Blocks of 32 bytes: 0 and 3 are worker 0's, 4 is worker 1's.
+    EXPECT_EQ(first(16), (std::vector<std::uint64_t>{10, 11}));
+    EXPECT_EQ(first(32), (std::vector<std::uint64_t>{0x1'0000'000a, 0x1'0000'000b}));
+    EXPECT_EQ(first(4 * 32), (std::vector<std::uint64_t>{0x1'0000'000a, 0x1'0000'000b}));
+    EXPECT_EQ(first(5 * 32 + 16), (std::vector<std::uint64_t>{0x2'0000'000a, 0x2'0000'000b}));
+    EXPECT_EQ(first(3 * 32), (std::vector<std::uint64_t>{10, 11}));
+    source.kind = DataKind::offset;
+    Data offsets(source, 16);
+    EXPECT_EQ(words(offsets.at(32, 16)),
+              (std::vector<std::uint64_t>{0x1'0000'0020, 0x1'0000'000b}));
+}
+
 TEST(IorData, stamped_data_differ_by_place_file_and_seed) {
     const auto page = [](std::uint64_t seed, std::uint64_t file, std::int64_t offset) {
         Data data({DataKind::stamped, seed, file, 0, 0}, 4096);

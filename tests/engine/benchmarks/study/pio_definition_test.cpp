@@ -326,6 +326,11 @@ TEST(PioConfig, faults_have_file_and_line) {
              {begin + "ModuleName \"Tiled (read\"", "pio.conf:2: 'Tiled (read' has no ')'"},
              {begin + "ModuleName \"Tiled", "pio.conf:2: a quote is not closed"},
              {begin + "ModuleName", "pio.conf:2: ModuleName has no value"},
+             // Of two damaged lines the second would hide the first.
+             {begin + "ModuleName Tiled\nModuleName Segmented\n",
+              "pio.conf:3: a second ModuleName in one <ap_module>"},
+             {begin + "ModuleName \"Tiled (read)x\"", "'Tiled (read)x' has text after the ')'"},
+             {begin + "ModuleName \"Til/ed\"", "pio.conf:2: no pattern 'Til/ed'"},
              {begin + "ModuleName Simple Strided", "pio.conf:2: ModuleName has more than one"},
              {begin + "ModuleReps 0\n", "pio.conf:2: ModuleReps is a number"},
              {begin + "ModuleReps 2\n" + end + begin + "ModuleReps 3\n",

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Data that nobody wrote.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace effio {
+
+/// All bytes are 0, as in a hole of a file.
+inline bool is_hole(std::span<const std::byte> found) {
+    return std::all_of(found.begin(), found.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace effio

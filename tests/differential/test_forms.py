@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The text of the classic ior and mdtest has the originals' lines and members, in their order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from differential.forms import (
+    JSON_PARAMETERS,
+    JSON_RESULT,
+    JSON_SUMMARY,
+    JSON_TEST,
+    JSON_TOP,
+    outline,
+)
+from differential.observe import printed
+from engines import Engine
+
+# Lines that only ours prints: see the tables of differences on the programs' pages.
+OURS = ("? NOTE: ", "? note: ")
+
+
+def test_lines_are_known_by_their_columns_and_digits() -> None:
+    row = (
+        "write     2711.91    2746.54    0.001454    4096.00    1024.00    0.004492   0.011651   "
+        "0.000022   0.011800   1   "
+    )
+    assert outline("ior", row) == ["row write 4096.00 1024.00 1"]
+    for wrong in (row.replace("2711.91 ", "2711.910"), row.replace("0.004492", "0.0045  ")):
+        assert outline("ior", wrong)[0].startswith("? write")
+    assert outline("ior", "Max Write: 2711.91 MiB/sec (2843.64 MB/sec)") == ["most Write:"]
+    wall = "stonewalling pairs accessed min: 4 max: 9 -- min data: 0.0 GiB "
+    wall += "mean data: 0.0 GiB time: 0.1s"
+    assert outline("ior", wall) == ["stonewall"]
+    assert outline("ior", "something new 17") == ["? something new #"]
+    space = "FS                  : 252.0 GiB   Used FS: 4.7%   Inodes: 16.0 Mi   Used Inodes: 2.5%"
+    assert outline("mdtest", f"{space}\nNodemap: 11\n2 tasks, 8 files/directories") == [
+        "space", "nodes 11", "items 2 8 files/directories",
+    ]  # fmt: skip
+    assert outline("mdtest", space.replace("252.0", "252"))[0].startswith("? FS")
+    csv = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
+    csv += "numTasks,iter\nwrite,524.8,61119.1,0.0,64.0000,16.0000,0.0002,0.0001,0.0001,0.0002,2,0"
+    assert outline("ior", csv) == ["header", "row write 2 0"]
+
+
+def test_a_line_more_or_less_is_a_difference() -> None:
+    table = "-- started at 11/27/2026 17:35:53 --\n\nNodemap: 11\n"
+    one, other = (printed("mdtest", text, "") for text in (table, table + "a remark\n"))
+    assert one["lines"] == "started\n\nnodes 11"
+    assert other["lines"] == "started\n\nnodes 11\n? a remark"
+    # Warnings and options are compared by their names.
+    assert printed("ior", "WARNING: a b c d\napi                 : POSIX\n", "")["lines"] == ""
+
+
+def lines_of(engine: Engine, place: Path, program: str, *words: str) -> list[str]:
+    run = engine.run(["classic", program, *words], place)
+    assert run.code == 0, run
+    lines = [line for line in outline(program, run.stdout) if not line.startswith(OURS)]
+    assert not [line for line in lines if line.startswith("?")], run
+    return lines
+
+
+def test_ior_prints_the_originals_text(any_engine: Engine, data: Path) -> None:
+    sizes = ("-t", "4k", "-b", "8k")
+    lines = lines_of(any_engine, data, "ior", *sizes, "-v", "-i", "2", "-D", "9")
+    kinds = [line for line in lines if line and not line.startswith("option ")]
+    assert kinds[:13] == [
+        "banner", "began", "command line", "machine", "test 0", "start", "path", "space",
+        "options", "results", "head of the results", "head of the results",
+        "row write 8.00 4.00 0",
+    ]  # fmt: skip
+    assert [line for line in kinds if line.startswith("row")] == [
+        f"row {row} {repetition}"
+        for repetition in (0, 1)
+        for row in ("write 8.00 4.00", "read 8.00 4.00", "remove - -")
+    ]
+    assert kinds[-7:-3] == ["most Write:", "most Read:", "summary", "head of the summary"]
+    assert [line.split()[:3] for line in kinds[-3:-1]] == [
+        ["sums", "write", "0"], ["sums", "read", "0"],
+    ]  # fmt: skip
+    assert kinds[-1] == "finished"
+
+
+def test_ior_prints_the_originals_csv_and_json(any_engine: Engine, data: Path) -> None:
+    sizes = ("-t", "4k", "-b", "8k", "-O")
+    lines = lines_of(any_engine, data, "ior", *sizes, "summaryFormat=CSV")
+    assert [line for line in lines if line] == ["header", "row write 2 0", "row read 2 0"]
+    run = any_engine.run(["classic", "ior", *sizes, "summaryFormat=JSON"], data)
+    assert run.code == 0, run
+    result = json.loads(run.stdout)
+    assert list(result) == JSON_TOP
+    (test,) = result["tests"]
+    assert [key for key in test if key in JSON_TEST] == JSON_TEST
+    assert [key for key in test["Parameters"] if key in JSON_PARAMETERS] == JSON_PARAMETERS
+    for one in test["Results"]:
+        assert [key for key in one if key in JSON_RESULT] == JSON_RESULT
+    for one in result["summary"]:
+        assert [key for key in one if key in JSON_SUMMARY] == JSON_SUMMARY
+
+
+@pytest.mark.parametrize("words", [("-P", "-Z"), ("-v", "-i", "2")])
+def test_mdtest_prints_the_originals_text(
+    any_engine: Engine, data: Path, words: tuple[str, ...]
+) -> None:
+    lines = [
+        line for line in lines_of(any_engine, data, "mdtest", "-n", "2", *words, "-d", "m") if line
+    ]
+    assert lines[:7] == [
+        "started", "banner 2 1", "command line", "path", "space", "nodes 11",
+        "items 2 4 files/directories",
+    ]  # fmt: skip
+    table = [
+        *("head of the table", "head of the table"),
+        *(f"row Directory {what}" for what in ("creation", "stat", "rename", "removal")),
+        *(f"row File {what}" for what in ("creation", "stat", "read", "removal")),
+        *("row Tree creation", "row Tree removal"),
+    ]
+    tables = [line for line in lines[7:-1] if not line.startswith("phase ")]
+    if "-P" in words:
+        rate = ["heading rate (in ops/sec) 1", *table]
+        assert tables == [*rate, "heading time (in ms/op) 1", *table]
+    else:
+        assert tables == ["heading rate (in ops/sec) 2", *table]
+        assert len([line for line in lines if line.startswith("phase ")]) == 20
+    assert lines[-1] == "finished"
