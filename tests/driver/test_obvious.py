@@ -76,7 +76,7 @@ def test_every_command_answers_to_what_is_typed_first(with_engine: Effio, with_r
     [
         ("run IOR --plan", "no benchmark or campaign 'IOR'; did you mean ior?"),
         ("describe iorr", "no benchmark or backend 'iorr'; did you mean ior?"),
-        ("run --ranks 2 ior", "Options follow the benchmark: effio run BENCHMARK OPTIONS."),
+        ("run --ranks 2 ior", "options follow the benchmark: effio run BENCHMARK OPTIONS"),
         ("profile", "effio profile --blank prints an empty form"),
         # A plan is refused in the words of a run.
         ("run ior --plan --block 0", "see: effio run ior --help"),
@@ -86,4 +86,3 @@ def test_what_was_meant_is_named(with_engine: Effio, words: str, said: str) -> N
     done = with_engine.call(*words.split())
     no_traceback(done, 2)
     assert said in " ".join(done.stderr.split())
-    assert "Try: " not in done.stderr
