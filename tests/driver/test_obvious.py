@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from pathlib import Path
 
@@ -82,7 +83,10 @@ def test_every_command_answers_to_what_is_typed_first(with_engine: Effio, with_r
         ("run ior --plan --block 0", "see: effio run ior --help"),
     ],
 )
-def test_what_was_meant_is_named(with_engine: Effio, words: str, said: str) -> None:
+def test_what_was_meant_is_named(
+    with_engine: Effio, words: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # no terminal, and nothing to read
     done = with_engine.call(*words.split())
     no_traceback(done, 2)
     assert said in " ".join(done.stderr.split())
