@@ -151,9 +151,14 @@ def ranges(numbers: Iterable[int]) -> str:
 
 
 def closest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that is meant, before all one of the same letters: fingers swap them."""
-    close = get_close_matches(word, [*known], 3)
-    return max(close, key=lambda one: sorted(one) == sorted(word)) if close else None
+    """The known word that is meant, in any case; before all one of the same letters: fingers swap
+    them."""
+    plain_words = {one.lower(): one for one in known}
+    small = word.lower()
+    close = get_close_matches(small, plain_words, 3)
+    if not close:
+        return None
+    return plain_words[max(close, key=lambda one: sorted(one) == sorted(small))]
 
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)

@@ -277,7 +277,7 @@ def test_mistakes(effio: Effio) -> None:
         (("bundle", "first", "-o", "x", "--submission", "submission.toml"), "--rules RULES"),
         (("bundle", "nothing", "-o", "x"), "no run 'nothing'"),
         (("verify-bundle", "there"), "is no bundle"),
-        (("verify-bundle", "nowhere"), "is no folder"),
+        (("verify-bundle", "nowhere"), "nowhere: not a folder"),
     ):
         done = effio.call(*words)
         assert done.returncode == 2, words

@@ -106,7 +106,7 @@ def test_a_cache_is_blamed_for_what_is_above_the_peak_only_with_evidence(
         made.end(),
     ]
     report = tell(*load(made.write(tmp_path / "result.jsonl", made.numbered(lines))))
-    above = next(f.text for f in report.findings if "exceed the peak" in f.text)
+    above = next(f.text for f in report.findings if "the peak, at most" in f.text)
     assert above.endswith(f"with 180 % of it: {why}.")
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 from pathlib import Path
 
@@ -69,3 +70,23 @@ def test_every_command_answers_to_what_is_typed_first(with_engine: Effio, with_r
             no_traceback(with_engine.call(name, "no such thing"))
     # What was there is there.
     assert before <= {*Path(with_engine.cwd).rglob("*")}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run IOR --plan", "no benchmark or campaign 'IOR'; did you mean ior?"),
+        ("describe iorr", "no benchmark or backend 'iorr'; did you mean ior?"),
+        ("run --ranks 2 ior", "options follow the benchmark: effio run BENCHMARK OPTIONS"),
+        ("profile", "effio profile --blank prints an empty form"),
+        # A plan is refused in the words of a run.
+        ("run ior --plan --block 0", "see: effio run ior --help"),
+    ],
+)
+def test_what_was_meant_is_named(
+    with_engine: Effio, words: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # no terminal, and nothing to read
+    done = with_engine.call(*words.split())
+    no_traceback(done, 2)
+    assert said in " ".join(done.stderr.split())

@@ -11,7 +11,7 @@ import pytest
 from driver import made
 from effio.report.build import tell
 from effio.report.html import render
-from effio.report.model import Figure, Report
+from effio.report.model import NO_MEAN, Figure, Report
 from effio.store.reader import read_result
 
 GB = 1e9
@@ -175,6 +175,15 @@ def test_sentences(tmp_path: Path) -> None:
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     for finding in report.findings:
         assert finding.anchor in places | {""}, finding.text
+
+
+def test_a_number_over_rounds_has_their_interval(tmp_path: Path) -> None:
+    lines = made_lines()
+    assert _told(tmp_path, lines).headline.sureness() == NO_MEAN
+    (official,) = [line for line in lines if line.get("name") == "b_eff"]
+    official["samples"] = {"count": 5, "low95": 9.5 * GB, "high95": 10.5 * GB}
+    headline = _told(tmp_path, lines).headline
+    assert headline.basis().endswith("; ± 500.0 MB/s (95 %)")
 
 
 def test_no_difference_is_stated_that_repetitions_have_too(tmp_path: Path) -> None:

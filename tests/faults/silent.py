@@ -328,9 +328,10 @@ class Setting:
         return self.tried(row, fault, calls, draw).found
 
     def tried(self, row: str, fault: Fault, calls: int, draw: random.Random) -> Try:
-        """The same, and where it was. The kernel decides how many calls a FUSE file system gets, so
-        there a call that does not come is drawn again."""
-        for _ in range(_MOST_DRAWS if self.backend in BY_FILE_SYSTEM else 1):
+        """The same, and where it was. How many calls a FUSE file system gets, and how many
+        messages ranks send, differs from run to run, so one that does not come is drawn again."""
+        differs = self.backend in (*BY_FILE_SYSTEM, MESSAGES)
+        for _ in range(_MOST_DRAWS if differs else 1):
             nth, byte = draw.randrange(calls) + 1, draw.randrange(1 << 30)
             run = self._with(row, fault, nth, byte)
             if self.strikes():

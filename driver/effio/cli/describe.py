@@ -50,7 +50,12 @@ def command(name: str, as_json: bool, engine: str | None) -> None:
     if not things:
         names = [b.name for b in found.info.benchmarks] + [b.name for b in found.info.backends]
         known = dict.fromkeys(names)
-        raise EffioError(f"'{name}' is no benchmark or backend; there are: {', '.join(known)}")
+        meant = fmt.closest(name.replace("_", "-"), known)
+        raise EffioError(
+            f"no benchmark or backend '{fmt.plain(name, 100)}'"
+            + (f"; did you mean {meant}?" if meant else ""),
+            hint="effio list names them" if meant else f"there are: {', '.join(known)}",
+        )
     if as_json:
         for thing in things:
             click.echo(thing.model_dump_json(indent=2))

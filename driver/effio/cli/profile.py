@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,21 @@ def _asked(model: type[BaseModel]) -> dict[str, Any]:
     return {one.name: _ask(one) for one in questions(model)}
 
 
+def _answered() -> Profile:
+    try:
+        return interview()
+    except click.Abort:
+        if sys.stdin.isatty():
+            raise  # Ctrl-C
+        raise EffioError(
+            "the questionnaire asks on a terminal, and this input has ended",
+            hint="name a Darshan log or a form: effio profile --blank prints an empty form",
+        ) from None
+
+
 def interview() -> Profile:
     """The questionnaire on the terminal."""
-    click.echo("The I/O of your application in a typical production run. Enter leaves out.\n")
+    click.echo("The I/O of your application in a typical production run. Press Enter to skip.\n")
     while True:
         table = _asked(Profile)
         table["activity"] = []
@@ -198,7 +211,7 @@ def command(
         raise EffioError("--save writes the form of one application; name one")
     if not force:
         _refuse_existing(save, campaign)
-    profiles = [profile_from(one) for one in sources] or [interview()]
+    profiles = [profile_from(one) for one in sources] or [_answered()]
     # First, so that answers are not lost.
     if save:
         _write(save, questionnaire.filled(profiles[0]))

@@ -252,6 +252,15 @@ class _Targets(click.Group):
             )
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise EffioError(
+                f"effio run itself has no option '{fmt.plain(error.option_name, 100)}'",
+                hint="options follow the benchmark: effio run BENCHMARK OPTIONS",
+            ) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         try:
             rows = [(b.name, b.purpose) for b in self._engine(ctx).info.benchmarks]
@@ -357,10 +366,11 @@ def _show_plan(request: job.Request) -> None:
     if request.ranks.per_node is not None:
         words += ["--plan-ranks-per-node", str(request.ranks.per_node)]
     answer = request.engine.ask(words)
+    if answer.code:
+        raise request.engine.refusal(request.benchmark, answer)
     click.echo(answer.stdout, nl=False)
     if answer.stderr:
         click.echo(answer.stderr, err=True)
-    raise click.exceptions.Exit(answer.code)
 
 
 def _here(

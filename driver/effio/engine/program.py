@@ -130,12 +130,17 @@ class Engine:
                 return json.loads(answer.stdout)
             except ValueError:
                 raise environment_error(f"{self.path}: the plan is not JSON") from None
+        raise self.refusal(arguments[0], answer)
+
+    @staticmethod
+    def refusal(benchmark: str, answer: Answer) -> EffioError:
+        """A command line that the engine refused, in its own words."""
         message = answer.stderr
-        for prefix in ("effio-mpi: ", f"effio-mpi {arguments[0]}: "):
+        for prefix in ("effio-mpi: ", f"effio-mpi {benchmark}: "):
             message = message.removeprefix(prefix)
         lines = [line for line in message.splitlines() if not line.startswith("Try: ")]
-        raise EffioError(
+        return EffioError(
             "\n".join(lines) or f"the engine refused this command with exit code {answer.code}",
             ExitCode(answer.code) if answer.code in set(ExitCode) else ExitCode.ENVIRONMENT,
-            f"see: effio run {arguments[0]} --help",
+            f"see: effio run {benchmark} --help",
         )

@@ -82,7 +82,7 @@ def _written(folder: Path) -> bytes:
 def verify(folder: Path) -> tuple[list[Fault], str]:
     """All faults, and the checksum of the sums."""
     if not folder.is_dir():
-        raise EffioError(f"{folder} is no folder")
+        raise EffioError(f"{folder}: not a folder")
     text = _written(folder)
     told: dict[str, str] = {}
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):

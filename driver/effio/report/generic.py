@@ -40,6 +40,7 @@ def headline_of(figure: Figure | None, result: Result, context: str = "") -> Hea
         verdict,
         criteria_of(figure),
         metric.reason,
+        interval=common.interval_of(figure),
     )
 
 

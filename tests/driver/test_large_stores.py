@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from driver.conftest import Effio
-from effio.engine.program import Engine as Program
 from effio.store import safe_files
 from engines import Engine
-
-from . import stores
+from scale import stores
 
 RUNS = 100
 
@@ -69,23 +67,3 @@ def test_a_table_of_all_runs_reads_none_of_them(
     finally:
         shutil.rmtree(copy)
         (made / "runs" / "effio-one.jsonl").unlink(missing_ok=True)
-
-
-def test_a_campaign_that_is_done_reads_each_run_a_few_times(
-    effio: Effio, any_engine: Engine, made: Path, opened: Counter[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """Once to see that it is done and whole, once for the table; the record also for jobs that may
-    still run, and for the outcome."""
-    effio.environment["EFFIO_ENGINE"] = str(any_engine.program)
-    effio.environment["EFFIO_MPIEXEC"] = any_engine.mpiexec
-    # What the engine says of a point is not what is counted here.
-    monkeypatch.setattr(Program, "check", lambda *_: {})
-    words = ["run", made / f"{stores.CAMPAIGN}.toml", "-n", 1, "--no-report"]
-    done = effio.call("--runs", made / "runs", *words)
-    assert done.returncode == 0, done.stderr
-    assert f"{RUNS} of {RUNS} runs are done already" in done.stderr
-    # The checksum of a result and its record are two more readings.
-    assert opened["result.jsonl"] == 3 * RUNS
-    assert opened["run.json"] == 5 * RUNS
-    assert opened["stdout.log"] == RUNS
