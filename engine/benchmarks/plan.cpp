@@ -27,7 +27,7 @@ Load upper_load(const Load& a, const Load& b) {
             std::max(a.files, b.files)};
 }
 
-/// At the same time: the sums stand next to each other.
+/// At the same time: the sums are added.
 Load side_by_side(const Load& a, const Load& b, double seconds) {
     return {a.written + b.written, a.read + b.read, seconds, a.on_storage + b.on_storage,
             a.files + b.files};

@@ -66,7 +66,7 @@ const std::vector<ArrayBackend>& array_backends();
 
 /// `null` and `sim`: nothing reaches the directory that the user names.
 bool is_model(const std::string& backend);
-/// Of array backends: each rank has a file of its own.
+/// Of array backends: each rank has its own file.
 bool makes_file_per_process(std::string_view backend);
 
 /// Seconds that a rank may spend in delays which the user asked for, while it makes so many calls

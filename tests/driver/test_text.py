@@ -123,6 +123,7 @@ _NEVER_ONE = {
     "report/bounds.py": "the most that are drawn",
     "report/campaign.py": "a constant",
     "report/ior.py": "a share of phases, in which ranks were unequal",
+    "report/stored_points.py": "the most that are read",
     "report/study/findings.py": "more than the fewest",
     "report/tuning.py": "three at least",
     "serve/app.py": "the most that are compared",

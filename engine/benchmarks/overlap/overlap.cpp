@@ -71,7 +71,7 @@ Result<std::int64_t> Overlap::bytes_of_a_file(int ranks) const {
 /// Each operation is done alone and next to a computation, which is done alone as well.
 Estimate Overlap::estimate_of(const PlanInput& input, std::int64_t file_bytes) const {
     const auto& p = parameters_;
-    // Methods that nobody named are left out where the system lacks them.
+    // Methods that were not named are left out where the system lacks them.
     const auto methods = [&p](const Assumed& assumed) {
         return assumed.early && !p.ways_asked ? 1.0 : static_cast<double>(p.ways_in_force.size());
     };

@@ -103,7 +103,7 @@ class Probe : public study::StudyBenchmark<Parameters> {
         return probe::define(parameters_, ranks);
     }
     /// Memory, files and messages; the removal of the files takes as long as their creation.
-    Load beside(const PlanInput& input) const override {
+    Load further_load(const PlanInput& input) const override {
         constexpr double limits = 6;
         Load load;
         load.seconds = limits * parameters_.time.count;

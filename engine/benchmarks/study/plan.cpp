@@ -27,7 +27,7 @@ Load load_of(const Cell& cell, double rate) {
 }
 
 Estimate estimate_of(const Definition& definition, const Options& options, const PlanInput& input,
-                     const Load& beside) {
+                     const Load& further) {
     const OnStorage most = on_storage(definition, options.storage);
     const auto one = [&](const Assumed& assumed) {
         Load load;
@@ -40,7 +40,7 @@ Estimate estimate_of(const Definition& definition, const Options& options, const
         load.files = most.files;
         return load;
     };
-    Load warm_up = beside;
+    Load warm_up = further;
     for (const auto& cell : definition.warm_up) warm_up += load_of(cell, input.rate);
     Estimate estimate({options.repetitions, "repetition", &options.until_ci}, one, warm_up);
     estimate.assume_storage(input.rate);
@@ -50,7 +50,7 @@ Estimate estimate_of(const Definition& definition, const Options& options, const
 }  // namespace
 
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input,
-               const Load& beside) {
+               const Load& further) {
     std::vector<Table::Column> columns{{"pattern", Table::Align::left},
                                        {"access", Table::Align::left}};
     for (const auto& axis : definition.cells.front().axes) columns.push_back({axis.title});
@@ -96,7 +96,7 @@ Plan make_plan(const Definition& definition, const Options& options, const PlanI
     }
     const AgainstMemory against(moved, input);
     Plan plan;
-    plan.estimate = estimate_of(definition, options, input, beside);
+    plan.estimate = estimate_of(definition, options, input, further);
     const Estimate& estimate = plan.estimate;
     plan.text = fmt::format(
         "Plan of {} with {}, at an assumed {} in all\n{}\n{}; memory of a rank: {}\n{}\n{}\n{}",

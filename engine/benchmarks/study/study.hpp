@@ -16,9 +16,9 @@
 
 namespace effio::study {
 
-/// What all cells would do, by arithmetic, and what is `beside` them.
+/// What all cells would do, by arithmetic, and `further` work.
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input,
-               const Load& beside = {});
+               const Load& further = {});
 
 /// Whether the given --max-bytes is large enough.
 Status check_cap(const Definition& definition, const Options& options);
@@ -40,7 +40,7 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
     Result<Plan> plan(const PlanInput& input) const override {
         auto definition = define(input.ranks);
         if (!definition) return std::move(definition.error());
-        return make_plan(*definition, this->parameters_, input, beside(input));
+        return make_plan(*definition, this->parameters_, input, further_load(input));
     }
     Status fits(int ranks) const override {
         if (!this->parameters_.storage.max_bytes) return {};
@@ -61,8 +61,8 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
 
     /// Pure; the same on all ranks.
     virtual Result<Definition> define(int ranks) const = 0;
-    /// What the run does besides its cells.
-    virtual Load beside(const PlanInput& /*input*/) const { return {}; }
+    /// What the run does in addition to its cells.
+    virtual Load further_load(const PlanInput& /*input*/) const { return {}; }
 
   private:
     std::unique_ptr<Observer> view_;  ///< of a classic program

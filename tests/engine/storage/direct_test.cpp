@@ -46,7 +46,8 @@ TEST_F(Direct, aligned_transfers_come_back_as_written_up_to_an_odd_end) {
     std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
     const auto read = file->read({}, buffer.bytes().first(8192), 0);
     ASSERT_FALSE(read);
-    EXPECT_NE(read.error().cause.find("(8100 B) of 8 KiB"), std::string::npos) << read.error().text();
+    EXPECT_NE(read.error().cause.find("(8100 B) of 8 KiB"), std::string::npos)
+        << read.error().text();
     EXPECT_FALSE(pattern.check(buffer.bytes().first(8100), 0));
     EXPECT_EQ(file->detours(), 0);
     EXPECT_TRUE(file->close());
