@@ -87,7 +87,7 @@ void Messages::prepare_all(const Series& series) {
     const auto messages = static_cast<std::size_t>(series.loops) * series.partners.size();
     const std::size_t used =
         std::min(send_.size(), std::min(messages, places(bytes)) * rounded(bytes));
-    stamp_messages(send_.bytes().first(used), series.rank);
+    stamp_messages(send_.bytes().first(used), series.position, bytes);
     std::fill_n(receive_.bytes().begin(), used, std::byte{0});
     position_ = 0;
 }
@@ -101,7 +101,7 @@ int Messages::check_all(const Series& series) {
         const auto& from = series.partners[number % series.partners.size()].from;
         if (!from) continue;
         const std::size_t place = number % places(bytes) * rounded(bytes);
-        const auto bad = first_wrong_byte(receive_.bytes().subspan(place, bytes));
+        const auto bad = first_wrong_byte(receive_.bytes().subspan(place, bytes), *from);
         if (!bad) continue;
         ++wrong;
         if (!first_wrong_) {

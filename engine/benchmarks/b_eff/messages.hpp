@@ -43,7 +43,7 @@ class Messages {
         std::span<const Partners> partners;
         std::int64_t bytes = 0;  ///< of a message
         std::int64_t loops = 0;
-        int rank = 0;  ///< of the caller
+        int position = 0;  ///< of the caller, as the partners are counted
     };
     void prepare_all(const Series& series);
     /// Number of messages still in memory that are wrong between their first and last byte.

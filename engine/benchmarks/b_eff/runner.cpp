@@ -185,7 +185,7 @@ double Runner::time_loops(Stage& stage, Method method, int length, std::int64_t 
     const bool warms_up = length < first_cold_length;
     const bool verifies_all = setup_.parameters.network.verifies_all();
     const Messages::Series series{stage.partners(), setup_.lengths[length],
-                                  loops + (warms_up ? 1 : 0), session_.comm.rank()};
+                                  loops + (warms_up ? 1 : 0), stage.position()};
     if (verifies_all) messages_.prepare_all(series);
     if (warms_up) loop(stage, method, length, errors);
     double seconds = 0;

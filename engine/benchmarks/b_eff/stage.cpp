@@ -24,7 +24,8 @@ Stage::Stage(const Comm& world, const Comm& line, const Pattern& pattern, std::u
     }
     if (own_) comm = &*own_;
     if (comm == nullptr) return;
-    partners_ = pattern.steps(comm->rank());
+    position_ = comm->rank();
+    partners_ = pattern.steps(position_);
     exchange_ =
         exchanges(*comm, LinkLoad{pattern.messages_of_one_step(), pattern.messages_at_once()});
     for (const Method method : methods) exchange_->prepare(method);

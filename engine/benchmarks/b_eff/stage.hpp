@@ -25,6 +25,8 @@ class Stage {
     Stage& operator=(const Stage&) = delete;
 
     const Pattern& pattern() const { return pattern_; }
+    /// Of this rank in the pattern, as its partners count; -1 if it has no part in it.
+    int position() const { return position_; }
     /// The steps of this rank; none if it is idle.
     std::span<const Partners> partners() const { return partners_; }
     /// MPI_Alltoallv is also called by idle ranks of the communicator.
@@ -39,6 +41,7 @@ class Stage {
   private:
     const Pattern& pattern_;
     std::optional<Comm> own_;
+    int position_ = -1;
     std::unique_ptr<Exchange> exchange_;
     std::vector<Partners> partners_;
 };

@@ -24,6 +24,14 @@ constexpr Word inverse_of(Word odd) {
 constexpr Word inverse = inverse_of(factor);
 static_assert(factor * inverse == 1);
 
+Word first_of(int rank) {
+    return (static_cast<Word>(rank) + 1) << rank_shift;
+}
+
+bool is_short(std::size_t message_bytes) {
+    return message_bytes <= 2 * word_bytes;
+}
+
 unsigned byte_of(Word word, std::size_t at) {
     std::byte bytes[word_bytes];
     std::memcpy(bytes, &word, word_bytes);
@@ -32,21 +40,27 @@ unsigned byte_of(Word word, std::size_t at) {
 
 }  // namespace
 
-void stamp_messages(std::span<std::byte> memory, int rank) {
-    const Word first = (static_cast<Word>(rank) + 1) << rank_shift;
+void stamp_messages(std::span<std::byte> memory, int rank, std::size_t message_bytes) {
+    const Word first = first_of(rank);
+    const std::size_t words_of_message = (message_bytes + word_bytes - 1) / word_bytes;
+    const std::size_t period = is_short(message_bytes) ? words_of_message : memory.size();
     for (std::size_t at = 0; at < memory.size(); at += word_bytes) {
-        const Word word = (first + at / word_bytes) * factor;
+        const Word word = (first + at / word_bytes % period) * factor;
         std::memcpy(memory.data() + at, &word, std::min(word_bytes, memory.size() - at));
     }
 }
 
-std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message) {
-    // The first word contains the first byte, which the benchmark sets; the second is the first
-    // that is complete.
-    if (message.size() <= 2 * word_bytes) return {};
-    Word second = 0;
-    std::memcpy(&second, message.data() + word_bytes, word_bytes);
-    const Word first = second * inverse - 1;
+std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message, int from) {
+    Word first = first_of(from);
+    if (!is_short(message.size())) {
+        // The first word contains the first byte, which the benchmark sets; the second is the
+        // first that is complete.
+        Word second = 0;
+        std::memcpy(&second, message.data() + word_bytes, word_bytes);
+        const Word place = second * inverse - 1;
+        // Of another rank, all of the message is wrong: it is compared with this rank's first.
+        if (place >> rank_shift == first >> rank_shift) first = place;
+    }
     for (std::size_t at = 0; at < message.size(); at += word_bytes) {
         const Word right = (first + at / word_bytes) * factor;
         const std::size_t bytes = std::min(word_bytes, message.size() - at);

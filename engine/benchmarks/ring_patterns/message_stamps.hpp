@@ -18,13 +18,14 @@ struct WrongByte {
     unsigned found = 0;
 };
 
-/// Fills the memory that messages are sent from with words of 8 bytes. Each word encodes its place
-/// and its rank.
-void stamp_messages(std::span<std::byte> memory, int rank);
+/// Fills the memory that messages of `message_bytes` are sent from with words of 8 bytes. Each word
+/// encodes its place and the rank. Messages of up to 16 bytes, each at the next multiple of 8
+/// bytes, all have the words of the first one, because they contain no complete word that the two
+/// marks leave as it is, from which the place would follow.
+void stamp_messages(std::span<std::byte> memory, int rank, std::size_t message_bytes);
 
-/// Checks that the bytes between the first and last byte of a message are consecutive words of one
-/// stamped memory. The message must start at a multiple of 8 bytes there. Messages of up to 16
-/// bytes contain no complete word without these two bytes, and pass.
-std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message);
+/// Checks that the bytes between the first and last byte of a message are consecutive words of the
+/// memory that rank `from` stamped. The message must start at a multiple of 8 bytes there.
+std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message, int from);
 
 }  // namespace effio

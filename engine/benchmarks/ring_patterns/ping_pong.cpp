@@ -34,7 +34,7 @@ double PingPong::round_trips(int partner, bool client, std::int64_t bytes, std::
     const auto length = static_cast<std::size_t>(bytes);
     trips_ = 0;
     if (rank_) {
-        stamp_messages(send_.first(length), *rank_);
+        stamp_messages(send_.first(length), *rank_, length);
         std::fill_n(receive_.begin(), length, std::byte{0});
     }
     one(partner, client, length);
@@ -51,7 +51,7 @@ double PingPong::round_trips(int partner, bool client, std::int64_t bytes, std::
 }
 
 void PingPong::check_all(int partner, std::size_t bytes) {
-    const auto wrong = first_wrong_byte(receive_.first(bytes));
+    const auto wrong = first_wrong_byte(receive_.first(bytes), partner);
     if (!wrong) return;
     ++errors_;
     if (first_wrong_) return;

@@ -217,7 +217,7 @@ Runner::RingTimes Runner::time_ring(const Comm& ring, Exchange& exchange, const 
 /// timed; setting and checking the marks is inside.
 double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, std::int64_t bytes,
                           std::int64_t loops) {
-    if (verifies_all_) prepare_all(static_cast<std::size_t>(bytes));
+    if (verifies_all_) prepare_all(ring, static_cast<std::size_t>(bytes));
     ring.barrier();
     trips_ = 0;
     loop(ring, exchange, method, static_cast<std::size_t>(bytes));
@@ -233,9 +233,9 @@ double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, s
     return seconds;
 }
 
-void Runner::prepare_all(std::size_t bytes) {
+void Runner::prepare_all(const Comm& ring, std::size_t bytes) {
     for (std::size_t i = 0; i < 2; ++i) {
-        stamp_messages(send_.bytes().subspan(i * largest, bytes), session_.comm.rank());
+        stamp_messages(send_.bytes().subspan(i * largest, bytes), ring.rank(), bytes);
         const auto received = receive_.bytes().subspan(i * largest, bytes);
         std::fill(received.begin(), received.end(), std::byte{0});
     }
@@ -245,7 +245,8 @@ void Runner::check_all(const Comm& ring, Method method, std::size_t bytes) {
     const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
     const std::array<int, 2> from{previous, next};
     for (std::size_t i = 0; i < from.size(); ++i) {
-        const auto wrong = first_wrong_byte(receive_.bytes().subspan(i * largest, bytes));
+        const auto wrong =
+            first_wrong_byte(receive_.bytes().subspan(i * largest, bytes), from.at(i));
         if (!wrong) continue;
         note_wrong(method, bytes, from.at(i),
                    fmt::format(": byte {} is {:#04x}, expected {:#04x}", wrong->place, wrong->found,

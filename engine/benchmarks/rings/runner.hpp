@@ -42,7 +42,7 @@ class Runner {
                       std::int64_t loops);
     void loop(const Comm& ring, Exchange& exchange, Method method, std::size_t bytes);
     /// Before and after a timed series, untimed.
-    void prepare_all(std::size_t bytes);
+    void prepare_all(const Comm& ring, std::size_t bytes);
     void check_all(const Comm& ring, Method method, std::size_t bytes);
     void note_wrong(Method method, std::size_t bytes, int from, const std::string& what);
     void begin_step(std::string title);

@@ -40,6 +40,11 @@ struct Pass {
     /// How often a pass moves its bytes.
     int ways() const { return access == Access::modify ? 2 : 1; }
 };
+
+/// What comes after a pass, on the same files: nothing before they are removed, one that reads all
+/// of it, or one that writes it again.
+enum class NextPass { none, reads, writes };
+
 inline Pass write_pass(std::string name = "write") {
     return {Access::write, std::move(name)};
 }

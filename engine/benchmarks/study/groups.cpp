@@ -47,29 +47,25 @@ std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int 
     return groups;
 }
 
-std::vector<bool> overwritten_unread(std::span<const Cell> cells, const Cell& cell) {
-    // What comes after each pass, on the same files: nothing, a reader of it all, or another.
-    enum class Next { nothing, reader, writer };
-    Next next = Next::nothing;
-    std::vector<bool> unread;
+std::vector<NextPass> next_passes(std::span<const Cell> cells, const Cell& cell) {
+    NextPass next = NextPass::none;
+    std::vector<NextPass> all_next;
     for (std::size_t i = cells.size(); i-- > 0;) {
         const Cell& one = cells[i];
         if (one.file != cell.file) continue;
         const bool all = one.ranks >= cell.ranks && one.bytes_in_all() >= cell.bytes_in_all();
         for (std::size_t p = one.passes.size(); p-- > 0;) {
-            if (&one == &cell) {
-                unread.insert(unread.begin(), one.passes[p].writes() && next == Next::writer);
-            }
+            if (&one == &cell) all_next.insert(all_next.begin(), next);
             const bool reads_all = all && one.passes[p].access != Access::write;
             if (reads_all) {
-                next = Next::reader;
+                next = NextPass::reads;
             } else if (one.passes[p].writes()) {
-                next = Next::writer;
+                next = NextPass::writes;
             }
         }
         if (&one == &cell) break;
     }
-    return unread;
+    return all_next;
 }
 
 std::vector<FileSet> files_of(const std::vector<Group>& groups) {

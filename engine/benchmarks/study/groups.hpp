@@ -27,9 +27,8 @@ struct Group {
 /// `ranks` are those of the run.
 std::vector<Group> groups_of(std::span<const Cell> cells, const Ways& ways, int ranks);
 
-/// For each pass of a cell, one of `cells` that stand together: whether it writes what a later pass
-/// writes again before any has read it.
-std::vector<bool> overwritten_unread(std::span<const Cell> cells, const Cell& cell);
+/// For each pass of a cell, one of `cells` on the same files, what comes after it on what it wrote.
+std::vector<NextPass> next_passes(std::span<const Cell> cells, const Cell& cell);
 
 /// All of them, each name once: files of one name replace each other.
 std::vector<FileSet> files_of(const std::vector<Group>& groups);

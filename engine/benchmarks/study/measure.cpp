@@ -85,21 +85,37 @@ std::vector<PassResult> Measure::run() {
         if (payload_.is_stamped() && one.pass.access == Access::read) {
             // Opening a file again is collective over its ranks.
             if (crew_.comm.min(payload_.keeps(bytes_read()) ? 1 : 0) == 1) continue;
-            if (visit_.cell.items) {
-                check_items_again(one);
-            } else if (visit_.cell.streams) {
-                check_streams_again(one);
-            } else {
-                check_again(one);
-            }
+            read_again(one);
         } else if (one.pass.access == Access::modify && last) {
             check_again(one);
+        } else if (last && one.pass.access == Access::write && is_never_read()) {
+            read_again(one);
         }
     }
     if (fine && visit_.cell.unlinks) unlink(done.back());
     std::vector<PassResult> results;
     for (auto& one : done) results.push_back(sum_up(one));
     return results;
+}
+
+NextPass Measure::next_after(std::size_t pass) const {
+    return pass < visit_.next.size() ? visit_.next[pass] : NextPass::reads;
+}
+
+/// What the last pass wrote is removed, and nothing reads it before.
+bool Measure::is_never_read() const {
+    return next_after(visit_.cell.passes.size() - 1) == NextPass::none && !visit_.cell.arrays &&
+           !visit_.cell.is_peak && !stage_.options.storage.keep;
+}
+
+void Measure::read_again(Done& done) {
+    if (visit_.cell.items) {
+        check_items_again(done);
+    } else if (visit_.cell.streams) {
+        check_streams_again(done);
+    } else {
+        check_again(done);
+    }
 }
 
 bool Measure::passes(std::vector<Done>& done) {
@@ -109,7 +125,7 @@ bool Measure::passes(std::vector<Done>& done) {
         done.back().pass = all[i];
         if (!pass(done.back(), i == 0, i + 1 == all.size())) return false;
         if (done.back().moved.interrupted) return false;
-        if (i < visit_.overwritten_unread.size() && visit_.overwritten_unread[i] && verifies()) {
+        if (all[i].writes() && next_after(i) == NextPass::writes && verifies()) {
             check_before_it_is_overwritten(done.back());
             if (agreed_.failed() || agreed_.interrupted) return false;
         }
@@ -220,16 +236,18 @@ bool Measure::pass(Done& done, bool first, bool last) {
     if (const auto* totals = mover_->array_totals()) done.totals = *totals;
     // Parts that were measured for each file are not part of the transfer.
     done.seen.seconds = divided(std::move(done.seen.seconds), "transfer", done.moved.parts);
-    const bool fine = done.seen.fine;
+    // What a signal cut short is neither as long as its files should be nor as memory should be.
+    done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
+    const bool whole = done.seen.fine && !done.moved.interrupted;
 
     Outcome mine;
-    if (fine && writing && last) {
+    if (whole && writing && last) {
         if (auto sized = check_size(done); !sized) {
             mine.fail(session().signed_error(std::move(sized.error())));
         }
     }
     const bool reads = done.pass.access != Access::write;
-    if (fine && reads && verifies()) {
+    if (whole && reads && verifies()) {
         if (payload_.is_stamped()) {
             check_kept(done);
         } else {
@@ -238,7 +256,6 @@ bool Measure::pass(Done& done, bool first, bool last) {
     }
     save_calls(done);
     agreed_ = done.seen.agreed;
-    done.moved.interrupted = crew_.comm.max(done.moved.interrupted ? 1 : 0) != 0;
     if (!agreed_.failed()) {
         mine.interrupted = agreed_.interrupted || done.moved.interrupted;
         agreed_ = agree(session(), crew_.comm, mine);

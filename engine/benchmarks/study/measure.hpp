@@ -92,12 +92,11 @@ struct Visit {
     const Cell& cell;
     const FileSet& files;
     std::int64_t repetition = 0;
-    bool create = false;           ///< the files are new
-    std::uint64_t generation = 0;  ///< of what stands in the files, before the first pass
-    std::uint64_t data_run = 0;    ///< see Payload::seed_of
-    /// By pass: it writes what is written again before anything reads it.
-    std::vector<bool> overwritten_unread = {};
-    bool foreign = false;  ///< this run does not write the files
+    bool create = false;              ///< the files are new
+    std::uint64_t generation = 0;     ///< of what stands in the files, before the first pass
+    std::uint64_t data_run = 0;       ///< see Payload::seed_of
+    std::vector<NextPass> next = {};  ///< by pass; without: one that reads
+    bool foreign = false;             ///< this run does not write the files
 };
 
 /// Collective over the crew. Wrong data are among a result's errors and do not make it invalid; any
@@ -126,6 +125,9 @@ class Measure {
     Status check_size(Done& done) const;
     void check_memory(Done& done);
     void check_kept(Done& done);
+    NextPass next_after(std::size_t pass) const;
+    bool is_never_read() const;
+    void read_again(Done& done);
     void check_before_it_is_overwritten(Done& done);
     std::int64_t bytes_read() const { return visit_.cell.bytes_read(owner_); }
     void check_again(Done& done);

@@ -78,7 +78,7 @@ std::string PassResult::checked() const {
     if (!verifies) return "nothing";
     if (not_verifiable > 0) return "nothing: overwritten before anything read it";
     if (pass.access == Access::write) {
-        return second_reads > 0 ? "every byte, read back before it was overwritten"
+        return second_reads > 0 ? "every byte of a second read"
                                 : "nothing in this pass: what reads the files later is checked";
     }
     const std::int64_t one_way = data_bytes / pass.ways();

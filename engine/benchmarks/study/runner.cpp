@@ -162,7 +162,7 @@ class Runner {
                               cell.writes() && generation == 0,
                               generation,
                               data_run,
-                              overwritten_unread(group.cells, cell),
+                              next_passes(group.cells, cell),
                               !group.writes};
             if (cell.settle > 0) wait_as_asked(session_, cell.settle);
             if (!go_on()) return false;

@@ -134,13 +134,13 @@ TEST(StudyGroups, a_write_that_is_written_again_before_any_read_is_known) {
     cells[1].passes = {read_pass()};
     cells[2].passes = {write_pass()};
     cells[3].passes = {modify_pass()};
-    using Unread = std::vector<bool>;
-    EXPECT_EQ(overwritten_unread(cells, cells[0]), (Unread{true, false}));
-    EXPECT_EQ(overwritten_unread(cells, cells[1]), (Unread{false}));
-    EXPECT_EQ(overwritten_unread(cells, cells[2]), (Unread{false}));
-    EXPECT_EQ(overwritten_unread(cells, cells[3]), (Unread{false}));
+    using Next = std::vector<NextPass>;
+    EXPECT_EQ(next_passes(cells, cells[0]), (Next{NextPass::writes, NextPass::reads}));
+    EXPECT_EQ(next_passes(cells, cells[1]), Next{NextPass::writes});
+    EXPECT_EQ(next_passes(cells, cells[2]), Next{NextPass::reads});
+    EXPECT_EQ(next_passes(cells, cells[3]), Next{NextPass::none});
     cells[1].file = "other";
-    EXPECT_EQ(overwritten_unread(cells, cells[0]), (Unread{true, true}));
+    EXPECT_EQ(next_passes(cells, cells[0]), (Next{NextPass::writes, NextPass::writes}));
 }
 
 }  // namespace
