@@ -266,6 +266,9 @@ def test_the_nights_of_a_campaign_that_measures_anew_are_one_trend(
     assert change["night"] == "2026-01-05"
     assert change["after"] / change["before"] == pytest.approx(0.8, rel=0.03)
     assert all(n["low95"] < n["mean"] < n["high95"] for n in value["nights"])
+    misspelled = effio.call("trend", "nigthly")
+    assert misspelled.returncode == 2
+    assert "no campaign 'nigthly' in effio-runs; did you mean 'nightly'?" in misspelled.stderr
     # The campaign's own page is that of its newest call.
     done = effio.call("report", "nightly", "--output", "page.html")
     assert done.returncode == 0, done.stderr

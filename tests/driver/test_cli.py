@@ -75,6 +75,10 @@ def test_runs(kept: Effio) -> None:
         (SECOND, "done"),
         ("20260303T000000Z-b-eff-io", "planned"),
     ]
+    # The number of the text "300.0 MB/s", for programs.
+    first = json.loads(kept.call("runs", "--json").stdout.splitlines()[0])
+    assert (first["value"], first["number"], first["unit"]) == ("300.0 MB/s", 300e6, "B/s")
+    assert (rows[1]["number"], rows[1]["unit"]) == (None, "")
 
 
 def test_no_runs_yet(effio: Effio) -> None:

@@ -12,7 +12,14 @@ from effio.cli.complete import complete_known_campaign, complete_tag
 from effio.cli.kept import opened_index
 from effio.cli.tables import in_pipe, table_format, write_tables
 from effio.cli.terminal import Terminal
-from effio.report.listing import NUMBER, axes_of, axes_text, grouped, verdict_of
+from effio.report.listing import (
+    NUMBER,
+    axes_of,
+    axes_text,
+    grouped,
+    number_of,
+    verdict_of,
+)
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store.index import Line
@@ -82,16 +89,24 @@ def _points(lines: Sequence[Line], ids: ShortIds) -> Table:
     return Table(columns, [cells(line) for line in grouped(lines)])
 
 
-def _records(lines: Sequence[Line], ids: ShortIds) -> Table:
-    """Table for a pipe and other programs: always the same columns."""
-    names = (
+def _records(lines: Sequence[Line], ids: ShortIds, for_programs: bool) -> Table:
+    """Table for a pipe and other programs: always the same columns. `for_programs`: also the
+    headline's number in its base unit."""
+    names = [
         "id", "run", "campaign", "step", "repetition", "axes", "benchmark", "state", "start",
         "took", "ranks", "headline", "value", "interval", "verdict", "where", "options", "tags",
-        "note",
-    )  # fmt: skip
+        "note", *(["number", "unit"] if for_programs else []),
+    ]  # fmt: skip
 
     def cells(line: Line) -> list[Cell]:
-        made = {"id": ids.of(line["run"]), "axes": axes_text(line), "verdict": verdict_of(line)}
+        number, unit = number_of(line)
+        made: dict[str, Cell] = {
+            "id": ids.of(line["run"]),
+            "axes": axes_text(line),
+            "verdict": verdict_of(line),
+            "number": number,
+            "unit": unit,
+        }
         return [made.get(name, line.get(name, "")) for name in names]
 
     rows = [cells(line) for line in lines]
@@ -100,7 +115,9 @@ def _records(lines: Sequence[Line], ids: ShortIds) -> Table:
 
 def _json(line: Line, ids: ShortIds) -> str:
     shown = {name: value for name, value in line.items() if name != NUMBER}
-    return json.dumps({"id": ids.of(line["run"]), **shown, "axes": axes_of(line)})
+    number, unit = number_of(line)
+    of_number = {"number": number, "unit": unit}
+    return json.dumps({"id": ids.of(line["run"]), **shown, "axes": axes_of(line), **of_number})
 
 
 @click.command("runs")
@@ -136,4 +153,8 @@ def command(
         click.echo(f"no runs in {index.store.root}; start one: effio run b-eff-io", err=True)
         return
     on_terminal = form is Form.TEXT and not in_pipe(Terminal())
-    write_tables([(_points if on_terminal else _records)(lines, ids)], form)
+    if on_terminal:
+        write_tables([_points(lines, ids)], form)
+        return
+    for_programs = form in (Form.CSV, Form.TSV)
+    write_tables([_records(lines, ids, for_programs)], form)

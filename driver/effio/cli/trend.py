@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from effio.campaign.state import series_name
 from effio.cli.complete import complete_sides
 from effio.cli.figures import figure_options, wanted_figures
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.cli.streams import say
 from effio.cli.tables import table_format, write_tables
+from effio.config.toml_file import nearest
 from effio.errors import EffioError, ExitCode
 from effio.judge import gather
 from effio.judge.samples import Judged
@@ -33,8 +36,21 @@ def _runs(words: tuple[str, ...], store: Store) -> list[Judged]:
         for campaign in campaigns:
             found |= {run.path: run for run in runs_of(store.folders(), campaign, every=True)}
         if not campaigns:
-            found |= {run.path: run for run in gather.judged([word], store, say)}
+            found |= {run.path: run for run in _of_no_campaign(word, store, names)}
     return sorted(found.values(), key=lambda run: (run.result.run.started, run.name))
+
+
+def _of_no_campaign(word: str, store: Store, names: Sequence[str]) -> list[Judged]:
+    try:
+        return gather.judged([word], store, say)
+    except EffioError as error:
+        if error.code != ExitCode.USAGE or "/" in word or ":" in word:
+            raise
+        series = sorted({series_name(name) for name in names})
+        raise EffioError(
+            f"no campaign '{word}' in {store.root}{nearest(word, series)}",
+            hint="effio runs lists the runs of each campaign",
+        ) from None
 
 
 @click.command("trend")

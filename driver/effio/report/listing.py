@@ -58,6 +58,14 @@ def verdict_of(line: Mapping[str, str]) -> str:
     return ", ".join(part for part in (valid, line["mark"]) if part)
 
 
+def number_of(line: Mapping[str, str]) -> tuple[float | None, str]:
+    """The headline's number in its base unit, and that unit."""
+    if not line[NUMBER]:
+        return None, ""
+    _, unit, value, *_ = json.loads(line[NUMBER])
+    return value, "" if value is None else str(unit)
+
+
 def grouped(lines: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
     """Sorted by campaign; the newest run and its campaign come last."""
     newest = {line["campaign"]: i for i, line in enumerate(lines)}
