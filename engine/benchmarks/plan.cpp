@@ -34,7 +34,7 @@ Load side_by_side(const Load& a, const Load& b, double seconds) {
 }
 
 std::string range_text(double least, double expected, double most, std::string (*text)(double)) {
-    const std::string middle = text(expected);
+    std::string middle = text(expected);
     if (text(least) == middle && text(most) == middle) return middle;
     return fmt::format("{} ({} to {})", middle, text(least), text(most));
 }

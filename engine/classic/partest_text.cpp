@@ -12,7 +12,10 @@
 namespace effio {
 namespace {
 
-const std::string rule = fmt::format("{:-<90}\n", "");
+/// A line of 90 dashes.
+constexpr std::string_view rule =
+    "---------------------------------------------"
+    "---------------------------------------------\n";
 constexpr auto mebi = static_cast<double>(MiB);
 constexpr const char* program = "SION parallel file I/O benchmark 'partest'";
 
@@ -54,7 +57,7 @@ std::string communicators(int tasks) {
             "of {:4d} vm\n",
             task, task, tasks, -2, -2, -2, -2);
     }
-    return out + rule;
+    return out.append(rule);
 }
 
 double seconds_of(const std::vector<Named>& list, std::string_view name) {
@@ -105,7 +108,7 @@ class PassText {
             for (const Set& set : tasks) out += (this->*line)(set);
         }
         for (const Set& set : sets_of_files()) out += group(set);
-        return out + rule + group(in_all()) + rule;
+        return out.append(rule).append(group(in_all())).append(rule);
     }
 
     /// With -T 2 the original prints two lines of an older form.
@@ -127,7 +130,7 @@ class PassText {
             "bw={:10.4f} MB/s {} 1 files\n",
             result_.longest("open"), result_.longest("close"), verb, megabytes, access, seconds,
             seconds > 0 ? megabytes / seconds : 0, reads_ ? "from" : "to");
-        return out + rule;
+        return out.append(rule);
     }
 
   private:

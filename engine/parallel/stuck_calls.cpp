@@ -57,16 +57,18 @@ Json distinct_calls(std::vector<StuckCall> calls) {
     Json all = Json::array();
     while (!calls.empty()) {
         const StuckCall first = calls.front();
-        const auto others = std::stable_partition(
-            calls.begin(), calls.end(),
-            [&](const StuckCall& call) { return is_same_place(call, first); });
+        std::vector<StuckCall> others;
         Json ranks = Json::array();
         std::vector<std::string> hosts;
         double longest = 0;
-        for (auto call = calls.begin(); call != others; ++call) {
-            ranks.push_back(call->rank);
-            hosts.push_back(call->host);
-            longest = std::max(longest, call->silent_seconds);
+        for (auto& call : calls) {
+            if (!is_same_place(call, first)) {
+                others.push_back(std::move(call));
+                continue;
+            }
+            ranks.push_back(call.rank);
+            hosts.push_back(std::move(call.host));
+            longest = std::max(longest, call.silent_seconds);
         }
         std::sort(hosts.begin(), hosts.end());
         hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
@@ -76,7 +78,7 @@ Json distinct_calls(std::vector<StuckCall> calls) {
                            {"ranks", std::move(ranks)},
                            {"hosts", hosts},
                            {"silent_seconds", longest}});
-        calls.erase(calls.begin(), others);
+        calls = std::move(others);
     }
     return all;
 }

@@ -64,7 +64,10 @@ FOREIGN = {
     "--no-requeue": "sbatch",
     "--password": "any program; an example of what is masked",
     "--module": "the original ior",
-    "--chunksize": "beegfs-ctl",
+    "--collmsa": "the original partest",
+    "--bgionode": "the original partest",
+    "--bgtaskperionode": "the original partest",
+    "--bgtasksort": "the original partest",
     "--storagepoolid": "beegfs-ctl",
 }
 

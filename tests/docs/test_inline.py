@@ -142,6 +142,7 @@ def test_an_option_that_a_page_names_exists(
     classic = any_engine.alone(["classic-names"], tmp_path).stdout.split()
     for words in (
         ["sion", "split", "--help"],
+        ["sion", "cat", "--help"],
         ["together", "--help"],
         *(["classic", n, "-h"] for n in classic),
     ):

@@ -144,7 +144,8 @@ def test_what_a_file_system_cannot_have(kind: str, why: str) -> None:
     assert why in error.value.message
 
 
-def test_a_campaign_measures_each_layout(effio: Effio) -> None:
+def test_a_campaign_measures_each_layout(with_engine: Effio) -> None:
+    effio = with_engine
     for name in ("wide", "narrow"):
         (effio.cwd / name).mkdir()
     block = '[step.options]\nblock = "64KiB"\ntransfer = "64KiB"\n'
@@ -155,7 +156,8 @@ def test_a_campaign_measures_each_layout(effio: Effio) -> None:
     assert sorted(measured) == [("dir=narrow", "--dir=narrow"), ("dir=wide", "--dir=wide")]
 
 
-def test_faults_of_a_campaigns_layouts_have_their_place(effio: Effio) -> None:
+def test_faults_of_a_campaigns_layouts_have_their_place(with_engine: Effio) -> None:
+    effio = with_engine
     write_campaign(effio, f'{STEP}{NULL}[step.sweep]\nlayout = ["servrs=4"]\n')
     done = effio.call("check", "s.toml")
     assert done.returncode == 2

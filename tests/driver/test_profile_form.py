@@ -212,5 +212,6 @@ def test_the_questions_are_asked_on_the_terminal(
 def test_no_answers_any_more(effio: Effio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("code\n8\n"))
     done = effio.call("profile", "--save", "f.toml")
-    assert done.returncode == 4
+    assert done.returncode == 2
+    assert "effio profile --blank prints an empty form" in done.stderr
     assert not (effio.cwd / "f.toml").exists()

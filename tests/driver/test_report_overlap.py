@@ -99,7 +99,7 @@ def _curves(report: Report, identity: str) -> Figure:
 def test_the_headline_is_what_hides_at_best(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert headline.value == 1.0
-    assert headline.interval == "± 0.0100 (95 %)"
+    assert headline.interval == "± 0.01000 (95 %)"
     assert "write of 1 MiB by uring, beside compute work" in headline.context
 
 

@@ -106,6 +106,7 @@ def test_a_file_that_was_cut_short(mpi: Engine, backend: str, tmp_path: Path, da
     refused(
         restart(mpi, backend, tmp_path, data),
         checkpoint,
+        "truncated file",
         "the file is too short",
         "the file ends after",
     )

@@ -86,7 +86,7 @@ def test_a_command_that_fails_on_one_rank_ends_the_run(
     assert run.code == 3, run
     reason = reason_of(run)
     assert f"run the command: '{command}' ended with exit code 7 (rank 1 on " in reason
-    assert reason.startswith("1 errors")
+    assert reason.startswith("1 error, ")
     done = {"Tree creation": 1, "File creation": 6}
     if when == "after":
         done["File stat"] = 6

@@ -276,7 +276,7 @@ def test_a_kernel_that_forbids_io_uring(any_engine: Engine, tmp_path: Path, data
         (["--poll", "-1"], "--poll"),
         (["--repetitions", "0"], "--repetitions"),
         (["--until-ci", "5%", "--repetitions", "2"], "and must be at least 10"),
-        (["--backend-options", "speed=1"], "takes no settings"),
+        (["--backend-options", "speed=1"], "unknown option --speed"),
         (["--transfer", "1TiB", "--repetitions", "1000000"], "larger than 8 EiB"),
     ],
 )

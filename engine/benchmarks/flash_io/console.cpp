@@ -27,7 +27,7 @@ constexpr const char* restarted = "restart";
 /// Of several with their range, and from five on with half of the 95 % interval of the mean.
 std::string mean_in_words(const std::vector<double>& rates) {
     const Samples samples = samples_of(rates);
-    const std::string mean = format_rate(samples.mean());
+    std::string mean = format_rate(samples.mean());
     if (rates.size() < 2) return mean;
     const auto half = half_width_of(rates);
     return fmt::format("{}{} on average{}, {} to {}", mean, half ? " ± " + format_rate(*half) : "",

@@ -56,11 +56,17 @@ std::optional<double> Comparison::overhead(const Series& of) const {
 }
 
 const Series* Comparison::fastest_write() const {
+    const auto on_storage = [](const Series& s) {
+        return s.mean->flushed || s.mean->whereabouts() == Whereabouts::device;
+    };
     const Series* best = nullptr;
     for (const Series& s : series_) {
-        if (s.write &&
-            (best == nullptr || s.mean->synced_rates.mean() > best->mean->synced_rates.mean()))
-            best = &s;
+        if (!s.write) continue;
+        const bool better =
+            best == nullptr || (on_storage(s) == on_storage(*best)
+                                    ? s.mean->synced_rates.mean() > best->mean->synced_rates.mean()
+                                    : on_storage(s));
+        if (better) best = &s;
     }
     return best;
 }

@@ -55,7 +55,8 @@ class Comparison {
     /// Time of a library over that of the base, minus one: 0.2 = 20 % longer. Nothing where one of
     /// them was not measured.
     std::optional<double> overhead(const Series& of) const;
-    /// The series of writing with the highest rate, until on storage where files were flushed.
+    /// The series of writing with the highest rate, until on storage where files were flushed; of
+    /// those whose bytes reached storage, if there are any.
     const Series* fastest_write() const;
     /// Empty if fewer than five repetitions measured both, because they have no interval.
     std::optional<Gain> hint_gain(const Series& of) const;

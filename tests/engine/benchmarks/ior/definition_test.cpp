@@ -121,9 +121,9 @@ TEST(IorData, at_random_places_words_are_those_of_the_task_whose_block_it_is) {
     // Blocks of 32 bytes: 0 and 3 are worker 0's, 4 is worker 1's.
     EXPECT_EQ(first(16), (std::vector<std::uint64_t>{10, 11}));
     EXPECT_EQ(first(32), (std::vector<std::uint64_t>{0x1'0000'000a, 0x1'0000'000b}));
-    EXPECT_EQ(first(4 * 32), (std::vector<std::uint64_t>{0x1'0000'000a, 0x1'0000'000b}));
-    EXPECT_EQ(first(5 * 32 + 16), (std::vector<std::uint64_t>{0x2'0000'000a, 0x2'0000'000b}));
-    EXPECT_EQ(first(3 * 32), (std::vector<std::uint64_t>{10, 11}));
+    EXPECT_EQ(first(128), (std::vector<std::uint64_t>{0x1'0000'000a, 0x1'0000'000b}));
+    EXPECT_EQ(first(176), (std::vector<std::uint64_t>{0x2'0000'000a, 0x2'0000'000b}));
+    EXPECT_EQ(first(96), (std::vector<std::uint64_t>{10, 11}));
     source.kind = DataKind::offset;
     Data offsets(source, 16);
     EXPECT_EQ(words(offsets.at(32, 16)),

@@ -215,6 +215,26 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     EXPECT_TRUE(all.fastest_write()->mean->flushed);
 }
 
+TEST(Libraries, the_fastest_write_is_one_whose_bytes_reached_storage_if_there_is_one) {
+    study::Cell cells[2];
+    std::vector<study::Mean> means(2);
+    for (const std::size_t i : {0U, 1U}) {
+        cells[i].axes = {study::word_axis("library", i == 0 ? "posix" : "hdf5"),
+                         study::word_axis("hints", "none"), study::count_axis("edge", 96),
+                         study::count_axis("processes", 4)};
+        means[i].cell = &cells[i];
+        means[i].pass = study::write_pass();
+        for (Samples* rates : {&means[i].rates, &means[i].synced_rates}) {
+            rates->add(i == 0 ? 900 : 100);
+        }
+    }
+    EXPECT_EQ(Comparison(means).fastest_write()->point.library, "posix");
+    means[1].seen_bytes = means[1].storage_bytes = 1000;
+    EXPECT_EQ(Comparison(means).fastest_write()->point.library, "hdf5");
+    means[0].flushed = true;
+    EXPECT_EQ(Comparison(means).fastest_write()->point.library, "posix");
+}
+
 TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
     Told told;
     const Point hinted{"hdf5", "largeblock", 96, 4};
