@@ -122,8 +122,11 @@ def test_containers_with_keys(any_engine: Engine, tmp_path: Path, order: str) ->
     # A length that goes beyond the stream, in the third record: at byte 34 of the stream.
     streams[0] = streams[0][:-1]
     Writer([sizes[0] - 1, 0], [512, 512], order=order, content=streams, keys=51).write(path)
-    for words in (["check", path], ["ls", path], ["split", path, tmp_path / "again."]):
-        run = any_engine.alone(["sion", *words], tmp_path)
+    commands: list[list[object]] = [
+        ["check", path], ["ls", path], ["split", path, tmp_path / "again."],
+    ]  # fmt: skip
+    for command in commands:
+        run = any_engine.alone(["sion", *command], tmp_path)
         assert run.code == 1, run
         said = "the record at byte 34 of the stream of rank 0 has a value of 768 B"
         assert said in run.stdout + run.stderr, run
