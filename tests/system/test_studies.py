@@ -267,7 +267,9 @@ def test_ssca3_in_virtual_time_is_the_closed_formula(
             assert m["seconds"]["total"]["max"] == pytest.approx(seconds[pattern, access])
             assert (m["bytes"], m["operations"]) == (files * size, files * calls)
             assert m["detail"]["files"] == files
-            assert m["verified_bytes"] == (files * size if access == "read" else 0)
+            # Not all images are read, and no detections: what was written is read back.
+            compared = access == "read" or pattern in ("images", "detections")
+            assert m["verified_bytes"] == (files * size if compared else 0)
             figure = run.result.figure(
                 "files_per_second", pattern=pattern, access=access, request_bytes=request
             )
