@@ -8,6 +8,14 @@ from typing import Any
 from effio.profile.model import Activity, Profile
 
 MIB = 1 << 20
+HEAD = 'application = "code"\nranks = 8\nseconds = "1h"\n'
+ACTIVITY = """[[activity]]
+name = "out"
+access = "write"
+library = "posix"
+files = "shared"
+bytes = "16MiB"
+"""
 
 
 def activity(**more: Any) -> Activity:

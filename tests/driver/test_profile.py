@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from driver.conftest import Effio
-from driver.profiles import MIB
+from driver.profiles import ACTIVITY, HEAD, MIB
 from driver.profiles import activity as _activity
 from driver.profiles import profile as _profile
 from effio.campaign.file import Campaign
@@ -22,15 +22,6 @@ from effio.profile.campaign import Imitated, campaign_table, campaign_text
 from effio.profile.model import Names
 from effio.profile.steps import Imitation, imitate, not_imitated
 from engines import Engine
-
-HEAD = 'application = "code"\nranks = 8\nseconds = "1h"\n'
-ACTIVITY = """[[activity]]
-name = "out"
-access = "write"
-library = "posix"
-files = "shared"
-bytes = "16MiB"
-"""
 
 
 def _step(**more: Any) -> Imitation:

@@ -11,22 +11,13 @@ from typing import Any
 import pytest
 
 from driver.conftest import Effio
-from driver.profiles import MIB
+from driver.profiles import ACTIVITY, HEAD, MIB
 from driver.profiles import activity as _activity
 from driver.profiles import profile as _profile
 from effio.errors import EffioError
 from effio.profile import form
 from effio.profile.model import Activity, Names, Phase, Profile
 from effio.profile.questions import AnswerError, answer, questions
-
-HEAD = 'application = "code"\nranks = 8\nseconds = "1h"\n'
-ACTIVITY = """[[activity]]
-name = "out"
-access = "write"
-library = "posix"
-files = "shared"
-bytes = "16MiB"
-"""
 
 
 def test_the_blank_form_filled_in_is_read_back(tmp_path: Path) -> None:

@@ -89,6 +89,14 @@ def mounted(kind: str, directory: Path, device: bool = False) -> Iterator[Mounte
         yield made
 
 
+@pytest.fixture
+def openmpi(any_engine: Engine) -> Engine:
+    """Its launcher is the one that starts ranks in a network namespace here."""
+    if not any_engine.is_openmpi:
+        pytest.skip("only Open MPI is started in a network namespace here")
+    return any_engine
+
+
 @pytest.fixture(scope="module", params=KINDS)
 def _each(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -156,20 +156,18 @@ def _clean(made: Mounted, engine: Engine, cwd: Path) -> str:
 def test_each_benchmark_loses_a_server(
     kind: str,
     how: str,
-    any_engine: Engine,
+    openmpi: Engine,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    if not any_engine.is_openmpi:
-        pytest.skip("only Open MPI is started in a network namespace here")
     faults = []
     with mounted(kind, tmp_path_factory.mktemp("lose")) as made:
         for number, (name, words) in enumerate(RUNS.items()):
             cwd = tmp_path / str(number)
             cwd.mkdir()
-            ended = _lose(words, how, any_engine, made, cwd)
+            ended = _lose(words, how, openmpi, made, cwd)
             BACK[how](made)
-            ended.fault = ended.fault or _clean(made, any_engine, cwd)
+            ended.fault = ended.fault or _clean(made, openmpi, cwd)
             line = f"{kind}, {how}, {name}: {ended}"
             if path := os.environ.get("EFFIO_TEST_TABLE"):
                 with Path(path).open("a") as file:

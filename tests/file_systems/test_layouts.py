@@ -52,17 +52,15 @@ def _copies(client: Client, file: Path) -> int:
 
 
 def test_classes_and_copies_of_a_moosefs(
-    any_engine: Engine, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    openmpi: Engine, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    if not any_engine.is_openmpi:
-        pytest.skip("only Open MPI is started in a network namespace here")
     try:
         with moosefs(tmp_path_factory.mktemp("layouts"), clients=1) as cluster:
             (client,) = cluster.clients
             place = client.mount_point
             run(*client.enter(), "mfsscadmin", place, "create", "-K", "*,*,*", "three")
             _campaign(tmp_path, ["default", "copies=1", "class=three"])
-            layouts = _measured(client, any_engine, tmp_path, place)
+            layouts = _measured(client, openmpi, tmp_path, place)
             copies = {
                 name: _copies(client, place / name / "ior.00000000")
                 for name in (".", "effio-layout-copies-1", "effio-layout-class-three")
@@ -74,11 +72,9 @@ def test_classes_and_copies_of_a_moosefs(
 
 
 def test_volumes_of_a_gluster(
-    any_engine: Engine, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    openmpi: Engine, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """A layout belongs to a volume: two of them are two directories."""
-    if not any_engine.is_openmpi:
-        pytest.skip("only Open MPI is started in a network namespace here")
     try:
         with gluster(tmp_path_factory.mktemp("layouts"), "distributed", clients=1) as cluster:
             (client,) = cluster.clients
@@ -98,7 +94,7 @@ def test_volumes_of_a_gluster(
             )  # fmt: skip
             try:
                 _campaign(tmp_path, ["default", f"dir={coded.mount_point}"])
-                layouts = _measured(client, any_engine, tmp_path, client.mount_point)
+                layouts = _measured(client, openmpi, tmp_path, client.mount_point)
                 kept = {
                     name: sum((disk / name / "ior.00000000").exists() for disk in cluster.disks)
                     for name in ("data", "coded")

@@ -22,12 +22,10 @@ FILES = 8
 
 
 def test_the_report_names_a_slow_server(
-    any_engine: Engine,
+    openmpi: Engine,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    if not any_engine.is_openmpi:
-        pytest.skip("only Open MPI is started in a network namespace here")
     with mounted("distributed", tmp_path_factory.mktemp("slow")) as made:
         cluster = made.cluster
         words = "run ior --files per-process --phases write --block 4MiB --transfer 1MiB"
@@ -37,7 +35,7 @@ def test_the_report_names_a_slow_server(
         # in the queue: each open asks all servers.
         slow = ("tbf", "rate", "10mbit", "burst", "4kb", "limit", "128kb")
         with cluster.network.shaped(cluster.servers[2], *slow, towards=True):
-            done = effio_on(cluster.clients[0], any_engine, tmp_path, *words.split())
+            done = effio_on(cluster.clients[0], openmpi, tmp_path, *words.split())
         assert done.returncode == 0, done.stderr
     (folder,) = Store(tmp_path / "effio-runs").folders()
     result = folder.told()

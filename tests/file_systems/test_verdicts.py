@@ -86,12 +86,10 @@ def _add(tally: Tally, words: str, m: Measurement, truth: Truth | None, copies: 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_verdict_is_wrong(
     kind: str,
-    any_engine: Engine,
+    openmpi: Engine,
     tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    if not any_engine.is_openmpi:
-        pytest.skip("only Open MPI is started in a network namespace here")
     of_benchmarks: dict[str, Tally] = {}
     with mounted(kind, tmp_path_factory.mktemp("verdicts"), device=True) as file_system:
         for number, words in enumerate(RUNS):
@@ -99,7 +97,7 @@ def test_no_verdict_is_wrong(
             cwd.mkdir()
             with Servers(file_system.cluster, cwd / "effio-runs") as servers:
                 done = effio_on(
-                    file_system.cluster.clients[0], any_engine, cwd, "run", *words.split(),
+                    file_system.cluster.clients[0], openmpi, cwd, "run", *words.split(),
                     "--ranks", "2", "--no-report", "--quiet", "--dir", file_system.places[0],
                     timeout=500,
                 )  # fmt: skip

@@ -25,8 +25,9 @@ class Range:
     most: float
 
 
-def expected(told: Range | None) -> float | None:
-    return None if told is None else told.expected
+def expected(planned: Range | None) -> float | None:
+    """The number at the assumed rate; None where the plan does not state it."""
+    return None if planned is None else planned.expected
 
 
 @dataclass(frozen=True)
@@ -47,23 +48,23 @@ class Planned:
     plan: Mapping[str, object] = field(default_factory=dict)
 
 
-def _members(told: object, name: str) -> Mapping[str, object]:
-    found = told.get(name) if isinstance(told, dict) else None
+def _members(parent: object, name: str) -> Mapping[str, object]:
+    found = parent.get(name) if isinstance(parent, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def _range(told: object, name: str) -> Range | None:
-    members = _members(told, name)
+def _range(estimate: object, name: str) -> Range | None:
+    members = _members(estimate, name)
     values = [as_number(members.get(n)) for n in ("least", "expected", "most")]
     known = [v for v in values if v is not None]
     return Range(*known) if len(known) == len(values) else None
 
 
 def _of(point: Point, repetitions: int, plan: object) -> Planned:
-    told: Mapping[str, object] = plan if isinstance(plan, dict) else {}
-    estimate = _members(told, "estimate")
+    members: Mapping[str, object] = plan if isinstance(plan, dict) else {}
+    estimate = _members(members, "estimate")
     seconds = _range(estimate, "seconds")
-    scheduled = as_number(told.get("scheduled_seconds"))
+    scheduled = as_number(members.get("scheduled_seconds"))
     if seconds is not None and scheduled is not None:
         longest = max(scheduled, seconds.expected)
         seconds = Range(seconds.least, longest, max(longest, seconds.most))
@@ -77,7 +78,7 @@ def _of(point: Point, repetitions: int, plan: object) -> Planned:
         seconds,
         str(estimate.get("assumes", "")),
         point.options.get("keep") not in (None, False),
-        told,
+        members,
     )
 
 
@@ -99,10 +100,10 @@ def plan(
         takes = info is not None and option_of(info, "plan-rate") is not None
         words = [point.step.benchmark, *point.words(plan=True), *(more if takes else [])]
         try:
-            told = engine.check(words, point.ranks.total, point.ranks.per_node)
+            found = engine.check(words, point.ranks.total, point.ranks.per_node)
         except EffioError as error:
             raise EffioError(f"{point.title}: {error.message}", error.code, error.hint) from None
-        return _of(point, repetitions, told)
+        return _of(point, repetitions, found)
 
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         return list(pool.map(one, points))

@@ -131,7 +131,7 @@ def campaign_command(engine: Engine, name: str, path: Path) -> click.Command:
         name,
         params=params,
         callback=lambda **values: _run(engine, path, values),
-        help=f"{campaign.title}: {campaign.purpose}.\n\nRunning it again does what is not done.",
+        help=f"{campaign.title}: {campaign.purpose}.\n\nRun it again to run the remaining points.",
         short_help=campaign.purpose,
     )
 

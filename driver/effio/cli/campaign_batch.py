@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A campaign in one job of a batch system: an allocation for all of its points. The job calls effio
-itself, so that it is resumed as any other: submitted again, it does what is not done."""
+itself, so that submitting it again resumes it like any other campaign."""
 
 from __future__ import annotations
 

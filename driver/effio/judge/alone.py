@@ -40,10 +40,10 @@ def _why_alone(
     if not candidates:
         return f"the other side has no {key.what}"
     nearest = min(candidates, key=lambda c: len(_differing(key, c)))
-    told = [
+    options = [
         f"{n} {_shown(key.axis(n))} / {_shown(nearest.axis(n))}" for n in _differing(key, nearest)
     ]
-    return f"differs from the nearest there in {', '.join(told)}"
+    return f"differs from the nearest there in {', '.join(options)}"
 
 
 def _shown(value: object) -> str:

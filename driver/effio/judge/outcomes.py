@@ -70,5 +70,5 @@ class Acceptance:
     @property
     def verdict(self) -> str:
         """With the stamp of a rehearsal, which every output must have."""
-        told = "NOT ACCEPTED" if self.failed else "ACCEPTED" if self.accepted else "NOT DECIDED"
-        return f"{REHEARSAL}: would be {told}" if self.rehearsal else told
+        ruling = "NOT ACCEPTED" if self.failed else "ACCEPTED" if self.accepted else "NOT DECIDED"
+        return f"{REHEARSAL}: would be {ruling}" if self.rehearsal else ruling

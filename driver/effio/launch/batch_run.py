@@ -125,8 +125,8 @@ def _expected_seconds(plan: object) -> float:
     at the rate it assumes."""
     members = plan if isinstance(plan, dict) else {}
     seconds = members.get("estimate", {}).get("seconds", {})
-    told = [members.get("scheduled_seconds"), seconds.get("expected")]
-    known = [float(v) for v in told if isinstance(v, (int, float)) and v >= 0]
+    planned = [members.get("scheduled_seconds"), seconds.get("expected")]
+    known = [float(v) for v in planned if isinstance(v, (int, float)) and v >= 0]
     return max(known, default=_UNPLANNED_SECONDS)
 
 

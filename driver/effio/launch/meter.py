@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from effio.store import abilities, traffic
 from effio.store.reader import Result
@@ -31,6 +32,7 @@ _MARGIN_SECONDS = 0.006
 # A measurement is taken to end when it is recorded. The engine looks at caches before that.
 _LATE_SECONDS = 0.05
 
+_B = TypeVar("_B", bound="Background")
 _MEASUREMENT = re.compile(rb'"kind":\s?"measurement"')
 
 
@@ -60,23 +62,16 @@ def directory_of(arguments: Sequence[str]) -> Path:
     return Path(found)
 
 
-class Meter:
-    """Samples in a thread, while it is entered. `wanted`: else it does nothing."""
+class Background:
+    """Runs in a thread while it is entered. `wanted`: else it does nothing. `patience`: seconds to
+    wait for the thread at the end, without a limit if there is none."""
 
-    def __init__(
-        self,
-        result: Path,
-        wanted: bool,
-        counters: Callable[[], NetworkPart | None] = traffic.counters_of_all,
-    ) -> None:
-        self.log = Log()
-        self._result = result
-        self._counters = counters
-        self._step = _STEP_SECONDS
+    def __init__(self, wanted: bool, patience: float | None = None) -> None:
+        self._patience = patience
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True) if wanted else None
 
-    def __enter__(self) -> Meter:
+    def __enter__(self: _B) -> _B:
         if self._thread is not None:
             self._thread.start()
         return self
@@ -84,7 +79,27 @@ class Meter:
     def __exit__(self, *_: object) -> None:
         self._end.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(self._patience)
+
+    def _run(self) -> None:
+        """Returns soon after `_end` is set."""
+        raise NotImplementedError
+
+
+class Meter(Background):
+    """Samples until the run has ended, and once more."""
+
+    def __init__(
+        self,
+        result: Path,
+        wanted: bool,
+        counters: Callable[[], NetworkPart | None] = traffic.counters_of_all,
+    ) -> None:
+        super().__init__(wanted)
+        self.log = Log()
+        self._result = result
+        self._counters = counters
+        self._step = _STEP_SECONDS
 
     def _run(self) -> None:
         while not self._end.wait(self._step):

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from effio.errors import EffioError
-from effio.launch.meter import directory_of
+from effio.launch.meter import Background, directory_of
 from effio.store import abilities
 from effio.store.clean import names_of
 from effio.store.reader import read_result
@@ -25,26 +24,15 @@ def is_wanted(arguments: Sequence[str]) -> bool:
     return "--rank-details" in arguments
 
 
-class Placer:
-    """Asks in a thread, while it is entered. `wanted`: else it does nothing."""
+class Placer(Background):
+    """Asks until nothing is left to ask, or the run has ended."""
 
     def __init__(self, result: Path, arguments: Sequence[str], wanted: bool) -> None:
+        # The file system may not answer any more; then the run is over all the same.
+        super().__init__(wanted, patience=_STEP_SECONDS)
         self.servers: dict[str, list[str]] = {}  # by the name of a file
         self._result = result
         self._directory = directory_of(arguments)
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True) if wanted else None
-
-    def __enter__(self) -> Placer:
-        if self._thread is not None:
-            self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._end.set()
-        if self._thread is not None:
-            # The file system may not answer any more; then the run is over all the same.
-            self._thread.join(_STEP_SECONDS)
 
     def _run(self) -> None:
         kind = ""

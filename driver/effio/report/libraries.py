@@ -219,8 +219,8 @@ def point_table(result: Result) -> Table:
     rows: list[list[Cell]] = []
     for f in result.figures_named("library_bandwidth"):
         k = key(f)
-        told = _Rate.of(f)
-        synced = told.synced_bandwidth_bytes_per_second
+        members = _Rate.of(f)
+        synced = members.synced_bandwidth_bytes_per_second
         head: list[Cell] = [_case(f), k[1], k[2], k[3], synced, f.metric.value]
         repetitions = f.samples.count if f.samples else 0
         gain = gains.get(k)
@@ -231,7 +231,7 @@ def point_table(result: Result) -> Table:
             interval.low95 if interval else None,
             interval.high95 if interval else None,
         ]
-        rows.append([*head, repetitions, told.mean_seconds, own.get(k), *shares])
+        rows.append([*head, repetitions, members.mean_seconds, own.get(k), *shares])
     return Table(
         [
             Column("case"),
@@ -276,7 +276,7 @@ def overhead_findings(result: Result) -> list[Finding]:
     )
     rates = {_place(f): f for f in result.figures_named("library_bandwidth")}
 
-    def told(f: FigureRecord) -> str:
+    def members(f: FigureRecord) -> str:
         share = 100 * (f.metric.value or 0.0)
         base = rates.get((_Overhead.of(f).baseline, *_place(f)[1:]))
         doubt = certainty.why_not_apart(rates.get(_place(f)), base)
@@ -284,13 +284,13 @@ def overhead_findings(result: Result) -> list[Finding]:
         return f"{_word(f, 'library')} {share:+.0f} % ({'; '.join(filter(None, (size, doubt)))})"
 
     on = fmt.count_of(most, "process")
-    text = f"Writing time over {_baseline(result)}, on {on}: {told(at[0])}"
+    text = f"Writing time over {_baseline(result)}, on {on}: {members(at[0])}"
     if len(at) > 1:
         why = certainty.why_not_apart(*(rates.get(_place(f)) for f in (at[0], at[-1])))
         text += (
-            f", {told(at[-1])}; whether these two differ is not known: {why}"
+            f", {members(at[-1])}; whether these two differ is not known: {why}"
             if why
-            else f" at best, {told(at[-1])} at worst"
+            else f" at best, {members(at[-1])} at worst"
         )
     return [Finding(text + ".", "overhead", card="limit")]
 
@@ -380,13 +380,13 @@ def scaling_points(result: Result) -> list[ScalingPoint]:
     ]
 
 
-def _rates_of_writes(result: Result, told: _Best) -> dict[str, list[float]]:
+def _rates_of_writes(result: Result, members: _Best) -> dict[str, list[float]]:
     """Of each place that was written, the rates that the run's number is the mean of: with the
     flush if there was one. By `where` as text."""
     found: dict[str, list[float]] = {}
     for m in result.measurements:
         synced = _Rate.of(m).synced_bandwidth_bytes_per_second
-        rate = synced if told.until_on_storage else m.rate.value
+        rate = synced if members.until_on_storage else m.rate.value
         if m.valid and m.access == "write" and rate is not None:
             found.setdefault(_where_text(m.where), []).append(rate)
     return found
@@ -396,39 +396,41 @@ def _where_text(where: Mapping[str, object]) -> str:
     return str(sorted((k, v) for k, v in where.items() if k != "access"))
 
 
-def _fastest(told: _Best) -> str:
-    return _where_text(told.fastest_write.model_dump()) if told.fastest_write is not None else ""
+def _fastest(members: _Best) -> str:
+    return (
+        _where_text(members.fastest_write.model_dump()) if members.fastest_write is not None else ""
+    )
 
 
-def _claimed_write(result: Result, told: _Best, best: FigureRecord) -> Headline:
+def _claimed_write(result: Result, members: _Best, best: FigureRecord) -> Headline:
     """The run's number as a claim about the files of its place."""
     from effio.judge.repetitions import statement  # numpy: not at every start
 
     headline = Headline(
         "", best.metric.value, best.metric.unit, missing=best.metric.reason, anchor="library-rates"
     )
-    place = _fastest(told)
+    place = _fastest(members)
     cells = [
         m
         for m in result.measurements
         if m.valid and m.access == "write" and _where_text(m.where) == place
     ]
-    headline = common.claimed(headline, result, cells, after_sync=told.until_on_storage)
-    rates = _rates_of_writes(result, told).get(place, [])
+    headline = common.claimed(headline, result, cells, after_sync=members.until_on_storage)
+    rates = _rates_of_writes(result, members).get(place, [])
     said = statement(rates)
     interval = said.spread("B/s") if said is not None and len(rates) > 1 else ""
     return replace(headline, interval=interval or (common.ONE_REPETITION if rates else ""))
 
 
-def _doubt_of_fastest(result: Result, told: _Best) -> str:
+def _doubt_of_fastest(result: Result, members: _Best) -> str:
     from effio.judge.repetitions import are_apart, statement
 
-    rates = _rates_of_writes(result, told)
+    rates = _rates_of_writes(result, members)
     intervals = {
         where: said.interval if (said := statement(some)) is not None else None
         for where, some in rates.items()
     }
-    place = _fastest(told)
+    place = _fastest(members)
     others = [where for where in rates if where != place]
     if place not in rates or all(are_apart(intervals[place], intervals[o]) for o in others):
         return ""
@@ -442,21 +444,21 @@ class LibrariesTeller:
     def headline(self, result: Result) -> Headline:
         best = result.figure("libraries")
         title = "fastest write"
-        told = _Best() if best is None else _Best.of(best)
+        members = _Best() if best is None else _Best.of(best)
         if best is not None:
-            title += " until on storage" if told.until_on_storage else ", not flushed"
+            title += " until on storage" if members.until_on_storage else ", not flushed"
         context = f"on up to {fmt.count_of(result.run.system.ranks, 'rank')}"
         if best is None:
             return Headline(title, None, "B/s", context, missing="the comparison is incomplete")
-        if (place := told.fastest_write) is not None:
+        if (place := members.fastest_write) is not None:
             library, hints = fmt.plain(place.library, 40), fmt.plain(place.hints, 40)
             few = place.processes
             ranks = "? ranks" if few is None else fmt.count_of(few, "rank")
             context = f"{library}, hints {hints}, {ranks}"
         return replace(
-            _claimed_write(result, told, best),
+            _claimed_write(result, members, best),
             name=title,
-            context="; ".join(filter(None, (context, _doubt_of_fastest(result, told)))),
+            context="; ".join(filter(None, (context, _doubt_of_fastest(result, members)))),
         )
 
     def findings(self, result: Result) -> Sequence[Finding]:

@@ -39,10 +39,10 @@ class Point:
     @property
     def interval(self) -> str:
         """Over several runs; of a single one its own."""
-        told = statement(self.values)
-        if told is None:
+        stated = statement(self.values)
+        if stated is None:
             return "no run counts"
-        return told.spread(self.unit) if len(self.values) > 1 else self.own
+        return stated.spread(self.unit) if len(self.values) > 1 else self.own
 
 
 @dataclass(frozen=True)
@@ -203,8 +203,8 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
 
     rows: list[list[Cell]] = []
     for point in points:
-        told = statement(point.values)
-        median = told.of_median if told is not None else None
+        stated = statement(point.values)
+        median = stated.of_median if stated is not None else None
         rows.append(
             [
                 *(point.axes[name] for name in names),
@@ -215,21 +215,23 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
                     shown(value, point)
                     for value in (
                         (
-                            told.summary.median,
+                            stated.summary.median,
                             median.low if median else None,
                             median.high if median else None,
-                            told.summary.min,
-                            told.summary.max,
-                            told.summary.mean,
-                            told.summary.deviation,
+                            stated.summary.min,
+                            stated.summary.max,
+                            stated.summary.mean,
+                            stated.summary.deviation,
                         )
-                        if told is not None
+                        if stated is not None
                         else (None,) * 7
                     )
                 ),
                 point.interval,
-                told.half / told.value if told and told.half is not None and told.value else None,
-                told.text if told is not None else "",
+                stated.half / stated.value
+                if stated and stated.half is not None and stated.value
+                else None,
+                stated.text if stated is not None else "",
                 point.unit,
             ]
         )

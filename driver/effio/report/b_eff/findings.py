@@ -33,11 +33,11 @@ class _Beff(Detail):
     longest_lengths_shortened: list[bool] = Field(default_factory=list)
 
 
-def _repetition_finding(told: _Beff) -> Finding | None:
-    spread = told.repetitions_spread_fraction
-    mean = told.repetitions_mean_bytes_per_second
-    half = told.repetitions_half_width95_bytes_per_second
-    count = len(told.by_repetition_bytes_per_second)
+def _repetition_finding(members: _Beff) -> Finding | None:
+    spread = members.repetitions_spread_fraction
+    mean = members.repetitions_mean_bytes_per_second
+    half = members.repetitions_half_width95_bytes_per_second
+    count = len(members.by_repetition_bytes_per_second)
     if spread is None or mean is None or half is None or count < 2:
         return None
     text = (
@@ -49,19 +49,19 @@ def _repetition_finding(told: _Beff) -> Finding | None:
     return Finding(text, "results")
 
 
-def _chance(told: _Beff) -> float | None:
+def _chance(members: _Beff) -> float | None:
     """Half the 95 % interval of what a repetition alone gives, as a share: numbers that differ by
     no more are not known to differ. None from a single repetition."""
-    mean = told.repetitions_mean_bytes_per_second
-    half = told.repetitions_half_width95_bytes_per_second
-    if not mean or half is None or len(told.by_repetition_bytes_per_second) < 2:
+    mean = members.repetitions_mean_bytes_per_second
+    half = members.repetitions_half_width95_bytes_per_second
+    if not mean or half is None or len(members.by_repetition_bytes_per_second) < 2:
         return None
     return half / mean
 
 
-def _method_finding(result: Result, told: _Beff) -> Finding | None:
+def _method_finding(result: Result, members: _Beff) -> Finding | None:
     rows = methods_alone(result)
-    chance = _chance(told)
+    chance = _chance(members)
     if len(rows) < 2 or chance is None:
         return None
     best, worst = max(rows, key=lambda r: r[2]), min(rows, key=lambda r: r[2])
@@ -81,11 +81,11 @@ def _gap(result: Result) -> str:
     return "on one node no rank is far from another, so the rest is caches, cores and chance"
 
 
-def _random_findings(result: Result, told: _Beff) -> list[Finding]:
+def _random_findings(result: Result, members: _Beff) -> list[Finding]:
     found = []
-    rings, random = told.rings_bytes_per_second, told.random_rings_bytes_per_second
+    rings, random = members.rings_bytes_per_second, members.random_rings_bytes_per_second
     if rings and random:
-        chance = _chance(told)
+        chance = _chance(members)
         if chance is None:
             why = f"whether they differ is not known: {certainty.ONCE}"
         elif abs(random / rings - 1) <= chance:
@@ -95,7 +95,7 @@ def _random_findings(result: Result, told: _Beff) -> list[Finding]:
             why = _gap(result)
         text = f"Random rings reach {fmt.percent(random / rings)} of the rings: {why}."
         found.append(Finding(text, "families"))
-    factor = told.random_rings_factor95
+    factor = members.random_rings_factor95
     if factor is not None and factor > 1:
         change = fmt.percent(factor - 1, 1)
         text = f"Another choice of random rings would change b_eff by up to {change} (95 %)."
@@ -105,10 +105,12 @@ def _random_findings(result: Result, told: _Beff) -> list[Finding]:
 
 def findings_of(result: Result) -> list[Finding]:
     figure = result.figure("b_eff")
-    told = _Beff.of(figure) if figure is not None else _Beff()
-    first = [f for f in (_repetition_finding(told), _method_finding(result, told)) if f is not None]
-    found = [*first, *_random_findings(result, told)]
-    if any(told.longest_lengths_shortened):
+    members = _Beff.of(figure) if figure is not None else _Beff()
+    first = [
+        f for f in (_repetition_finding(members), _method_finding(result, members)) if f is not None
+    ]
+    found = [*first, *_random_findings(result, members)]
+    if any(members.longest_lengths_shortened):
         text = (
             "The two longest messages were measured with the best method only; there the methods"
             " cannot be compared."

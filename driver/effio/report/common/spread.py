@@ -64,10 +64,10 @@ def repeated(result: Result) -> list[Repeated]:
     keys = differing([m.where for m in first], [_operation(m) for m in first])
     found = []
     for some in several:
-        told = statement_of(some)
-        if told is not None:
+        stated = statement_of(some)
+        if stated is not None:
             words = (_operation(some[0]), place_text(some[0].where, keys))
-            found.append(Repeated(", ".join(filter(None, words)), some[0].rate.unit, told))
+            found.append(Repeated(", ".join(filter(None, words)), some[0].rate.unit, stated))
     return found
 
 
@@ -78,19 +78,19 @@ def _operation(m: Measurement) -> str:
 def spread_table(found: Sequence[Repeated]) -> Table:
     rows: list[list[Cell]] = []
     for one in found:
-        told, median = one.statement, one.statement.of_median
+        stated, median = one.statement, one.statement.of_median
         rows.append(
             [
                 one.name,
-                told.summary.count,
-                Quantity(told.value, one.unit),
-                told.spread(one.unit),
-                Quantity(told.summary.median, one.unit),
+                stated.summary.count,
+                Quantity(stated.value, one.unit),
+                stated.spread(one.unit),
+                Quantity(stated.summary.median, one.unit),
                 f"{fmt.quantity(median.low, one.unit)} to {fmt.quantity(median.high, one.unit)}"
                 if median
                 else "",
-                told.grade.value,
-                told.text,
+                stated.grade.value,
+                stated.text,
             ]
         )
     return Table(
@@ -132,9 +132,9 @@ def odd_findings(result: Result) -> list[Finding]:
 
 
 def _sentence(one: Repeated) -> str:
-    told, median = one.statement, one.statement.of_median
-    instead = f"median {fmt.quantity(told.summary.median, one.unit)}"
+    stated, median = one.statement, one.statement.of_median
+    instead = f"median {fmt.quantity(stated.summary.median, one.unit)}"
     if median:
         ends = [fmt.quantity(v, one.unit) for v in (median.low, median.high)]
         instead += f" (95 %: {ends[0]} to {ends[1]})"
-    return f"{fmt.plain(one.name, 120)}: {told.text}; {instead}"
+    return f"{fmt.plain(one.name, 120)}: {stated.text}; {instead}"

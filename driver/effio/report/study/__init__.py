@@ -91,13 +91,15 @@ def _rate_headline(
 class StudyTeller:
     def headline(self, result: Result) -> Headline:
         declared = Study.of_run(result).headline
-        if declared == "throughputs" and (told := self._throughputs(result)) is not None:
-            return told
+        if declared == "throughputs" and (stated := self._throughputs(result)) is not None:
+            return stated
         figure = result.figure(result.benchmark.replace("-", "_"))
         if figure is None or (place := _Best.of(figure).place) is None:
-            told = headline_of(figure, result, common.context_of(result))
-            unit = told.unit if figure is not None else "B/s"
-            return Headline("highest rate", told.value, unit, told.context, missing=told.missing)
+            stated = headline_of(figure, result, common.context_of(result))
+            unit = stated.unit if figure is not None else "B/s"
+            return Headline(
+                "highest rate", stated.value, unit, stated.context, missing=stated.missing
+            )
         if declared == "strongest and weakest":
             return self._strongest_and_weakest(result, place)
         if declared == "by access":
@@ -112,11 +114,11 @@ class StudyTeller:
         text, evidence = first.context, [*first.evidence]
         for other in others:
             access = fmt.plain(other.get("access", ""), 40)
-            told = _rate_headline("", result, other, first=False)
-            if told.value is None:
+            stated = _rate_headline("", result, other, first=False)
+            if stated.value is None:
                 continue
-            text += f"; highest {access}: {told.shown()} {told.context}"
-            text += f" ({told.basis()})" if told.basis() else ""
+            text += f"; highest {access}: {stated.shown()} {stated.context}"
+            text += f" ({stated.basis()})" if stated.basis() else ""
         return replace(first, context=text, evidence=evidence)
 
     def _throughputs(self, result: Result) -> Headline | None:
@@ -132,12 +134,12 @@ class StudyTeller:
             f" {fmt.quantity(f.metric.value, f.metric.unit)}"
             for f in others
         ]
-        told = [place_of(first, coordinates(result)), common.context_of(result)]
+        place = [place_of(first, coordinates(result)), common.context_of(result)]
         headline = Headline(
             fmt.plain(first.name, 40).replace("_", " "),
             first.metric.value,
             first.metric.unit,
-            "; ".join([", ".join(part for part in told if part), *more]),
+            "; ".join([", ".join(part for part in place if part), *more]),
             anchor="study",
         )
         parts = {(p[0], p[1]) for t in told_of if t.name == first.name for p in t.passes}

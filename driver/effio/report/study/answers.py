@@ -65,19 +65,19 @@ def _evidence(result: Result, cells: Sequence[Measurement]) -> str:
 def throughput_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:
     """Things per second, over the passes that they take."""
     rows: list[list[Cell]] = []
-    for told in Study.of_run(result).throughputs or ():
-        for f in result.figures_named(told.name):
-            passes = {(p[0], p[1]) for p in told.passes}
+    for throughput in Study.of_run(result).throughputs or ():
+        for f in result.figures_named(throughput.name):
+            passes = {(p[0], p[1]) for p in throughput.passes}
             if f.metric.value is None:
                 continue
             rows.append(
                 [
-                    fmt.plain(told.name, 40).replace("_", " "),
+                    fmt.plain(throughput.name, 40).replace("_", " "),
                     place_of(f, axes),
                     Quantity(f.metric.value, f.metric.unit),
                     common.interval_of(f) or NO_MEAN,
                     _evidence(result, cells_of(result, f, passes)),
-                    ", ".join(fmt.plain(f"{p} {a}", 60) for p, a in told.passes),
+                    ", ".join(fmt.plain(f"{p} {a}", 60) for p, a in throughput.passes),
                 ]
             )
     columns = [
@@ -155,15 +155,15 @@ def answer_tables(result: Result, axes: Sequence[Coordinate]) -> list[Table]:
 
 def division_findings(result: Result) -> list[Finding]:
     """What was divided how, where a reader compares it with other runs."""
-    told, found = Study.of_run(result), []
-    if told.calibrated:
+    members, found = Study.of_run(result), []
+    if members.calibrated:
         text = (
-            f"The amounts are those of preset {fmt.plain(told.preset, 40)}, calibrated: files and"
-            " bytes are those of a published run, how they are divided is ours."
+            f"The amounts are those of preset {fmt.plain(members.preset, 40)}, calibrated: files"
+            " and bytes are those of a published run, how they are divided is ours."
         )
         found.append(Finding(text, "study"))
-    tiles = [e.tiles for e in told.extents or () if e.tiles]
-    lengths = [e.dataset_elements for e in told.extents or () if e.dataset_elements]
+    tiles = [e.tiles for e in members.extents or () if e.tiles]
+    lengths = [e.dataset_elements for e in members.extents or () if e.dataset_elements]
     if tiles and len(tiles) == len(lengths):
         counts, sizes = (" × ".join(map(str, some)) for some in (tiles, lengths))
         axes = " × ".join("xyz"[: len(tiles)])
