@@ -5,6 +5,7 @@ for what the machine may or may not have. `make test-setup` does it for real in 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -369,3 +370,15 @@ def test_the_driver_is_installed_once(tmp_path: Path) -> None:
     assert call() == 2
     (tools / "effio").unlink()
     assert call() == 3
+
+
+def test_every_source_of_an_engine_test_is_built() -> None:
+    folder = ROOT / "tests" / "engine"
+    listed = set(
+        re.findall(r"^effio_test\(([\w/]+)", (folder / "CMakeLists.txt").read_text(), re.M)
+    )
+    sources = {
+        path.relative_to(folder).as_posix().removesuffix("_test.cpp")
+        for path in folder.rglob("*_test.cpp")
+    }
+    assert sources == listed
