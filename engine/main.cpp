@@ -59,6 +59,8 @@ std::string overview() {
         "  list            names of the benchmarks, one a line\n"
         "  classic-names   names of the classic programs, one a line\n"
         "  describe [NAME] options of a benchmark (or all, or `backends`) as JSON\n"
+        "  describe results [NAME]\n"
+        "                  every member of the result files of a benchmark (or all) as JSON\n"
         "  together        several benchmarks at once, each on its own ranks of one job\n"
         "  sion            looks into containers in the format of SIONlib: ls, cat, split, check\n"
         "  version         version, build and exit codes\n"
@@ -75,6 +77,26 @@ Json describe_benchmark(Benchmark& benchmark) {
     description["name"] = benchmark.name();
     description["examples"] = benchmark.examples();
     return description;
+}
+
+/// `describe results [NAME]`: every member of result files.
+ExitCode describe_results(const Words& words) {
+    Json all = Json::object();
+    for (const auto make : benchmark_registry()) {
+        const auto benchmark = make();
+        const std::string name(benchmark->name());
+        if (words.size() > 1 && words[1] != name) continue;
+        // It fills in what follows from other options; what it refuses has no influence here.
+        (void)benchmark->check();
+        all[name] = to_json(benchmark->results());
+    }
+    if (all.empty()) {
+        say(stderr, fmt::format("effio-mpi: {}; see effio-mpi --help\n",
+                                no_benchmark("benchmark", words[1])));
+        return ExitCode::usage;
+    }
+    say(stdout, all.dump(2) + "\n");
+    return ExitCode::done;
 }
 
 ExitCode describe(const Words& words) {
@@ -99,6 +121,7 @@ ExitCode describe(const Words& words) {
         say(stdout, describe_backends().dump(2) + "\n");
         return ExitCode::done;
     }
+    if (words[0] == "results") return describe_results(words);
     const auto benchmark = find_benchmark(words[0]);
     if (!benchmark) {
         say(stderr, fmt::format("effio-mpi: {}; see effio-mpi --help\n",

@@ -12,6 +12,7 @@
 #include "benchmarks/observers.hpp"
 #include "benchmarks/plan.hpp"
 #include "core/error.hpp"
+#include "core/fields.hpp"
 #include "core/json.hpp"
 #include "core/options.hpp"
 #include "core/record.hpp"
@@ -57,6 +58,8 @@ class Benchmark : public Interface {
     /// small. Called before any file is created, including the result file.
     virtual Status fits(int /*ranks*/) const { return {}; }
     virtual Result<Plan> plan(const PlanInput& input) const = 0;
+    /// What its result file holds.
+    virtual ResultInfo results() const = 0;
     /// Directories that have to be there on every node before the run; part of the plan, so that a
     /// wrong path costs no launch.
     virtual std::vector<std::string> needed_directories() const { return {}; }

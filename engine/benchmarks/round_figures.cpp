@@ -22,10 +22,112 @@ std::string share_of_first(const RoundsInterval& interval) {
     return others != 0 ? format_share(std::abs(first - others) / std::abs(others)) : "?";
 }
 
+/// What `detail.interval` is made from.
+struct IntervalNote {
+    std::optional<std::string> method;
+    std::string none;  ///< why there is no interval
+    RoundsInterval of = {};
+    bool may_be_untrue = false;
+
+    bool has_interval() const { return method.has_value(); }
+};
+
+const Fields<IntervalNote>& interval_fields() {
+    using N = IntervalNote;
+    using F = Field<N>;
+    const auto known = [](const N& note) { return note.has_interval(); };
+    static const Fields<N> fields{
+        {"method", Unit::word, "how it was made; null: there is none", &N::method},
+        F("none", Unit::word, "why there is none", &N::none).only_if([](const N& note) {
+            return !note.has_interval();
+        }),
+        F("rounds", Unit::count, "values that it was made from",
+          [](const N& note) {
+              return note.of.count;
+          }).only_if(known),
+        F("correlation", Unit::number, "of neighboring values, at least 0",
+          [](const N& note) {
+              return note.of.correlation;
+          }).only_if(known),
+        F("worth_rounds", Unit::number, "independent values that these count as",
+          [](const N& note) {
+              return note.of.worth;
+          }).only_if(known),
+        F("drift", Unit::flag, "the halves differ by more than chance",
+          [](const N& note) {
+              return note.of.drift_chance < by_chance;
+          }).only_if(known),
+        F("warm_up", Unit::flag, "the first value differs from the others by more than chance",
+          [](const N& note) {
+              return note.of.warm_up_chance < by_chance;
+          }).only_if(known),
+        F("mean_without_first", Unit::number, "in the unit of the figure",
+          [](const N& note) {
+              return note.of.mean_without_first;
+          }).only_if(known),
+        F("may_be_untrue", Unit::flag, "`reasons` of the figure say why", &N::may_be_untrue)
+            .only_if(known)};
+    return fields;
+}
+
+Fields<BatchMeans> make_batch_means(Unit unit) {
+    using B = BatchMeans;
+    using F = Field<B>;
+    const auto known = [](const B& b) { return b.of.has_value(); };
+    return {
+        {"method", Unit::word, "how the interval was made; null: there is none",
+         [](const B& b) {
+             return b.of ? std::optional<std::string>("batch means") : std::nullopt;
+         }},
+        F("none", Unit::word, "why there is none", &B::none).only_if([](const B& b) {
+            return !b.of;
+        }),
+        F("unit", Unit::word, "of the rates",
+          [unit](const B&) {
+              return text_of(unit);
+          }).only_if(known),
+        F("slices", Unit::count, "of equal time",
+          [](const B& b) {
+              return b.of->count;
+          }).only_if(known),
+        F("slice_seconds", Unit::seconds, "length of a slice", &B::slice_seconds).only_if(known),
+        F("mean", unit, "mean rate of the slices",
+          [](const B& b) {
+              return b.of->mean;
+          }).only_if(known),
+        F("low95", unit, "low end of the 95 % interval",
+          [](const B& b) {
+              return b.of->mean - b.of->half_width;
+          }).only_if(known),
+        F("high95", unit, "high end of the 95 % interval",
+          [](const B& b) {
+              return b.of->mean + b.of->half_width;
+          }).only_if(known),
+        F("correlation", Unit::number, "of neighboring slices, at least 0",
+          [](const B& b) {
+              return b.of->correlation;
+          }).only_if(known),
+        F("worth_slices", Unit::number, "independent slices that these count as",
+          [](const B& b) {
+              return b.of->worth;
+          }).only_if(known),
+        F("may_be_untrue", Unit::flag, "`reasons` say why",
+          [](const B& b) {
+              return !b.doubts.empty();
+          }).only_if(known),
+        F("reasons", Unit::word, "what makes the interval doubtful", &B::doubts).only_if(known)};
+}
+
 }  // namespace
 
 Json no_interval(const std::string& why) {
-    return Json{{"method", nullptr}, {"none", why}};
+    return interval_fields().json({{}, why});
+}
+
+FieldInfo interval_field() {
+    FieldInfo field{"interval", Unit::object, "the 95 % interval, or why there is none"};
+    field.members = interval_fields().infos();
+    return field;
 }
 
 std::vector<std::string> doubts_of(const RoundsInterval& interval, const std::string& noun) {
@@ -59,14 +161,7 @@ void set_interval(Figure& figure, const RoundsInterval& interval, const std::str
     figure.samples->high95 = figure.metric.value + half;
     const auto doubts = doubts_of(interval, noun);
     figure.reasons.insert(figure.reasons.end(), doubts.begin(), doubts.end());
-    figure.detail["interval"] = Json{{"method", method},
-                                     {"rounds", interval.count},
-                                     {"correlation", interval.correlation},
-                                     {"worth_rounds", interval.worth},
-                                     {"drift", interval.drift_chance < by_chance},
-                                     {"warm_up", interval.warm_up_chance < by_chance},
-                                     {"mean_without_first", interval.mean_without_first},
-                                     {"may_be_untrue", !doubts.empty()}};
+    figure.detail["interval"] = interval_fields().json({method, "", interval, !doubts.empty()});
 }
 
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
@@ -93,21 +188,15 @@ Figure mean_of(Figure figure, std::span<const double> values, const std::string&
     return figure;
 }
 
-Json batch_means(const Batches& batches, const std::string& unit) {
-    const auto interval = batches.interval();
-    if (!interval) return no_interval(batches.none);
-    const auto doubts = doubts_of(*interval, "slice");
-    return Json{{"method", "batch means"},
-                {"unit", unit},
-                {"slices", interval->count},
-                {"slice_seconds", batches.seconds},
-                {"mean", interval->mean},
-                {"low95", interval->mean - interval->half_width},
-                {"high95", interval->mean + interval->half_width},
-                {"correlation", interval->correlation},
-                {"worth_slices", interval->worth},
-                {"may_be_untrue", !doubts.empty()},
-                {"reasons", doubts}};
+BatchMeans::BatchMeans(const Batches& batches)
+    : of(batches.interval()), none(batches.none), slice_seconds(batches.seconds) {
+    if (of) doubts = doubts_of(*of, "slice");
+}
+
+const Fields<BatchMeans>& batch_means_fields(Unit unit) {
+    static const Fields<BatchMeans> of_bytes = make_batch_means(Unit::bytes_per_second);
+    static const Fields<BatchMeans> of_operations = make_batch_means(Unit::operations_per_second);
+    return unit == Unit::bytes_per_second ? of_bytes : of_operations;
 }
 
 std::string batch_means_text(const Batches& batches) {

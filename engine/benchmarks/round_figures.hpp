@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/batches.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "core/rounds.hpp"
 
@@ -18,6 +19,8 @@ namespace effio {
 
 /// Why a figure of a single round has no interval; for `detail.interval`.
 Json no_interval(const std::string& why);
+/// The member `interval` of a figure's detail.
+FieldInfo interval_field();
 /// What may make an interval untrue: sentences without their full stop, one each; none where it can
 /// be believed. `noun` is what was measured several times: "round", "repetition".
 std::vector<std::string> doubts_of(const RoundsInterval& interval,
@@ -38,8 +41,17 @@ std::string too_few_for_interval(std::int64_t count, const std::string& noun);
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
                const std::string& noun = "repetition");
 /// `detail.batch_means` of a measurement: the interval of the rate of its calls, or why there is
-/// none. `unit` is that of the rates.
-Json batch_means(const Batches& batches, const std::string& unit);
+/// none.
+struct BatchMeans {
+    explicit BatchMeans(const Batches& batches);
+
+    std::optional<RoundsInterval> of;
+    std::string none;
+    double slice_seconds = 0;
+    std::vector<std::string> doubts = {};
+};
+/// `unit` is that of the rates: bytes or operations per second.
+const Fields<BatchMeans>& batch_means_fields(Unit unit);
 /// "calls ± 3.1 % (95 %, 40 slices)", with what makes it untrue; empty without an interval.
 std::string batch_means_text(const Batches& batches);
 /// For tables: half the width of such a mean's interval; empty below five values.

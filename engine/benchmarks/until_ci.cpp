@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 namespace effio {
 namespace {
@@ -320,6 +321,98 @@ std::string UntilCi::why() const {
     }
 }
 
+namespace {
+
+/// One figure over the repetitions, as it is recorded.
+struct Seen {
+    const UntilCi::Series& series;
+    bool within = false;  ///< as narrow as asked
+    bool drifts = false;
+    Samples samples = series.samples();
+    std::optional<RoundsInterval> interval = series.interval();
+    std::optional<SequentialInterval> sequence = sequential_interval(series.values);
+    Oddities odd = oddities_of(series.values);
+    Samples first = series.halves().first;
+    Samples second = series.halves().second;
+
+    Seen(const UntilCi::Series& of, bool is_within, bool is_drifting)
+        : series(of), within(is_within), drifts(is_drifting) {}
+    static std::optional<double> mean_of(const Samples& some) {
+        return some.count() > 0 ? std::optional(some.mean()) : std::nullopt;
+    }
+};
+
+const Fields<Seen>& seen_fields() {
+    using S = Seen;
+    static const Fields<S> fields{
+        {"figure", Unit::word, "its name", [](const S& s) { return s.series.subject.figure; }},
+        {"where", Unit::object, "its place", [](const S& s) { return s.series.subject.where; }},
+        {"text", Unit::word, "its name for people",
+         [](const S& s) { return s.series.subject.text; }},
+        {"unit", Unit::word, "of its values", [](const S& s) { return s.series.subject.unit; }},
+        {"count", Unit::count, "values", [](const S& s) { return s.samples.count(); }},
+        {"mean", Unit::number, "of the values, in their unit",
+         [](const S& s) { return s.samples.mean(); }},
+        {"half_width", Unit::number, "of the sequential 95 % interval, in their unit",
+         [](const S& s) {
+             return s.sequence ? std::optional(s.sequence->half_width) : std::nullopt;
+         }},
+        {"half_width_share", Unit::number, "of the mean",
+         [](const S& s) { return s.series.half_width(); }},
+        {"correlation", Unit::number, "of neighboring values, at least 0",
+         [](const S& s) {
+             return s.interval ? std::optional(s.interval->correlation) : std::nullopt;
+         }},
+        {"worth", Unit::number, "independent values that these count as",
+         [](const S& s) { return s.interval ? std::optional(s.interval->worth) : std::nullopt; }},
+        {"within", Unit::flag, "the interval is as narrow as asked", &S::within},
+        {"drift", Unit::flag, "the halves differ by more than chance", &S::drifts},
+        {"outliers", Unit::count, "values far from the others",
+         [](const S& s) { return s.odd.outliers; }},
+        {"two_modes", Unit::flag, "the values gather in two places",
+         [](const S& s) { return s.odd.two_modes; }},
+        {"first_half_mean", Unit::number, "of the first half, in their unit",
+         [](const S& s) { return S::mean_of(s.first); }},
+        {"second_half_mean", Unit::number, "of the second half, in their unit",
+         [](const S& s) { return S::mean_of(s.second); }}};
+    return fields;
+}
+
+/// What the figure `until_ci` is made from.
+struct Precision {
+    const UntilCi& run;
+    const UntilCiOptions& options;
+    std::vector<Seen> figures = {};
+};
+
+const Fields<Precision>& precision_fields() {
+    using P = Precision;
+    static const Fields<P> fields{
+        {"asked_share", Unit::number, "half width over mean, as asked",
+         [](const P& p) { return p.options.share->count; }},
+        {"stopped_by", Unit::word, "why there is no further repetition",
+         [](const P& p) { return name(p.run.stop()); }},
+        {"repetitions", Unit::count, "done", [](const P& p) { return p.run.done(); }},
+        {"most_repetitions", Unit::count, "that there may be",
+         [](const P& p) { return p.run.most(); }},
+        {"seconds", Unit::seconds, "of the repetitions",
+         [](const P& p) { return p.run.seconds(); }},
+        {"least_seconds", Unit::seconds, "--until-ci-least",
+         [](const P& p) { return p.options.least_seconds(); }},
+        {"limit_seconds", Unit::seconds, "--until-ci-limit",
+         [](const P& p) { return p.options.limit_seconds(); }},
+        {"figures", seen_fields(), "that the run is repeated for", &P::figures}};
+    return fields;
+}
+
+}  // namespace
+
+FigureInfo until_ci_info(FieldInfos where) {
+    for (auto& field : where) field.sometimes = true;
+    return {"until_ci", Unit::number, "widest half width over its mean, with --until-ci",
+            std::move(where), precision_fields().infos()};
+}
+
 Figure UntilCi::figure(std::string_view benchmark) const {
     const auto too_wide = wide();
     const auto moving = drifting();
@@ -347,43 +440,14 @@ Figure UntilCi::figure(std::string_view benchmark) const {
     for (const Series* series : strange) {
         f.reasons.push_back("the mean may be misleading: " + oddities_text(*series));
     }
-    Json figures = Json::array();
+    const auto is = [](const std::vector<const Series*>& some, const Series& series) {
+        return std::find(some.begin(), some.end(), &series) != some.end();
+    };
+    std::vector<Seen> figures;
     for (const Series& series : series_) {
-        const Samples samples = series.samples();
-        const auto [first, second] = series.halves();
-        const auto is = [&series](const std::vector<const Series*>& some) {
-            return std::find(some.begin(), some.end(), &series) != some.end();
-        };
-        const auto width = series.half_width();
-        const auto interval = series.interval();
-        const auto sequence = sequential_interval(series.values);
-        const Oddities odd = oddities_of(series.values);
-        figures.push_back(
-            Json{{"figure", series.subject.figure},
-                 {"where", series.subject.where},
-                 {"text", series.subject.text},
-                 {"unit", series.subject.unit},
-                 {"count", samples.count()},
-                 {"mean", samples.mean()},
-                 {"half_width", sequence ? Json(sequence->half_width) : Json(nullptr)},
-                 {"half_width_share", width ? Json(*width) : Json(nullptr)},
-                 {"correlation", interval ? Json(interval->correlation) : Json(nullptr)},
-                 {"worth", interval ? Json(interval->worth) : Json(nullptr)},
-                 {"within", !is(too_wide)},
-                 {"drift", is(moving)},
-                 {"outliers", odd.outliers},
-                 {"two_modes", odd.two_modes},
-                 {"first_half_mean", first.count() > 0 ? Json(first.mean()) : Json(nullptr)},
-                 {"second_half_mean", second.count() > 0 ? Json(second.mean()) : Json(nullptr)}});
+        figures.emplace_back(series, !is(too_wide, series), is(moving, series));
     }
-    f.detail = Json{{"asked_share", options_.share->count},
-                    {"stopped_by", name(stop_)},
-                    {"repetitions", done_},
-                    {"most_repetitions", most_},
-                    {"seconds", seconds_},
-                    {"least_seconds", options_.least_seconds()},
-                    {"limit_seconds", options_.limit_seconds()},
-                    {"figures", std::move(figures)}};
+    f.detail = precision_fields().json({*this, options_, std::move(figures)});
     return f;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/json.hpp"
 #include "core/options.hpp"
 #include "core/record.hpp"
@@ -119,6 +120,8 @@ class UntilCi {
     Stop decide(std::int64_t done, double seconds) const;
 
     std::int64_t done() const { return done_; }
+    std::int64_t most() const { return most_; }
+    Stop stop() const { return stop_; }
     double seconds() const { return seconds_; }
     /// Wider than asked, or with too few values to say; the widest first.
     std::vector<const Series*> wide() const;
@@ -157,5 +160,8 @@ class UntilCi {
     Stop stop_ = Stop::none;
     std::vector<Series> series_;  ///< in the order of their first value
 };
+
+/// The figure; `where` are the coordinates of those who repeat parts of a run.
+FigureInfo until_ci_info(FieldInfos where = {});
 
 }  // namespace effio

@@ -34,12 +34,20 @@ void Footprint::add(const std::string& path, std::int64_t length) {
     if (::stat(path.c_str(), &info) == 0) allocated += unit * info.st_blocks;
 }
 
-Json Footprint::to_json() const {
+double Footprint::sparse_share() const {
     const auto filled = static_cast<double>(std::min(allocated, bytes));
-    return Json{{"files", files},
-                {"bytes", bytes},
-                {"allocated_bytes", allocated},
-                {"sparse_share", bytes > 0 ? 1 - filled / static_cast<double>(bytes) : 0}};
+    return bytes > 0 ? 1 - filled / static_cast<double>(bytes) : 0;
+}
+
+const Fields<Footprint>& footprint_fields() {
+    using P = Footprint;
+    static const Fields<P> fields{
+        {"files", Unit::count, "of all ranks", &P::files},
+        {"bytes", Unit::bytes, "their lengths", &P::bytes},
+        {"allocated_bytes", Unit::bytes, "what the file system has reserved", &P::allocated},
+        {"sparse_share", Unit::number, "of the lengths that nothing is reserved for",
+         &P::sparse_share}};
+    return fields;
 }
 
 Footprint Footprint::over(const Comm& comm) const {
@@ -187,14 +195,32 @@ Measurement VisitResult::to_measurement() const {
     m.error_count = error_count;
     m.errors = errors;
     m.cache = cache;
-    m.detail = Json{{"file", path}, {"library", library}};
-    if (on_disk) m.detail["on_disk"] = on_disk->to_json();
-    if (!of_arrays) return m;
-    m.detail["data_bytes"] = data_bytes;
-    m.detail["by_definition_seconds"] = counted_seconds;
-    if (writing) m.detail["hole_bytes"] = hole_bytes();
-    if (flushed()) m.detail["synced_bandwidth_bytes_per_second"] = synced_rate();
+    m.detail = visit_fields().json(*this);
     return m;
+}
+
+const Fields<VisitResult>& visit_fields() {
+    using V = VisitResult;
+    using F = Field<V>;
+    static const Fields<V> fields{
+        {"file", Unit::word, "path of the root's file", &V::path},
+        {"library", Unit::object, "what the I/O library says of its calls", &V::library},
+        F("on_disk", footprint_fields(), "files that were written and closed",
+          [](const V& v) {
+              return *v.on_disk;
+          }).only_if([](const V& v) { return v.on_disk.has_value(); }),
+        F("data_bytes", Unit::bytes, "of the arrays, without headers and record marks",
+          &V::data_bytes)
+            .only_if([](const V& v) { return v.of_arrays; }),
+        F("by_definition_seconds", Unit::seconds, "that the definition's rate counts",
+          &V::counted_seconds)
+            .only_if([](const V& v) { return v.of_arrays; }),
+        F("hole_bytes", Unit::bytes, "of the files, left empty by alignment", &V::hole_bytes)
+            .only_if([](const V& v) { return v.of_arrays && v.writing; }),
+        F("synced_bandwidth_bytes_per_second", Unit::bytes_per_second,
+          "bytes over all seconds, the flush included", &V::synced_rate)
+            .only_if([](const V& v) { return v.of_arrays && v.flushed(); })};
+    return fields;
 }
 
 void note_wrong(Outcome& outcome, const Session& session, const std::string& path,

@@ -15,6 +15,7 @@
 #include "benchmarks/cold.hpp"
 #include "benchmarks/phases.hpp"
 #include "benchmarks/rank_csv.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/common_clock.hpp"
@@ -31,8 +32,9 @@ struct Footprint {
 
     void add(const std::string& path, std::int64_t length);
     Footprint over(const Comm& comm) const;  ///< of all ranks; collective
-    Json to_json() const;
+    double sparse_share() const;             ///< of the lengths that nothing is reserved for
 };
+const Fields<Footprint>& footprint_fields();
 
 /// The lengths of files. MPI libraries return success for data that never arrived (full disks):
 /// each file, or all of them `together`, must be as long as its data at least.
@@ -157,6 +159,8 @@ struct VisitResult {
     /// Everything but benchmark, pattern, access, place and repetition.
     Measurement to_measurement() const;
 };
+/// Its part of a measurement's detail.
+const Fields<VisitResult>& visit_fields();
 
 /// The failure of a reader that found wrong values.
 void note_wrong(Outcome& outcome, const Session& session, const std::string& path,

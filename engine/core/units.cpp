@@ -12,12 +12,12 @@
 namespace effio {
 namespace {
 
-struct Unit {
+struct Prefix {
     std::string_view suffix;
     double factor;
 };
 
-constexpr std::array<Unit, 11> size_units{{
+constexpr std::array<Prefix, 11> size_units{{
     {"B", 1.0},
     {"KiB", 1024.0},
     {"MiB", 1048576.0},
@@ -31,7 +31,7 @@ constexpr std::array<Unit, 11> size_units{{
     {"PB", 1e15},
 }};
 
-constexpr std::array<Unit, 6> time_units{{
+constexpr std::array<Prefix, 6> time_units{{
     {"s", 1.0},
     {"ms", 1e-3},
     {"us", 1e-6},
@@ -40,7 +40,7 @@ constexpr std::array<Unit, 6> time_units{{
     {"h", 3600.0},
 }};
 
-constexpr std::array<Unit, 1> share_units{{{"%", 1.0}}};
+constexpr std::array<Prefix, 1> share_units{{{"%", 1.0}}};
 
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
@@ -57,7 +57,7 @@ bool begins_alike(std::string_view unit, std::string_view text) {
 
 /// A non-negative number and a unit from `units`; a missing unit is factor 1.
 template <std::size_t N>
-Result<double> number_with_unit(std::string_view text, const std::array<Unit, N>& units,
+Result<double> number_with_unit(std::string_view text, const std::array<Prefix, N>& units,
                                 std::string_view examples) {
     const auto complain = [&](std::string_view why) {
         return usage_error(fmt::format("'{}' {}; write for example {}", text, why, examples));
@@ -237,6 +237,33 @@ std::string format_rate(double bytes_per_second) {
 std::string format_share(double share) {
     constexpr double rounding = 1e-9;  // what arithmetic leaves of equal values is nothing
     return fmt::format("{:.3g} %", std::abs(share) < rounding ? 0.0 : 100 * share);
+}
+
+std::string_view text_of(Unit unit) {
+    switch (unit) {
+        case Unit::word:
+        case Unit::flag:
+        case Unit::object:
+            break;
+        case Unit::count:
+        case Unit::number:
+            return "1";
+        case Unit::per_cent:
+            return "%";
+        case Unit::bytes:
+            return "B";
+        case Unit::seconds:
+            return "s";
+        case Unit::seconds_squared:
+            return "s2";
+        case Unit::bytes_per_second:
+            return "B/s";
+        case Unit::operations_per_second:
+            return "op/s";
+        case Unit::bytes_per_operation:
+            return "B/FLOP";
+    }
+    return "";
 }
 
 std::string count_of(std::int64_t number, std::string_view noun) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,28 @@ struct Share {
     friend bool operator==(Share, Share) = default;
     friend auto operator<=>(Share, Share) = default;
 };
+
+/// What a value in results is measured in.
+enum class Unit {
+    word,
+    flag,
+    count,
+    number,  ///< without a unit: a share, a factor
+    per_cent,
+    bytes,
+    seconds,
+    seconds_squared,
+    bytes_per_second,
+    operations_per_second,
+    bytes_per_operation,  ///< of floating point
+    object,               ///< has members
+};
+/// As in results: "B/s", "op/s", "1" of a number without a unit; empty of words, flags and objects.
+std::string_view text_of(Unit unit);
+
+inline std::optional<std::int64_t> count_of(const std::optional<Bytes>& size) {
+    return size ? std::optional(size->count) : std::nullopt;
+}
 
 constexpr std::int64_t KiB = 1024;
 constexpr std::int64_t MiB = 1024 * KiB;

@@ -37,6 +37,7 @@ class Beff : public BenchmarkWith<Parameters> {
                "  effio-mpi b-eff --plan --plan-ranks 1024 --memory-per-rank 2GiB\n"
                "      the patterns of 1024 ranks, without a run";
     }
+    ResultInfo results() const override { return b_eff::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "benchmarks/b_eff/stage.hpp"
+#include "core/fields.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "parallel/over_ranks.hpp"
@@ -18,6 +19,33 @@ namespace {
 constexpr std::int64_t most_loops = 100;
 constexpr std::array<const char*, 2> classes{"within nodes", "between nodes"};
 
+/// Where a histogram belongs.
+struct CallPlace {
+    const Setup& setup;
+    int length = 0;
+    std::size_t kind = 0;
+};
+
+const Fields<CallPlace>& call_place_fields() {
+    using P = CallPlace;
+    static const Fields<P> fields{
+        {"length", Unit::count, "number of the length, from 0", &P::length},
+        {"length_bytes", Unit::bytes, "of a message",
+         [](const P& p) { return p.setup.lengths[p.length]; }},
+        {"steps", Unit::word, "within or between nodes",
+         [](const P& p) { return classes.at(p.kind); }},
+        {"method", Unit::word, "of the calls",
+         [](const P&) { return option_name(Method::sendrecv); }}};
+    return fields;
+}
+
+const Fields<CallPlace>& call_fields() {
+    static const Fields<CallPlace> fields{
+        {"meaning", Unit::word, "of the times",
+         [](const CallPlace&) { return "of one call on one rank, waiting included"; }}};
+    return fields;
+}
+
 Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
                            const Histogram& times) {
     const std::int64_t bytes = setup.lengths[length];
@@ -26,10 +54,8 @@ Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
     m.scattered = true;
     m.pattern = "rings and random rings";
     m.access = "call times";
-    m.where = Json{{"length", length},
-                   {"length_bytes", bytes},
-                   {"steps", classes.at(kind)},
-                   {"method", option_name(Method::sendrecv)}};
+    const CallPlace place{setup, length, kind};
+    m.where = call_place_fields().json(place);
     m.ranks = setup.ranks;
     m.nodes = setup.nodes;
     m.operations = static_cast<std::int64_t>(times.count());
@@ -40,7 +66,7 @@ Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
                  : Metric::none("B/s", "no time passed on the clock");
     m.stopped_by = "count";
     m.call_times = times;
-    m.detail = Json{{"meaning", "of one call on one rank, waiting included"}};
+    m.detail = call_fields().json(place);
     return m;
 }
 

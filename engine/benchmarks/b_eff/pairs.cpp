@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "benchmarks/ring_patterns/ping_pong.hpp"
+#include "core/fields.hpp"
 #include "core/layout.hpp"
 #include "core/table.hpp"
 #include "core/units.hpp"
@@ -49,13 +50,58 @@ double best_of(PingPong& ping, int partner, bool client, std::int64_t bytes, std
     return best / (2 * static_cast<double>(loops));
 }
 
-Json class_json(const PairClass& c) {
-    return Json{
-        {"pairs", c.pairs},
-        {"latency_seconds",
-         Json{{"min", c.latency.min}, {"median", c.latency.mean}, {"max", c.latency.max}}},
-        {"bytes_per_second",
-         Json{{"min", c.bandwidth.min}, {"median", c.bandwidth.mean}, {"max", c.bandwidth.max}}}};
+/// Their mean is the median here.
+Fields<Spread> median_fields(Unit unit) {
+    return {{"min", unit, "smallest of the pairs", &Spread::min},
+            {"median", unit, "median of the pairs", &Spread::mean},
+            {"max", unit, "largest of the pairs", &Spread::max}};
+}
+
+const Fields<PairClass>& class_fields() {
+    static const Fields<PairClass> fields{
+        {"pairs", Unit::count, "that were measured", &PairClass::pairs},
+        {"latency_seconds", median_fields(Unit::seconds), "of a message of 1 B",
+         &PairClass::latency},
+        {"bytes_per_second", median_fields(Unit::bytes_per_second), "one direction at a time",
+         &PairClass::bandwidth}};
+    return fields;
+}
+
+const Fields<PairsResult>& pairs_place_fields() {
+    static const Fields<PairsResult> fields{
+        {"length_bytes", Unit::bytes, "of the messages for the bandwidth", &PairsResult::bytes}};
+    return fields;
+}
+
+const Fields<PairsResult>& pairs_fields() {
+    using P = PairsResult;
+    static const Fields<SlowRank> slow_rank{
+        {"rank", Unit::count, "number of the rank", &SlowRank::rank},
+        {"relative_bandwidth", Unit::number, "its median over that of its class",
+         &SlowRank::relative_bandwidth}};
+    static const Fields<P> fields{
+        {"meaning", Unit::word, "of the figure",
+         [](const P&) { return "pairs below half of the median bandwidth of their class"; }},
+        {"sampled", Unit::flag, "not all pairs were measured", &P::sampled},
+        {"pairs_in_all", Unit::count, "of the ranks", &P::pairs_in_all},
+        {"rounds", Unit::count, "in which each rank has at most one partner", &P::rounds},
+        {"node_of_rank", Unit::count, "number of the node of each rank", &P::node_of_rank},
+        {"within_nodes", class_fields(), "pairs within nodes",
+         [](const P& r) { return pair_class(r, true); }},
+        {"between_nodes", class_fields(), "pairs between nodes",
+         [](const P& r) { return pair_class(r, false); }},
+        {"slow_ranks", slow_rank, "below half of the usual bandwidth", slow_ranks},
+        Field<P>("pairs_low_high_latency_bandwidth", Unit::number,
+                 "of each pair: both ranks, seconds, bytes per second",
+                 [](const P& r) {
+                     Json list = Json::array();
+                     for (const PairValue& p : r.pairs) {
+                         list.push_back(Json::array({p.low, p.high, p.latency, p.bandwidth}));
+                     }
+                     return list;
+                 })
+            .rows()};
+    return fields;
 }
 
 }  // namespace
@@ -186,6 +232,11 @@ PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parame
     return result;
 }
 
+FigureInfo pairs_info() {
+    return {"pairs", Unit::count, "slow pairs", pairs_place_fields().infos(),
+            pairs_fields().infos()};
+}
+
 void report_pairs(Session& session, const PairsResult& result) {
     const PairClass inside = pair_class(result, true);
     const PairClass outside = pair_class(result, false);
@@ -194,26 +245,10 @@ void report_pairs(Session& session, const PairsResult& result) {
     Figure f;
     f.benchmark = "b-eff";
     f.name = "pairs";
-    f.where = Json{{"length_bytes", result.bytes}};
+    f.where = pairs_place_fields().json(result);
     f.metric = {static_cast<double>(pairs.size()), "slow pairs", false, {}};
     if (result.errors > 0) f.metric = Metric::none("slow pairs", "messages arrived wrong", false);
-    Json list = Json::array();
-    for (const PairValue& p : result.pairs) {
-        list.push_back(Json::array({p.low, p.high, p.latency, p.bandwidth}));
-    }
-    Json slow_list = Json::array();
-    for (const SlowRank& r : ranks) {
-        slow_list.push_back(Json{{"rank", r.rank}, {"relative_bandwidth", r.relative_bandwidth}});
-    }
-    f.detail = Json{{"meaning", "pairs below half of the median bandwidth of their class"},
-                    {"sampled", result.sampled()},
-                    {"pairs_in_all", result.pairs_in_all},
-                    {"rounds", result.rounds},
-                    {"node_of_rank", result.node_of_rank},
-                    {"within_nodes", class_json(inside)},
-                    {"between_nodes", class_json(outside)},
-                    {"slow_ranks", std::move(slow_list)},
-                    {"pairs_low_high_latency_bandwidth", std::move(list)}};
+    f.detail = pairs_fields().json(result);
     session.results.recorder().figure(f);
 
     Table table({{"pairs", Table::Align::left},

@@ -9,6 +9,7 @@
 #include "benchmarks/b_eff/messages.hpp"
 #include "benchmarks/b_eff/parameters.hpp"
 #include "benchmarks/benchmark.hpp"
+#include "core/fields.hpp"
 #include "parallel/agree.hpp"
 
 namespace effio::b_eff {
@@ -67,6 +68,7 @@ std::vector<PairValue> slow_pairs(const PairsResult& result);
 PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parameters& parameters,
                           std::uint32_t seed, Outcome& outcome);
 
+FigureInfo pairs_info();
 /// The figures and the table on the root.
 void report_pairs(Session& session, const PairsResult& result);
 

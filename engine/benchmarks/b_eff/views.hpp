@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "benchmarks/b_eff/result.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "parallel/session.hpp"
 
@@ -17,5 +18,7 @@ std::unique_ptr<Observer> make_console_view(Console& console, const std::string&
 
 /// The members of the `run` line that only this benchmark knows.
 Json describe(const Setup& setup);
+/// All that is in its results.
+ResultInfo result_info();
 
 }  // namespace effio::b_eff

@@ -51,6 +51,7 @@ class BeffIo : public BenchmarkWith<Parameters> {
                "  effio-mpi b-eff-io --plan --plan-ranks 1024 --plan-rate 10GB/s\n"
                "      what it would do, without doing it";
     }
+    ResultInfo results() const override { return b_eff_io::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }

@@ -5,12 +5,186 @@
 #include "benchmarks/b_eff_io/views.hpp"
 #include "benchmarks/round_figures.hpp"
 #include "benchmarks/storage_run.hpp"
+#include "benchmarks/until_ci.hpp"
+#include "core/fields.hpp"
 
 namespace effio::b_eff_io {
 namespace {
 
-Json place(std::size_t partition, std::int64_t ranks) {
-    return Json{{"partition", partition}, {"ranks", ranks}};
+/// Where a result belongs; `access` and `type` where it has them.
+struct Place {
+    std::size_t partition = 0;
+    std::int64_t ranks = 0;
+    std::string_view access = {};
+    std::string_view type = {};
+};
+
+const Fields<Place>& place_fields() {
+    using P = Place;
+    static const Fields<P> fields{
+        {"partition", Unit::count, "from 0, in the order of --partitions", &P::partition},
+        {"ranks", Unit::count, "of the partition", &P::ranks},
+        Field<P>("access", Unit::word, "write, rewrite or read", &P::access)
+            .only_if([](const P& p) { return !p.access.empty(); }),
+        Field<P>("pattern", Unit::word, "of the type", &P::type).only_if([](const P& p) {
+            return !p.type.empty();
+        })};
+    return fields;
+}
+
+const Fields<RowResult>& row_place_fields() {
+    using R = RowResult;
+    static const Fields<R> fields{
+        {"partition", Unit::count, "from 0, in the order of --partitions", &R::partition},
+        {"ranks", Unit::count, "of the partition", &R::ranks},
+        {"row", Unit::count, "number in the table of the definition",
+         [](const R& r) { return r.row.number; }},
+        {"position", Unit::count, "within the type", [](const R& r) { return r.row.position; }},
+        {"chunk_bytes", Unit::bytes, "contiguous in the file",
+         [](const R& r) { return r.row.chunk; }},
+        {"memory_chunk_bytes", Unit::bytes, "contiguous in memory: of one call",
+         [](const R& r) { return r.row.memory; }},
+        {"is_lmax", Unit::flag, "the chunk is the largest, Lmax",
+         [](const R& r) { return r.row.is_lmax; }},
+        {"is_fill_up", Unit::flag, "the row only fills up the segment",
+         [](const R& r) { return r.row.is_fill_up; }},
+        {"time_units", Unit::count, "scheduled for the row",
+         [](const R& r) { return r.row.units; }}};
+    return fields;
+}
+
+const Fields<RowTimes>& root_fields() {
+    using T = RowTimes;
+    static const Fields<T> fields{
+        {"total", Unit::seconds, "of the row", &T::total},
+        {"calls", Unit::seconds, "without barriers, broadcasts and sync", &T::calls},
+        {"barrier", Unit::seconds, "in barriers", &T::barrier},
+        {"broadcast", Unit::seconds, "in broadcasts of the vote", &T::broadcast},
+        {"sync", Unit::seconds, "in MPI_File_sync", &T::sync},
+        {"last_call", Unit::seconds, "the last call with stamping or checking", &T::last_call},
+        {"last_vote", Unit::seconds, "the barrier and broadcast after it", &T::last_vote}};
+    return fields;
+}
+
+const Fields<RowResult>& row_fields() {
+    using R = RowResult;
+    static const Fields<R> fields{
+        {"file", Unit::word, "short name; of separated files rank 0's", &R::file},
+        {"counted_seconds", Unit::seconds, "over which the rate counts the bytes",
+         [](const R& r) { return r.span.seconds; }},
+        {"clock", Unit::word, "root, or common where the ranks differ too much",
+         [](const R& r) { return r.span.by_common_clock ? "common" : "root"; }},
+        {"scheduled_seconds", Unit::seconds, "for the row", &R::scheduled},
+        {"calls_per_rank", Unit::count, "done", &R::repetitions},
+        {"calls_allowed_by_cap", Unit::count, "0: not limited", &R::cap_calls},
+        {"root_seconds", root_fields(), "of the root", &R::times},
+        {"batch_means", batch_means_fields(Unit::bytes_per_second),
+         "interval of the rate within the row", [](const R& r) { return BatchMeans(r.batches); }},
+        {"sets_view", Unit::flag, "the row begins with MPI_File_set_view", &R::sets_view}};
+    return fields;
+}
+
+const Fields<TypeResult>& type_fields() {
+    using T = TypeResult;
+    static const Fields<T> fields{
+        {"bytes", Unit::bytes, "moved", &T::bytes},
+        {"seconds", Unit::seconds, "open, rows and close", &T::seconds},
+        {"open_seconds", Unit::seconds, "of the open", &T::open},
+        {"close_seconds", Unit::seconds, "of the close", &T::close},
+        {"weighted_bandwidth_bytes_per_second", Unit::bytes_per_second,
+         "mean of the rows' rates, weighted by their time units", &T::weighted_rate},
+        {"segment_bytes", Unit::bytes, "of the segmented types", &T::segment},
+        {"verified_bytes", Unit::bytes, "that were compared", &T::verified_bytes}};
+    return fields;
+}
+
+const Fields<AccessResult>& access_fields() {
+    using A = AccessResult;
+    static const Fields<A> fields{
+        {"bytes", Unit::bytes, "moved", &A::bytes},
+        {"seconds", Unit::seconds, "of all types", &A::seconds},
+        {"bandwidth_bytes_per_second", Unit::bytes_per_second, "bytes over these seconds",
+         &A::rate},
+        {"weighted_bandwidth_bytes_per_second", Unit::bytes_per_second,
+         "mean of the types, weighted as in the definition", &A::weighted_rate},
+        {"errors", Unit::count, "of the partition up to now", &A::errors}};
+    return fields;
+}
+
+const Fields<Criterion>& criterion_fields() {
+    static const Fields<Criterion> fields{
+        {"text", Unit::word, "a rule of official runs", &Criterion::text},
+        {"reached", Unit::flag, "it is kept", &Criterion::reached}};
+    return fields;
+}
+
+/// What a judged figure is made from.
+struct Judged {
+    const RunResult& run;
+    std::size_t partition = 0;
+
+    const PartitionResult& result() const { return run.partitions[partition]; }
+};
+
+const Fields<Judged>& judged_fields() {
+    using J = Judged;
+    static const Fields<J> fields{
+        {"criteria", criterion_fields(), "rules of official runs",
+         [](const J& j) { return j.run.criteria(j.partition); }},
+        {"partition_seconds_scheduled", Unit::seconds, "all rounds together",
+         [](const J& j) { return j.run.setup.scheduled_seconds(); }},
+        {"errors", Unit::count, "failed calls and wrong data",
+         [](const J& j) { return j.result().errors; }},
+        {"rows_cut_short_by_cap", Unit::count, "by the cap on bytes",
+         [](const J& j) { return j.result().rows_cut_short(); }},
+        {"rows_by_common_clock", Unit::count, "whose ranks differ too much for the root's clock",
+         [](const J& j) { return j.result().rows_by_common_clock(); }}};
+    return fields;
+}
+
+const Fields<Setup>& pointer_fields() {
+    static const Fields<Setup> fields{
+        {"used", Unit::flag, "by type 1", &Setup::shared_pointer},
+        {"note", Unit::word, "what serves it, or why it is not used", &Setup::shared_pointer_note}};
+    return fields;
+}
+
+const Fields<Setup>& balance_fields() {
+    static const Fields<Setup> fields{
+        {"total_memory_bytes", Unit::bytes, "of the system",
+         [](const Setup& s) { return s.total_memory_mib * MiB; }},
+        {"meaning", Unit::word, "of the figure", [](const Setup&) {
+             return "time to write the total memory at b_eff_io; the rule of thumb for a balanced "
+                    "system is 600 s";
+         }}};
+    return fields;
+}
+
+const Fields<Setup>& setup_fields() {
+    using S = Setup;
+    static const Fields<S> fields{
+        {"memory_per_rank_mib", Unit::count, "MiB of a rank", &S::memory_mib},
+        {"total_memory_mib", Unit::count, "MiB of the system", &S::total_memory_mib},
+        {"lmax_bytes", Unit::bytes, "largest chunk", &S::lmax},
+        {"partitions", Unit::count, "ranks of each", &S::partitions},
+        {"rounds", Unit::count, "planned", [](const S& s) { return s.parameters.rounds; }},
+        {"partition_seconds", Unit::seconds, "scheduled, all rounds together",
+         &S::scheduled_seconds},
+        {"time_units", Unit::count, "of a partition", [](const S& s) { return s.budget.units; }},
+        {"unit_seconds", Unit::seconds, "of a time unit",
+         [](const S& s) { return s.budget.unit_seconds; }},
+        {"quick_look", Unit::flag, "short, and not valid",
+         [](const S& s) { return s.parameters.quick_look; }},
+        {"cap_bytes", Unit::bytes, "that the run may use", &S::cap_bytes},
+        {"cap_reason", Unit::word, "who set it", &S::cap_reason}};
+    return fields;
+}
+
+/// Of the figure of the whole run, beside those of its best partition.
+FieldInfo official_share_field() {
+    FieldInfo field{"official_time_share", Unit::number, "of half an hour for each partition"};
+    field.sometimes = true;
+    return field;
 }
 
 class RecordView : public Observer {
@@ -23,35 +197,24 @@ class RecordView : public Observer {
         f.benchmark = "b-eff-io";
         f.name = "shared_file_pointer";
         f.metric = {setup.shared_pointer ? 1.0 : 0.0, "1", true, {}};
-        f.detail = Json{{"used", setup.shared_pointer}, {"note", setup.shared_pointer_note}};
+        f.detail = pointer_fields().json(setup);
         recorder_.figure(f);
     }
 
     void row(const RowResult& row) override { recorder_.measurement(to_measurement(row, nodes_)); }
 
     void type(const TypeResult& t) override {
-        Figure f = figure("type_bandwidth", t.partition, t.ranks, Metric::rate(t.rate()));
-        f.where["access"] = name(t.access);
-        f.where["pattern"] = name(t.type);
-        f.detail = Json{{"bytes", t.bytes},
-                        {"seconds", t.seconds},
-                        {"open_seconds", t.open},
-                        {"close_seconds", t.close},
-                        {"weighted_bandwidth_bytes_per_second", t.weighted_rate},
-                        {"segment_bytes", t.segment},
-                        {"verified_bytes", t.verified_bytes}};
+        Figure f = figure("type_bandwidth", {t.partition, t.ranks, name(t.access), name(t.type)},
+                          Metric::rate(t.rate()));
+        f.detail = type_fields().json(t);
         tell_interval(f, t.estimate);
         recorder_.figure(f);
     }
 
     void access(const AccessResult& a) override {
-        Figure f = figure("access_bandwidth", a.partition, a.ranks, Metric::rate(a.average));
-        f.where["access"] = name(a.access);
-        f.detail = Json{{"bytes", a.bytes},
-                        {"seconds", a.seconds},
-                        {"bandwidth_bytes_per_second", a.rate()},
-                        {"weighted_bandwidth_bytes_per_second", a.weighted_rate},
-                        {"errors", a.errors}};
+        Figure f = figure("access_bandwidth", {a.partition, a.ranks, name(a.access)},
+                          Metric::rate(a.average));
+        f.detail = access_fields().json(a);
         tell_interval(f, a.estimate);
         recorder_.figure(f);
     }
@@ -85,25 +248,21 @@ class RecordView : public Observer {
         const double value = run.partitions[*best].effective_bandwidth();
         Figure whole = judged("b_eff_io", run, *best, value, "");
         tell_interval(whole, run.estimated(best_partition).value_or(Estimate{}));
-        whole.detail["official_time_share"] = run.official_time_share();
+        whole.detail[official_share_field().name] = run.official_time_share();
         recorder_.figure(whole);
-        Figure balance = figure("balance_time", *best, run.partitions[*best].ranks,
+        Figure balance = figure("balance_time", {*best, run.partitions[*best].ranks},
                                 Metric::time(static_cast<double>(run.setup.total_memory_mib) *
                                              static_cast<double>(MiB) / value));
-        balance.detail = Json{{"total_memory_bytes", run.setup.total_memory_mib * MiB},
-                              {"meaning",
-                               "time to write the total memory at b_eff_io; the rule of "
-                               "thumb for a balanced system is 600 s"}};
+        balance.detail = balance_fields().json(run.setup);
         recorder_.figure(balance);
     }
 
   private:
-    static Figure figure(const char* what, std::size_t partition, std::int64_t ranks,
-                         Metric metric) {
+    static Figure figure(const char* what, const Place& place, Metric metric) {
         Figure f;
         f.benchmark = "b-eff-io";
         f.name = what;
-        f.where = place(partition, ranks);
+        f.where = place_fields().json(place);
         f.metric = std::move(metric);
         return f;
     }
@@ -125,19 +284,13 @@ class RecordView : public Observer {
     static Figure judged(const char* what, const RunResult& run, std::size_t i, double value,
                          const std::string& bad) {
         const auto& p = run.partitions[i];
-        Figure f =
-            figure(what, i, p.ranks, bad.empty() ? Metric::rate(value) : Metric::none("B/s", bad));
+        Figure f = figure(what, {i, p.ranks},
+                          bad.empty() ? Metric::rate(value) : Metric::none("B/s", bad));
         f.valid = run.valid(i);
-        Json criteria = Json::array();
         for (const auto& c : run.criteria(i)) {
-            criteria.push_back(Json{{"text", c.text}, {"reached", c.reached}});
             if (!c.reached) f.reasons.push_back("not reached: " + c.text);
         }
-        f.detail = Json{{"criteria", std::move(criteria)},
-                        {"partition_seconds_scheduled", run.setup.scheduled_seconds()},
-                        {"errors", p.errors},
-                        {"rows_cut_short_by_cap", p.rows_cut_short()},
-                        {"rows_by_common_clock", p.rows_by_common_clock()}};
+        f.detail = judged_fields().json({run, i});
         return f;
     }
 
@@ -152,14 +305,7 @@ Measurement to_measurement(const RowResult& row, int nodes) {
     m.benchmark = "b-eff-io";
     m.pattern = name(row.row.type);
     m.access = name(row.access);
-    m.where = place(row.partition, row.ranks);
-    m.where["row"] = row.row.number;
-    m.where["position"] = row.row.position;
-    m.where["chunk_bytes"] = row.row.chunk;
-    m.where["memory_chunk_bytes"] = row.row.memory;
-    m.where["is_lmax"] = row.row.is_lmax;
-    m.where["is_fill_up"] = row.row.is_fill_up;
-    m.where["time_units"] = row.row.units;
+    m.where = row_place_fields().json(row);
     m.ranks = static_cast<int>(row.ranks);
     m.nodes = nodes;
     m.repetition = row.round;
@@ -179,38 +325,36 @@ Measurement to_measurement(const RowResult& row, int nodes) {
     m.error_count = row.errors;
     m.errors = row.error_list;
     m.cache = row.cache;
-    m.detail = Json{{"file", row.file},
-                    {"counted_seconds", row.span.seconds},
-                    {"clock", row.span.by_common_clock ? "common" : "root"},
-                    {"scheduled_seconds", row.scheduled},
-                    {"calls_per_rank", row.repetitions},
-                    {"calls_allowed_by_cap", row.cap_calls},
-                    {"root_seconds", Json{{"total", row.times.total},
-                                          {"calls", row.times.calls()},
-                                          {"barrier", row.times.barrier},
-                                          {"broadcast", row.times.broadcast},
-                                          {"sync", row.times.sync},
-                                          {"last_call", row.times.last_call},
-                                          {"last_vote", row.times.last_vote}}},
-                    {"batch_means", batch_means(row.batches, "B/s")},
-                    {"sets_view", row.sets_view}};
+    m.detail = row_fields().json(row);
     return m;
 }
 
-Json describe(const Setup& s) {
-    Json partitions = Json::array();
-    for (const auto n : s.partitions) partitions.push_back(n);
-    return Json{{"memory_per_rank_mib", s.memory_mib},
-                {"total_memory_mib", s.total_memory_mib},
-                {"lmax_bytes", s.lmax},
-                {"partitions", std::move(partitions)},
-                {"rounds", s.parameters.rounds},
-                {"partition_seconds", s.scheduled_seconds()},
-                {"time_units", s.budget.units},
-                {"unit_seconds", s.budget.unit_seconds},
-                {"quick_look", s.parameters.quick_look},
-                {"cap_bytes", s.cap_bytes},
-                {"cap_reason", s.cap_reason}};
+Json describe(const Setup& setup) {
+    return setup_fields().json(setup);
+}
+
+ResultInfo result_info() {
+    ResultInfo info{row_place_fields().infos(), row_fields().infos(), {}, setup_fields().infos()};
+    const FieldInfos place = place_fields().infos();
+    const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos detail,
+                         bool with_interval = true) {
+        if (with_interval) detail.push_back(interval_field());
+        info.figures.push_back({name, unit, meaning, place, std::move(detail)});
+    };
+    add("type_bandwidth", Unit::bytes_per_second, "of a type in an access", type_fields().infos());
+    add("access_bandwidth", Unit::bytes_per_second, "mean of the types in an access",
+        access_fields().infos());
+    add("write_average", Unit::bytes_per_second, "of a partition", judged_fields().infos());
+    add("b_eff_io_partition", Unit::bytes_per_second, "of a partition", judged_fields().infos());
+    FieldInfos whole = judged_fields().infos();
+    whole.push_back(official_share_field());
+    add("b_eff_io", Unit::bytes_per_second, "of the best partition", std::move(whole));
+    add("balance_time", Unit::seconds, "to write the total memory at b_eff_io",
+        balance_fields().infos(), false);
+    info.figures.push_back(
+        {"shared_file_pointer", Unit::number, "1: type 1 uses it", {}, pointer_fields().infos()});
+    info.figures.push_back(until_ci_info());
+    return info;
 }
 
 std::unique_ptr<Observer> make_record_view(Recorder& recorder) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "benchmarks/b_eff_io/result.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "parallel/session.hpp"
 
@@ -17,6 +18,8 @@ std::unique_ptr<Observer> make_console_view(Console& console, const std::string&
 
 /// The members of the `run` line that only this benchmark knows.
 Json describe(const Setup& setup);
+/// All that is in its results.
+ResultInfo result_info();
 
 /// One row as a record, e.g. for tests of the views.
 Measurement to_measurement(const RowResult& row, int nodes);

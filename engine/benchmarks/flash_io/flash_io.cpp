@@ -56,6 +56,7 @@ class FlashIo : public BenchmarkWith<Parameters> {
                "  effio-mpi flash-io --cells 16 --plan --plan-ranks 64\n"
                "      sizes and memory, without doing anything";
     }
+    ResultInfo results() const override { return flash_io::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }

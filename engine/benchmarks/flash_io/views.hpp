@@ -12,6 +12,8 @@ namespace effio::flash_io {
 Measurement to_measurement(const FileRun& run, const Setup& setup);
 /// What the `run` line holds under "flash_io".
 Json describe(const Setup& setup);
+/// All that is in its results.
+ResultInfo result_info();
 
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console);

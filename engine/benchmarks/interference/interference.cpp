@@ -234,6 +234,7 @@ class Interference : public WholeJob {
                "  mpiexec -n 3 effio-mpi interference -g '1: ior …' -g '1: mdtest …' \\\n"
                "      -g '1: b-eff' --beside all";
     }
+    ResultInfo results() const override { return interference::result_info(); }
     void declare(OptionTable& table) override { parameters_.declare(table); }
 
     Status check() override {

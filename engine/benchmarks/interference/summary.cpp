@@ -194,23 +194,44 @@ std::vector<Met> Summary::met() const {
     return all;
 }
 
+const Fields<SlowDownOf>& slow_down_place_fields() {
+    using S = SlowDownOf;
+    using F = Field<S>;
+    const auto of_phase = [](const S& s) { return s.of.kind != Kind{}; };
+    static const Fields<S> fields{
+        {"group", Unit::count, "number of the group, from 1",
+         [](const S& s) { return s.of.group; }},
+        {"benchmark", Unit::word, "of the group",
+         [](const S& s) { return s.benchmarks[static_cast<std::size_t>(s.of.group) - 1]; }},
+        {"beside", Unit::word, "numbers of the groups beside it",
+         [](const S& s) { return s.of.beside; }},
+        F("access", Unit::word, "of the kind",
+          [](const S& s) {
+              return s.of.kind.access;
+          }).only_if(of_phase),
+        F("pattern", Unit::word, "of the kind", [](const S& s) {
+            return s.of.kind.pattern;
+        }).only_if(of_phase)};
+    return fields;
+}
+
+const Fields<SlowDown>& slow_down_fields() {
+    static const Fields<SlowDown> fields{
+        {"rounds", Unit::number, "the factor of each round", &SlowDown::factors}};
+    return fields;
+}
+
 Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benchmarks) {
     const bool over_all = slow_down.kind == Kind{};
     Figure f;
     f.benchmark = "interference";
     f.name = over_all ? "slow_down" : "slow_down_of_phase";
-    f.where = Json{{"group", slow_down.group},
-                   {"benchmark", benchmarks[static_cast<std::size_t>(slow_down.group) - 1]},
-                   {"beside", slow_down.beside}};
-    if (!over_all) {
-        f.where["access"] = slow_down.kind.access;
-        f.where["pattern"] = slow_down.kind.pattern;
-    }
+    f.where = slow_down_place_fields().json({slow_down, benchmarks});
     std::vector<double> values;
     for (const double factor : slow_down.factors) values.push_back(std::log(factor));
     const Samples logarithms = samples_of(values);
     f.metric = Metric::none("1", "no round has it both alone and beside the others", false);
-    f.detail = Json{{"rounds", slow_down.factors}};
+    f.detail = slow_down_fields().json(slow_down);
     if (logarithms.count() == 0) {
         f.detail["interval"] = no_interval(f.metric.reason);
         return f;

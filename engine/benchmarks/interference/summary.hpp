@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "benchmarks/interference/turns.hpp"
+#include "core/fields.hpp"
 #include "core/json.hpp"
 #include "core/record.hpp"
 
@@ -77,6 +78,14 @@ struct SlowDown {
     Kind kind;                    ///< empty: over all kinds
     std::vector<double> factors;  ///< one for each round that has both
 };
+
+/// The same with the benchmarks of all groups.
+struct SlowDownOf {
+    const SlowDown& of;
+    const std::vector<std::string>& benchmarks;
+};
+const Fields<SlowDownOf>& slow_down_place_fields();
+const Fields<SlowDown>& slow_down_fields();
 
 struct Met {
     int group = 0;

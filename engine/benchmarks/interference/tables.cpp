@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/interference/tables.hpp"
+#include "benchmarks/round_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,76 @@ std::string beside_name(const std::string& beside, const std::vector<std::string
                             group_name(static_cast<int>(g), benchmarks));
     }
     return text;
+}
+
+/// Measurements of one kind that a group made in a turn.
+struct OfPart {
+    const TurnDone& done;
+    const Part& part;
+    const std::string& benchmark;
+    int turn = 0;
+    std::int64_t count = 0;
+    double until = 0;  ///< when its last run ended, at most the end of the others
+};
+
+const Fields<OfPart>& part_place_fields() {
+    using P = OfPart;
+    static const Fields<P> fields{
+        {"group", Unit::count, "number of the group, from 1",
+         [](const P& p) { return p.part.group; }},
+        {"benchmark", Unit::word, "of the group", [](const P& p) { return p.benchmark; }},
+        {"beside", Unit::word, "numbers of the groups beside it; empty: alone",
+         [](const P& p) { return others(p.done.turn, p.part.group); }},
+        {"turn", Unit::count, "number of the turn, from 1", &P::turn}};
+    return fields;
+}
+
+const Fields<OfPart>& part_fields() {
+    using P = OfPart;
+    static const Fields<P> fields{
+        {"measurements", Unit::count, "that the rate is the mean of", &P::count},
+        {"run_seconds", Unit::seconds, "of the group's first run",
+         [](const P& p) { return p.part.seconds; }},
+        {"runs", Unit::count, "in this turn", [](const P& p) { return p.part.runs; }},
+        Field<P>("covered_fraction", Unit::number, "of its time, in which the others worked",
+                 [](const P& p) { return std::min(1.0, p.until / p.part.seconds); })
+            .only_if([](const P& p) { return p.done.turn.size() > 1 && p.part.seconds > 0; })};
+    return fields;
+}
+
+/// Two kinds that met, with the benchmarks of all groups.
+struct MetBy {
+    const Met& met;
+    const std::vector<std::string>& benchmarks;
+
+    const std::string& of(int group) const {
+        return benchmarks[static_cast<std::size_t>(group) - 1];
+    }
+};
+
+const Fields<MetBy>& met_place_fields() {
+    using M = MetBy;
+    static const Fields<M> fields{
+        {"group", Unit::count, "number of the group, from 1",
+         [](const M& m) { return m.met.group; }},
+        {"benchmark", Unit::word, "of the group", [](const M& m) { return m.of(m.met.group); }},
+        {"access", Unit::word, "of the group", [](const M& m) { return m.met.kind.access; }},
+        {"pattern", Unit::word, "of the group", [](const M& m) { return m.met.kind.pattern; }},
+        {"beside", Unit::word, "number of the group beside it",
+         [](const M& m) { return std::to_string(m.met.other); }},
+        {"beside_benchmark", Unit::word, "of that group",
+         [](const M& m) { return m.of(m.met.other); }},
+        {"beside_access", Unit::word, "of that group",
+         [](const M& m) { return m.met.other_kind.access; }},
+        {"beside_pattern", Unit::word, "of that group",
+         [](const M& m) { return m.met.other_kind.pattern; }}};
+    return fields;
+}
+
+const Fields<Met>& met_fields() {
+    static const Fields<Met> fields{
+        {"fraction", Unit::number, "of all seconds beside that group", &Met::fraction}};
+    return fields;
 }
 
 }  // namespace
@@ -114,10 +185,8 @@ std::vector<Measurement> measurements_of(const TurnDone& done, const Part& part,
     for (auto& [kind, row] : kinds) {
         Measurement& m = row.first;
         m.benchmark = "interference";
-        m.where = Json{{"group", part.group},
-                       {"benchmark", benchmarks[group]},
-                       {"beside", others(done.turn, part.group)},
-                       {"turn", number}};
+        const OfPart of{done, part, benchmarks[group], number, row.second.count(), until};
+        m.where = part_place_fields().json(of);
         m.ranks = ranks[group];
         m.nodes = nodes;
         m.repetition = done.round;
@@ -129,12 +198,7 @@ std::vector<Measurement> measurements_of(const TurnDone& done, const Part& part,
             m.rate =
                 Metric::none(m.rate.unit, "INVALID: " + m.invalid_reason, m.rate.higher_is_better);
         }
-        m.detail = Json{{"measurements", row.second.count()},
-                        {"run_seconds", part.seconds},
-                        {"runs", part.runs}};
-        if (done.turn.size() > 1 && part.seconds > 0) {
-            m.detail["covered_fraction"] = std::min(1.0, until / part.seconds);
-        }
+        m.detail = part_fields().json(of);
         all.push_back(std::move(m));
     }
     return all;
@@ -144,17 +208,23 @@ Figure figure_of(const Met& met, const std::vector<std::string>& benchmarks) {
     Figure f;
     f.benchmark = "interference";
     f.name = "met";
-    f.where = Json{{"group", met.group},
-                   {"benchmark", benchmarks[static_cast<std::size_t>(met.group) - 1]},
-                   {"access", met.kind.access},
-                   {"pattern", met.kind.pattern},
-                   {"beside", std::to_string(met.other)},
-                   {"beside_benchmark", benchmarks[static_cast<std::size_t>(met.other) - 1]},
-                   {"beside_access", met.other_kind.access},
-                   {"beside_pattern", met.other_kind.pattern}};
+    f.where = met_place_fields().json({met, benchmarks});
     f.metric = {met.seconds, "s", true, {}};
-    f.detail = Json{{"fraction", met.fraction}};
+    f.detail = met_fields().json(met);
     return f;
+}
+
+ResultInfo result_info() {
+    FieldInfos of_group = slow_down_place_fields().infos();
+    FieldInfos detail = slow_down_fields().infos();
+    detail.push_back(interval_field());
+    return {part_place_fields().infos(),
+            part_fields().infos(),
+            {{"slow_down", Unit::number, "time beside others over time alone", of_group, detail},
+             {"slow_down_of_phase", Unit::number, "the same of one kind of measurement", of_group,
+              detail},
+             {"met", Unit::seconds, "in which two kinds ran at the same time",
+              met_place_fields().infos(), met_fields().infos()}}};
 }
 
 std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks) {

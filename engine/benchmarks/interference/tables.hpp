@@ -30,6 +30,8 @@ std::vector<Measurement> measurements_of(const TurnDone& done, const Part& part,
 Figure figure_of(const Met& met, const std::vector<std::string>& benchmarks);
 
 /// Slow-downs over all phases: a row for each group, a column for what it was beside.
+/// All that is in its results.
+ResultInfo result_info();
 std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks);
 std::string phases_table(const std::vector<Figure>& figures);
 std::string met_table(const std::vector<Met>& met, const std::vector<std::string>& benchmarks);

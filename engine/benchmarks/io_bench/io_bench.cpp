@@ -143,7 +143,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     }
     study.title =
         fmt::format("IO_Bench: files of {}, six tests a block size", format_exact(p.size));
-    study.detail = Json{{"file_bytes", p.size.count}};
+    study.facts = {{"file_bytes", Unit::bytes, "--size", p.size.count}};
     return study;
 }
 

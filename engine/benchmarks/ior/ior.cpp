@@ -102,6 +102,7 @@ class Ior : public BenchmarkWith<Parameters> {
         }
         return parameters_.check();
     }
+    ResultInfo results() const override { return ior::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }

@@ -8,6 +8,7 @@
 
 #include "benchmarks/ior/result.hpp"
 #include "benchmarks/rank_csv.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "parallel/agree.hpp"
 #include "parallel/session.hpp"
@@ -28,6 +29,8 @@ std::unique_ptr<Observer> make_rank_csv_view(RankCsv& file, Outcome& outcome);
 
 /// The member of the `run` line that only this benchmark knows.
 Json describe(const Setup& setup);
+/// All that is in its results.
+ResultInfo result_info();
 
 Measurement to_measurement(const PhaseResult& phase);
 

@@ -41,6 +41,7 @@ class Libraries : public study::StudyBenchmark<Parameters> {
     Result<study::Definition> define(int ranks) const override {
         return libraries::define(parameters_, select(parameters_, nullptr), ranks);
     }
+    void add_figures(ResultInfo& info) const override { libraries::add_figures(info); }
 };
 
 class View : public study::Observer {

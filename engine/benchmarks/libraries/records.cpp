@@ -4,16 +4,75 @@
 
 #include "benchmarks/libraries/views.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "core/fields.hpp"
 
 namespace effio::libraries {
 namespace {
 
-Json place(const Series& s) {
-    return Json{{"library", s.point.library},
-                {"hints", s.point.hints},
-                {"edge", s.point.edge},
-                {"processes", s.point.processes},
-                {"access", s.write ? "write" : "read"}};
+/// All but the number of processes.
+const Fields<Series>& average_place_fields() {
+    using S = Series;
+    static const Fields<S> fields{
+        {"library", Unit::word, "that wrote or read", [](const S& s) { return s.point.library; }},
+        {"hints", Unit::word, "name of the set", [](const S& s) { return s.point.hints; }},
+        {"edge", Unit::count, "elements of the cube's edge",
+         [](const S& s) { return s.point.edge; }},
+        {"access", Unit::word, "write or read",
+         [](const S& s) { return s.write ? "write" : "read"; }}};
+    return fields;
+}
+
+const Fields<Series>& place_fields() {
+    using S = Series;
+    static const Fields<S> fields{
+        {"library", Unit::word, "that wrote or read", [](const S& s) { return s.point.library; }},
+        {"hints", Unit::word, "name of the set", [](const S& s) { return s.point.hints; }},
+        {"edge", Unit::count, "elements of the cube's edge",
+         [](const S& s) { return s.point.edge; }},
+        {"processes", Unit::count, "that took part", [](const S& s) { return s.point.processes; }},
+        {"access", Unit::word, "write or read",
+         [](const S& s) { return s.write ? "write" : "read"; }}};
+    return fields;
+}
+
+/// A series of a comparison, and what its rates were meant to include.
+struct Compared {
+    const Series& series;
+    bool flushed = false;
+};
+
+const Fields<Compared>& bandwidth_fields() {
+    using C = Compared;
+    static const Fields<C> fields{
+        {"mean_seconds", Unit::seconds, "that the rate counts",
+         [](const C& c) { return c.series.seconds(); }},
+        Field<C>("synced_bandwidth_bytes_per_second", Unit::bytes_per_second, "until on storage",
+                 [](const C& c) { return c.series.mean->synced_rates.mean(); })
+            .only_if([](const C& c) { return c.series.write && c.flushed; })};
+    return fields;
+}
+
+const Fields<Comparison>& overhead_fields() {
+    static const Fields<Comparison> fields{
+        {"baseline", Unit::word, "form of one file per process", &Comparison::base}};
+    return fields;
+}
+
+const Fields<Comparison::Layer>& layer_fields() {
+    using L = Comparison::Layer;
+    static const Fields<L> fields{
+        {"seconds", Unit::seconds, "of the library with all below it", &L::seconds},
+        {"below", Unit::word, "the layer below; empty: the lowest", &L::below}};
+    return fields;
+}
+
+const Fields<Series>& fastest_fields() {
+    static const Fields<Series> fields{
+        {"fastest_write", place_fields(), "where the rate was measured",
+         [](const Series& s) -> const Series& { return s; }},
+        {"until_on_storage", Unit::flag, "the rate includes the flush",
+         [](const Series& s) { return s.mean->flushed; }}};
+    return fields;
 }
 
 class Records {
@@ -26,26 +85,26 @@ class Records {
         for (const Series& s : all.series()) {
             bandwidth(s);
             if (const auto over = all.overhead(s)) {
-                Figure f = figure("overhead", place(s), {*over, "1", false, {}});
-                f.detail = Json{{"baseline", all.base()}};
+                Figure f = figure("overhead", place_fields().json(s), {*over, "1", false, {}});
+                f.detail = overhead_fields().json(all);
                 recorder_.figure(f);
             }
             if (s.point.hints != "none") {
-                gain("hint_gain", place(s), all.hint_gain(s));
-                Json where = place(s);
-                where.erase("processes");
+                gain("hint_gain", place_fields().json(s), all.hint_gain(s));
+                Json where = average_place_fields().json(s);
                 if (std::find(averaged.begin(), averaged.end(), where) == averaged.end()) {
                     gain("hint_gain_mean", where, all.mean_hint_gain(s.point, s.write));
                     averaged.push_back(std::move(where));
                 }
             }
             if (s.mean->hole_bytes > 0) {
-                recorder_.figure(figure("holes", place(s),
+                recorder_.figure(figure("holes", place_fields().json(s),
                                         {static_cast<double>(s.mean->hole_bytes), "B", false, {}}));
             }
             if (const auto layer = all.layer(s)) {
-                Figure f = figure("layer_seconds", place(s), Metric::time(layer->own_seconds));
-                f.detail = Json{{"seconds", layer->seconds}, {"below", layer->below}};
+                Figure f = figure("layer_seconds", place_fields().json(s),
+                                  Metric::time(layer->own_seconds));
+                f.detail = layer_fields().json(*layer);
                 recorder_.figure(f);
             }
         }
@@ -54,8 +113,7 @@ class Records {
             figure("libraries", Json::object(), Metric::none("B/s", "no point was measured"));
         if (best != nullptr) {
             f.metric = Metric::rate(best->mean->synced_rates.mean());
-            f.detail =
-                Json{{"fastest_write", place(*best)}, {"until_on_storage", best->mean->flushed}};
+            f.detail = fastest_fields().json(*best);
         }
         recorder_.figure(f);
     }
@@ -71,12 +129,9 @@ class Records {
     }
 
     void bandwidth(const Series& s) {
-        Figure f = mean_of(figure("library_bandwidth", place(s), Metric::rate(0)), s.mean->values(),
-                           "no repetition is valid");
-        f.detail["mean_seconds"] = s.seconds();
-        if (s.write && parameters_.fsync != study::Sync::none) {
-            f.detail["synced_bandwidth_bytes_per_second"] = s.mean->synced_rates.mean();
-        }
+        Figure f = mean_of(figure("library_bandwidth", place_fields().json(s), Metric::rate(0)),
+                           s.mean->values(), "no repetition is valid");
+        f.detail.update(bandwidth_fields().json({s, parameters_.fsync != study::Sync::none}));
         recorder_.figure(f);
     }
 
@@ -99,6 +154,27 @@ class Records {
 
 void record(Recorder& recorder, const Comparison& all, const Parameters& parameters) {
     Records(recorder, parameters).tell(all);
+}
+
+void add_figures(ResultInfo& info) {
+    const FieldInfos place = place_fields().infos();
+    const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos where,
+                         FieldInfos detail = {}) {
+        info.figures.push_back({name, unit, meaning, std::move(where), std::move(detail)});
+    };
+    FieldInfos of_rate = bandwidth_fields().infos();
+    of_rate.push_back(interval_field());
+    add("library_bandwidth", Unit::bytes_per_second, "mean over the repetitions", place,
+        std::move(of_rate));
+    add("overhead", Unit::number, "time over that of the baseline, minus one", place,
+        overhead_fields().infos());
+    add("hint_gain", Unit::number, "rate with the hints over that without, minus one", place);
+    add("hint_gain_mean", Unit::number, "the same, mean over the numbers of processes",
+        average_place_fields().infos());
+    add("holes", Unit::bytes, "of the files, left empty by alignment", place);
+    add("layer_seconds", Unit::seconds, "of the library beyond the layer below it", place,
+        layer_fields().infos());
+    add("libraries", Unit::bytes_per_second, "the fastest write", {}, fastest_fields().infos());
 }
 
 }  // namespace effio::libraries

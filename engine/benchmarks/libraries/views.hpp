@@ -4,12 +4,15 @@
 
 #include "benchmarks/libraries/parameters.hpp"
 #include "benchmarks/libraries/result.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::libraries {
 
 void record(Recorder& recorder, const Comparison& all, const Parameters& parameters);
+/// The figures that `record` writes.
+void add_figures(ResultInfo& info);
 void print(Console& console, const Comparison& all, const Parameters& parameters);
 
 }  // namespace effio::libraries

@@ -35,6 +35,7 @@ class Mdtest : public BenchmarkWith<Parameters> {
                "  mpiexec -n 4 effio-mpi mdtest -n 1000 --also all --rank-shift 1\n"
                "      listing, links, attributes and renames too, each rank on files of another";
     }
+    ResultInfo results() const override { return mdtest::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override {
         return make_plan(parameters_, input);
     }

@@ -6,15 +6,36 @@
 
 #include "benchmarks/rank_csv.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "benchmarks/until_ci.hpp"
+#include "core/fields.hpp"
 
 namespace effio::mdtest {
 namespace {
 
 constexpr const char* per_second = "op/s";
 
-Json place_of(const Phase& phase, int ranks, bool unique) {
-    return Json{
-        {"thing", name(phase.thing)}, {"phase", phase.title}, {"ranks", ranks}, {"unique", unique}};
+/// Where a rate belongs.
+struct Place {
+    const Phase& phase;
+    int ranks = 1;
+    bool unique = false;
+};
+
+const Fields<Place>& place_fields() {
+    static const Fields<Place> fields{
+        {"thing", Unit::word, "tree, directory or file",
+         [](const Place& p) { return name(p.phase.thing); }},
+        {"phase", Unit::word, "title of the phase", [](const Place& p) { return p.phase.title; }},
+        {"ranks", Unit::count, "that took part", &Place::ranks},
+        {"unique", Unit::flag, "each rank works in a tree of its own", &Place::unique}};
+    return fields;
+}
+
+const Fields<Place>& rate_place_fields() {
+    static const Fields<Place> fields(
+        place_fields(),
+        {{"access", Unit::word, "operation", [](const Place& p) { return p.phase.access; }}});
+    return fields;
 }
 
 const char* checked(const PhaseResult& r) {
@@ -25,46 +46,131 @@ const char* checked(const PhaseResult& r) {
                  "read";
 }
 
-Json detail_of(const PhaseResult& r) {
-    Json slowest = Json::array();
-    for (const auto& s : r.slowest) {
-        slowest.push_back(Json{{"rank", s.rank}, {"host", s.host}, {"work_seconds", s.value}});
-    }
-    Json detail{{"failed_operations", r.failed},
-                {"slowest_ranks", std::move(slowest)},
-                {"batch_means", batch_means(r.batches, per_second)},
-                {"rate_over_time", Json{{"slice_seconds", r.over_time.width()},
-                                        {"operations", r.over_time.slices()}}}};
-    if (r.verified_bytes > 0) {
-        detail["verification"] = Json{{"checked", checked(r)},
-                                      {"timed_read_bytes", r.of_timed_reads},
-                                      {"second_read_bytes", r.verified_bytes - r.of_timed_reads}};
-    }
-    if (r.phase->action == Action::list) detail["entries"] = r.entries;
-    if (r.phase->action == Action::find) {
-        detail["found"] = r.found;
-        detail["expected"] = r.expected ? Json(*r.expected) : Json(nullptr);
-    }
-    if (!r.rank_details.empty()) {
-        Json ranks = Json::array();
-        for (const auto& rank : r.rank_details) {
-            ranks.push_back(Json{{"operations", rank.operations},
-                                 {"failed_operations", rank.failed},
-                                 {"work_seconds", rank.work},
-                                 {"total_seconds", rank.total}});
-        }
-        detail["rank_details"] = std::move(ranks);
-    }
-    if (r.wall) {
-        detail["stonewall"] = Json{{"workers", r.wall->workers},
-                                   {"workers_stopped", r.wall->timed_out},
-                                   {"min_items", r.wall->min_done},
-                                   {"mean_items", r.wall->mean_done},
-                                   {"max_items", r.wall->max_done},
-                                   {"first_stop_seconds", r.wall->first_seconds},
-                                   {"last_stop_seconds", r.wall->last_seconds}};
-    }
-    return detail;
+const Fields<RankValue>& slowest_fields() {
+    static const Fields<RankValue> fields{
+        {"rank", Unit::count, "number of the rank", &RankValue::rank},
+        {"host", Unit::word, "its node", &RankValue::host},
+        {"work_seconds", Unit::seconds, "to the end of its last call", &RankValue::value}};
+    return fields;
+}
+
+const Fields<RankDetail>& rank_fields() {
+    static const Fields<RankDetail> fields{
+        {"operations", Unit::count, "without an error", &RankDetail::operations},
+        {"failed_operations", Unit::count, "with an error", &RankDetail::failed},
+        {"work_seconds", Unit::seconds, "to the end of its last call", &RankDetail::work},
+        {"total_seconds", Unit::seconds, "to the end of the closing barrier", &RankDetail::total}};
+    return fields;
+}
+
+const Fields<Wall>& wall_fields() {
+    static const Fields<Wall> fields{
+        {"workers", Unit::count, "threads of all ranks", &Wall::workers},
+        {"workers_stopped", Unit::count, "of them stopped by the time", &Wall::timed_out},
+        {"min_items", Unit::count, "done by the slowest worker", &Wall::min_done},
+        {"mean_items", Unit::number, "mean of the workers", &Wall::mean_done},
+        {"max_items", Unit::count, "done by the fastest worker; all go on to it", &Wall::max_done},
+        {"first_stop_seconds", Unit::seconds, "when the first worker stopped",
+         &Wall::first_seconds},
+        {"last_stop_seconds", Unit::seconds, "when the last worker stopped", &Wall::last_seconds}};
+    return fields;
+}
+
+const Fields<TimeSeries>& over_time_fields() {
+    static const Fields<TimeSeries> fields{
+        {"slice_seconds", Unit::seconds, "length of a slice", &TimeSeries::width},
+        {"operations", Unit::number, "in each slice", &TimeSeries::slices}};
+    return fields;
+}
+
+const Fields<PhaseResult>& verification_fields() {
+    using P = PhaseResult;
+    static const Fields<P> fields{
+        {"checked", Unit::word, "what was compared", checked},
+        {"timed_read_bytes", Unit::bytes, "as the timed calls read them", &P::of_timed_reads},
+        {"second_read_bytes", Unit::bytes, "as an untimed read found them",
+         [](const P& r) { return r.verified_bytes - r.of_timed_reads; }}};
+    return fields;
+}
+
+const Fields<PhaseResult>& detail_fields() {
+    using P = PhaseResult;
+    using F = Field<P>;
+    const auto searches = [](const P& r) { return r.phase->action == Action::find; };
+    static const Fields<P> fields{
+        {"failed_operations", Unit::count, "calls that failed", &P::failed},
+        {"slowest_ranks", slowest_fields(), "slowest first", &P::slowest},
+        {"batch_means", batch_means_fields(Unit::operations_per_second),
+         "interval of the rate within the phase", [](const P& r) { return BatchMeans(r.batches); }},
+        {"rate_over_time", over_time_fields(), "operations by slice of time", &P::over_time},
+        F("verification", verification_fields(), "data that were compared",
+          [](const P& r) -> const P& {
+              return r;
+          }).only_if([](const P& r) { return r.verified_bytes > 0; }),
+        F("entries", Unit::count, "names that were listed", &P::entries).only_if([](const P& r) {
+            return r.phase->action == Action::list;
+        }),
+        F("found", Unit::count, "names that the search found", &P::found).only_if(searches),
+        F("expected", Unit::count, "names that it should find; null: not counted", &P::expected)
+            .only_if(searches),
+        F("rank_details", rank_fields(), "of each rank, with --rank-details", &P::rank_details)
+            .only_if([](const P& r) { return !r.rank_details.empty(); }),
+        F("stonewall", wall_fields(), "how far the workers were when the time was up",
+          [](const P& r) {
+              return *r.wall;
+          }).only_if([](const P& r) { return r.wall.has_value(); })};
+    return fields;
+}
+
+const Fields<DiskCount>& count_place_fields() {
+    using C = DiskCount;
+    static const Fields<C> fields{
+        {"thing", Unit::word, "directory or file", [](const C& c) { return name(c.thing); }},
+        {"repetition", Unit::count, "from 1", [](const C& c) { return number_of(c.iteration); }},
+        {"ranks", Unit::count, "that took part", &C::ranks},
+        {"unique", Unit::flag, "each rank works in a tree of its own", &C::unique},
+        {"after_removal", Unit::flag, "counted after the removal", &C::after_removal}};
+    return fields;
+}
+
+const Fields<DiskCount>& count_detail_fields() {
+    static const Fields<DiskCount> fields{
+        {"expected", Unit::count, "names that were made and not removed", &DiskCount::expected}};
+    return fields;
+}
+
+const Fields<PhaseSummary>& mean_fields() {
+    static const Fields<PhaseSummary> fields{
+        {"mean_seconds", Unit::seconds, "mean time of the valid iterations",
+         [](const PhaseSummary& s) { return s.seconds.mean(); }}};
+    return fields;
+}
+
+const Fields<Setup>& setup_fields() {
+    using S = Setup;
+    static const Fields<S> fields{
+        {"branching", Unit::count, "directories in a directory",
+         [](const S& s) { return s.workload.tree.branching; }},
+        {"depth", Unit::count, "levels below the top",
+         [](const S& s) { return s.workload.tree.depth; }},
+        {"directories_per_tree", Unit::count, "of all levels",
+         [](const S& s) { return s.workload.tree.directories(); }},
+        {"directories_with_items", Unit::count, "of a tree",
+         [](const S& s) { return s.workload.holders(); }},
+        {"test_directories", Unit::count, "one after the other",
+         [](const S& s) { return s.workload.loops; }},
+        {"items_per_directory", Unit::count, "of each rank",
+         [](const S& s) { return s.workload.per_directory; }},
+        {"items_per_rank", Unit::count, "in all directories",
+         [](const S& s) { return s.workload.items; }},
+        {"files_per_rank", Unit::count, "items, or what the stonewall file says", &S::files},
+        {"unique", Unit::flag, "each rank works in a tree of its own",
+         [](const S& s) { return s.workload.unique; }},
+        {"leaf_only", Unit::flag, "items are in the lowest directories only",
+         [](const S& s) { return s.workload.leaf_only; }},
+        {"iterations", Unit::count, "planned", [](const S& s) { return s.parameters.iterations; }},
+        {"notes", Unit::word, "what to know before reading the numbers", &S::notes}};
+    return fields;
 }
 
 class RecordView : public Observer {
@@ -77,15 +183,11 @@ class RecordView : public Observer {
         Figure f;
         f.benchmark = "mdtest";
         f.name = "on_disk";
-        f.where = Json{{"thing", name(c.thing)},
-                       {"repetition", number_of(c.iteration)},
-                       {"ranks", c.ranks},
-                       {"unique", c.unique},
-                       {"after_removal", c.after_removal}};
+        f.where = count_place_fields().json(c);
         f.metric = {static_cast<double>(c.found), "1", true, {}};
         f.valid = c.right();
         if (!c.right()) f.reasons.emplace_back("the directories hold another number of names");
-        f.detail = Json{{"expected", c.expected}};
+        f.detail = count_detail_fields().json(c);
         recorder_.figure(f);
     }
 
@@ -101,7 +203,7 @@ class RecordView : public Observer {
                 f.reasons.push_back(count_of(s.invalid, "iteration") + " without a rate");
             }
             f.metric = {0, per_second, true, {}};
-            if (!s.values.empty()) f.detail = Json{{"mean_seconds", s.seconds.mean()}};
+            if (!s.values.empty()) f.detail = mean_fields().json(s);
             recorder_.figure(
                 mean_of(std::move(f), s.values, "no iteration has a rate", "iteration"));
         }
@@ -114,9 +216,7 @@ class RecordView : public Observer {
 }  // namespace
 
 UntilCi::Subject subject_of(const Phase& phase, int ranks, bool unique) {
-    Json where = place_of(phase, ranks, unique);
-    where["access"] = phase.access;
-    return {"rate", std::move(where), per_second,
+    return {"rate", rate_place_fields().json({phase, ranks, unique}), per_second,
             fmt::format("{}, {}{}", phase.title, count_of(ranks, "rank"),
                         unique ? ", a tree for each" : "")};
 }
@@ -147,7 +247,7 @@ Measurement to_measurement(const PhaseResult& r) {
     m.benchmark = "mdtest";
     m.pattern = name(r.phase->thing);
     m.access = r.phase->access;
-    m.where = place_of(*r.phase, r.ranks, r.unique);
+    m.where = place_fields().json({*r.phase, r.ranks, r.unique});
     m.ranks = r.ranks;
     m.nodes = r.nodes;
     m.repetition = r.iteration;
@@ -169,24 +269,26 @@ Measurement to_measurement(const PhaseResult& r) {
     m.cache = r.cache;
     m.error_count = r.error_count;
     m.errors = r.errors;
-    m.detail = detail_of(r);
+    m.detail = detail_fields().json(r);
     return m;
 }
 
-Json describe(const Setup& s) {
-    const Workload& w = s.workload;
-    return Json{{"branching", w.tree.branching},
-                {"depth", w.tree.depth},
-                {"directories_per_tree", w.tree.directories()},
-                {"directories_with_items", w.holders()},
-                {"test_directories", w.loops},
-                {"items_per_directory", w.per_directory},
-                {"items_per_rank", w.items},
-                {"files_per_rank", s.files},
-                {"unique", w.unique},
-                {"leaf_only", w.leaf_only},
-                {"iterations", s.parameters.iterations},
-                {"notes", s.notes}};
+Json describe(const Setup& setup) {
+    return setup_fields().json(setup);
+}
+
+ResultInfo result_info() {
+    FieldInfos of_mean = mean_fields().infos();
+    of_mean.front().sometimes = true;
+    of_mean.push_back(interval_field());
+    return {place_fields().infos(),
+            detail_fields().infos(),
+            {{"rate", Unit::operations_per_second, "mean rate of a phase over the iterations",
+              rate_place_fields().infos(), std::move(of_mean)},
+             {"on_disk", Unit::count, "names that were found on disk", count_place_fields().infos(),
+              count_detail_fields().infos()},
+             until_ci_info(place_fields().infos())},
+            setup_fields().infos()};
 }
 
 std::unique_ptr<Observer> make_record_view(Recorder& recorder) {

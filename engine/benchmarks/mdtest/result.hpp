@@ -13,6 +13,7 @@
 #include "benchmarks/observers.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/batches.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "core/series.hpp"
 #include "core/stats.hpp"
@@ -136,5 +137,7 @@ std::string rank_csv_lines(const PhaseResult& result);
 Measurement to_measurement(const PhaseResult& result);
 /// What the run line says of the benchmark.
 Json describe(const Setup& setup);
+/// All that is in its results.
+ResultInfo result_info();
 
 }  // namespace effio::mdtest

@@ -37,6 +37,7 @@ class Overlap : public BenchmarkWith<Parameters> {
                "10ms\n"
                "      a known answer: the thread hides all of it, the blocking call nothing";
     }
+    ResultInfo results() const override { return overlap::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override;
     Status fits(int ranks) const override;
     std::vector<std::string> needed_directories() const override {

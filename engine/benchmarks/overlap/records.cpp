@@ -4,9 +4,101 @@
 
 #include "benchmarks/overlap/views.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "benchmarks/until_ci.hpp"
+#include "core/fields.hpp"
 
 namespace effio::overlap {
 namespace {
+
+const Fields<Point>& cell_fields() {
+    using P = Point;
+    static const Fields<P> fields{
+        {"way", Unit::word, "how a rank moves its bytes", [](const P& p) { return name(p.way); }},
+        {"work", Unit::word, "what it computes meanwhile", [](const P& p) { return name(p.work); }},
+        {"transfer_bytes", Unit::bytes, "of a rank", &P::transfer}};
+    return fields;
+}
+
+const Fields<Point>& point_fields() {
+    static const Fields<Point> fields(
+        cell_fields(), {{"access", Unit::word, "write or read",
+                         [](const Point& p) { return p.write ? "write" : "read"; }}});
+    return fields;
+}
+
+const Fields<Cell>& detail_fields() {
+    using C = Cell;
+    static const Fields<C> fields{
+        {"io_seconds", Unit::seconds, "the operation alone", [](const C& c) { return c.times.io; }},
+        {"work_seconds", Unit::seconds, "the computation alone",
+         [](const C& c) { return c.times.work; }},
+        {"both_seconds", Unit::seconds, "the operation beside the computation",
+         [](const C& c) { return c.times.both; }},
+        {"work_alone_seconds", Unit::seconds, "computing, without the operation",
+         [](const C& c) { return c.times.alone; }},
+        {"work_beside_seconds", Unit::seconds, "computing, beside the operation",
+         [](const C& c) { return c.times.beside; }},
+        {"asked_work_seconds", Unit::seconds, "planned for the computation", &C::asked_seconds},
+        {"hidden_share", Unit::number, "of the operation's time that hides",
+         [](const C& c) { return c.valid ? c.times.hidden() : std::nullopt; }},
+        {"work_slowdown", Unit::number, "of the computation beside the operation",
+         [](const C& c) { return c.valid ? c.times.slow_down() : std::nullopt; }},
+        {"polls", Unit::count, "by all ranks", &C::polls}};
+    return fields;
+}
+
+/// What the hidden share is made from.
+struct Hidden {
+    const Series& series;
+    Times mean;
+    bool stated = false;
+
+    std::optional<std::string_view> limit() const {
+        const auto found = stated ? limit_of(mean) : std::nullopt;
+        return found ? std::optional(name(*found)) : std::nullopt;
+    }
+};
+
+const Fields<Hidden>& hidden_fields() {
+    using H = Hidden;
+    static const Fields<H> fields{
+        {"limit", Unit::word, "why no more hides; null: no share is known", &H::limit},
+        {"possible_share", Unit::number, "the most that can hide",
+         [](const H& h) { return h.mean.possible(); }},
+        {"asked_work_seconds", Unit::seconds, "planned for the computation",
+         [](const H& h) { return h.series.asked_seconds; }},
+        {"post_seconds", Unit::seconds, "in the call that begins the operation",
+         [](const H& h) { return h.mean.post; }},
+        {"poll_seconds", Unit::seconds, "in calls that ask whether it is over",
+         [](const H& h) { return h.mean.poll; }},
+        {"wait_seconds", Unit::seconds, "in the call that waits for it",
+         [](const H& h) { return h.mean.wait; }}};
+    return fields;
+}
+
+const Fields<Times>& slow_down_fields() {
+    static const Fields<Times> fields{
+        {"alone_seconds", Unit::seconds, "computing, without the operation", &Times::alone},
+        {"beside_seconds", Unit::seconds, "computing, beside the operation", &Times::beside}};
+    return fields;
+}
+
+/// What the headline is made from.
+struct Headline {
+    const std::vector<std::string>& left_out;
+    const Series* best = nullptr;
+};
+
+const Fields<Headline>& headline_fields() {
+    using H = Headline;
+    static const Fields<H> fields{
+        {"left_out", Unit::word, "ways that could not be measured, and why",
+         [](const H& h) -> const std::vector<std::string>& { return h.left_out; }},
+        Field<H>("best", point_fields(), "where the share is", [](const H& h) {
+            return h.best->point;
+        }).only_if([](const H& h) { return h.best != nullptr; })};
+    return fields;
+}
 
 class RecordView : public Observer {
   public:
@@ -33,8 +125,7 @@ class RecordView : public Observer {
         const Series* best = best_of(all);
         f = mean_of(std::move(f), best != nullptr ? best->hidden() : std::vector<double>(),
                     fmt::format("no share is known within ± {:.0f} %", 100 * known_within));
-        f.detail["left_out"] = left_out_;
-        if (best != nullptr) f.detail["best"] = where_of(best->point);
+        f.detail.update(headline_fields().json({left_out_, best}));
         recorder_.figure(f);
     }
 
@@ -54,23 +145,14 @@ class RecordView : public Observer {
         const auto stated = s.stated();
         Figure f =
             mean_of(figure("hidden_share", s, {0, "1", true, {}}), stated, s.why_not_known());
-        const Times mean = s.mean();
-        const auto limit = stated.empty() ? std::nullopt : limit_of(mean);
-        const auto possible = mean.possible();
-        f.detail.update(Json{{"limit", limit ? Json(name(*limit)) : Json(nullptr)},
-                             {"possible_share", possible ? Json(*possible) : Json(nullptr)},
-                             {"asked_work_seconds", s.asked_seconds},
-                             {"post_seconds", mean.post},
-                             {"poll_seconds", mean.poll},
-                             {"wait_seconds", mean.wait}});
+        f.detail.update(hidden_fields().json({s, s.mean(), !stated.empty()}));
         recorder_.figure(f);
     }
 
     void slow_down(const Series& s) {
         Figure f = mean_of(figure("work_slowdown", s, {0, "1", false, {}}), s.slow_downs(),
                            "the computation takes no time");
-        const Times mean = s.mean();
-        f.detail.update(Json{{"alone_seconds", mean.alone}, {"beside_seconds", mean.beside}});
+        f.detail.update(slow_down_fields().json(s.mean()));
         recorder_.figure(f);
     }
 
@@ -81,10 +163,7 @@ class RecordView : public Observer {
 }  // namespace
 
 Json where_of(const Point& point) {
-    return Json{{"way", name(point.way)},
-                {"work", name(point.work)},
-                {"transfer_bytes", point.transfer},
-                {"access", point.write ? "write" : "read"}};
+    return point_fields().json(point);
 }
 
 std::string text_of(const Point& point, std::string_view figure) {
@@ -103,8 +182,7 @@ Measurement Cell::to_measurement() const {
     m.benchmark = "overlap";
     m.pattern = name(point.way);
     m.access = point.write ? "write" : "read";
-    m.where = where_of(point);
-    m.where.erase("access");
+    m.where = cell_fields().json(point);
     m.ranks = ranks;
     m.nodes = nodes;
     m.repetition = repetition;
@@ -125,19 +203,28 @@ Measurement Cell::to_measurement() const {
     m.error_count = error_count;
     m.errors = errors;
     m.cache = cache;
-    const auto number = [this](const std::optional<double>& value) {
-        return valid && value ? Json(*value) : Json(nullptr);
-    };
-    m.detail = Json{{"io_seconds", times.io},
-                    {"work_seconds", times.work},
-                    {"both_seconds", times.both},
-                    {"work_alone_seconds", times.alone},
-                    {"work_beside_seconds", times.beside},
-                    {"asked_work_seconds", asked_seconds},
-                    {"hidden_share", number(times.hidden())},
-                    {"work_slowdown", number(times.slow_down())},
-                    {"polls", polls}};
+    m.detail = detail_fields().json(*this);
     return m;
+}
+
+ResultInfo result_info() {
+    ResultInfo info{cell_fields().infos(), detail_fields().infos()};
+    const FieldInfos place = point_fields().infos();
+    const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos detail = {}) {
+        detail.insert(detail.begin(), interval_field());
+        info.figures.push_back({name, unit, meaning, place, std::move(detail)});
+    };
+    add("hidden_share", Unit::number, "of the operation's time that hides",
+        hidden_fields().infos());
+    add("work_slowdown", Unit::number, "of the computation beside the operation",
+        slow_down_fields().infos());
+    add("io_seconds", Unit::seconds, "the operation alone");
+    add("work_seconds", Unit::seconds, "the computation alone");
+    add("both_seconds", Unit::seconds, "the operation beside the computation");
+    add("overlap", Unit::number, "the highest share that is known", headline_fields().infos());
+    info.figures.back().where = {};
+    info.figures.push_back(until_ci_info());
+    return info;
 }
 
 std::unique_ptr<Observer> make_record_view(Recorder& recorder) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "benchmarks/overlap/runner.hpp"
+#include "core/fields.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::overlap {
@@ -21,6 +22,8 @@ std::string text_of(const Point& point, std::string_view figure);
 /// no width that is relative to it.
 std::array<std::pair<std::string_view, double>, 2> timed_figures(const Times& times);
 
+/// All that is in its results, but for what the run line says.
+ResultInfo result_info();
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,
                                             const std::string& result_path);

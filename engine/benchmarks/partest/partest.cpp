@@ -299,16 +299,17 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.title =
         fmt::format("partest: {} in calls of {}{}", amount, format_exact(p.call),
                     small ? "; chunks are smaller than the block: the container has holes" : "");
-    study.detail = Json{{"size_bytes", p.size.count},
-                        {"total_bytes", p.total ? Json(p.total->count) : Json()},
-                        {"random_size", p.random_size},
-                        {"call_bytes", p.call.count},
-                        {"first_access_bytes", p.first_access.count},
-                        {"shift", p.shift ? Json(*p.shift) : Json()},
-                        {"at_a_time", p.at_a_time},
-                        {"container_open", p.opens_alone ? "each" : "together"},
-                        {"container_files", p.container_files},
-                        {"collective", p.collective}};
+    study.facts = {
+        {"size_bytes", Unit::bytes, "--size", p.size.count},
+        {"total_bytes", Unit::bytes, "--total", count_of(p.total)},
+        {"random_size", Unit::number, "--random-size", p.random_size},
+        {"call_bytes", Unit::bytes, "--call", p.call.count},
+        {"first_access_bytes", Unit::bytes, "--first-access", p.first_access.count},
+        {"shift", Unit::count, "--shift", p.shift},
+        {"at_a_time", Unit::count, "--at-a-time", p.at_a_time},
+        {"container_open", Unit::word, "--container-open", p.opens_alone ? "each" : "together"},
+        {"container_files", Unit::count, "--container-files", p.container_files},
+        {"collective", Unit::flag, "--collective", p.collective}};
     return study;
 }
 

@@ -358,16 +358,16 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.title = fmt::format("pio: {} of one shared file, {}",
                               count_of(static_cast<std::int64_t>(p.modules.size()), "pattern"),
                               count_of(ranks, "rank"));
-    study.detail = Json{{"calls", words_of(study::calls_words(), p.calls)},
-                        {"by", words_of(by_words(), p.by)},
-                        {"layout", words_of(layout_words(), p.layouts)},
-                        {"spacing_bytes", p.spacing.count},
-                        {"sieving", words_of(switch_words(), p.sieving)},
-                        {"two_phase", words_of(switch_words(), p.two_phase)},
-                        {"seed", p.seed}};
-    study.detail["levels"] = p.levels_text ? Json(*p.levels_text) : Json();
-    study.detail["config"] = p.config ? Json(*p.config) : Json();
-    study.detail["left_out"] = p.left_out;
+    study.facts = {{"calls", Unit::word, "--calls", words_of(study::calls_words(), p.calls)},
+                   {"by", Unit::word, "--by", words_of(by_words(), p.by)},
+                   {"layout", Unit::word, "--layout", words_of(layout_words(), p.layouts)},
+                   {"spacing_bytes", Unit::bytes, "--spacing", p.spacing.count},
+                   {"sieving", Unit::word, "--sieving", words_of(switch_words(), p.sieving)},
+                   {"two_phase", Unit::word, "--two-phase", words_of(switch_words(), p.two_phase)},
+                   {"seed", Unit::count, "--seed", p.seed},
+                   {"levels", Unit::word, "--levels", p.levels_text},
+                   {"config", Unit::word, "--config", p.config},
+                   {"left_out", Unit::word, "patterns that do not fit, and why", p.left_out}};
     for (const auto& why : p.left_out) study.title += "\nleft out: " + why;
     return study;
 }

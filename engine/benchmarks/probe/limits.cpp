@@ -57,7 +57,55 @@ Metric rate_of_all(Session& session, const Topology& topology, const std::string
     return {all / longest_part, "op/s", true, {}};
 }
 
+Fact bytes_of_a_copy(std::int64_t bytes) {
+    return {"bytes_of_a_copy", Unit::bytes, "--memory", bytes};
+}
+Fact of_nodes(const Spread& rates) {
+    return {"nodes", spread_fields(Unit::bytes_per_second), "over the nodes", rates};
+}
+Fact files(std::int64_t count) {
+    return {"files", Unit::count, "that were made", count};
+}
+Fact pairs(std::int64_t count) {
+    return {"pairs", Unit::count, "that were measured", count};
+}
+Fact times(const Spread& seconds) {
+    return {"seconds", spread_fields(Unit::seconds), "over the pairs", seconds};
+}
+Fact rates(const Spread& rates) {
+    return {"rates", spread_fields(Unit::bytes_per_second), "over the pairs", rates};
+}
+Fact within_nodes(std::int64_t count) {
+    return {"messages_within_nodes", Unit::count, "of a loop", count};
+}
+Fact between_nodes(std::int64_t count) {
+    return {"messages_between_nodes", Unit::count, "of a loop", count};
+}
+
 }  // namespace
+
+Fact processes(std::int64_t count) {
+    return {"processes", Unit::count, "that took part", count};
+}
+
+FieldInfos limit_details() {
+    FieldInfos all;
+    for (const Fact& fact :
+         {processes(0), backend({}), cache({}), bytes_of_a_copy(0), of_nodes({}), files(0),
+          pairs(0), times({}), rates({}), within_nodes(0), between_nodes(0)}) {
+        all.push_back(fact.info);
+        all.back().sometimes = true;
+    }
+    return all;
+}
+
+Fact backend(const std::string& name) {
+    return {"backend", Unit::word, "that moved the data", name};
+}
+
+Fact cache(std::string_view where) {
+    return {"cache", Unit::word, "where the bytes were", where};
+}
 
 void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& outcome) {
     Session& session = job.session;
@@ -87,10 +135,10 @@ void memory_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& out
         wrong.cause = "a copy in memory is not its original";
         outcome.fail(session.signed_error(std::move(wrong)));
     }
-    tell({"memory copy, one process", Metric::rate(alone), {{"bytes_of_a_copy", p.memory.count}}});
+    tell({"memory copy, one process", Metric::rate(alone), {bytes_of_a_copy(p.memory.count)}});
     tell({"memory copy, a node",
           Metric::rate(nodes.min),
-          {{"processes", job.topology.max_ranks_on_node}, {"nodes", nodes.to_json()}}});
+          {processes(job.topology.max_ranks_on_node), of_nodes(nodes)}});
 }
 
 void name_limits(Job& job, const Parameters& p, const std::function<std::string(int i)>& path,
@@ -143,7 +191,7 @@ void name_limits(Job& job, const Parameters& p, const std::function<std::string(
         }
         return status;
     });
-    const Json detail{{"processes", comm.size()}, {"files", comm.sum(made)}};
+    const Facts detail{processes(comm.size()), files(comm.sum(made))};
     tell({"files created", created, detail});
     tell({"files looked up", looked_up, detail});
     tell({"files removed", removed, detail});
@@ -185,19 +233,16 @@ void message_limits(Job& job, const Parameters& p, const Tell& tell, Outcome& ou
         outcome.interrupted = true;
         return;
     }
-    const Json of_pairs{{"pairs", latency.pairs.pairs},
-                        {"seconds", latency.pairs.seconds.to_json()}};
+    const Facts of_pairs{pairs(latency.pairs.pairs), times(latency.pairs.seconds)};
     Metric one_way = Metric::time(latency.pairs.seconds.mean);
     tell({limits[0].first, one_way, of_pairs});
     tell({limits[1].first,
           Metric::rate(bandwidth.pairs.rate.mean),
-          {{"pairs", bandwidth.pairs.pairs}, {"rates", bandwidth.pairs.rate.to_json()}}});
+          {pairs(bandwidth.pairs.pairs), rates(bandwidth.pairs.rate)}});
     const auto ring = [&](const rings::RingResult& r, double rate) {
         return Limit{"",
                      Metric::rate(comm.size() * rate),
-                     {{"processes", comm.size()},
-                      {"messages_within_nodes", r.within},
-                      {"messages_between_nodes", r.between}}};
+                     {processes(comm.size()), within_nodes(r.within), between_nodes(r.between)}};
     };
     Limit natural = ring(bandwidth.natural, bandwidth.natural_rate());
     Limit random = ring(bandwidth.random.front(), bandwidth.random_rate());

@@ -7,6 +7,7 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/probe/probe.hpp"
+#include "core/fields.hpp"
 #include "parallel/agree.hpp"
 
 namespace effio::probe {
@@ -15,8 +16,13 @@ namespace effio::probe {
 struct Limit {
     std::string name;  ///< "memory copy, one process"
     Metric metric;
-    Json detail = Json::object();
+    Facts detail = {};
 };
+/// What limits tell of themselves, each where it applies.
+Fact processes(std::int64_t count);
+Fact backend(const std::string& name);
+Fact cache(std::string_view where);
+FieldInfos limit_details();
 using Tell = std::function<void(Limit)>;
 
 /// Copies from one buffer into another, by one process and by all at once. Nothing is measured in

@@ -33,6 +33,11 @@ Addresses small_pages(std::int64_t bytes, std::int64_t reads, std::uint64_t seed
     return Addresses(0, Listed{small_read, std::move(places)}).in(Order::shuffled, seed);
 }
 
+const Fields<Limit>& limit_fields() {
+    static const Fields<Limit> fields{{"limit", Unit::word, "which one", &Limit::name}};
+    return fields;
+}
+
 /// Takes the best repetition of each cell as its limit.
 class StreamLimits : public study::Observer {
   public:
@@ -47,9 +52,8 @@ class StreamLimits : public study::Observer {
             if (mean.rates.count() == 0) {
                 limit.metric = Metric::none(limit.metric.unit, "no valid repetition");
             }
-            limit.detail = Json{{"processes", mean.cell->ranks},
-                                {"backend", mean.backend},
-                                {"cache", name(mean.whereabouts())}};
+            limit.detail = {processes(mean.cell->ranks), backend(mean.backend),
+                            cache(name(mean.whereabouts()))};
             if (small) {
                 limit.name = "random reads of 4 KiB";
             } else {
@@ -95,6 +99,10 @@ class Probe : public study::StudyBenchmark<Parameters> {
     Ending run(Job& job) override;
 
   protected:
+    void add_figures(ResultInfo& info) const override {
+        info.figures.push_back({"limit", Unit::number, "of this system, in the unit of the figure",
+                                limit_fields().infos(), limit_details()});
+    }
     Result<study::Definition> define(int ranks) const override {
         if (ranks * parameters_.names > std::numeric_limits<int>::max()) {
             return usage_error(fmt::format("--names: {} of each of {} are too many",
@@ -147,9 +155,9 @@ Ending Probe::run(Job& job) {
         Figure f;
         f.benchmark = "probe";
         f.name = "limit";
-        f.where = Json{{"limit", limit.name}};
+        f.where = limit_fields().json(limit);
         f.metric = limit.metric;
-        f.detail = limit.detail;
+        f.detail = to_json(limit.detail);
         session.results.recorder().figure(f);
         table.row({limit.name, shown(limit.metric)});
     }
@@ -224,7 +232,7 @@ study::Definition define(const Parameters& p, int ranks) {
     }
     study.title = fmt::format("Probe: streams of {}, {} small reads, up to {} names a process",
                               format_exact(p.size), p.reads, p.names);
-    study.detail = Json{{"size_bytes", bytes}};
+    study.facts = {{"size_bytes", Unit::bytes, "--size, in whole calls", bytes}};
     return study;
 }
 

@@ -51,6 +51,7 @@ class Rings : public BenchmarkWith<Parameters> {
                "  mpiexec -n 64 effio-mpi rings --rmax 2200\n"
                "      also the balance of random-ring bandwidth to 2200 GFLOP/s of HPL";
     }
+    ResultInfo results() const override { return rings::result_info(); }
     Result<Plan> plan(const PlanInput& input) const override;
     Ending run(Job& job) override;
 };

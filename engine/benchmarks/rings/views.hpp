@@ -9,6 +9,7 @@
 
 #include "benchmarks/rings/result.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "core/fields.hpp"
 #include "parallel/session.hpp"
 
 namespace effio::rings {
@@ -31,5 +32,8 @@ std::vector<std::string> deciding(Length which);
 /// A figure's name does not say a unit that its value has not: "MaxPingPongLatency_usec" without
 /// its end.
 std::string name_of(const std::string& hpcc_name);
+
+/// All that is in its results.
+ResultInfo result_info();
 
 }  // namespace effio::rings

@@ -139,7 +139,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         }
     }
     study.title = fmt::format("Saturation: {} of each process", format_exact(p.size));
-    study.detail = Json{{"size_bytes", p.size.count}};
+    study.facts = {{"size_bytes", Unit::bytes, "--size, of a process", p.size.count}};
     return study;
 }
 

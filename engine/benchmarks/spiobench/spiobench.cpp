@@ -117,8 +117,10 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     const std::string amount =
         p.task_size ? format_exact(*p.task_size) + " a task" : format_exact(p.size) + " in all";
     study.title = fmt::format("SPIOBENCH: {}, a file of each task", amount);
-    study.detail = Json{{"size_bytes", p.task_size ? Json() : Json(p.size.count)},
-                        {"task_size_bytes", p.task_size ? Json(p.task_size->count) : Json()}};
+    std::optional<std::int64_t> in_all;
+    if (!p.task_size) in_all = p.size.count;
+    study.facts = {{"size_bytes", Unit::bytes, "--size, of all tasks", in_all},
+                   {"task_size_bytes", Unit::bytes, "--task-size", count_of(p.task_size)}};
     return study;
 }
 

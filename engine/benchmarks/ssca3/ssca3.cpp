@@ -281,15 +281,16 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         format_size(static_cast<double>(a.bytes_written())),
         p.is_preset() ? fmt::format(" (preset {}, calibrated to published counts)", p.preset_name)
                       : "");
-    study.detail = Json{{"preset", p.is_preset() ? Json(p.preset_name) : Json()},
-                        {"calibrated", p.is_preset()},
-                        {"pipelines", p.own_chains ? "private" : "shared"},
-                        {"chains", deal.chains},
-                        {"files", a.files()},
-                        {"images", a.images()},
-                        {"sequences", a.sequences},
-                        {"bytes_read", a.bytes_read()},
-                        {"bytes_written", a.bytes_written()}};
+    const auto preset = p.is_preset() ? std::optional(p.preset_name) : std::nullopt;
+    study.facts = {{"preset", Unit::word, "--preset", preset},
+                   {"calibrated", Unit::flag, "to published counts", p.is_preset()},
+                   {"pipelines", Unit::word, "--pipelines", p.own_chains ? "private" : "shared"},
+                   {"chains", Unit::count, "of stages", deal.chains},
+                   {"files", Unit::count, "of a sequence of all stages", a.files()},
+                   {"images", Unit::count, "that are made", a.images()},
+                   {"sequences", Unit::count, "--sequences", a.sequences},
+                   {"bytes_read", Unit::bytes, "in all", a.bytes_read()},
+                   {"bytes_written", Unit::bytes, "in all", a.bytes_written()}};
     return study;
 }
 

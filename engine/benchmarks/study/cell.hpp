@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/addresses.hpp"
+#include "core/fields.hpp"
 #include "core/json.hpp"
 #include "core/units.hpp"
 #include "storage/array_schema.hpp"
@@ -266,8 +267,8 @@ std::vector<std::int64_t> doubled_up_to(int ranks);
 struct Definition {
     std::string name;  ///< of the benchmark
     std::vector<Cell> cells;
-    std::string title;             ///< one line above the table
-    Json detail = Json::object();  ///< for the run line
+    std::string title;  ///< one line above the table
+    Facts facts = {};   ///< what it was set to, for the run line
     /// Bytes per second that nothing can exceed, if given; else of cells that are the peak.
     std::optional<BytesPerSecond> peak = {};
     /// Name of the axis that is a number of ranks: speed-up and efficiency over it are told, and

@@ -82,6 +82,26 @@ std::vector<EnoughRanks> enough_of(const Definition& definition, const std::vect
     return all;
 }
 
+const Fields<EnoughRanks>& enough_fields() {
+    using E = EnoughRanks;
+    static const Fields<E> fields{
+        {"of_ranks", Unit::count, "most ranks measured", [](const E& e) { return e.ranks.back(); }},
+        {"rate_bytes_per_second", Unit::bytes_per_second, "with enough ranks",
+         [](const E& e) { return e.found.rates[e.found.point]; }},
+        {"best_ranks", Unit::count, "with the highest rate",
+         [](const E& e) { return e.ranks[e.found.best]; }},
+        {"best_rate_bytes_per_second", Unit::bytes_per_second, "the highest rate",
+         [](const E& e) { return e.found.rates[e.found.best]; }},
+        {"fewest_ranks", Unit::count, "fewest ranks measured",
+         [](const E& e) { return e.ranks.front(); }},
+        {"fewest_rate_bytes_per_second", Unit::bytes_per_second, "with the fewest ranks",
+         [](const E& e) { return e.found.rates.front(); }},
+        {"shape", Unit::word, "of the curve", [](const E& e) { return name(e.found.shape); }},
+        {"answer", Unit::word, "whether it is known",
+         [](const E& e) { return name(e.found.known); }}};
+    return fields;
+}
+
 Figure EnoughRanks::figure(const std::string& benchmark) const {
     Figure f;
     f.benchmark = benchmark;
@@ -97,11 +117,7 @@ Figure EnoughRanks::figure(const std::string& benchmark) const {
         samples.high95 = ranks[found.high];
     }
     f.samples = samples;
-    f.detail = Json{
-        {"of_ranks", ranks.back()},        {"rate_bytes_per_second", found.rates[found.point]},
-        {"best_ranks", ranks[found.best]}, {"best_rate_bytes_per_second", found.rates[found.best]},
-        {"fewest_ranks", ranks.front()},   {"fewest_rate_bytes_per_second", found.rates.front()},
-        {"shape", name(found.shape)},      {"answer", name(found.known)}};
+    f.detail = enough_fields().json(*this);
     return f;
 }
 

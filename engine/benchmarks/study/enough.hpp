@@ -27,6 +27,8 @@ struct EnoughRanks {
     std::string why_not_known() const;
 };
 
+/// The figure's detail.
+const Fields<EnoughRanks>& enough_fields();
 /// Curves of two numbers of ranks at least, by the repetitions that measured all of them.
 std::vector<EnoughRanks> enough_of(const Definition& definition, const std::vector<Mean>& means);
 

@@ -8,6 +8,7 @@
 #include "benchmarks/readable.hpp"
 #include "benchmarks/round_figures.hpp"
 #include "core/certainty.hpp"
+#include "core/fields.hpp"
 #include "core/units.hpp"
 
 namespace effio::study {
@@ -19,8 +20,23 @@ Json coordinates(const Cell& cell) {
     return where;
 }
 
-Json place_of(const RankValue& rank) {
-    return Json{{"rank", rank.rank}, {"host", rank.host}, {"seconds", rank.value}};
+const Fields<RankValue>& rank_fields() {
+    static const Fields<RankValue> fields{
+        {"rank", Unit::count, "number of the rank", &RankValue::rank},
+        {"host", Unit::word, "its node", &RankValue::host},
+        {"seconds", Unit::seconds, "in its calls", &RankValue::value}};
+    return fields;
+}
+
+const Fields<PassResult>& verification_fields() {
+    using P = PassResult;
+    static const Fields<P> fields{
+        {"checked", Unit::word, "what was compared", &P::checked},
+        {"timed_read_bytes", Unit::bytes, "as the timed calls read them", &P::timed_reads},
+        {"second_read_bytes", Unit::bytes, "as an untimed read found them", &P::second_reads},
+        {"not_verifiable_bytes", Unit::bytes, "overwritten before anything read them",
+         &P::not_verifiable}};
+    return fields;
 }
 
 std::string axes_text(const Cell& cell) {
@@ -52,26 +68,44 @@ Measurement PassResult::to_measurement(const std::string& benchmark) const {
     m.ranks = cell->ranks;
     m.nodes = nodes;
     m.repetition = repetition;
-    Json spread = Json::object();
-    for (std::size_t i = 0; i < variance.size(); ++i) spread[seconds[i].first] = variance[i];
-    m.detail.update(Json{{"call", call},
-                         {"counted_seconds", counted_seconds},
-                         {"transfer_rate_bytes_per_second", transfer_rate()},
-                         {"variance_over_ranks_seconds2", std::move(spread)},
-                         {"rank_rates_bytes_per_second", rank_rates.to_json()},
-                         {"slowest_rank", place_of(slowest)},
-                         {"fastest_rank", place_of(fastest)},
-                         {"batch_means", batch_means(batches, "B/s")},
-                         {"backend", backend},
-                         {"verification", Json{{"checked", checked()},
-                                               {"timed_read_bytes", timed_reads},
-                                               {"second_read_bytes", second_reads},
-                                               {"not_verifiable_bytes", not_verifiable}}}});
-    if (files > 0) {
-        m.detail["files"] = files;
-        m.detail["files_per_second"] = static_cast<double>(files) / counted_seconds;
-    }
+    m.detail = pass_fields().json(*this);
     return m;
+}
+
+Json PassResult::variances() const {
+    Json all = Json::object();
+    for (std::size_t i = 0; i < variance.size(); ++i) all[seconds[i].first] = variance[i];
+    return all;
+}
+
+const Fields<PassResult>& pass_fields() {
+    using P = PassResult;
+    static const Fields<P> fields(
+        visit_fields(),
+        {{"call", Unit::word, "that moved the data", &P::call},
+         {"counted_seconds", Unit::seconds, "over which the rate counts the bytes",
+          &P::counted_seconds},
+         {"transfer_rate_bytes_per_second", Unit::bytes_per_second,
+          "over the slowest rank's calls alone", &P::transfer_rate},
+         Field<P>("variance_over_ranks_seconds2", Unit::seconds_squared,
+                  "of each part's seconds, with n-1", &P::variances)
+             .by_name(),
+         {"rank_rates_bytes_per_second", spread_fields(Unit::bytes_per_second),
+          "of each rank's own calls", &P::rank_rates},
+         {"slowest_rank", rank_fields(), "in its calls", &P::slowest},
+         {"fastest_rank", rank_fields(), "in its calls", &P::fastest},
+         {"batch_means", batch_means_fields(Unit::bytes_per_second),
+          "interval of the rate within the pass", [](const P& r) { return BatchMeans(r.batches); }},
+         {"backend", Unit::word, "that moved the data", &P::backend},
+         {"verification", verification_fields(), "data that were compared",
+          [](const P& r) -> const P& { return r; }},
+         Field<P>("files", Unit::count, "that were visited", &P::files).only_if([](const P& r) {
+             return r.files > 0;
+         }),
+         Field<P>("files_per_second", Unit::operations_per_second, "over the counted seconds",
+                  &P::file_rate)
+             .only_if([](const P& r) { return r.files > 0; })});
+    return fields;
 }
 
 std::string PassResult::checked() const {

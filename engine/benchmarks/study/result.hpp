@@ -14,6 +14,7 @@
 #include "benchmarks/study/cell.hpp"
 #include "benchmarks/visit.hpp"
 #include "core/batches.hpp"
+#include "core/fields.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
 #include "parallel/over_ranks.hpp"
@@ -74,8 +75,13 @@ struct PassResult : VisitResult {
     std::string checked() const;
     /// Over the slowest rank's calls alone.
     double transfer_rate() const { return rate_of(bytes, longest("transfer")); }
+    double file_rate() const { return static_cast<double>(files) / counted_seconds; }
+    Json variances() const;  ///< by part
     Measurement to_measurement(const std::string& benchmark) const;
 };
+
+/// A measurement's detail.
+const Fields<PassResult>& pass_fields();
 
 /// The rate that others are compared with.
 struct Peak {

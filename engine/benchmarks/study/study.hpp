@@ -20,6 +20,9 @@ namespace effio::study {
 Plan make_plan(const Definition& definition, const Options& options, const PlanInput& input,
                const Load& further = {});
 
+/// All that is in the results of a study.
+ResultInfo result_info(const Definition& definition);
+
 /// Whether the given --max-bytes is large enough.
 Status check_cap(const Definition& definition, const Options& options);
 
@@ -47,6 +50,18 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
         const auto definition = define(ranks);
         return definition ? check_cap(*definition, this->parameters_) : Status(definition.error());
     }
+    /// Of the cells with the options given; a study of one process alone has no other.
+    ResultInfo results() const override {
+        ResultInfo info;
+        for (const int ranks : {8, 4, 2, 1}) {
+            const auto definition = define(ranks);
+            if (!definition) continue;
+            info = result_info(*definition);
+            break;
+        }
+        add_figures(info);
+        return info;
+    }
     std::vector<std::string> needed_directories() const override {
         return this->parameters_.storage.needed_directories();
     }
@@ -61,6 +76,8 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
 
     /// Pure; the same on all ranks.
     virtual Result<Definition> define(int ranks) const = 0;
+    /// What it records beside the frame.
+    virtual void add_figures(ResultInfo& /*info*/) const {}
     /// What the run does in addition to its cells.
     virtual Load further_load(const PlanInput& /*input*/) const { return {}; }
 

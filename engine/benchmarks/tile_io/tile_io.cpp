@@ -205,21 +205,22 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
             study.add(cell, p.phases);
         }
     }
-    Json extents = Json::array();
     std::string tiles;
     std::string lengths;
     for (const auto& e : shape.extents) {
-        extents.push_back(Json{{"tiles", e.tiles},
-                               {"tile_elements", e.tile},
-                               {"overlap_elements", e.overlap},
-                               {"dataset_elements", e.length()}});
         tiles += (tiles.empty() ? "" : " x ") + std::to_string(e.tiles);
         lengths += (lengths.empty() ? "" : " x ") + std::to_string(e.length());
     }
     study.title = fmt::format("MPI-Tile-IO: {} tiles of a dataset of {} elements, {}", tiles,
                               lengths, count_of(p.files, "file"));
-    study.detail =
-        Json{{"extents", std::move(extents)}, {"header_bytes", p.header.count}, {"files", p.files}};
+    static const Fields<Extent> of_extent{
+        {"tiles", Unit::count, "in this direction", &Extent::tiles},
+        {"tile_elements", Unit::count, "of a tile", &Extent::tile},
+        {"overlap_elements", Unit::count, "that two neighbors share", &Extent::overlap},
+        {"dataset_elements", Unit::count, "of the dataset", &Extent::length}};
+    study.facts = {{"extents", of_extent, "slowest direction first", shape.extents},
+                   {"header_bytes", Unit::bytes, "--header", p.header.count},
+                   {"files", Unit::count, "--files", p.files}};
     return study;
 }
 
