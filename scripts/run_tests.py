@@ -114,11 +114,10 @@ def run_ctest(directory: Path, words: tuple[str, ...] = ()) -> tuple[bool, list[
     command = [*SHORT_TURNS, ctest, "--test-dir", str(directory)]
     command += ["--output-on-failure", "--no-tests=error"]
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    shim = directory / "tests/faults/effio_yielding_waits.so"
-    yields = {"LD_PRELOAD": str(shim)} if directory == builds().get("mpich") else {}
+    rests = {"LD_PRELOAD": str(directory / "tests/faults/effio_resting_waits.so")}
     done = subprocess.run(
         [*command, "--output-junit", str(report), "-j", RANKS, *words],
-        env={**os.environ, **WITHOUT_DEVICES, **root, **yields},
+        env={**os.environ, **WITHOUT_DEVICES, **root, **rests},
         check=False,
     )
     return done.returncode == 0, list(cases(report))

@@ -243,7 +243,7 @@ class Setting:
         self._log.unlink(missing_ok=True)
         found = re.fullmatch(r"message,bit=(\d+),nth=(\d+)", fault)
         nth, byte = (found[2], found[1]) if found else ("0", "0")  # 0: only counted
-        prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT_LOG={self._log}"]
+        prefix = ["env", self.engine.loaded_before(shim), f"EFFIO_FAULT_LOG={self._log}"]
         prefix.append(f"EFFIO_MESSAGE_FAULT={ROWS[row].rank},{nth},{byte}")
         return self.engine.run(self._words(row, data), self.place, prefix=prefix)
 
@@ -271,8 +271,8 @@ class Setting:
         assert shim.exists(), f"{shim} is not built"
         self._log.unlink(missing_ok=True)
         prefix = [
-            *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},rank={ROWS[row].rank},in={data}/"),
-            f"EFFIO_FAULT_LOG={self._log}",
+            *("env", self.engine.loaded_before(shim), f"EFFIO_FAULT_LOG={self._log}"),
+            f"EFFIO_FAULT={fault},rank={ROWS[row].rank},in={data}/",
         ]
         return self.engine.run([*self._words(row, data), *more], self.place, prefix=prefix)
 
