@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that wait for long sleep (tests/faults/resting_waits.c): otherwise tests of hangs and of late
-ranks take the processors from all others."""
+"""Ranks that wait for long sleep (tests/faults/resting_waits.c): otherwise tests of hangs and of
+late ranks take the processors from all others."""
 
 from __future__ import annotations
 
