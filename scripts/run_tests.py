@@ -20,9 +20,9 @@ PYTHON = str(ROOT / ".venv/bin/python")
 COUNT = ROOT / "build/test-count"
 
 # A run mostly waits: for its launcher, which takes a second to see the end of one that failed, for
-# a watchdog, for a deadline. Four at a time for each core keep it busy. What measures a rate comes
-# after them, with the machine to itself.
-WORKERS = min(12, 4 * (os.cpu_count() or 1))
+# a watchdog, for a deadline. With four at a time for each core a third of the processors' time was
+# left over. What measures a rate comes after them, with the machine to itself.
+WORKERS = min(16, 6 * (os.cpu_count() or 1))
 RATES = "tests/accuracy"
 # Ranks of engine tests at a time (ctest counts them): they wait for each other and for deadlines.
 RANKS = str(2 * (os.cpu_count() or 1))
