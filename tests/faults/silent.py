@@ -373,7 +373,7 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
             row = rows.get(name)
             if row is None:
                 continue
-            cells = (f"{row[f][0]} of {row[f][1]}" if f in row else "–" for f in faults)
+            cells = (f"{row[f][0]}/{row[f][1]}" if f in row else "–" for f in faults)
             lines.append(f"| {name} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
