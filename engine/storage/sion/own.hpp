@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The containers that a run has opened or written: names of their files, so that nobody has to read
-// them, and what their metadata must be when the run reads them.
+// The containers that a run has opened or written: names of their files, so that no rank has to
+// read them, and what their metadata must be when the run reads them.
 #pragma once
 
 #include <map>
