@@ -28,9 +28,27 @@ LONGEST_FIRST = (
     "system",
     "test_run_endings.py",
     "test_profile_darshan.py",
+    "test_cli.py",
+    "test_obvious.py",
+    "test_wheel.py",
+    "test_compare.py",
+    "test_ranks.py",
+    "statistics",
 )
 # Long, and no test of theirs needs what another one has set up.
-EACH_ALONE = ("tests/docs/test_pages.py", "tests/faults/test_safety.py")
+EACH_ALONE = (
+    "tests/docs/test_pages.py",
+    "tests/driver/test_campaign_jobs.py",
+    "tests/driver/test_cli.py",
+    "tests/driver/test_obvious.py",
+    "tests/driver/test_run_endings.py",
+    "tests/driver/test_tune_runs.py",
+    "tests/faults/test_arrays.py",
+    "tests/faults/test_planted.py",
+    "tests/faults/test_safety.py",
+    "tests/system/test_flash_io_restart.py",
+    "tests/system/test_ior_arrays.py",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:

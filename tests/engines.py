@@ -250,19 +250,23 @@ class Engine:
         return {**os.environ, **self.settings(), **(extra or {})}
 
     def settings(self) -> dict[str, str]:
-        """Settings that the MPI libraries need; and ranks yield while they wait."""
-        yields = self._yielding_waits()
-        return {**_OPENMPI_ENVIRONMENT, **({"LD_PRELOAD": yields[0]} if yields else {})}
+        """Settings that the MPI libraries need; and ranks yield and sleep while they wait."""
+        return {**_OPENMPI_ENVIRONMENT, **self.resting()}
+
+    def resting(self) -> dict[str, str]:
+        """For ranks that are started with the launcher's own settings, as users do."""
+        rests = self._resting_waits()
+        return {"LD_PRELOAD": rests[0]} if rests else {}
 
     def loaded_before(self, shim: Path) -> str:
         """LD_PRELOAD=… for a prefix of `env`, with this library in addition."""
-        return "LD_PRELOAD=" + ":".join([str(shim), *self._yielding_waits()])
+        return "LD_PRELOAD=" + ":".join([str(shim), *self._resting_waits()])
 
-    def _yielding_waits(self) -> list[str]:
-        """MPICH needs a library for it (tests/faults/yielding_waits.c). Builds that are older than
-        its source are without: slower, not wrong."""
-        shim = self.build / "tests" / "faults" / "effio_yielding_waits.so"
-        return [str(shim)] if shim.exists() and not self.is_openmpi else []
+    def _resting_waits(self) -> list[str]:
+        """It takes a library (tests/faults/resting_waits.c). Builds that are older than its source
+        are without: slower, not wrong."""
+        shim = self.build / "tests" / "faults" / "effio_resting_waits.so"
+        return [str(shim)] if shim.exists() else []
 
     def command(
         self,

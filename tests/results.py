@@ -61,12 +61,12 @@ def _fault_of(value: Any, field: Line, shape: str) -> str:
         inner: list[Any] = list(value.values() if isinstance(value, dict) else value)
         further = "list" if shape == "rows" else "one"
         return next((fault for v in inner if (fault := _fault_of(v, field, further))), "")
-    if not isinstance(value, TYPES[field["type"]]) or (
-        isinstance(value, bool) and field["type"] != "boolean"
-    ):
+    types = TYPES[field["type"]]
+    fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
+    if not fits:
         return f"{name}: {value!r} is no {field['type']}"
     members: list[Line] = field.get("members", [])
-    return fault_of_object(dict(value), members, f"{name}.") if members else ""
+    return fault_of_object(value, members, f"{name}.") if members else ""
 
 
 def fault_of_object(value: Line, fields: list[Line], place: str = "") -> str:

@@ -67,7 +67,7 @@ template <class T>
 class Field {
   public:
     /// `get` is a pointer to a member, or takes a T. An optional value is null where there is none,
-    /// a vector is a list, and a Json stands for itself.
+    /// a vector is a list, and a Json is taken as it is.
     template <class Get>
     Field(std::string name, Unit unit, std::string meaning, Get get)
         : info_{std::move(name), unit, std::move(meaning)} {
@@ -84,7 +84,7 @@ class Field {
         };
     }
 
-    /// An object, or a list of objects, with fields of its own. `get` gives a U, an optional U or a
+    /// An object, or a list of objects, with its own fields. `get` gives a U, an optional U or a
     /// vector of them, or a Json of them by name.
     template <class U, class Get>
     Field(std::string name, const Fields<U>& members, std::string meaning, Get get)

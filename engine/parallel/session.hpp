@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@
 #include "parallel/results.hpp"
 
 namespace effio {
+
+namespace sion {
+class OwnContainers;
+}
 
 /// Readable output of the group's root on stdout, kept apart from the live status line on stderr.
 class Console {
@@ -73,6 +78,8 @@ struct Session {
     /// The run's exit code, once its last line is written: whatever ends the process from then on,
     /// it leaves with this.
     std::atomic<std::optional<ExitCode>> finished = std::optional<ExitCode>();
+    /// What this run knows of the containers that it wrote; null before the first one.
+    std::shared_ptr<sion::OwnContainers> containers;
     /// After a failure this rank left a file open that its library would close, together with the
     /// other ranks, in MPI_Finalize, where it may hang or crash.
     bool left_open = false;

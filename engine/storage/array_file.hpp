@@ -97,6 +97,10 @@ class ArrayFile {
     Status put_from(std::size_t variable, const Slab& slab, std::span<const std::byte> memory,
                     const Box& box);
 
+    /// Collective, after an open and outside all timed intervals: returns an error on all ranks if
+    /// the open read metadata of a format of ours that differ from what this run wrote.
+    virtual Status confirm() { return {}; }
+
     /// Space for puts that are posted buffered (capability buffered).
     Status attach_buffer(std::int64_t bytes);
     Status detach_buffer();

@@ -132,7 +132,7 @@ struct OpenRequest {
     /// it; the others do not look at it.
     std::optional<Blocks> blocks = {};
     bool collective = false;  ///< the calls will be; array libraries must know it beforehand
-    /// The caller calls ByteFile::confirm before it writes, outside the time of the open.
+    /// The caller calls ByteFile::confirm before it moves data, outside the time of the open.
     bool confirms_later = false;
 };
 
@@ -216,9 +216,10 @@ class ByteFile {
     /// For transfers of this rank under way at the same time, which see no view; local. It must be
     /// gone before the file is closed. An error of who has none (Capabilities::queues).
     virtual Result<std::unique_ptr<TransferQueue>> queue(const QueueRequest& request);
-    /// Collective, after an open with OpenRequest::confirms_later and before anything is written:
-    /// returns an error on all ranks if the path leads to a file that must not be written to. Files
-    /// whose open checks this need no more.
+    /// Collective, after an open with OpenRequest::confirms_later and before anything is moved,
+    /// outside all timed intervals. Returns an error on all ranks in two cases: the path leads to a
+    /// file that must not be written to (files whose open checks this need no more), or the open
+    /// read metadata of a format of ours that differ from what this run wrote.
     virtual Status confirm() { return {}; }
     /// Bytes; local.
     virtual Result<std::int64_t> size() = 0;

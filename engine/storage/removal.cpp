@@ -222,8 +222,11 @@ std::string Left::text() const {
 }
 
 Error Left::error(const std::string& tree) const {
-    return io_error("remove", tree,
-                    fmt::format("it holds what this run did not make, which stays: {}", text()));
+    Error error =
+        io_error("remove", tree,
+                 fmt::format("it holds what this run did not make, which stays: {}", text()));
+    error.system_code = ENOTEMPTY;
+    return error;
 }
 
 Result<Left> empty_directory(const Descriptor& directory, const std::string& path,

@@ -21,6 +21,14 @@ PAGE = "EFFIO_ACCURACY_PAGE"
 _BOOK = pytest.StashKey[Book]()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _awake() -> Iterator[None]:
+    """Ranks that wait do not sleep (tests/faults/resting_waits.c): rates are measured here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RESTING_WAITS", "off")
+        yield
+
+
 @pytest.fixture(scope="session")
 def book(request: pytest.FixtureRequest) -> Book:
     stash = request.config.stash

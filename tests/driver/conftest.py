@@ -109,6 +109,7 @@ def with_engine(effio: Effio, any_engine: Engine) -> Effio:
     """The same with an engine at hand, of Open MPI where there is one."""
     effio.environment["EFFIO_ENGINE"] = str(any_engine.program)
     effio.environment["EFFIO_MPIEXEC"] = any_engine.mpiexec
+    effio.environment |= any_engine.resting()
     return effio
 
 

@@ -72,4 +72,5 @@ def measuring(effio: Effio, process: subprocess.Popen[str]) -> Path:
 def with_flavour(effio: Effio, engine: Engine) -> Effio:
     effio.environment["EFFIO_ENGINE"] = str(engine.program)
     effio.environment["EFFIO_MPIEXEC"] = engine.mpiexec
+    effio.environment |= engine.resting()
     return effio

@@ -15,10 +15,11 @@ from driver import made
 from driver.conftest import Effio
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
-from effio.report.campaign import campaign_report, evidence_text, measured_points, runs_of
+from effio.report.campaign import campaign_report, measured_points, runs_of
 from effio.report.model import Figure, Table
 from effio.report.registry import teller_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
+from effio.store.evidence import short_of
 from effio.store.folder import Store
 from effio.store.reader import read_result
 from engines import Engine
@@ -120,7 +121,7 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     headline = teller_of("b-eff-io").headline(read_result(last / "result.jsonl"))
     assert headline.valid is not None
     assert row[names.index("verdict")] == ("✓ valid" if headline.valid else "✗ not valid")
-    assert row[names.index("evidence")] == evidence_text(headline)
+    assert row[names.index("evidence")] == short_of(headline.evidence)
     assert any(f.text.startswith("Where the bytes of the numbers were: ") for f in report.findings)
     # Without rules there is no ruling; effio ships rules for blue-waters.
     assert all(f.anchor != "acceptance" for f in campaign_report("nightly", runs).findings)

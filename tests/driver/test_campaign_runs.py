@@ -139,7 +139,18 @@ def test_a_campaign_over_a_damaged_store(with_engine: Effio, write: Callable[[st
     assert [record_of(r)["campaign"]["axes"] for r in new] == [
         record_of(r)["campaign"]["axes"] for r in runs[:-1]
     ]
-    assert "8 of 8 runs are done already" in run_campaign(with_engine).stderr
+    done = run_campaign(with_engine, "--format", "csv")
+    assert "8 of 8 runs are done already" in done.stderr
+    # Each number has what it is based on, also next to those of other points.
+    basis = "one repetition: no interval; evidence: simulated"
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert [r["basis"] for r in rows] == [basis] * 8
+    assert [float(r["median"]) for r in rows] == pytest.approx([1e8] * 8)
+    table = with_engine.call("table", "s", "--across", "transfer", "--format", "csv")
+    (row,) = csv.DictReader(table.stdout.splitlines())
+    for size in sizes:
+        assert float(row[f"transfer={size}"]) == pytest.approx(1e8)
+        assert row[f"basis of {size}"] == basis
 
 
 def test_every_run_is_a_run_like_any_other(

@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.launch import job
-from effio.store import proof, shared_probes
+from effio.store import abilities, looks, proof, shared_probes
 from effio.store.clean import RefusedRunError, leftovers
 from effio.store.folder import RunFolder, Store, now_utc, this_process
 from effio.store.reader import read_result
@@ -303,3 +304,57 @@ def test_a_job_records_where_its_nodes_will_look(with_engine: Effio, victim: Pat
     record = folder.record()
     assert record is not None
     assert record.data_directories == [str(victim)]
+
+
+def test_a_killed_doctor_is_cleaned_up_after(
+    effio: Effio, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next `effio doctor` of the directory, and effio clean --dir, remove what it left."""
+
+    def killed(place: Path) -> str:
+        (place / "two").hardlink_to(place / "one")
+        os._exit(9)
+
+    tried = [one for one in abilities._TRIED if one[0] != "hard links"]
+    tried.append(("a kill", killed, ""))
+    monkeypatch.setattr(abilities, "_TRIED", (*tried[:5], ("", _touch_one, ""), *tried[5:]))
+    for _ in range(2):
+        if (child := os.fork()) == 0:
+            abilities.abilities_of(victim)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    monkeypatch.undo()
+    first, second = sorted(victim.glob(f"{looks.PREFIX}*"))
+    assert {path.name for path in first.iterdir()} >= {"direct", "one", "two", "symbolic"}
+    assert looks.left_in(victim)[0] == []  # at work, for all that is known
+    monkeypatch.setattr(looks, "_IN_USE_NS", 0)
+    planted = [victim / f"{looks.PREFIX}{letter * 8}" for letter in "abcde"]
+    planted[0].symlink_to(first)
+    planted[1].write_text("a file")
+    planted[2].mkdir(mode=0o755)
+    planted[3].mkdir(mode=0o700)
+    (planted[3] / "thesis.tex").touch()
+    planted[4].mkdir(mode=0o700)
+    os.chown(planted[4], 65534, 65534)
+    why = {path.name: reason for path, reason in map(astuple, looks.left_in(victim)[1])}
+    assert why == {
+        planted[0].name: "not a directory",
+        planted[1].name: "not a directory",
+        planted[2].name: "not a directory that effio made (other mode or device)",
+        "thesis.tex": "not made by effio doctor",
+        planted[4].name: "belongs to another user",
+    }
+    (first / "one").write_bytes(b"1234")
+    listed = effio.call("clean", "--dry-run", "--dir", victim)
+    assert listed.stdout.count("would remove") == 2, listed
+    done = effio.call("doctor", "--dir", victim)
+    assert done.stderr.count(" which a killed effio left") == 2, done
+    assert not first.exists()
+    assert not second.exists()
+    assert all(os.path.lexists(path) for path in planted)
+    assert (planted[3] / "thesis.tex").exists()
+
+
+def _touch_one(place: Path) -> str:
+    (place / "one").touch()
+    return ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`effio import`: every format's numbers and units, and what is refused. The files in foreign/ were
-printed by fio 3.33 and by effio under the names ior and mdtest; those of IO500 and elbencho follow
-published examples. Expected values are read manually from the files."""
+printed by fio 3.33 and by effio under the names ior and mdtest; those of IO500, elbencho and
+h5bench follow published examples. Expected values are read manually from the files."""
 
 from __future__ import annotations
 
@@ -146,6 +146,33 @@ def test_elbencho_counts_until_the_slowest_thread() -> None:
         "first_done": 3494, "min_latency_us": 1661, "avg_latency_us": 9383,
         "max_latency_us": 120903,
     }  # fmt: skip
+
+
+def test_h5bench_observes_more_than_its_raw_data(tmp_path: Path) -> None:
+    both = tmp_path / "both.txt"  # the output of a job that writes and then reads
+    names = ("h5bench.txt", "h5bench-read.txt")
+    both.write_text("".join((FOREIGN / name).read_text() for name in names))
+    write, read = formats.read(both)[1]
+    assert [(c.pattern, c.access, c.bytes) for c in (*write.cells, *read.cells)] == [
+        ("observed", "write", 2560 * MIB), ("raw", "write", 2560 * MIB),
+        ("observed", "read", 2560 * MIB), ("raw", "read", 2560 * MIB),
+    ]  # fmt: skip
+    assert [c.rate for c in write.cells] == [1197.592 * MIB, 2528.860 * MIB]
+    # The observed time is without 4 s of emulated computation, as its rate is.
+    assert [c.seconds for c in write.cells] == [pytest.approx(2.138), 1.012]
+    assert write.cells[0].parts == {
+        "metadata": pytest.approx(0.28499), "create": pytest.approx(0.004009),
+        "flush": pytest.approx(0.014575), "close": pytest.approx(0.00429),
+    }  # fmt: skip
+    assert read.cells[0].rate == 2353.605225 * MIB
+    assert (write.ranks, write.program, write.values[0].value) == (
+        4, "h5bench_write", 1197.592 * MIB,
+    )  # fmt: skip
+    table = _one("h5bench.csv")
+    assert [(c.rate, c.bytes, c.ranks) for c in table.cells] == [
+        (c.rate, c.bytes, c.ranks) for c in write.cells
+    ]
+    assert table.options == {"collective-data": "NO"}
 
 
 def test_summary_of_b_eff_io() -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -18,7 +19,9 @@ from driver import made
 from effio.store.reader import read_result
 from engines import ROOT, Engine
 
-pytest.importorskip("reframe", reason="ReFrame is not installed (scripts/venv)")
+# Not imported: each process of the tests reads this file, and ReFrame takes half a second.
+if importlib.util.find_spec("reframe") is None:
+    pytest.skip("ReFrame is not installed (scripts/venv)", allow_module_level=True)
 
 SETTINGS = """
 site_configuration = {

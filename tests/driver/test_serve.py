@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from driver import made
 from driver.conftest import Effio
+from effio.errors import EffioError
 from effio.judge.rules import load_rules
 from effio.serve.app import App
 from effio.serve.server import LOOPBACK, Server
@@ -307,6 +309,38 @@ def test_progress_is_told_until_a_run_ends(runs: Path, server: Server) -> None:
     assert told()["state"] == "done"
 
 
+def test_a_rules_file_that_is_none_is_refused(effio: Effio, tmp_path: Path) -> None:
+    """Nothing waits for a FIFO, reads a device or a huge file, or ends with a traceback. A link is
+    followed: the user named it."""
+    many = "".join(f'[[rule]]\nid = "r{i}"\nkind = "valid"\n' for i in range(10_001))
+    texts = {
+        "many": f'schema = "effio-rules/1"\ntitle = "T"\n{many}',
+        "deep": "a = " + "[" * 5000 + "]" * 5000,
+        "unknown": 'schema = "effio-rules/1"\ntitle = "\\u001b[2J"\nwhat = 1\n',
+        "infinite": 'schema = "effio-rules/1"\ntitle = "T"\n'
+        '[[rule]]\nid = "r"\nkind = "threshold"\nat_least = "1e999TB/s"\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 10 << 30)
+    (tmp_path / "link").symlink_to(tmp_path / "bytes")
+    words = [*texts, "bytes", "fifo", "loop", "zero", "huge", "link", ".", "x" * 5000, "\x1b[2J"]
+    for word in words:
+        with pytest.raises(EffioError) as refused:
+            load_rules(str(tmp_path / word))
+        for line in refused.value.message.splitlines():
+            assert line.isprintable(), word
+    (effio.cwd / "effio-runs").mkdir()
+    done = effio.call("serve", "--rules", tmp_path / "fifo")
+    assert done.returncode == 2
+    assert "is a FIFO, not a regular file" in done.stderr
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
@@ -340,6 +374,21 @@ def test_a_campaign_has_a_page_and_a_trend(server: Server, runs: Path) -> None:
     page = judging.respond("GET", "/t/campaign/night%20ly", {"Host": "localhost:80"})
     assert page.status == 200
     assert b"Promised of all" in page.body
+    # What the rules say stays text, and numbers without sense judge nothing.
+    rules.write_text(
+        'schema = "effio-rules/1"\ntitle = "<script>alert(1)</script>"\n'
+        '[[rule]]\nid = "r"\nkind = "valid"\ntitle = "<img src=x onerror=alert(2)>"\n'
+        f'repetitions = {"9" * 400}\nselect = {{ ranks = {{ at_least = "{"9" * 400}GiB" }} }}\n'
+        '[[rule]]\nid = "s"\nkind = "linearity"\naxis = "ranks"\ntolerance = 1e-300\n'
+        f'steps = [1e-308]\n[[rule]]\nid = "t"\nkind = "threshold"\nrisk = 1e-320\n'
+        f'at_least = "{"9" * 400} Gop/s"\n'
+    )
+    judging = App(server.app.shelf, "t", 80, load_rules(str(rules)))
+    page = judging.respond("GET", "/t/campaign/night%20ly", {"Host": "localhost:80"})
+    assert page.status == 200
+    assert b"&lt;script&gt;alert(1)&lt;/script&gt;" in page.body
+    assert b"<script>alert(1)" not in page.body
+    assert b"onerror=alert(2)>" not in page.body
     # Calls of a campaign that measures anew each time are one campaign in the list.
     record["campaign"]["name"] = "20260101T000000Z-night ly"
     (runs / FIRST / "run.json").write_text(json.dumps(record))

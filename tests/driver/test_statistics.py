@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from effio.judge import statistics
+from effio.judge import guard, statistics
 
 
 def test_summary_by_hand() -> None:
@@ -28,6 +28,17 @@ def test_summary_by_hand() -> None:
 )
 def test_quantiles_are_those_of_the_tables(freedom: int, quantile: float) -> None:
     assert statistics.quantile_t(0.975, freedom) == pytest.approx(quantile, abs=5e-4)
+    # Both tails: what is as far out on either side.
+    assert statistics.two_sided(quantile, freedom) == pytest.approx(0.05, abs=1e-4)
+    assert statistics.two_sided(-quantile, freedom) == pytest.approx(0.05, abs=1e-4)
+
+
+def test_repetitions_that_decide_are_those_of_the_tables() -> None:
+    # t(0.975, n - 1)/sqrt(n): 2.571/2.449 = 1.05 for six, 2.447/2.646 = 0.92 for seven.
+    assert guard.needed(1.0, 1.0, 3, 0.025) == 7
+    # A risk of one half asks for nothing more, and neither do values without a deviation.
+    assert guard.needed(1.0, 1.0, 3, 0.5) == 3
+    assert guard.needed(1.0, 0.0, 3, 0.025) == 3
 
 
 def test_interval_of_a_mean() -> None:

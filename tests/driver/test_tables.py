@@ -34,6 +34,7 @@ from effio.cli.show import print_report, tables_of
 from effio.cli.tables import print_table
 from effio.report.build import load, tell
 from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.points import Number, Point
 from effio.report.texts import Form, written
 from effio.report.tuning import tuning_section
 from effio.store.short_ids import ShortIds, means, whole_id
@@ -286,12 +287,19 @@ def test_of_what_is_here_too(name: str, with_engine: Effio, printed: list[Table]
         _check_everywhere(printed)
 
 
+def _point(*values: float) -> Point:
+    point = Point({}, "write_bandwidth", "B/s")
+    for value in values:
+        point.add(Number("write_bandwidth", "B/s", value, "", "on storage", True))
+    return point
+
+
 def test_of_campaigns_and_tunings_too() -> None:
     rows = [
-        Row("bulk", {"transfer": "1MiB", "files": "shared"}, 3, 3, "write_bandwidth", "B/s",
-            [1.234e9, 1.3e9, 1.1e9]),
-        Row("bulk", {"transfer": "4MiB", "files": "per-process"}, 3, 2, "write_bandwidth", "B/s",
-            [9.9e8, 1.0e9], ["io_error"]),
+        Row("bulk", {"transfer": "1MiB", "files": "shared"}, 3, 3,
+            _point(1.234e9, 1.3e9, 1.1e9)),
+        Row("bulk", {"transfer": "4MiB", "files": "per-process"}, 3, 2,
+            _point(9.9e8, 1.0e9), ["io_error"]),
         Row("creating-many-small-files", {}, 1, 0),
     ]  # fmt: skip
     section = tuning_section(_made({(WRITE, SETTINGS[0]): 2.0}, SETTINGS[:3]))

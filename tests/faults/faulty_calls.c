@@ -18,6 +18,7 @@
  *            bit=N         of the N-th byte of the call, modulo its length, one bit is inverted
  *            count         nothing goes wrong; the calls are logged
  *            hang          the call does not return
+ *            interrupt     the process gets SIGINT before the call, which goes on
  *            late=SECONDS  a barrier is left so much after the others were free to go
  *            step=SECONDS  the time of day jumps by so much (clock)
  *     file   only files whose path ends like this (MPI libraries have files of like names)
@@ -33,6 +34,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +48,7 @@
 
 #include "world_rank.h"
 
-enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, BIT, COUNT, HANG, LATE, STEP };
+enum kind { NONE, ERROR, SHORT, LOST, STALE, SWAP, FLIP, BIT, COUNT, HANG, LATE, STEP, INTERRUPT };
 
 struct fault {
     char call[16];
@@ -62,6 +64,17 @@ struct fault {
 static struct fault fault = {.rank = -1};
 static long calls;
 
+static const char* const plain_words[] = {
+    [SHORT] = "short", [LOST] = "lost", [STALE] = "stale",         [SWAP] = "swap",
+    [COUNT] = "count", [HANG] = "hang", [INTERRUPT] = "interrupt",
+};
+
+static enum kind kind_of(const char* word) {
+    for (size_t i = 0; i < sizeof plain_words / sizeof *plain_words; ++i)
+        if (plain_words[i] && !strcmp(word, plain_words[i])) return (enum kind)i;
+    return NONE;
+}
+
 __attribute__((constructor)) static void read_fault(void) {
     const char* text = getenv("EFFIO_FAULT");
     if (!text) return;
@@ -71,22 +84,12 @@ __attribute__((constructor)) static void read_fault(void) {
             snprintf(fault.call, sizeof fault.call, "%s", word);
         } else if (sscanf(word, "error=%d", &fault.error) == 1) {
             fault.kind = ERROR;
-        } else if (!strcmp(word, "short")) {
-            fault.kind = SHORT;
-        } else if (!strcmp(word, "lost")) {
-            fault.kind = LOST;
-        } else if (!strcmp(word, "stale")) {
-            fault.kind = STALE;
-        } else if (!strcmp(word, "swap")) {
-            fault.kind = SWAP;
-        } else if (!strcmp(word, "hang")) {
-            fault.kind = HANG;
+        } else if (kind_of(word) != NONE) {
+            fault.kind = kind_of(word);
         } else if (sscanf(word, "flip=%ld", &fault.offset) == 1) {
             fault.kind = FLIP;
         } else if (sscanf(word, "bit=%ld", &fault.offset) == 1) {
             fault.kind = BIT;
-        } else if (!strcmp(word, "count")) {
-            fault.kind = COUNT;
         } else if (sscanf(word, "late=%lf", &fault.seconds) == 1) {
             fault.kind = LATE;
         } else if (sscanf(word, "step=%lf", &fault.seconds) == 1) {
@@ -133,6 +136,15 @@ static size_t path_of(int fd, char* path, size_t size) {
     return n < 0 ? 0 : (size_t)n;
 }
 
+/* Returns some time after a thread of the program took the signal. */
+static int interrupt(void) {
+    sigset_t waiting;
+    kill(getpid(), SIGINT);
+    do usleep(300000);
+    while (sigpending(&waiting) == 0 && sigismember(&waiting, SIGINT) == 1);
+    return 0;
+}
+
 /* Whether this call, one of those that are meant, is the one that goes wrong. */
 static int is_its_turn(const char* call, off_t begin, size_t bytes, const char* path) {
     long n = __sync_add_and_fetch(&calls, 1);
@@ -141,6 +153,7 @@ static int is_its_turn(const char* call, off_t begin, size_t bytes, const char* 
     note(call, begin, bytes, path);
     if (fault.kind == COUNT) return 0;
     while (fault.kind == HANG) sleep(1);
+    if (fault.kind == INTERRUPT) return interrupt();
     return 1;
 }
 

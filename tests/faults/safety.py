@@ -87,8 +87,8 @@ class Cell:
         assert shim.exists(), f"{shim} is not built"
         file = f",file={of_run.file}" if of_run.file else ""
         prefix = [
-            *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={self.fault},rank=1,in={data}/{file}"),
-            f"EFFIO_FAULT_LOG={place / 'strikes'}",
+            *("env", engine.loaded_before(shim), f"EFFIO_FAULT_LOG={place / 'strikes'}"),
+            f"EFFIO_FAULT={self.fault},rank=1,in={data}/{file}",
         ]
         words = [self.benchmark, *of_run.words.split(), "--quiet", "--dir", data]
         limits = ["--agree-deadline", "60s", "--watchdog", "8s" if self.code == 5 else "60s"]

@@ -69,8 +69,8 @@ class Row(NamedTuple):
 
 _CONTAINERS = "partest, containers"
 _METADATA = "partest, containers, rank 0"
-# Two tasks of 64 KiB, in blocks of 4 KiB: before and behind them are metadata.
-_DATA_OF_CONTAINER = [range(4096, 4096 + (128 << 10))]
+# Where data begin: behind the head, at the next block of the file system.
+_DATA_OF_CONTAINER = 4096
 
 ROWS = {
     "b_eff_io": Row(
@@ -112,7 +112,7 @@ ROWS = {
     "pio": Row("pio --size 64KiB --buffer 16KiB --spatial simple-strided,tiled"),
     "tile_io": Row("tile-io --sz-tile-x 64 --sz-tile-y 64 --by row --repetitions 2"),
     "partest": Row("partest --ways task-local,shared --size 64KiB --call 16KiB"),
-    # Their errors name the offset in the task's data, not in the file.
+    # An error in data names the offset in the tasks' data, one in metadata that in the file.
     _CONTAINERS: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct")),
     # The rank that also writes and reads the metadata of the container.
     _METADATA: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct"), rank=0),
@@ -131,7 +131,7 @@ ROWS = {
 # Files in which no benchmark verifies anything: the mark of the run, the trial of a library's calls
 # by b_eff_io, and the shared file pointers that an MPI library keeps.
 _NOT_DATA = re.compile(r"\.effio-.*|b_eff_io.*_probe|\..*\.shfp\..*")
-# A row of the table for tries in these files and in the metadata of containers and of HDF5.
+# A row of the table for tries in these files and in the metadata of HDF5.
 ASIDE = ", not in its data"
 # Draws for each wanted try that falls into data.
 _MOST_DRAWS = 5
@@ -160,8 +160,6 @@ class Strike(NamedTuple):
             return error["rank"] is not None and of_these in error["cause"]
         if error["rank"] is None or error["path"] is None:
             return False
-        if row in (_CONTAINERS, _METADATA):
-            return error["path"] == self.path and error["offset_bytes"] is not None
         if re.search("hdf5|ncmpi|pnetcdf", Path(self.path).name) or (
             error["cause"].startswith("variable ") and error["offset_bytes"] is None
         ):
@@ -171,6 +169,12 @@ class Strike(NamedTuple):
         at = _end_of_file(error["cause"])
         if at is None:
             at = error["offset_bytes"]
+            if at is not None and row in (_CONTAINERS, _METADATA):
+                if error["operation"] == "verify":
+                    at += _DATA_OF_CONTAINER
+                elif self.begin < _DATA_OF_CONTAINER:
+                    # Of numbers that contradict each other either may be the wrong one.
+                    return 0 <= at < _DATA_OF_CONTAINER and bool(error["path"] == self.path)
         return (
             error["path"] == self.path
             and at is not None
@@ -243,7 +247,7 @@ class Setting:
         self._log.unlink(missing_ok=True)
         found = re.fullmatch(r"message,bit=(\d+),nth=(\d+)", fault)
         nth, byte = (found[2], found[1]) if found else ("0", "0")  # 0: only counted
-        prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT_LOG={self._log}"]
+        prefix = ["env", self.engine.loaded_before(shim), f"EFFIO_FAULT_LOG={self._log}"]
         prefix.append(f"EFFIO_MESSAGE_FAULT={ROWS[row].rank},{nth},{byte}")
         return self.engine.run(self._words(row, data), self.place, prefix=prefix)
 
@@ -271,8 +275,8 @@ class Setting:
         assert shim.exists(), f"{shim} is not built"
         self._log.unlink(missing_ok=True)
         prefix = [
-            *("env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},rank={ROWS[row].rank},in={data}/"),
-            f"EFFIO_FAULT_LOG={self._log}",
+            *("env", self.engine.loaded_before(shim), f"EFFIO_FAULT_LOG={self._log}"),
+            f"EFFIO_FAULT={fault},rank={ROWS[row].rank},in={data}/",
         ]
         return self.engine.run([*self._words(row, data), *more], self.place, prefix=prefix)
 
@@ -316,7 +320,7 @@ class Setting:
         name = Path(strike.path).name
         if _NOT_DATA.fullmatch(name):
             return True
-        places = _DATA_OF_CONTAINER if row in (_CONTAINERS, _METADATA) else self.arrays.get(name)
+        places = self.arrays.get(name)
         hit = strike.changed(kind)
         return places is not None and not any(
             hit.start < place.stop and place.start < hit.stop for place in places
@@ -373,7 +377,7 @@ def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
             row = rows.get(name)
             if row is None:
                 continue
-            cells = (f"{row[f][0]} of {row[f][1]}" if f in row else "–" for f in faults)
+            cells = (f"{row[f][0]}/{row[f][1]}" if f in row else "–" for f in faults)
             lines.append(f"| {name} | {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)

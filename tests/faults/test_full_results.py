@@ -34,7 +34,7 @@ def full(mount: Callable[..., Path]) -> Path:
 
 def shim(engine: Engine) -> str:
     """LD_PRELOAD of the calls that go wrong."""
-    return f"LD_PRELOAD={engine.build / 'tests' / 'faults' / 'effio_faulty_calls.so'}"
+    return engine.loaded_before(engine.build / "tests" / "faults" / "effio_faulty_calls.so")
 
 
 def check_kept(run: Run, result: Path, rescued: Path) -> None:

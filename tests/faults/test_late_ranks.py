@@ -210,7 +210,7 @@ def test_a_time_of_day_that_is_set_during_a_run(
     is measured knows of it, no limit ends the run; only `finished` does."""
     shim = any_engine.build / "tests" / "faults" / "effio_stepped_clock.so"
     assert shim.exists(), f"{shim} is not built"
-    prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_STEP={hour}", "EFFIO_STEP_AFTER=0.5"]
+    prefix = ["env", any_engine.loaded_before(shim), f"EFFIO_STEP={hour}", "EFFIO_STEP_AFTER=0.5"]
     calls, begun = 8, time.time()
     run = ior(
         any_engine,

@@ -11,8 +11,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from array_tools import io_error_of
 from engines import Engine
+
+from .conftest import with_fault
 
 QUICK = ("--quiet", "--agree-deadline", "3s", "--watchdog", "15s")
 
@@ -75,3 +79,42 @@ def test_a_rank_is_killed(any_engine: Engine, tmp_path: Path, data: Path) -> Non
     )
     assert cleaned.returncode == 0, cleaned.stderr
     assert list(data.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "pio --size 16MiB --buffer 4KiB --spatial simple-strided",
+        "io-bench --size 16MiB --block 4KiB --copies 1",
+        "partest --ways task-local --size 16MiB --call 4KiB",
+    ],
+)
+def test_a_signal_within_a_pass_is_no_wrong_datum(
+    any_engine: Engine, tmp_path: Path, data: Path, words: str
+) -> None:
+    """What a write had not written yet, or a read not read, is not compared: neither "wrong data"
+    nor "the file is too short". The signal comes with the third call on a data file
+    of thousands: the clock is read, and a signal noticed, once in a millisecond or in a thousand
+    calls."""
+    for call in ("write", "read"):
+        name = words.partition(" ")[0].replace("-", "_")
+        prefix = with_fault(any_engine, f"{call},interrupt,in={data}/{name},nth=3")
+        log = tmp_path / f"{call}.log"
+        run = any_engine.run(
+            [*words.split(), *QUICK, "--dir", data, "-o", f"{call}.jsonl"],
+            tmp_path,
+            ranks=1,
+            prefix=[*prefix, f"EFFIO_FAULT_LOG={log}"],
+        )
+        assert log.read_text().startswith(f"{call} rank 0"), run
+        assert run.code == 4, run
+        assert run.result.end is not None
+        assert run.result.end["errors"] == []
+        assert run.result.end["status"] == "interrupted"
+        assert [error for m in run.result.measurements for error in m["errors"]] == []
+        assert list(data.iterdir()) == []
+        # What pio is about to write again it reads back first, untimed: that is what stops, and the
+        # write before it counts.
+        last = run.result.measurements[-1]
+        assert last["valid"] == (name == "pio" and call == "read")
+        assert last["valid"] or last["invalid_reason"] == "stopped by a signal"

@@ -36,6 +36,7 @@ def _engine(engines: dict[str, Engine], flavour: str) -> dict[str, str]:
     return {
         "EFFIO_ENGINE": str(engine.program),
         "EFFIO_MPIEXEC": engine.mpiexec,
+        **engine.resting(),
         "NO_COLOR": "1",
         "COLUMNS": "100",
     }

@@ -118,6 +118,9 @@ def test_exact_values_of_the_detectors() -> None:
     assert float(detection.trend(np.array([1.0, 2, 3, 4, 5]))) == pytest.approx(2 / 120)
     # One pair exchanged: 5 of 120 orders have at most one inversion, for either direction.
     assert float(detection.trend(np.array([1.0, 2, 3, 5, 4]))) == pytest.approx(10 / 120)
+    # More than 40 by the normal distribution: as many pairs rise as fall.
+    there_and_back = np.concatenate([np.arange(25.0), np.arange(25.0)[::-1]])
+    assert float(detection.trend(there_and_back)) == 1.0
     values = np.array([1.0, 3, 2, 5, 4, 7])
     assert float(detection.error_of_mean(values, np.array(1.0))) == pytest.approx(
         values.std(ddof=1) / math.sqrt(6)

@@ -6,19 +6,20 @@ holds them against it (results.py)."""
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engines import Engine
+from engines import ROOT, Engine
 from fields import FIELDS, as_text, described_by, from_text
 from results import fault_of_line
 
 
 def test_the_file_is_what_the_engine_says(any_engine: Engine) -> None:
     described = described_by(any_engine.program)
-    assert FIELDS.read_text() == as_text(described), f"python {Path(__file__).parents[1]}/fields.py"
+    assert FIELDS.read_text() == as_text(described), "python tests/fields.py ENGINE"
     assert from_text(FIELDS.read_text()) == described
 
 
@@ -33,7 +34,7 @@ def test_names_are_plain_and_meanings_are_there(any_engine: Engine, tmp_path: Pa
             if not field["meaning"] or field["meaning"].endswith("."):
                 found.append(name)
             # A number says its unit in its name or is one of a kind (docs/results.md).
-            if field["name"].endswith("_seconds") and field.get("unit") != "s":
+            if field["name"].endswith("_seconds") and field.get("unit", "s") != "s":
                 found.append(name)
             if field["name"].endswith("bytes_per_second") and field.get("unit", "B/s") != "B/s":
                 found.append(name)
@@ -44,6 +45,12 @@ def test_names_are_plain_and_meanings_are_there(any_engine: Engine, tmp_path: Pa
         lists = [info["where"], info["detail"], info["setup"]]
         lists += [f[part] for f in info["figures"] for part in ("where", "detail")]
         assert [f for fields in lists for f in faults(fields, benchmark)] == []
+
+
+def test_no_benchmark_writes_members_by_hand() -> None:
+    by_hand = re.compile(r"\b(where|detail)(\.update\()? ?=? ?\(?Json\{\{")
+    sources = (ROOT / "engine" / "benchmarks").rglob("*.cpp")
+    assert [str(p) for p in sources if by_hand.search(p.read_text())] == []
 
 
 RATE = {

@@ -110,7 +110,7 @@ def test_a_lost_write_or_a_stale_read_of_the_phase_is_found(
     shim = any_engine.build / "tests" / "faults" / "effio_faulty_calls.so"
     data = tmp_path / "data"
     words = ["--block=64KiB", "--transfer=16KiB", f"--mix-read={percent}", f"--verify={verify}"]
-    prefix = ["env", f"LD_PRELOAD={shim}", f"EFFIO_FAULT={fault},in={data}/"]
+    prefix = ["env", any_engine.loaded_before(shim), f"EFFIO_FAULT={fault},in={data}/"]
     run = ior(any_engine, tmp_path, *words, ranks=1, prefix=prefix, code=1)
     errors = {m["access"]: m["error_count"] for m in run.result.measurements}
     assert errors.pop(where) == 1

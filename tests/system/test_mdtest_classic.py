@@ -104,6 +104,13 @@ def test_part_of_a_tree_and_a_tree_that_is_there(any_engine: Engine, tmp_path: P
     for words in (["-n", "5", "-F", "-T"], ["-n", "5", "-F", "-E"]):
         part = classic(any_engine, [*words, "-d", out], tmp_path)
         assert part.code == 0, part
+    # Half of the items are removed; their directory stays with the others, as with the original.
+    part = classic(any_engine, ["-n", "5", "-F", "-r", "-d", out], tmp_path)
+    assert part.code == 0, part
+    assert re.search(r"^effio: warning: .* which stays: ", part.stderr, re.M)
+    assert table_of(part)["File removal"][2] > 0
+    assert table_of(part)["Tree removal"][2] == 0
+    assert len(list(out.rglob("file.mdtest.*"))) == 10
     again = classic(any_engine, ["-n", "10", "-F", "-C", "-P", "-Z", "-d", out], tmp_path)
     assert again.code == 0, again
     assert "warning: " in again.stderr

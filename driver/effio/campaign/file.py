@@ -55,7 +55,7 @@ Time = Annotated[float, BeforeValidator(_time, json_schema_input_type=float | st
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class Line(_Table):

@@ -13,20 +13,19 @@ from effio.campaign.points import Unit
 from effio.campaign.run import UnitDone
 from effio.errors import ExitCode
 from effio.report.model import Cell, Column, Quantity, Table
+from effio.report.points import Point, number_of
 from effio.report.registry import teller_of
 
 
 @dataclass
 class Row:
-    """Of a point. `values` are those of its repetitions, in the figure's unit."""
+    """Of a point. `measured`: the claims of its repetitions, if any has a result."""
 
     step: str
     axes: Mapping[str, Value]
     asked: int = 0
     done: int = 0
-    figure: str = ""
-    unit: str = ""
-    values: list[float] = field(default_factory=list)
+    measured: Point | None = None
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -53,30 +52,33 @@ def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
         result = one.result()
         if result is None:
             continue
-        headline = teller_of(result.benchmark).headline(result)
-        row.figure, row.unit = headline.name, headline.unit
-        if headline.value is not None:
-            row.values.append(headline.value)
+        number = number_of(teller_of(result.benchmark).headline(result))
+        row.measured = row.measured or Point({}, number.name, number.unit)
+        row.measured.add(number)
     return list(rows.values())
 
 
 def table_of(rows: Sequence[Row]) -> Table:
     axes = list(dict.fromkeys(name for row in rows for name in row.axes))
 
-    def value(number: float, row: Row) -> Cell:
-        return Quantity(number, row.unit)
-
     def cells(row: Row) -> list[Cell]:
-        several = len(row.values) > 1
+        point = row.measured
+        values = point.values if point is not None else []
+        several = len(values) > 1
+
+        def value(number: float) -> Cell:
+            return Quantity(number, point.unit if point is not None else "")
+
         return [
             row.step,
             *(spelled(row.axes[name]) if name in row.axes else "" for name in axes),
             f"{row.done} of {row.asked}",
             row.state,
-            row.figure,
-            value(median(row.values), row) if row.values else None,
-            value(min(row.values), row) if several else None,
-            value(max(row.values), row) if several else None,
+            point.figure if point is not None else "",
+            value(median(values)) if values else None,
+            value(min(values)) if several else None,
+            value(max(values)) if several else None,
+            point.basis if point is not None else "",
         ]
 
     columns = [
@@ -88,5 +90,6 @@ def table_of(rows: Sequence[Row]) -> Table:
         Column("median", "1", kept=True),
         Column("lowest", "1"),
         Column("highest", "1"),
+        Column("basis", below=True),
     ]
     return Table(columns, [cells(row) for row in rows])

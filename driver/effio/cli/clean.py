@@ -16,7 +16,7 @@ from effio.cli.complete import complete_run
 from effio.cli.main import runs_directory
 from effio.cli.places import PlacePath
 from effio.errors import EffioError, ExitCode
-from effio.store import clean, safe_files
+from effio.store import clean, looks, safe_files
 from effio.store.folder import RECORD, RESULT, RunFolder, Store, files_of_turns
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.shared_probes import probes_of
@@ -114,12 +114,14 @@ def command(
     Without RUN: those of all kept runs that did not end in order. Lists what it would remove and
     asks. A file is removed only if it is proven to be the run's: the run was made here by you, the
     data directory holds the run's mark, and the file was made after it. The rest is listed with the
-    reason.
+    reason. Directories of a killed `effio doctor --dir DIR` are found in the runs' data
+    directories, or with --dir DIR.
     """
     store = Store(runs_directory(ctx))
     busy = _busy_directories(store)
     if run is None:
-        every = (file for folder in store.folders() for file in _of_folder(folder, busy))
+        every = [file for folder in store.folders() for file in _of_folder(folder, busy)]
+        every += _looks(directory)
         files = list({file.path: file for file in every}.values())
         failed = _remove(files, dry_run, yes)
         if not files:
@@ -135,6 +137,14 @@ def command(
             click.echo(f"{fmt.plain(name)}: nothing to remove in {places}")
     if failed:
         raise click.exceptions.Exit(ExitCode.IO_ERROR)
+
+
+def _looks(directory: str | None) -> list[clean.Leftover]:
+    """What a killed `effio doctor --dir` left in a directory."""
+    found, kept = looks.left_in(Path(directory)) if directory else ([], [])
+    for item in kept:
+        click.echo(f"left alone: {fmt.plain(item.path)}: {item.why}", err=True)
+    return found
 
 
 def _of_folder(folder: RunFolder, busy: Mapping[Path, str]) -> list[clean.Leftover]:

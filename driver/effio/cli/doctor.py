@@ -28,6 +28,7 @@ from effio.launch.choose import choose_launcher
 from effio.launch.machine import find_machine
 from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
+from effio.store import clean, looks
 from effio.store.abilities import abilities_of
 
 
@@ -157,8 +158,21 @@ def _table(checks: Sequence[Check]) -> Table:
     return Table(columns, rows)
 
 
+def _tidy(directory: Path) -> None:
+    """Removes what a killed `effio doctor` left there."""
+    found, kept = looks.left_in(directory)
+    failed = clean.remove(found)
+    not_gone = {item.path for item in failed}
+    for file in found:
+        if file.path not in not_gone:
+            click.echo(f"removed {fmt.plain(file.path)}, which a killed effio left", err=True)
+    for item in (*kept, *failed):
+        click.echo(f"left alone: {fmt.plain(item.path)}: {item.why}", err=True)
+
+
 def _abilities(directory: Path, form: Form) -> None:
     """What the file system of a directory can do, as a separate table."""
+    _tidy(directory)
     try:
         found = abilities_of(directory)
     except OSError as error:

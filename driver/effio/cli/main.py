@@ -40,7 +40,7 @@ COMMANDS: tuple[tuple[str, str, str], ...] = (
     ("note", "note", "say something of a run, or tag it"),
     ("archive", "archive", "runs as one file"),
     ("restore", "restore", "archived runs back into the store"),
-    ("import", "imported", "results of IOR, mdtest, IO500, fio, elbencho, b_eff_io as runs"),
+    ("import", "imported", "results of IOR, mdtest, IO500, fio, h5bench and others as runs"),
     ("serve", "serve", "the folder of runs in a browser, read only"),
     ("clean", "clean", "remove what a killed run left behind"),
     ("init", "init", "a first settings file and campaign, with what is here"),

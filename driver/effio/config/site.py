@@ -48,7 +48,7 @@ _IN_DIRECTORY = Path("effio-site.toml")
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class LaunchSettings(_Table):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from effio import text as fmt
 from effio.errors import EffioError
-from effio.imports import b_eff_io, elbencho, fio, io500, ior, mdtest
+from effio.imports import b_eff_io, elbencho, fio, h5bench, io500, ior, mdtest
 from effio.imports.model import Imported, ImportFormatError
 from effio.store import safe_files
 
@@ -37,6 +37,8 @@ FORMATS: Sequence[Format] = (
     Format("mdtest text", mdtest.is_text, mdtest.read_text),
     Format("fio JSON", fio.is_json, fio.read_json),
     Format("elbencho CSV", elbencho.is_csv, elbencho.read_csv),
+    Format("h5bench CSV", h5bench.is_csv, h5bench.read_csv),
+    Format("h5bench text", h5bench.is_text, h5bench.read_text),
     Format("b_eff_io summary", b_eff_io.is_text, b_eff_io.read_text),
 )
 

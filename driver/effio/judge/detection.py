@@ -20,7 +20,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit  # scipy.stats alone takes a second to load
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -132,6 +131,8 @@ def trend(values: Floats) -> Floats:
         many = np.ceil((np.abs(score) + pairs) / 2).astype(int)
         return np.asarray(np.minimum(1.0, 2 * chances[many]))
     spread = math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
+    from scipy.special import ndtr  # not at every start
+
     return np.asarray(2 * ndtr(-np.maximum(0.0, np.abs(score) - 1) / spread))
 
 
@@ -222,6 +223,8 @@ def worth(values: Floats) -> Floats:
 def half_width(values: Floats) -> Floats:
     """Half width of the 95 % interval of the mean: Student's t with the effective number of values;
     from 20 values on the larger of that and the error over blocks of automatic length."""
+    from scipy.special import stdtrit  # not at every start
+
     count = values.shape[-1]
     deviation = values.std(-1, ddof=1)
     independent = worth(values)

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from effio.judge import detection
 from effio.judge.repetitions import oddities
+from effio.judge.statistics import quantile_t
 
 # Arithmetic on equal values leaves this much.
 _ROUNDING = 1e-12
@@ -46,6 +46,8 @@ def wrong_side(distance: float, error: float, freedom: float) -> float:
     """Probability that the true value is on the other side of a limit at this distance."""
     if error <= _ROUNDING * abs(distance) or error == 0:
         return 0.0
+    from scipy.special import stdtr  # not at every start
+
     return float(stdtr(freedom, -abs(distance) / error))
 
 
@@ -56,7 +58,7 @@ def needed(distance: float, deviation: float, count: int, risk: float) -> int | 
         return count
 
     def enough(n: int) -> bool:
-        half = float(stdtrit(n - 1.0, 1 - risk)) * deviation / math.sqrt(n)
+        half = quantile_t(1 - risk, n - 1.0) * deviation / math.sqrt(n)
         return half <= abs(distance)
 
     low, high = max(count, 2), _MOST
@@ -148,7 +150,7 @@ def _step(share: float, error: float, freedom: float, least: float, risk: float)
         return StepGuard(math.exp(share), 0.0, math.inf, Guard(met, None))
     if error <= _ROUNDING * 10:
         return StepGuard(math.exp(share), math.exp(share), math.exp(share), Guard(met, 0.0))
-    half = float(stdtrit(freedom, 1 - min(risk, 0.5))) * error
+    half = quantile_t(1 - min(risk, 0.5), freedom) * error
     guard = Guard(met, wrong_side(distance, error, freedom))
     return StepGuard(math.exp(share), math.exp(share - half), math.exp(share + half), guard)
 
@@ -200,7 +202,7 @@ def linearity(
         found.append(_step(share, error, freedom, least, risk))
     line = None
     if fit is not None:
-        half = float(stdtrit(fit[2], 0.975)) * fit[1]
+        half = quantile_t(0.975, fit[2]) * fit[1]
         line = (1 + fit[0], 1 + fit[0] - half, 1 + fit[0] + half)
     return _with_needed(Steps(found, line), pool.counts, least, risk)
 

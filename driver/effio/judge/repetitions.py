@@ -114,10 +114,22 @@ class Statement:
         if told.count < 2:
             return ""
         if self.half is None:
-            low, high = (fmt.quantity(v, unit) for v in (told.min, told.max))
-            return f"{low} to {high} (range of {told.count})"
+            return self._range(unit)
         share = abs(self.half / self.value) if self.value else 0.0
         return f"± {fmt.few_digits(100 * share if share > _EQUAL else 0)} % (95 %)"
+
+    def spread_of_median(self, unit: str) -> str:
+        """ "4 MB/s to 7 MB/s (95 %)", or the range if there are fewer than six values."""
+        if self.summary.count < 2:
+            return ""
+        if self.of_median is None:
+            return self._range(unit)
+        low, high = (fmt.quantity(v, unit) for v in (self.of_median.low, self.of_median.high))
+        return f"{low} to {high} (95 %)"
+
+    def _range(self, unit: str) -> str:
+        low, high = (fmt.quantity(v, unit) for v in (self.summary.min, self.summary.max))
+        return f"{low} to {high} (range of {self.summary.count})"
 
 
 def statement(values: Sequence[float]) -> Statement | None:

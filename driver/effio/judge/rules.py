@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -32,7 +34,7 @@ M = TypeVar("M", bound=BaseModel)
 
 class _Table(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False
+        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False, defer_build=True
     )
 
 
@@ -212,8 +214,8 @@ class RuleFile(_Table):
 
     @model_validator(mode="after")
     def _distinct(self) -> RuleFile:
-        names = [rule.id for rule in self.rule]
-        double = sorted({name for name in names if names.count(name) > 1})
+        names = Counter(rule.id for rule in self.rule)
+        double = sorted(name for name, count in names.items() if count > 1)
         if double:
             raise ValueError(f"more than one rule is called {', '.join(double)}")
         return self
@@ -296,12 +298,12 @@ def shipped() -> list[str]:
 def path_of(name: str) -> Path:
     """A file, or the name of rules that come with effio."""
     path = Path(name)
-    if path.is_file() or name not in shipped():
-        if not path.exists():
-            known = ", ".join(shipped())
-            raise EffioError(f"no rules '{name}': neither a file nor one of {known}")
-        return path
-    return _SHIPPED / f"{name}.toml"
+    if not os.path.isfile(path) and name in shipped():  # noqa: PTH113 (a name may be too long)
+        return _SHIPPED / f"{name}.toml"
+    if not os.path.exists(path):  # noqa: PTH110
+        known = ", ".join(shipped())
+        raise EffioError(f"no rules '{fmt.plain(name, 200)}': neither a file nor one of {known}")
+    return path
 
 
 def load_rules(name: str) -> RuleFile:

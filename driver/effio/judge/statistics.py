@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, nctdtr, stdtr, stdtrit  # scipy.stats alone takes a second to load
 
 # With two there is a deviation, but an interval some thirteen times as wide as that of ten.
 FEWEST = 3
@@ -70,6 +69,8 @@ class Ratio:
         """How often a true ratio of this factor would be called different (noncentral t)."""
         if self.error <= 0:
             return 1.0
+        from scipy.special import nctdtr  # not at every start: it takes a quarter of a second
+
         most = quantile_t(1 - level / 2, self.freedom)
         away = abs(math.log(factor)) / self.error
         if away > _FAR:  # the noncentral distribution is not computed this far out
@@ -92,11 +93,15 @@ class Drift:
 
 def quantile_t(probability: float, freedom: float) -> float:
     """Of Student's distribution."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(freedom, probability))
 
 
 def two_sided(t: float, freedom: float) -> float:
     """Probability of |T| or more."""
+    from scipy.special import stdtr
+
     return float(2 * stdtr(freedom, -abs(t)))
 
 
@@ -130,6 +135,8 @@ def median_interval(values: Sequence[float]) -> Interval | None:
     """Of the median, between two order statistics: at least 95 % whatever the distribution, because
     a value is below the median as often as a coin falls heads. None for fewer than six values:
     even their extremes hold the median less often."""
+    from scipy.special import bdtr
+
     ordered, count = sorted(values), len(values)
     place = 0  # the largest with 2 P(Bin(n, 1/2) < place) <= 5 %
     while place < count / 2 and 2 * float(bdtr(place, count, 0.5)) <= SIGNIFICANCE:

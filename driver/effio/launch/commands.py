@@ -4,20 +4,86 @@ warmed. Each is a list of words that goes to its program as it is; no shell sees
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
+import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from effio import text as fmt
 from effio.store import safe_files
 from effio.store.folder import COMMANDS
 from effio.store.masking import masked_text, masked_words
 
 _SECONDS = 600.0
 _KEPT_CHARACTERS = 4000
+_SHOWN_CHARACTERS = 500
+# Of the end of the output, before secrets are masked in it.
+_MOST_BYTES = 1 << 16
+# What a command printed before it ended has arrived by then. A process that it left behind (a FUSE
+# program) may keep the pipe open.
+_REST_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class _Done:
+    code: int | None
+    said: str
+    why: str
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str], seconds: float) -> _Done:
+    """Keeps the end of the output only. After `seconds` the command is killed, with the processes
+    that it started in its session; processes that an ended command left behind live on."""
+    try:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **environment},
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return _Done(None, "", str(getattr(error, "strerror", None) or error))
+    assert process.stdout is not None
+    pipe = process.stdout.fileno()
+    end = bytearray()
+
+    def read() -> None:
+        with contextlib.suppress(OSError):
+            while piece := os.read(pipe, _MOST_BYTES):
+                end.extend(piece)
+                del end[:-_MOST_BYTES]
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    why = ""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        why = f"no end within {seconds:.0f} s"
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    except BaseException:  # Ctrl-C
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        raise
+    reader.join(_REST_SECONDS)
+    said = bytes(end).decode(errors="replace")
+    if not reader.is_alive():
+        process.stdout.close()
+    if why:
+        return _Done(None, said, why)
+    code = process.returncode
+    return _Done(code, said, f"exit code {code}" if code > 0 else f"signal {-code}")
 
 
 def carry_out(
@@ -31,37 +97,23 @@ def carry_out(
     output goes to commands.jsonl in the folder."""
     for command in commands:
         started = time.monotonic()
-        code: int | None = None
-        try:
-            done = subprocess.run(
-                list(command),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **environment},
-                timeout=seconds,
-                check=False,
-            )
-            code, said = done.returncode, done.stdout.decode(errors="replace")
-            why = f"exit code {code}" if code > 0 else f"signal {-code}"
-        except subprocess.TimeoutExpired:
-            said, why = "", f"no end within {seconds:.0f} s"
-        except (OSError, ValueError) as error:
-            said, why = "", str(getattr(error, "strerror", None) or error)
+        done = _run(command, environment, seconds)
+        said = masked_text(done.said)
         _note(
             folder,
             {
                 "what": what,
                 "command": masked_words(command),
-                "exit_code": code,
+                "exit_code": done.code,
                 "seconds": round(time.monotonic() - started, 3),
-                "said": masked_text(said)[-_KEPT_CHARACTERS:],
+                "said": said[-_KEPT_CHARACTERS:],
             },
         )
-        if code != 0:
-            last = (masked_text(said).strip().splitlines() or [""])[-1]
-            return f"the {what} command {shlex.join(masked_words(command))} failed ({why})" + (
-                f": {last}" if last else ""
+        if done.code != 0:
+            last = (said.strip().splitlines() or [""])[-1]
+            named = fmt.plain(shlex.join(masked_words(command)), _SHOWN_CHARACTERS)
+            return f"the {what} command {named} failed ({done.why})" + (
+                f": {fmt.plain(last, _SHOWN_CHARACTERS)}" if last else ""
             )
     return ""
 

@@ -22,6 +22,7 @@ from effio.errors import EffioError
 from effio.store import safe_files
 from effio.store.abilities import mount_of
 from effio.store.folder import COMMANDS
+from effio.store.masking import masked_words
 
 AXIS = "layout"
 AS_IT_IS = "default"
@@ -101,6 +102,8 @@ def parsed(text: str) -> dict[str, str]:
             if not size:
                 raise LayoutError(f"layout '{text}': '{value}' is not a size")
             value = str(size)
+        if key == "class" and value.startswith("-"):
+            raise LayoutError(f"layout '{text}': a class does not start with '-'")
         if key in ("servers", "copies") and not re.fullmatch(r"-1|[1-9]\d*", value):
             raise LayoutError(f"layout '{text}': {key} is a number, or -1 for all")
         found[key] = value
@@ -151,6 +154,8 @@ def laying(text: str, directory: str, kind: str | None = None) -> Laying:
             f"layout '{text}': {kind} has no {unknown[0]}, only {', '.join(_SETTABLE[kind])}"
         )
     place = directory_of(text, directory)
+    if place.startswith("-"):
+        place = f"./{place}"  # a command would take it for an option
     shows = tool.shows(wanted, place)
     return Laying(
         text,
@@ -165,7 +170,7 @@ def fault_of(laid: Laying, folder: Path) -> str:
     `folder` is the run's."""
     if not laid.setup:
         return ""
-    shows = list(laid.setup[-1])
+    shows = masked_words(laid.setup[-1])  # as it is in the file
     with contextlib.suppress(OSError, ValueError, RecursionError):
         for line in safe_files.read_text(folder / COMMANDS).splitlines():
             entry = json.loads(line)
@@ -192,5 +197,5 @@ def difference(text: str, kind: str, said: str) -> str:
     wanted, found = parsed(text), shown(kind, said)
     for key, value in wanted.items():
         if key in found and found[key] != value:
-            return f"{key} is {found[key]} instead of {value}"
+            return f"{key} is {fmt.plain(found[key], 100)} instead of {value}"
     return ""

@@ -37,7 +37,7 @@ _MOST = 10**12
 
 class _Table(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False
+        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False, defer_build=True
     )
 
 

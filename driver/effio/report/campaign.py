@@ -43,7 +43,7 @@ from effio.report.model import (
 from effio.report.registry import teller_of
 from effio.report.site_shares import campaign_section, peak_of_run, share_row
 from effio.store import safe_files
-from effio.store.evidence import mark_of
+from effio.store.evidence import mark_of, short_of
 from effio.store.folder import REPORT, RunFolder
 from effio.store.reader import ResultError
 from effio.store.records import Figure as FigureRecord
@@ -324,7 +324,7 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
                 headline.name,
                 None if headline.value is None else Quantity(headline.value, headline.unit),
                 verdict,
-                evidence_text(headline),
+                short_of(headline.evidence),
                 run.result.status,
                 run.result.run.started,
             ]
@@ -336,13 +336,8 @@ def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
     return Table(columns, rows, "Runs", narrow_cards=True)
 
 
-def evidence_text(headline: Headline) -> str:
-    """Where the bytes of a number were; empty if it does not count bytes."""
-    return "; ".join(unique(one.short() for one in headline.evidence))
-
-
 def _evidence_findings(headlines: Sequence[Headline]) -> list[Finding]:
-    places = [place for h in headlines if (place := evidence_text(h))]
+    places = [place for h in headlines if (place := short_of(h.evidence))]
     if not places:
         return []
     counts = {place: places.count(place) for place in unique(places)}

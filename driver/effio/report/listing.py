@@ -11,14 +11,14 @@ from effio import text as fmt
 from effio.campaign.expression import spelled
 from effio.report.common import seconds_of
 from effio.report.registry import teller_of
-from effio.store.evidence import mark_of
+from effio.store.evidence import mark_of, short_of
 from effio.store.folder import RunFolder
 from effio.store.notes import tags_of
 from effio.store.reader import Result, ResultError
 from effio.store.run_record import RunRecord
 
 # For tables of all runs, not for people: name, unit, value and interval of the number of the run,
-# and its id in run.json, by which a copied folder is known.
+# its id in run.json, by which a copied folder is known, and the number's evidence and validity.
 NUMBER = "number"
 
 
@@ -114,7 +114,8 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
         if row["mark"]:
             row["figure"] += f" ({row['mark']})"
     own = (headline.name, headline.unit, headline.value, headline.sureness())
-    row[NUMBER] = json.dumps([*own, record.id if record is not None else ""])
+    identity = record.id if record is not None else ""
+    row[NUMBER] = json.dumps([*own, identity, short_of(headline.evidence), headline.valid])
     if headline.valid is not None:
         row["valid"] = "yes" if headline.valid else "no"
     return row

@@ -4,6 +4,7 @@ that of its benchmark, a figure by its name, or the rate of an access."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -13,9 +14,10 @@ from effio.config.toml_file import nearest
 from effio.errors import EffioError
 from effio.judge.repetitions import statement
 from effio.judge.samples import Judged
-from effio.report.common import interval_of
-from effio.report.model import NO_MEAN, Cell, Column, Quantity, Table
+from effio.report.common import interval_of, lies_at
+from effio.report.model import NO_MEAN, Cell, Column, Headline, Quantity, Table
 from effio.report.registry import teller_of
+from effio.store.evidence import evidence_of, is_reading, short_of
 from effio.store.records import Figure as FigureRecord
 from effio.text import count_of
 
@@ -26,8 +28,9 @@ _OF_CAMPAIGN = ("campaign", "step")
 
 @dataclass
 class Point:
-    """`values` are of its valid runs. `own`: the interval that a run states of its number, or why
-    it has none."""
+    """The claims of its runs together. `values` are of runs whose number counts. `own`: the
+    interval that a run states of its number, or why it has none. `places`: where the bytes of each
+    number were. `judged`: how many runs have rules, `invalid`: how many did not meet them."""
 
     axes: Mapping[str, str]
     figure: str
@@ -35,6 +38,19 @@ class Point:
     runs: int = 0
     values: list[float] = field(default_factory=list)
     own: str = ""
+    places: list[str] = field(default_factory=list)
+    judged: int = 0
+    invalid: int = 0
+
+    def add(self, number: Number) -> None:
+        """The number of another run."""
+        self.runs += 1
+        self.judged += number.valid is not None
+        self.invalid += number.valid is False
+        if number.value is not None:
+            self.values.append(number.value)
+            self.own = number.own
+            self.places.append(number.evidence)
 
     @property
     def interval(self) -> str:
@@ -44,15 +60,43 @@ class Point:
             return "no run counts"
         return stated.spread(self.unit) if len(self.values) > 1 else self.own
 
+    @property
+    def evidence(self) -> str:
+        """Where the bytes were; with the number of runs where that differs."""
+        counts = Counter(self.places)
+        if len(counts) < 2:
+            return next(iter(counts), "")
+        return ", ".join(
+            f"{place or 'not known'}: {n} of {self.runs}" for place, n in counts.items()
+        )
+
+    @property
+    def validity(self) -> str:
+        """Empty where no rules apply."""
+        if self.invalid:
+            return "not valid" + (f": {self.invalid} of {self.runs}" if self.runs > 1 else "")
+        return "valid" if self.judged else ""
+
+    @property
+    def basis(self) -> str:
+        """What belongs to its median: interval, evidence and validity."""
+        stated = statement(self.values) if len(self.values) > 1 else None
+        interval = stated.spread_of_median(self.unit) if stated is not None else self.interval
+        evidence = self.evidence and f"evidence: {self.evidence}"
+        return "; ".join(part for part in (interval, evidence, self.validity) if part)
+
 
 @dataclass(frozen=True)
 class Number:
-    """Of a run, or of one of its figures."""
+    """The claim of a run, or of one of its figures: value, interval or why it has none (`own`),
+    where its bytes were (empty if it counts none), and whether it is valid (None: no rules)."""
 
     name: str
     unit: str
     value: float | None
     own: str = ""
+    evidence: str = ""
+    valid: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -81,9 +125,42 @@ def _described(run: Judged, wanted: str) -> Described:
     )
 
 
-def _number_of(name: str, figure: FigureRecord) -> Number:
+def number_of(headline: Headline) -> Number:
+    """The number of a run, with all that its headline claims."""
+    return Number(
+        headline.name,
+        headline.unit,
+        headline.value,
+        headline.sureness(),
+        short_of(headline.evidence),
+        headline.valid,
+    )
+
+
+def _number_of(run: Judged, name: str, figure: FigureRecord) -> Number:
     value = figure.metric.value if figure.valid is not False else None
-    return Number(name, figure.metric.unit, value, interval_of(figure) or NO_MEAN)
+    return Number(
+        name,
+        figure.metric.unit,
+        value,
+        interval_of(figure) or NO_MEAN,
+        _evidence_of_figure(run, name, figure),
+        figure.valid,
+    )
+
+
+def _evidence_of_figure(run: Judged, name: str, figure: FigureRecord) -> str:
+    """Of the headline if that is the figure, else of the measurements at its place that move bytes
+    in the direction of its name; empty for a figure that does not count bytes."""
+    headline = teller_of(run.result.benchmark).headline(run.result)
+    if (headline.name, headline.value) == (name, figure.metric.value):
+        return short_of(headline.evidence)
+    if figure.metric.unit != "B/s":
+        return ""
+    there = [m for m in run.result.measurements if lies_at(m.where, figure.where)]
+    if "read" in name or "write" in name:
+        there = [m for m in there if is_reading(m.access) is is_reading(name)]
+    return short_of(evidence_of(there, run.result.run.clock.virtual))
 
 
 def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number]]:
@@ -98,7 +175,7 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
     return [
         (
             {name: place[name] for name in differing if name in place},
-            _number_of(wanted, f),
+            _number_of(run, wanted, f),
         )
         for f, place in zip(figures, places, strict=True)
     ]
@@ -107,16 +184,17 @@ def _values_of(run: Judged, wanted: str) -> list[tuple[Mapping[str, str], Number
 def _value_of(run: Judged, wanted: str) -> Number:
     """Several rates of an access count by their median."""
     if not wanted:
-        headline = teller_of(run.result.benchmark).headline(run.result)
-        return Number(headline.name, headline.unit, headline.value, headline.sureness())
+        return number_of(teller_of(run.result.benchmark).headline(run.result))
     figure = run.result.figure(wanted)
     if figure is not None:
-        return _number_of(wanted, figure)
+        return _number_of(run, wanted, figure)
     those = [m for m in run.result.measurements if m.access == wanted]
     rates = [m.rate.value for m in those if m.valid and m.rate.value is not None]
     unit = those[0].rate.unit if those else ""
     own = f"no interval: the median of {count_of(len(rates), 'rate')}"
-    return Number(f"{wanted} rate", unit, median(rates) if rates else None, own)
+    places = short_of(evidence_of([m for m in those if m.valid], run.result.run.clock.virtual))
+    valid = all(m.valid for m in those) if those else None
+    return Number(f"{wanted} rate", unit, median(rates) if rates else None, own, places, valid)
 
 
 def _known_values(runs: Sequence[Judged]) -> list[str]:
@@ -180,10 +258,7 @@ def points_of_described(runs: Sequence[Described], by: Sequence[str] = ()) -> li
         chosen = {name: axes.get(name, "") for name in (by or known)}
         key = (*chosen.items(), number.name, number.unit)
         point = found.setdefault(key, Point(chosen, number.name, number.unit))
-        point.runs += 1
-        if number.value is not None:
-            point.values.append(number.value)
-            point.own = number.own
+        point.add(number)
     names = by or known
     return sorted(found.values(), key=lambda p: [_in_order(p.axes[name]) for name in names])
 
@@ -228,6 +303,8 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
                     )
                 ),
                 point.interval,
+                point.evidence,
+                point.validity,
                 stated.half / stated.value
                 if stated and stated.half is not None and stated.value
                 else None,
@@ -247,6 +324,8 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
         Column("mean", unit or "1", extra=True),
         Column("deviation", unit or "1", extra=True),
         Column("interval", below=True),
+        Column("evidence", below=True),
+        Column("verdict", below=True),
         Column("± half the mean's 95 % interval", "1", "%", 3, extra=True),
         Column("what is odd", below=True),
         Column("unit in CSV"),
@@ -255,7 +334,8 @@ def table_of(points: Sequence[Point], title: str = "") -> Table:
 
 
 def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
-    """The medians, with the values of one axis side by side."""
+    """The medians, with the values of one axis side by side, each followed by what it is based on:
+    interval, evidence and verdict."""
     names = [name for name in points[0].axes if name != axis] if points else []
     if points and axis not in points[0].axes:
         known = list(points[0].axes)
@@ -265,10 +345,12 @@ def across(points: Sequence[Point], axis: str, title: str = "") -> Table:
     for point in points:
         key = (*(point.axes[name] for name in names), point.figure, point.unit)
         start: list[Cell] = [*(point.axes[name] for name in names), point.figure]
-        row = rows.setdefault(key, [*start, *(None for _ in heads), point.unit])
+        row = rows.setdefault(key, [*start, *(None for _ in heads for _ in range(2)), point.unit])
+        place = len(start) + 2 * heads.index(point.axes[axis])
+        row[place + 1] = point.basis
         if point.values:
-            cell = Quantity(median(point.values), point.unit)
-            row[len(start) + heads.index(point.axes[axis])] = cell
+            row[place] = Quantity(median(point.values), point.unit)
     columns = [*(Column(name, kept=True) for name in names), Column("figure", kept=True)]
-    columns += [Column(f"{axis}={head}", "1") for head in heads]
+    for head in heads:
+        columns += [Column(f"{axis}={head}", "1"), Column(f"basis of {head}", below=True)]
     return Table([*columns, Column("unit in CSV")], list(rows.values()), title)

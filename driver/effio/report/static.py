@@ -301,9 +301,10 @@ def _make_room(
     broad = 2.6 if columns == 1 else 1.2
     for _ in range(3):
         canvas.draw_without_rendering()
-        for one in axes:
-            _thin_out(one)
-        canvas.draw_without_rendering()
+        # Half of the time goes into these drawings: the second one only if something has changed.
+        changed = [_thin_out(one) for one in axes]
+        if any(changed):
+            canvas.draw_without_rendering()
         boxes = [one.get_window_extent() for one in axes]
         higher = tall - min(box.height for box in boxes) / _DPI
         wider = broad - min(box.width for box in boxes) / _DPI
@@ -315,31 +316,38 @@ def _make_room(
         )
 
 
-def _thin_out(axes: Axes) -> None:
+def _thin_out(axes: Axes) -> bool:
     """Slants labels of the horizontal axis that would touch, and hides some if that is not
-    enough."""
+    enough. Returns whether anything looks different now."""
     labels = [t for t in axes.get_xticklabels() if t.get_text()]
     boxes = [t.get_window_extent() for t in labels]
     line = 9 / 72 * _DPI
+    changed = False
     if any(b.x0 < a.x1 + line / 3 for a, b in pairwise(boxes)):
         axes.tick_params(axis="x", labelrotation=60)
+        changed = True
     for label in labels if labels and labels[0].get_rotation() else []:
         label.set(horizontalalignment="right", rotation_mode="anchor")
     if labels and labels[0].get_rotation():
         at = [axes.transData.transform((t.get_position()[0], 0.0))[0] for t in labels]
-        _hide_close(labels, at, [line * (1 + t.get_text().count("\n")) for t in labels])
+        sizes = [line * (1 + t.get_text().count("\n")) for t in labels]
+        changed = _hide_close(labels, at, sizes) or changed
     sides = [t for t in axes.get_yticklabels() if t.get_text()]
     extents = [t.get_window_extent() for t in sides]
-    _hide_close(sides, [(b.y0 + b.y1) / 2 for b in extents], [b.height for b in extents])
+    middles = [(b.y0 + b.y1) / 2 for b in extents]
+    return _hide_close(sides, middles, [b.height for b in extents]) or changed
 
 
-def _hide_close(labels: Sequence[Text], at: Sequence[float], sizes: Sequence[float]) -> None:
+def _hide_close(labels: Sequence[Text], at: Sequence[float], sizes: Sequence[float]) -> bool:
     last: float | None = None
+    changed = False
     for label, place, size in zip(labels, at, sizes, strict=True):
         shown = last is None or abs(place - last) >= size
+        changed = changed or shown != label.get_visible()
         label.set_visible(shown)
         if shown:
             last = place
+    return changed
 
 
 def _draw_panel(figure: Figure, panel: Panel, axes: Axes, looks: Looks, first: bool) -> None:

@@ -38,13 +38,13 @@ def described(index: Index, say: Callable[[str], None]) -> list[Described] | Non
     first: dict[tuple[str, str], Entry] = {}
     kept = []
     for started, entry, row in found:
-        name, unit, value, interval, identity = json.loads(entry.line[NUMBER])
+        name, unit, value, interval, identity, evidence, valid = json.loads(entry.line[NUMBER])
         if identity and started:
             other = first.setdefault((identity, started), entry)
             if other is not entry:
                 say(f"left out: {entry.folder.path} is a copy of {other.folder.path}")
                 continue
-        kept.append(_of(row, Number(name, unit, value, interval)))
+        kept.append(_of(row, Number(name, unit, value, interval, evidence, valid)))
     return kept
 
 

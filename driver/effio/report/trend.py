@@ -15,7 +15,7 @@ from effio import text as fmt
 from effio.errors import pip_install
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
-from effio.report.campaign import axes_of, evidence_text, interval_over, own_figure, own_interval
+from effio.report.campaign import axes_of, interval_over, own_figure, own_interval
 from effio.report.common.names import grouped, unique
 from effio.report.common.system import mpi_name
 from effio.report.model import (
@@ -33,6 +33,7 @@ from effio.report.model import (
     Table,
 )
 from effio.report.registry import teller_of
+from effio.store.evidence import short_of
 
 # Fewer nights before or after it show no change.
 SHORTEST = 3
@@ -188,7 +189,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
             course.nights.append(Night(_day(run)))
         course.nights[-1].values.append(headline.value)
         course.nights[-1].own = own_interval(run)
-        course.nights[-1].evidence.append(evidence_text(headline))
+        course.nights[-1].evidence.append(short_of(headline.evidence))
     missing = ""
     for course in courses.values():
         try:

@@ -24,13 +24,13 @@ from pathlib import Path
 
 from effio import text as fmt
 from effio.store.answering import mounts
+from effio.store.looks import PREFIX
 
 _BLOCK = 4096
 _SECOND_LOCK = (
     "import fcntl, sys; file = open(sys.argv[1], 'r+b'); "
     "fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)"
 )
-_PREFIX = ".effio-doctor-"
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,7 @@ def abilities_of(directory: Path) -> list[Ability]:
     found = [Ability("file system", True, f"{kind}, {source} at {point}")]
     found += _space(directory)
     found.append(_quota(kind, directory))
-    place = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=directory))
+    place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=directory))
     try:
         for name, work, means in _TRIED:
             found.append(_tried(name, means, lambda work=work: work(place)))  # type: ignore[misc]

@@ -314,6 +314,11 @@ def words_of(evidence: Sequence[Evidence]) -> str:
     return "; ".join(one.words() for one in evidence)
 
 
+def short_of(evidence: Sequence[Evidence]) -> str:
+    """For the cell of a table: "on storage"; empty for what does not count bytes."""
+    return "; ".join(dict.fromkeys(one.short() for one in evidence))
+
+
 def mark_of(evidence: Sequence[Evidence]) -> str:
     """For lists, where a rate is not one of storage or servers alone: "memory"; empty if it is."""
     places = {one.place for one in evidence}

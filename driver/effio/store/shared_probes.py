@@ -7,6 +7,9 @@ wrote down before the launch (run.json) names the directories.
 Such a file is removed if the run's folder is believed (store/proof.py), and it is a plain, empty
 file of this user with one name, made after the run was prepared and not just now: another run may
 be looking for one.
+
+Directories of a look at the file system that was killed (store/looks.py) are found in the same
+directories.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from effio import text as fmt
-from effio.store import answering, proof, removal
+from effio.store import answering, looks, proof, removal
 from effio.store.clean import Kept, Leftover
 from effio.store.folder import RunFolder
 
@@ -44,7 +47,8 @@ def directories_in(plan: object) -> Iterator[str]:
 
 
 def probes_of(folder: RunFolder) -> tuple[list[Leftover], list[Kept]]:
-    """Those of a run that did not end in order, and what is not to be touched."""
+    """Those of a run that did not end in order, directories of killed looks, and what is not to be
+    touched."""
     found: list[Leftover] = []
     kept: list[Kept] = []
     record = folder.record()
@@ -61,6 +65,9 @@ def probes_of(folder: RunFolder) -> tuple[list[Leftover], list[Kept]]:
         if silence := answering.fault_of(place):
             kept.append(Kept(place, silence.removeprefix(f"{fmt.plain(place)} ")))
             continue
+        looked, others = looks.left_in(place)
+        found += looked
+        kept += others
         try:
             names = sorted(one.name for one in place.iterdir() if _NAME.fullmatch(one.name))
         except OSError:

@@ -81,7 +81,7 @@ Variable = Annotated[str, AfterValidator(_variable)]
 
 class _Table(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False
+        extra="forbid", frozen=True, str_max_length=10_000, allow_inf_nan=False, defer_build=True
     )
 
 

@@ -180,7 +180,7 @@ const Fields<Setup>& setup_fields() {
     return fields;
 }
 
-/// Of the figure of the whole run, beside those of its best partition.
+/// Of the figure of the whole run, in addition to those of its best partition.
 FieldInfo official_share_field() {
     FieldInfo field{"official_time_share", Unit::number, "of half an hour for each partition"};
     field.sometimes = true;

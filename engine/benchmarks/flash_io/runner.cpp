@@ -378,6 +378,7 @@ VisitSteps Runner::steps(Task& t, FileRun& run, Outcome& mine) {
                           }
                           return t.write ? put_header(t) : get_attributes(t);
                       }}};
+    if (!t.write) steps.confirm = [&t] { return t.open->confirm(); };
     steps.moving = {t.write ? "unknown" : "data",
                     [this, &t] { return t.write ? put_unknowns(t) : get_all(t); }};
     if (t.write && setup_.parameters.syncs()) steps.sync.work = [&t] { return t.open->sync(); };

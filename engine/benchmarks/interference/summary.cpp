@@ -203,7 +203,7 @@ const Fields<SlowDownOf>& slow_down_place_fields() {
          [](const S& s) { return s.of.group; }},
         {"benchmark", Unit::word, "of the group",
          [](const S& s) { return s.benchmarks[static_cast<std::size_t>(s.of.group) - 1]; }},
-        {"beside", Unit::word, "numbers of the groups beside it",
+        {"beside", Unit::word, "numbers of the other groups",
          [](const S& s) { return s.of.beside; }},
         F("access", Unit::word, "of the kind",
           [](const S& s) {

@@ -59,7 +59,7 @@ const Fields<OfPart>& part_place_fields() {
         {"group", Unit::count, "number of the group, from 1",
          [](const P& p) { return p.part.group; }},
         {"benchmark", Unit::word, "of the group", [](const P& p) { return p.benchmark; }},
-        {"beside", Unit::word, "numbers of the groups beside it; empty: alone",
+        {"beside", Unit::word, "numbers of the other groups; empty: alone",
          [](const P& p) { return others(p.done.turn, p.part.group); }},
         {"turn", Unit::count, "number of the turn, from 1", &P::turn}};
     return fields;
@@ -96,20 +96,20 @@ const Fields<MetBy>& met_place_fields() {
         {"benchmark", Unit::word, "of the group", [](const M& m) { return m.of(m.met.group); }},
         {"access", Unit::word, "of the group", [](const M& m) { return m.met.kind.access; }},
         {"pattern", Unit::word, "of the group", [](const M& m) { return m.met.kind.pattern; }},
-        {"beside", Unit::word, "number of the group beside it",
+        {"beside", Unit::word, "number of the other group",
          [](const M& m) { return std::to_string(m.met.other); }},
-        {"beside_benchmark", Unit::word, "of that group",
+        {"beside_benchmark", Unit::word, "of the other group",
          [](const M& m) { return m.of(m.met.other); }},
-        {"beside_access", Unit::word, "of that group",
+        {"beside_access", Unit::word, "of the other group",
          [](const M& m) { return m.met.other_kind.access; }},
-        {"beside_pattern", Unit::word, "of that group",
+        {"beside_pattern", Unit::word, "of the other group",
          [](const M& m) { return m.met.other_kind.pattern; }}};
     return fields;
 }
 
 const Fields<Met>& met_fields() {
     static const Fields<Met> fields{
-        {"fraction", Unit::number, "of all seconds beside that group", &Met::fraction}};
+        {"fraction", Unit::number, "of all seconds with that group", &Met::fraction}};
     return fields;
 }
 
@@ -220,7 +220,7 @@ ResultInfo result_info() {
     detail.push_back(interval_field());
     return {part_place_fields().infos(),
             part_fields().infos(),
-            {{"slow_down", Unit::number, "time beside others over time alone", of_group, detail},
+            {{"slow_down", Unit::number, "time with others over time alone", of_group, detail},
              {"slow_down_of_phase", Unit::number, "the same of one kind of measurement", of_group,
               detail},
              {"met", Unit::seconds, "in which two kinds ran at the same time",

@@ -252,7 +252,8 @@ VisitSteps Runner::steps(const Task& task, const Calls& calls, Measured& m) {
     const bool alone = !in_step() && !p.barriers;
     VisitSteps steps;
     steps.opening = {{"open", [this, &task, &m] { return open(task, m.lanes); }, alone}};
-    if (task.access != Access::read) {
+    const bool reads_own_metadata = !storage_.capabilities().plain && !p.verify.empty();
+    if (task.access != Access::read || reads_own_metadata) {
         steps.confirm = [this, &m] {
             return each_file(m, [](Lane& lane) { return lane.file->confirm(); });
         };

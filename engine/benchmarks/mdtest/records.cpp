@@ -27,7 +27,7 @@ const Fields<Place>& place_fields() {
          [](const Place& p) { return name(p.phase.thing); }},
         {"phase", Unit::word, "title of the phase", [](const Place& p) { return p.phase.title; }},
         {"ranks", Unit::count, "that took part", &Place::ranks},
-        {"unique", Unit::flag, "each rank works in a tree of its own", &Place::unique}};
+        {"unique", Unit::flag, "each rank has its own tree", &Place::unique}};
     return fields;
 }
 
@@ -128,7 +128,7 @@ const Fields<DiskCount>& count_place_fields() {
         {"thing", Unit::word, "directory or file", [](const C& c) { return name(c.thing); }},
         {"repetition", Unit::count, "from 1", [](const C& c) { return number_of(c.iteration); }},
         {"ranks", Unit::count, "that took part", &C::ranks},
-        {"unique", Unit::flag, "each rank works in a tree of its own", &C::unique},
+        {"unique", Unit::flag, "each rank has its own tree", &C::unique},
         {"after_removal", Unit::flag, "counted after the removal", &C::after_removal}};
     return fields;
 }
@@ -164,7 +164,7 @@ const Fields<Setup>& setup_fields() {
         {"items_per_rank", Unit::count, "in all directories",
          [](const S& s) { return s.workload.items; }},
         {"files_per_rank", Unit::count, "items, or what the stonewall file says", &S::files},
-        {"unique", Unit::flag, "each rank works in a tree of its own",
+        {"unique", Unit::flag, "each rank has its own tree",
          [](const S& s) { return s.workload.unique; }},
         {"leaf_only", Unit::flag, "items are in the lowest directories only",
          [](const S& s) { return s.workload.leaf_only; }},

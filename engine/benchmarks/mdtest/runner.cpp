@@ -413,7 +413,11 @@ Status Runner::remove_test_directories(const Comm& comm, const Paths& paths) {
     for (std::size_t base = 0; base < bases.size(); ++base) {
         for (std::int64_t loop = 0; loop < setup_.workload.loops; ++loop) {
             const std::string path = paths.test_directory(static_cast<int>(base), loop);
-            if (auto removed = target_.remove_tree(path); !removed) return removed;
+            auto removed = target_.remove_tree(path);
+            if (removed) continue;
+            if (!stays(session_, setup_.parameters, removed.error())) return removed;
+            fmt::print(stderr, "effio: warning: {}{}\n", session_.speaker(),
+                       removed.error().text());
         }
     }
     return {};

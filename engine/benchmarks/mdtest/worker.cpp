@@ -224,6 +224,8 @@ void Worker::tick(double now) {
 }
 
 void Worker::note(Error error) {
+    const bool removes_trees = phase_->thing == Thing::tree && phase_->action == Action::remove;
+    if (removes_trees && stays(iteration_.session, iteration_.parameters, error)) return;
     ++tally_.failed;
     if (!tally_.error) tally_.error = iteration_.session.signed_error(std::move(error));
     if (pace_->done() < steps_kept_) failed_reads_.push_back(pace_->done());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,12 @@ namespace effio::mdtest {
 
 class Search;
 
+/// Whether an error only means that a directory holds what others put there. On a classic command
+/// line that removes (a part of) a tree of an earlier run, such directories stay.
+inline bool stays(const Session& session, const Parameters& parameters, const Error& error) {
+    return session.classic && parameters.adopts() && error.system_code == ENOTEMPTY;
+}
+
 /// What all phases of an iteration have in common on this rank.
 struct Iteration {
     Session& session;
@@ -48,7 +55,7 @@ struct Iteration {
 /// What a worker did in a phase.
 struct Tally {
     std::int64_t done = 0;    ///< steps without an error
-    std::int64_t failed = 0;  ///< steps with one
+    std::int64_t failed = 0;  ///< steps with one; neither: directories that stay
     std::int64_t bytes = 0;
     std::int64_t of_timed_reads = 0;  ///< bytes compared where the timed call put them
     std::int64_t foreign = 0;         ///< files compared that hold other data as a whole

@@ -32,16 +32,16 @@ const Fields<Cell>& detail_fields() {
         {"io_seconds", Unit::seconds, "the operation alone", [](const C& c) { return c.times.io; }},
         {"work_seconds", Unit::seconds, "the computation alone",
          [](const C& c) { return c.times.work; }},
-        {"both_seconds", Unit::seconds, "the operation beside the computation",
+        {"both_seconds", Unit::seconds, "the operation during the computation",
          [](const C& c) { return c.times.both; }},
         {"work_alone_seconds", Unit::seconds, "computing, without the operation",
          [](const C& c) { return c.times.alone; }},
-        {"work_beside_seconds", Unit::seconds, "computing, beside the operation",
+        {"work_beside_seconds", Unit::seconds, "computing, during the operation",
          [](const C& c) { return c.times.beside; }},
         {"asked_work_seconds", Unit::seconds, "planned for the computation", &C::asked_seconds},
         {"hidden_share", Unit::number, "of the operation's time that hides",
          [](const C& c) { return c.valid ? c.times.hidden() : std::nullopt; }},
-        {"work_slowdown", Unit::number, "of the computation beside the operation",
+        {"work_slowdown", Unit::number, "of the computation during the operation",
          [](const C& c) { return c.valid ? c.times.slow_down() : std::nullopt; }},
         {"polls", Unit::count, "by all ranks", &C::polls}};
     return fields;
@@ -79,7 +79,7 @@ const Fields<Hidden>& hidden_fields() {
 const Fields<Times>& slow_down_fields() {
     static const Fields<Times> fields{
         {"alone_seconds", Unit::seconds, "computing, without the operation", &Times::alone},
-        {"beside_seconds", Unit::seconds, "computing, beside the operation", &Times::beside}};
+        {"beside_seconds", Unit::seconds, "computing, during the operation", &Times::beside}};
     return fields;
 }
 
@@ -216,11 +216,11 @@ ResultInfo result_info() {
     };
     add("hidden_share", Unit::number, "of the operation's time that hides",
         hidden_fields().infos());
-    add("work_slowdown", Unit::number, "of the computation beside the operation",
+    add("work_slowdown", Unit::number, "of the computation during the operation",
         slow_down_fields().infos());
     add("io_seconds", Unit::seconds, "the operation alone");
     add("work_seconds", Unit::seconds, "the computation alone");
-    add("both_seconds", Unit::seconds, "the operation beside the computation");
+    add("both_seconds", Unit::seconds, "the operation during the computation");
     add("overlap", Unit::number, "the highest share that is known", headline_fields().infos());
     info.figures.back().where = {};
     info.figures.push_back(until_ci_info());

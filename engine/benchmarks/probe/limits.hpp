@@ -18,7 +18,7 @@ struct Limit {
     Metric metric;
     Facts detail = {};
 };
-/// What limits tell of themselves, each where it applies.
+/// Details of limits.
 Fact processes(std::int64_t count);
 Fact backend(const std::string& name);
 Fact cache(std::string_view where);

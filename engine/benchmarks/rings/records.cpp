@@ -230,7 +230,6 @@ void record(Recorder& recorder, const RoundFigures& rounds) {
 
 ResultInfo result_info() {
     FieldInfos where = ring_place_fields().infos();
-    // A measurement of pairs has the first and those of its own.
     ResultInfo info{std::move(where), merged(pair_fields().infos(), ring_fields().infos())};
     for (const auto& [name, value] : hpcc_values({}, {})) {
         info.figures.push_back({name_of(name),

@@ -52,6 +52,8 @@ class ArrayMover : public Mover {
         return {};
     }
 
+    Status confirm() override { return file_->confirm(); }
+
     Status move(Access access, Payload& payload, const Watching& watching, Moved& moved) override {
         file_->time_calls_into(watching.time_calls ? &moved.times : nullptr);
         const ArrayTotals before = file_->totals();

@@ -153,7 +153,9 @@ void Measure::check_streams_again(Done& done) {
     Outcome mine;
     Moved moved;
     const auto mover = make_mover();
-    if (auto opened = mover->open(false); !opened) mine.fail(std::move(opened.error()));
+    Status opened = mover->open(false);
+    if (opened) opened = mover->confirm();
+    if (!opened) mine.fail(std::move(opened.error()));
     mine.interrupted = session().interrupted.load();
     agreed_ = agree(session(), crew_.comm, mine);
     if (agreed_.failed() || agreed_.interrupted) {

@@ -102,6 +102,11 @@ NextPass Measure::next_after(std::size_t pass) const {
     return pass < visit_.next.size() ? visit_.next[pass] : NextPass::reads;
 }
 
+/// Files with metadata in a format of ours, which are verified with the data.
+bool Measure::reads_own_metadata() const {
+    return verifies() && (visit_.cell.arrays || !storage_.capabilities().plain);
+}
+
 /// What the last pass wrote is removed, and nothing reads it before.
 bool Measure::is_never_read() const {
     return next_after(visit_.cell.passes.size() - 1) == NextPass::none && !visit_.cell.arrays &&
@@ -285,7 +290,9 @@ VisitSteps Measure::steps(Done& done, bool first, bool last) {
         (void)mover_->open(visit_.create);  // of the pass itself
     } else if (first) {
         steps.opening = opening();
-        if (visit_.cell.writes()) steps.confirm = [this] { return mover_->confirm(); };
+        if (visit_.cell.writes() || reads_own_metadata()) {
+            steps.confirm = [this] { return mover_->confirm(); };
+        }
     }
     if (writing && cell.sync != Sync::none && !cell.items) {
         steps.sync.work = [this] { return mover_->sync(); };

@@ -144,6 +144,7 @@ class Measure {
     std::unique_ptr<Mover> make_mover() const;
     Session& session() const { return stage_.job.session; }
     bool verifies() const;
+    bool reads_own_metadata() const;
     /// Each rank of arrays has a file of its own.
     bool apart() const { return visit_.cell.arrays && visit_.files.indexed; }
 

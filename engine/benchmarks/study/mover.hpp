@@ -59,7 +59,7 @@ class Mover : public Interface {
   public:
     /// Collective over the file's ranks, and so are sync and close. Sets the view.
     virtual Status open(bool create) = 0;
-    /// Collective, after an open for writing and before a write: see ByteFile::confirm.
+    /// Collective, after an open and before a transfer: see ByteFile::confirm.
     virtual Status confirm() { return {}; }
     /// One pass; the payload is prepared.
     virtual Status move(Access access, Payload& payload, const Watching& watching,

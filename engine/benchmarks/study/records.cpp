@@ -63,7 +63,7 @@ const Fields<Mean>& scaling_fields() {
     return fields;
 }
 
-/// What the headline names beside its value.
+/// What the headline names in addition to its value.
 struct Named {
     std::string figure = {};                       ///< of a throughput
     std::optional<Json> place = {};                ///< of the value

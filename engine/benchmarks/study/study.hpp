@@ -76,7 +76,7 @@ class StudyBenchmark : public BenchmarkWith<Parameters> {
 
     /// Pure; the same on all ranks.
     virtual Result<Definition> define(int ranks) const = 0;
-    /// What it records beside the frame.
+    /// What it records in addition to the frame.
     virtual void add_figures(ResultInfo& /*info*/) const {}
     /// What the run does in addition to its cells.
     virtual Load further_load(const PlanInput& /*input*/) const { return {}; }

@@ -39,6 +39,8 @@ class SionArrayFile final : public OwnSharesFile {
         return {};
     }
 
+    Status confirm() override { return container_->confirm(); }
+
     Result<std::int64_t> overhead_bytes() override {
         if (rank() != 0) return std::int64_t{0};
         const auto& head = container_->file(0).head;

@@ -17,7 +17,6 @@ namespace {
 // Where the head says these, for errors.
 constexpr std::int64_t files_field = 28;
 constexpr std::int64_t number_field = 32;
-constexpr std::int64_t ranks_field = 1076;
 
 }  // namespace
 
@@ -43,6 +42,11 @@ Status FileSource::read(std::int64_t offset, std::span<std::byte> data) {
         error.offset = offset + *moved;
         return error;
     }
+    if (!keeps_) return {};
+    const bool follows =
+        !kept_.empty() && kept_.back().offset + std::ssize(kept_.back().bytes) == offset;
+    if (!follows) kept_.push_back({offset, {}});
+    kept_.back().bytes.insert(kept_.back().bytes.end(), data.begin(), data.end());
     return {};
 }
 
@@ -60,10 +64,11 @@ std::int64_t FileSource::stored(std::int64_t offset, std::int64_t length) const 
     return sum;
 }
 
-Result<Container> Container::open(const std::string& path) {
+Result<Container> Container::open(const std::string& path, Metadata metadata) {
     Container container;
     auto source = FileSource::open(path);
     if (!source) return std::move(source.error());
+    if (metadata == Metadata::kept) (*source)->keep();
     auto file = read_file(**source);
     if (!file) return std::move(file.error());
     if (file->head.file_number != 0) {
@@ -77,7 +82,7 @@ Result<Container> Container::open(const std::string& path) {
     const bool bounded = container.first().file.head.closed();
     const std::int64_t files = container.first().file.head.files;
     for (std::int64_t number = 1; number < files; ++number) {
-        container.add_file(number);
+        container.add_file(number, metadata);
         const auto& error = container.parts_.back().error;
         if (!bounded && error && error->system_code == ENOENT) break;
     }
@@ -85,16 +90,18 @@ Result<Container> Container::open(const std::string& path) {
     return container;
 }
 
-void Container::add_file(std::int64_t number) {
+void Container::add_file(std::int64_t number, Metadata metadata) {
     Part part{name_of_file(first().path, number), nullptr, {}, {}};
     if (auto source = FileSource::open(part.path); !source) {
         part.error = std::move(source.error());
-    } else if (auto file = read_file(**source); !file) {
-        part.error = std::move(file.error());
-        part.source = std::move(*source);
     } else {
-        part.file = std::move(*file);
         part.source = std::move(*source);
+        if (metadata == Metadata::kept) part.source->keep();
+        if (auto file = read_file(*part.source); !file) {
+            part.error = std::move(file.error());
+        } else {
+            part.file = std::move(*file);
+        }
     }
     parts_.push_back(std::move(part));
 }
@@ -138,7 +145,7 @@ void Container::compare_parts() {
         Part& part = parts_[task.part];
         if (task.rank != tasks_[i - 1].rank || !part.usable()) continue;
         part.error = malformed(
-            part.path, ranks_field + 8 * task.task,
+            part.path, lists_offset + 8 * task.task,
             fmt::format("rank {} is a task of file {} too", task.rank, tasks_[i - 1].part));
     }
     if (auto placed = check_places(); !placed && parts_.front().usable()) {

@@ -12,6 +12,12 @@
 
 namespace effio::sion {
 
+/// Consecutive bytes of a file.
+struct KeptBytes {
+    std::int64_t offset = 0;
+    std::vector<std::byte> bytes;
+};
+
 /// An open file of the system.
 class FileSource final : public Source {
   public:
@@ -23,6 +29,9 @@ class FileSource final : public Source {
     std::int64_t stored(std::int64_t offset, std::int64_t length) const override;
     /// Bytes that the file takes on storage, which are fewer where it is sparse.
     std::int64_t allocated() const { return allocated_; }
+    /// Keeps what is read from now on.
+    void keep() { keeps_ = true; }
+    std::vector<KeptBytes> take_kept() { return std::move(kept_); }
 
   private:
     FileSource(std::string path, Descriptor fd, std::int64_t size, std::int64_t allocated)
@@ -32,7 +41,12 @@ class FileSource final : public Source {
     Descriptor fd_;
     std::int64_t size_;
     std::int64_t allocated_;
+    bool keeps_ = false;
+    std::vector<KeptBytes> kept_;
 };
+
+/// Whether the bytes of the metadata are kept as they were read (FileSource::take_kept).
+enum class Metadata : std::uint8_t { parsed, kept };
 
 class Container {
   public:
@@ -59,7 +73,7 @@ class Container {
 
     /// Opens the first file, without which nothing is known, and then all others. What is wrong
     /// with those, or between the files, is in the parts.
-    static Result<Container> open(const std::string& path);
+    static Result<Container> open(const std::string& path, Metadata metadata = Metadata::parsed);
 
     const std::vector<Part>& parts() const { return parts_; }
     const Part& first() const { return parts_.front(); }
@@ -73,7 +87,7 @@ class Container {
     std::vector<Piece> pieces(const Task& task) const;
 
   private:
-    void add_file(std::int64_t number);
+    void add_file(std::int64_t number, Metadata metadata);
     void compare_parts();
     Status compare(std::size_t part) const;
     Status check_places() const;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<char, 4> magic{'s', 'i', 'o', 'n'};
 constexpr std::int64_t prefix_offset = 52;
 constexpr std::int64_t prefix_bytes = longest_prefix + 1;
-constexpr std::int64_t lists_offset = prefix_offset + prefix_bytes;
+static_assert(lists_offset == prefix_offset + prefix_bytes);
 constexpr std::int64_t bytes_besides_lists = lists_offset + 12;
 
 /// Integers one after the other in memory.

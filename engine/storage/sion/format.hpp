@@ -31,6 +31,7 @@ enum class KeyValues : std::uint8_t { none = 50, inlined = 51, meta = 52, hash =
 inline constexpr std::int32_t newest_version = 5;
 inline constexpr std::int32_t oldest_version = 3;
 inline constexpr std::int64_t longest_prefix = 1023;  ///< bytes of a name
+inline constexpr std::int64_t lists_offset = 1076;    ///< where the head lists the tasks' ranks
 
 /// `bytes` to a whole number of `block`s; both positive, the sum below 2^63.
 constexpr std::int64_t rounded_up(std::int64_t bytes, std::int64_t block) {

@@ -30,8 +30,10 @@ std::optional<std::int64_t> first_unfilled(const File& file) {
     return {};
 }
 
-Error refused(const std::string& path, std::string cause) {
-    return io_error("open", path, std::move(cause));
+Error refused(const std::string& path, std::string cause, std::int64_t offset = -1) {
+    Error error = io_error("open", path, std::move(cause));
+    if (offset >= 0) error.offset = offset;
+    return error;
 }
 
 int flags_of(const OpenMode& mode) {
@@ -71,6 +73,9 @@ std::vector<std::int64_t> chunks_of(std::span<const std::int64_t> asked, std::in
 
 void SharedContainer::Known::share(const Comm& comm) {
     std::int64_t count = std::ssize(files);
+    int is_own = own ? 1 : 0;
+    comm.broadcast(is_own);
+    own = is_own != 0;
     comm.broadcast(count);
     comm.broadcast(remark);
     files.resize(static_cast<std::size_t>(count));
@@ -99,20 +104,21 @@ void SharedContainer::Known::share(const Comm& comm) {
 
 /// On the root: what is there, or what it made.
 Result<SharedContainer::Known> SharedContainer::begin(const std::string& path, const OpenMode& mode,
-                                                      const Making& making) {
+                                                      const Making& making, Metadata metadata) {
     const int flags = flags_of(mode) | (mode.create ? O_CREAT : 0) | (mode.exclusive ? O_EXCL : 0);
     auto fd = open_file(path, flags);
     if (!fd) return std::move(fd.error());
     struct stat info{};
     if (::fstat(fd->get(), &info) != 0) return system_error("fstat", path, errno);
     if (info.st_size == 0 && mode.create) return make(path, mode, making, info.st_blksize);
-    return read_known(path, mode, making);
+    return read_known(path, mode, making, metadata);
 }
 
 Result<SharedContainer::Known> SharedContainer::make(const std::string& path, const OpenMode& mode,
                                                      const Making& making,
                                                      std::int64_t preferred_block) {
     Known made;
+    made.own = true;
     const std::int64_t block =
         making.block > 0 ? making.block : std::max<std::int64_t>(1, preferred_block);
     const auto tasks = std::ssize(making.asked);
@@ -149,8 +155,9 @@ Result<SharedContainer::Known> SharedContainer::make(const std::string& path, co
 
 Result<SharedContainer::Known> SharedContainer::read_known(const std::string& path,
                                                            const OpenMode& mode,
-                                                           const Making& making) {
-    auto container = Container::open(path);
+                                                           const Making& making,
+                                                           Metadata metadata) {
+    auto container = Container::open(path, metadata);
     if (!container || container->fault() != nullptr) {
         // Of a run it is no wrong datum: nothing can be read.
         Error error = container ? *container->fault() : container.error();
@@ -166,14 +173,17 @@ Result<SharedContainer::Known> SharedContainer::read_known(const std::string& pa
     }
     for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
         if (tasks[rank].rank != static_cast<std::int64_t>(rank)) {
-            return refused(path, fmt::format("the container has no task of rank {}", rank));
+            return refused(path, fmt::format("the container has no task of rank {}", rank),
+                           lists_offset);
         }
     }
     Known known;
+    known.own = metadata == Metadata::kept;
     for (const auto& part : container->parts()) {
         if (!part.file.head.closed()) {
             return refused(part.path,
-                           "the container was not closed: nothing says how long its streams are");
+                           "the container was not closed: nothing says how long its streams are",
+                           part.file.head.offset_of_rows());
         }
         const auto task = first_unfilled(part.file);
         if (task && mode.write) {
@@ -182,6 +192,7 @@ Result<SharedContainer::Known> SharedContainer::read_known(const std::string& pa
                                                   *task));
         }
         known.files.push_back(part.file);
+        if (known.own) known.read.push_back(part.source->take_kept());
     }
     for (const auto& part : container->parts()) {
         if (!mode.write) break;
@@ -199,7 +210,11 @@ Result<std::unique_ptr<SharedContainer>> SharedContainer::open(Session& session,
     for (std::int64_t file = 0; mode.create && file < making.files; ++file) {
         wait_until_gone(session, comm, name_of_file(path, file));
     }
-    if (comm.is_root()) known = begin(path, mode, making);
+    if (!session.containers) session.containers = std::make_shared<OwnContainers>();
+    if (comm.is_root()) {
+        const bool own = session.containers->layout(path) != nullptr;
+        known = begin(path, mode, making, own ? Metadata::kept : Metadata::parsed);
+    }
     session.progress.beat();
     std::array<int, 2> failed{known ? 0 : 1, known ? 0 : known.error().system_code};
     comm.broadcast(std::span<int>(failed));
@@ -218,6 +233,7 @@ Result<std::unique_ptr<SharedContainer>> SharedContainer::open(Session& session,
     const int all = comm.min(own ? 1 : 0);
     if (!own) return std::move(own.error());
     if (all == 0) return refused(path, "another rank could not open it");
+    session.containers->opened(path, made->files());
     return made;
 }
 
@@ -227,10 +243,16 @@ SharedContainer::SharedContainer(Session& session, const Comm& comm, const std::
       comm_(comm),
       writes_(mode.write),
       unlinks_(mode.delete_on_close),
-      files_(std::move(known.files)),
+      own_(known.own),
+      layout_(std::make_shared<Layout>()),
+      files_(layout_->files),
+      ends_(layout_->ends),
+      wrote_(session.containers->layout(path)),
+      read_(std::move(known.read)),
       remark_(std::move(known.remark)),
-      open_(files_.size()),
       collectors_(comm.size()) {
+    files_ = std::move(known.files);
+    open_.resize(files_.size());
     std::size_t count = 0;
     for (const File& file : files_) count += file.head.ranks.size();
     places_.resize(count);
@@ -391,6 +413,22 @@ Result<std::int64_t> SharedContainer::read_together(std::span<const Extent> exte
         [this](const Place& here, std::span<std::byte> part) { return read_at(here, part); });
 }
 
+Status SharedContainer::confirm() {
+    Status same;
+    for (std::size_t file = 0; same && wrote_ != nullptr && file < read_.size(); ++file) {
+        if (file < wrote_->files.size()) {
+            same = compare_metadata(paths_.front(), *wrote_, file, read_[file]);
+        }
+    }
+    read_.clear();
+    int good = same ? 1 : 0;
+    comm_.broadcast(good);
+    if (good == 0 && same) {
+        return refused(paths_.front(), "the first rank read other metadata than this run wrote");
+    }
+    return same;
+}
+
 Status SharedContainer::sync() {
     for (std::size_t file = 0; file < open_.size(); ++file) {
         if (open_[file] && ::fsync(open_[file].get()) != 0) {
@@ -416,6 +454,7 @@ Status SharedContainer::close() {
             keep_first(system_error("close", paths_[file], code));
         }
     }
+    if (writes_ && own_) session_.containers->closed(paths_.front(), layout_);
     if (unlinks_) {
         // Another rank may have its tail to write.
         comm_.barrier();
@@ -429,24 +468,9 @@ Status SharedContainer::close() {
 /// The tail first: a head that points to it makes the file closed.
 Status SharedContainer::write_tail(std::int64_t number) {
     const File& file = files_[static_cast<std::size_t>(number)];
-    const auto tasks = file.head.tasks();
-    const auto end_of = [&](std::int64_t task) {
-        return ends_[static_cast<std::size_t>(file.head.ranks[static_cast<std::size_t>(task)])];
-    };
-    Tail tail;
-    for (std::int64_t task = 0; task < tasks; ++task) {
-        const std::int64_t room = file.chunks.room(task);
-        tail.used.push_back(std::max<std::int64_t>(1, (end_of(task) + room - 1) / room));
-    }
+    const Tail tail = tail_of(*layout_, static_cast<std::size_t>(number));
     Head head = file.head;
     head.rows = *std::max_element(tail.used.begin(), tail.used.end());
-    for (std::int64_t row = 0; row < head.rows; ++row) {
-        for (std::int64_t task = 0; task < tasks; ++task) {
-            const std::int64_t room = file.chunks.room(task);
-            tail.bytes.push_back(std::clamp<std::int64_t>(end_of(task) - row * room, 0, room));
-        }
-    }
-    if (number == 0 && files() > 1) tail.places = places_;
     auto begin = file.chunks.tail(head.rows);
     if (!begin) return std::move(begin.error());
     head.tail = *begin;

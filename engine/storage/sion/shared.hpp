@@ -14,6 +14,7 @@
 #include "storage/posix_calls.hpp"
 #include "storage/sion/collector.hpp"
 #include "storage/sion/format.hpp"
+#include "storage/sion/own.hpp"
 
 namespace effio::sion {
 
@@ -64,6 +65,9 @@ class SharedContainer {
                                         std::span<const std::byte> data);
     Result<std::int64_t> read_together(std::span<const Extent> extents, std::span<std::byte> data);
 
+    /// Collective: compares the metadata that the open read with what this run wrote. Nothing is
+    /// compared if another run wrote the container, or if its first rank then was another one.
+    Status confirm();
     Status sync();
     /// Collective: the tails, each file's by one of the ranks.
     Status close();
@@ -73,17 +77,21 @@ class SharedContainer {
     struct Known {
         std::vector<File> files;
         std::string remark;
+        bool own = false;  ///< this run wrote it
+        /// On the root: of each file of an own container, what was read of its metadata.
+        std::vector<std::vector<KeptBytes>> read;
         void share(const Comm& comm);
     };
 
     SharedContainer(Session& session, const Comm& comm, const std::string& path,
                     const OpenMode& mode, Known known);
 
-    static Result<Known> begin(const std::string& path, const OpenMode& mode, const Making& making);
+    static Result<Known> begin(const std::string& path, const OpenMode& mode, const Making& making,
+                               Metadata metadata);
     static Result<Known> make(const std::string& path, const OpenMode& mode, const Making& making,
                               std::int64_t preferred_block);
     static Result<Known> read_known(const std::string& path, const OpenMode& mode,
-                                    const Making& making);
+                                    const Making& making, Metadata metadata);
     void join_collector(const Making& making);
 
     /// From a place of a stream on what stands together in a file; nothing behind the end of a
@@ -103,13 +111,17 @@ class SharedContainer {
     const Comm& comm_;
     bool writes_;
     bool unlinks_;
-    std::vector<File> files_;
+    bool own_;
+    std::shared_ptr<Layout> layout_;
+    std::vector<File>& files_;             ///< the layout's
+    std::vector<std::int64_t>& ends_;      ///< the layout's
+    std::shared_ptr<const Layout> wrote_;  ///< as this run had closed it; null where unknown
+    std::vector<std::vector<KeptBytes>> read_;
     std::vector<std::string> paths_;  ///< of the files
     std::string remark_;
     std::vector<Tail::Place> places_;  ///< of each task
-    std::vector<bool> unfilled_;      ///< of each file: some writer left a chunk before it was full
-    std::vector<std::int64_t> ends_;  ///< of each task's stream
-    std::vector<Descriptor> open_;    ///< of each file, where this rank has it
+    std::vector<bool> unfilled_;    ///< of each file: some writer left a chunk before it was full
+    std::vector<Descriptor> open_;  ///< of each file, where this rank has it
     std::optional<Collector> collector_;
     std::int64_t collectors_;
 };

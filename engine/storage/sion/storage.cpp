@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -41,6 +40,7 @@ class SionFile final : public RunFile {
         }
         return size;
     }
+    Status confirm() override { return container_->confirm(); }
     std::string name_of(std::int64_t offset) const override {
         const Extent at = extent(offset, 1);
         return fmt::format("byte {} of task {}", at.position, at.task);
@@ -185,13 +185,10 @@ class SionStorage : public PosixStorage {
     }
 
     std::vector<std::string> files_of(const std::string& path) const override {
-        std::vector<std::string> files{path};
-        if (const auto known = files_.find(path); known != files_.end()) {
-            for (std::int64_t number = 1; number < known->second; ++number) {
-                files.push_back(sion::name_of_file(path, number));
-            }
-            return files;
+        if (session().containers) {
+            if (auto known = session().containers->files_of(path); !known.empty()) return known;
         }
+        std::vector<std::string> files{path};
         // What is no container is told where it is opened.
         if (const auto container = sion::Container::open(path)) {
             for (std::size_t i = 1; i < container->parts().size(); ++i) {
@@ -222,12 +219,11 @@ class SionStorage : public PosixStorage {
         making.collector_tasks = settings_.collector_tasks;
         auto container = SharedContainer::open(session(), comm, request.path, request.mode, making);
         if (!container) return session().signed_error(std::move(container.error()));
-        files_[request.path] = (*container)->files();
         return std::unique_ptr<ByteFile>(
             std::make_unique<SionFile>(session(), comm, request, std::move(*container)));
     }
     Status remove(const std::string& path) override {
-        files_.erase(path);
+        if (session().containers) session().containers->forget(path);
         return PosixStorage::remove(path);
     }
 
@@ -237,8 +233,6 @@ class SionStorage : public PosixStorage {
     }
 
     SionSettings settings_;
-    /// Of each container that was opened, on all ranks as the first one read or wrote it.
-    std::map<std::string, std::int64_t> files_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ from effio.report.common import certainty
 from effio.report.model import NO_MEAN, Cell, Column, Finding, Quantity, Table
 from effio.report.study.rates import Coordinate, access_of, operation_of, place_of
 from effio.store.details import Detail, Rows
-from effio.store.evidence import Place, evidence_of
+from effio.store.evidence import Place, evidence_of, short_of
 from effio.store.evidence import place_of as place_of_bytes
 from effio.store.reader import Result
 from effio.store.records import Count, Measurement
@@ -58,8 +58,7 @@ def cells_of(result: Result, f: FigureRecord, passes: set[tuple[str, str]]) -> l
 
 
 def _evidence(result: Result, cells: Sequence[Measurement]) -> str:
-    found = evidence_of(cells, result.run.clock.virtual)
-    return "; ".join(common.unique(one.short() for one in found))
+    return short_of(evidence_of(cells, result.run.clock.virtual))
 
 
 def throughput_table(result: Result, axes: Sequence[Coordinate]) -> Table | None:

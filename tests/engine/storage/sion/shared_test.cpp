@@ -239,6 +239,54 @@ TEST_F(Shared, any_number_of_ranks_reads_what_others_wrote) {
     close(*container);
 }
 
+TEST_F(Shared, metadata_that_changed_since_they_were_written_are_found) {
+    const Making making{five_asked(), 512, 3};
+    auto container = open(OpenMode::creating(), making);
+    ASSERT_TRUE(container);
+    write(*container, five_sizes());
+    close(*container);
+    const auto flip = [&](std::int64_t file, std::int64_t offset) {
+        if (comm().is_root()) {
+            std::fstream out(name_of_file(path(), file),
+                             std::ios::binary | std::ios::in | std::ios::out);
+            out.seekg(offset);
+            const int byte = out.get();
+            out.seekp(offset);
+            out.put(static_cast<char>(byte ^ 1));
+        }
+        comm().barrier();
+    };
+    // None of these changes where data are, so that the container can be opened and read: library
+    // version, patch level, flags, name (of each file, and behind its end), and how much of the
+    // last chunk of rank 0 is used (its tail: 1 chunk, of 500 bytes).
+    const std::int64_t tail = 1536 + 512;
+    for (const auto& [file, offset] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {0, 8}, {0, 12}, {0, 44}, {0, 52}, {2, 53}, {0, 1000}, {0, tail + 8}}) {
+        flip(file, offset);
+        container = open(OpenMode::reading(), {});
+        ASSERT_TRUE(container);
+        const auto confirmed = container->confirm();
+        ASSERT_FALSE(confirmed) << file << " " << offset;
+        if (comm().is_root()) {
+            EXPECT_EQ(confirmed.error().path, name_of_file(path(), file));
+            EXPECT_EQ(confirmed.error().offset, offset);
+        }
+        close(*container);
+        flip(file, offset);
+    }
+    container = open(OpenMode::updating(), making);
+    ASSERT_TRUE(container);
+    EXPECT_TRUE(container->confirm());
+    close(*container);
+    // A container that this run did not write can be anything.
+    at_.session.containers.reset();
+    flip(0, 52);
+    container = open(OpenMode::reading(), {});
+    ASSERT_TRUE(container);
+    EXPECT_TRUE(container->confirm());
+    close(*container);
+}
+
 TEST_F(Shared, several_files_that_are_opened_for_writing_are_not_closed_until_they_are) {
     const Making making{five_asked(), 512, 3};
     auto container = open(OpenMode::creating(), making);

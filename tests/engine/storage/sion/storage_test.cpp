@@ -403,6 +403,8 @@ TEST(SionStorage, several_files_and_collectors_hold_the_same_bytes) {
     ASSERT_TRUE((*file)->close());
     at.comm.barrier();
     EXPECT_EQ(std::ssize(storage->files_of(request.path)), (ranks + 1) / 2);
+    // The names are known to all of the run, whose storage may have other settings.
+    EXPECT_EQ(storage_with(at, "")->files_of(request.path), storage->files_of(request.path));
     request.mode = OpenMode::reading();
     file = storage->open(at.comm, request);
     ASSERT_TRUE(file) << file.error().text();
