@@ -408,9 +408,8 @@ const Fields<Precision>& precision_fields() {
 }  // namespace
 
 FigureInfo until_ci_info(FieldInfos where) {
-    for (auto& field : where) field.sometimes = true;
     return {"until_ci", Unit::number, "widest half width over its mean, with --until-ci",
-            std::move(where), precision_fields().infos()};
+            if_known(std::move(where)), precision_fields().infos()};
 }
 
 Figure UntilCi::figure(std::string_view benchmark) const {

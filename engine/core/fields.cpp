@@ -52,6 +52,11 @@ FieldInfos merged(FieldInfos one, const FieldInfos& other) {
     return one;
 }
 
+FieldInfos if_known(FieldInfos fields) {
+    for (auto& field : fields) field.sometimes = true;
+    return fields;
+}
+
 Json to_json(const FieldInfos& fields) {
     Json list = Json::array();
     for (const auto& field : fields) {

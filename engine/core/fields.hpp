@@ -45,6 +45,8 @@ using FieldInfos = std::vector<FieldInfo>;
 /// Of objects that have the fields of the one or of the other: what only one has, is there
 /// sometimes.
 FieldInfos merged(FieldInfos one, const FieldInfos& other);
+/// The same, left out where there was nothing to say.
+FieldInfos if_known(FieldInfos fields);
 /// For `effio-mpi describe results`.
 Json to_json(const FieldInfos& fields);
 

@@ -137,4 +137,8 @@ bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, cons
     return true;
 }
 
+ResultInfo call_times_info() {
+    return {call_place_fields().infos(), call_fields().infos()};
+}
+
 }  // namespace effio::b_eff

@@ -16,4 +16,7 @@ namespace effio::b_eff {
 bool time_calls(Job& job, const Comm& line, const ExchangeMaker& exchanges, const RunResult& run,
                 Messages& messages);
 
+/// What its measurements hold.
+ResultInfo call_times_info();
+
 }  // namespace effio::b_eff

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // b_eff's events as lines of the result file.
+#include "benchmarks/b_eff/call_times.hpp"
 #include "benchmarks/b_eff/pairs.hpp"
 #include "benchmarks/b_eff/views.hpp"
 #include "benchmarks/round_figures.hpp"
@@ -317,15 +318,18 @@ Json describe(const Setup& setup) {
 }
 
 ResultInfo result_info() {
-    ResultInfo info{
-        place_fields().infos(), experiment_fields().infos(), {}, setup_fields().infos()};
+    const ResultInfo of_calls = call_times_info();
+    ResultInfo info{merged(place_fields().infos(), of_calls.where),
+                    merged(experiment_fields().infos(), of_calls.detail),
+                    {},
+                    setup_fields().infos()};
     const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos where = {},
                          FieldInfos detail = {}) {
         detail.push_back(interval_field());
         info.figures.push_back({name, unit, meaning, std::move(where), std::move(detail)});
     };
     constexpr Unit rate = Unit::bytes_per_second;
-    add("b_eff", rate, "the effective bandwidth", {}, whole_fields().infos());
+    add("b_eff", rate, "the effective bandwidth", {}, if_known(whole_fields().infos()));
     add("b_eff_per_process", rate, "b_eff over the number of ranks");
     add("b_eff_at_lmax", rate, "with the longest messages");
     add("b_eff_at_lmax_rings", rate, "with the longest messages, rings alone");

@@ -349,6 +349,9 @@ ResultInfo result_info() {
     FieldInfos whole = judged_fields().infos();
     whole.push_back(official_share_field());
     add("b_eff_io", Unit::bytes_per_second, "of the best partition", std::move(whole));
+    auto& best = info.figures.back();  // nothing but the reason, if no partition is complete
+    best.where = if_known(std::move(best.where));
+    best.detail = if_known(std::move(best.detail));
     add("balance_time", Unit::seconds, "to write the total memory at b_eff_io",
         balance_fields().infos(), false);
     info.figures.push_back(

@@ -174,7 +174,8 @@ void add_figures(ResultInfo& info) {
     add("holes", Unit::bytes, "of the files, left empty by alignment", place);
     add("layer_seconds", Unit::seconds, "of the library beyond the layer below it", place,
         layer_fields().infos());
-    add("libraries", Unit::bytes_per_second, "the fastest write", {}, fastest_fields().infos());
+    add("libraries", Unit::bytes_per_second, "the fastest write", {},
+        if_known(fastest_fields().infos()));
 }
 
 }  // namespace effio::libraries

@@ -240,7 +240,7 @@ ResultInfo result_info() {
     }
     const auto with_interval = [](FieldInfos fields) {
         fields.push_back(interval_field());
-        return fields;
+        return if_known(std::move(fields));  // without a complete round
     };
     info.figures.push_back({"random_ring_bandwidth",
                             Unit::bytes_per_second,
