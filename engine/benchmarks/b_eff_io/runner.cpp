@@ -323,6 +323,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.repetitions = m.repetitions;
     r.bytes = f.partition.ranks * row.memory * m.repetitions;
     r.times = m.times;
+    r.ended = m.stop;
     double by_root = m.times.total;
     f.comm.broadcast(by_root);
     r.span = row_span(by_root, span_of_all(f.comm, f.common, m.start, m.stop));
