@@ -38,7 +38,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank,
-               setup.parameters.data.shape()),
+               setup.parameters.data.shape(), setup.parameters.memory.pieces()),
       chosen_(everything(setup.partitions.size())),
       until_ci_(setup.parameters.until_ci, setup.parameters.rounds, job.session.clock.now()),
       units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The comparison as lines of the result file.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "benchmarks/libraries/views.hpp"
 #include "benchmarks/round_figures.hpp"
@@ -26,9 +28,9 @@ class Records {
         for (const Series& s : all.series()) {
             bandwidth(s);
             if (const auto over = all.overhead(s)) {
-                Figure f = figure("overhead", place(s), {*over, "1", false, {}});
+                Figure f = figure("overhead", place(s), {over->value, "1", false, {}});
                 f.detail = Json{{"baseline", all.base()}};
-                recorder_.figure(f);
+                recorder_.figure(composed_of(std::move(f), over->without));
             }
             if (s.point.hints != "none") {
                 gain("hint_gain", place(s), all.hint_gain(s));
@@ -44,18 +46,23 @@ class Records {
                                         {static_cast<double>(s.mean->hole_bytes), "B", false, {}}));
             }
             if (const auto layer = all.layer(s)) {
-                Figure f = figure("layer_seconds", place(s), Metric::time(layer->own_seconds));
+                Figure f = figure("layer_seconds", place(s), Metric::time(layer->own.value));
                 f.detail = Json{{"seconds", layer->seconds}, {"below", layer->below}};
-                recorder_.figure(f);
+                recorder_.figure(composed_of(std::move(f), layer->own.without));
             }
         }
         const Series* best = all.fastest_write();
         Figure f =
             figure("libraries", Json::object(), Metric::none("B/s", "no point was measured"));
         if (best != nullptr) {
-            f.metric = Metric::rate(best->mean->synced_rates.mean());
-            f.detail =
-                Json{{"fastest_write", place(*best)}, {"until_on_storage", best->mean->flushed}};
+            std::vector<double> rates;
+            for (const auto& [repetition, rate] : best->mean->round_synced_rates) {
+                rates.push_back(rate);
+            }
+            f.metric = Metric::rate(0);
+            f = mean_of(std::move(f), rates, "no repetition is valid");
+            f.detail["fastest_write"] = place(*best);
+            f.detail["until_on_storage"] = best->mean->flushed;
         }
         recorder_.figure(f);
     }
