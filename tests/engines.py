@@ -193,7 +193,8 @@ class Job:
         deadline = time.monotonic() + (0 if late else 10)
         while (left := self.members()) and time.monotonic() < deadline:
             time.sleep(0.05)
-        self.kill()
+        if late or left:  # looking for processes takes as long as a small run
+            self.kill()
         self.process.wait()
         results = [load(path) for path in self.new_results()]
         stderr = self._text(self._stderr)

@@ -164,6 +164,28 @@ void set_interval(Figure& figure, const RoundsInterval& interval, const std::str
     figure.detail["interval"] = interval_fields().json({method, "", interval, !doubts.empty()});
 }
 
+namespace {
+
+/// Why so few values have no interval.
+Json none_of(std::int64_t count, const std::string& noun) {
+    return no_interval(count < 2 ? "measured once (more repetitions or --until-ci)"
+                                 : too_few_for_interval(count, noun));
+}
+
+}  // namespace
+
+Figure composed_of(Figure figure, std::span<const LeftOut> without, const std::string& noun) {
+    SampleSummary& of = figure.samples.emplace();
+    of.count = std::ssize(without);
+    const auto values = values_by_leaving_out(figure.metric.value, without);
+    if (const auto interval = interval_of_rounds(values)) {
+        set_interval(figure, *interval, fmt::format("leaving one {} out", noun), noun);
+    } else {
+        figure.detail["interval"] = none_of(of.count, noun);
+    }
+    return figure;
+}
+
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
                const std::string& noun) {
     if (values.empty()) {
@@ -181,9 +203,7 @@ Figure mean_of(Figure figure, std::span<const double> values, const std::string&
     if (const auto interval = interval_of_rounds(values)) {
         set_interval(figure, *interval, fmt::format("mean of {}s", noun), noun);
     } else {
-        figure.detail["interval"] =
-            no_interval(of.count < 2 ? "measured once (more repetitions or --until-ci)"
-                                     : too_few_for_interval(of.count, noun));
+        figure.detail["interval"] = none_of(of.count, noun);
     }
     return figure;
 }

@@ -40,6 +40,10 @@ std::string too_few_for_interval(std::int64_t count, const std::string& noun);
 /// none itself, because of `missing`.
 Figure mean_of(Figure figure, std::span<const double> values, const std::string& missing,
                const std::string& noun = "repetition");
+/// A figure whose value is composed of means: samples and interval from the values `without` each
+/// repetition (values_by_leaving_out), or why there is none.
+Figure composed_of(Figure figure, std::span<const LeftOut> without,
+                   const std::string& noun = "repetition");
 /// `detail.batch_means` of a measurement: the interval of the rate of its calls, or why there is
 /// none.
 struct BatchMeans {

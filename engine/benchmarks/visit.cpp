@@ -99,8 +99,13 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
         fine = phases.untimed(alone, steps.confirm);
     next(steps.moving, fine || steps.moving_meets);
     if (steps.sync.work) {
+        if (fine && !steps.sync_counts && steps.watched) {
+            phases.untimed(true, [&] {
+                watch.stop();
+                return Status();
+            });
+        }
         const auto sync = [&] {
-            if (!steps.sync_counts) watch.stop();
             session.progress.call("sync");
             return steps.sync.work();
         };
@@ -109,6 +114,7 @@ Visited carry_out(const Visitors& who, const VisitSteps& steps, Outcome& mine) {
     if (fine && steps.ask) steps.ask();
     if (steps.close.work) next(steps.close, fine || steps.closes_anyway);
     phases.finish();
+    seen.ended = session.clock.now();
     if (fine && steps.sync.work) watch.synced();
     seen.fine = fine;
     seen.agreed = phases.agreed();
@@ -164,6 +170,7 @@ void VisitResult::add(const Comm& comm, const Visited& visited, const Histogram*
     bytes = visited.bytes;
     seconds = spread_over(comm, visited.seconds);
     counted_seconds = comm.max(visited.counted);
+    ended = visited.ended;
     if (times != nullptr) call_times = merged_over(comm, *times);
     cache = visited.cache;
 }
@@ -180,6 +187,7 @@ Measurement VisitResult::to_measurement() const {
     m.bytes = bytes;
     m.operations = calls;
     m.seconds = seconds;
+    m.ended = ended;
     m.valid = valid;
     if (valid) {
         m.rate = Metric::rate(rate());

@@ -100,6 +100,7 @@ struct Visited {
     std::vector<Named> seconds;
     double counted = 0;  ///< seconds over which the rate counts the bytes
     double start = 0;    ///< this rank's clock at the ranks' common start
+    double ended = 0;    ///< this rank's clock after the last part, before caches are looked at
     double late = 0;     ///< seconds by which this rank started after the first one
     std::optional<CacheEvidence> cache;
 
@@ -122,6 +123,7 @@ struct VisitResult {
     PartTimes seconds;  ///< over ranks; "total" first, "agree" last
     /// Of the slowest rank: over which the rate counts the bytes.
     double counted_seconds = 0;
+    std::optional<double> ended;  ///< by this rank's clock
     std::optional<Histogram> call_times;
     std::optional<Histogram> response_times;  ///< with a rate limit
     Hints asked;

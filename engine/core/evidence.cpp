@@ -47,6 +47,15 @@ std::string words(Whereabouts where, std::optional<double> storage_fraction, boo
     return "memory or storage: not known";
 }
 
+Json NetworkEvidence::to_json() const {
+    const auto json_of = [](const std::optional<NetworkBytes>& bytes) {
+        if (!bytes) return Json(nullptr);
+        return Json{{"received_bytes", bytes->received}, {"sent_bytes", bytes->sent}};
+    };
+    return Json{
+        {"interfaces", json_of(interfaces)}, {"client", json_of(client)}, {"copies", copies}};
+}
+
 Json CacheEvidence::to_json() const {
     Json out{{"verdict", name(verdict)},
              {"storage_fraction", or_null(storage_fraction)},
@@ -64,6 +73,7 @@ Json CacheEvidence::to_json() const {
              {"unwritten_bytes", or_null(unwritten)},
              {"others_bytes", or_null(others)}};
     if (holes) out["hole_fraction"] = *holes;
+    if (network) out["network"] = network->to_json();
     return out;
 }
 

@@ -27,6 +27,20 @@ Whereabouts whereabouts_of(double storage_fraction);
 /// The text in tables and headlines: "on storage", "43 % from storage".
 std::string words(Whereabouts where, std::optional<double> storage_fraction, bool reading);
 
+struct NetworkBytes {
+    std::int64_t received = 0;
+    std::int64_t sent = 0;
+};
+
+/// What crossed the network of the nodes meanwhile, with headers: an upper bound for the bytes of
+/// the measurement. For file systems of servers only.
+struct NetworkEvidence {
+    std::optional<NetworkBytes> interfaces;  ///< of the nodes, all users
+    std::optional<NetworkBytes> client;  ///< of the file system's clients there, where they count
+    double copies = 1;                   ///< how often a byte that is written leaves the node
+    Json to_json() const;
+};
+
 /// What is known about where the bytes of a measurement came from or went to. Members without a
 /// value could not be observed on this system.
 struct CacheEvidence {
@@ -41,6 +55,7 @@ struct CacheEvidence {
     std::string client;                           ///< whose counters these are: "nfs", "lustre"
     std::optional<std::int64_t> client_read;      ///< bytes the nodes' clients got from servers
     std::optional<std::int64_t> client_written;   ///< bytes they sent there, all users of the nodes
+    std::optional<NetworkEvidence> network;
     /// Bytes written minus those that the device had received at the end of the sync: holes,
     /// compressed data, or a device without counters. At least 0.
     std::optional<std::int64_t> unwritten;

@@ -160,7 +160,7 @@ void Recorder::measurement(const Measurement& m) {
     Json line = m.to_json();
     // Only the thread that measures reads the clock.
     if (clock_ != nullptr && !m.scattered) {
-        const double end = std::max(clock_->now() - start_, 0.0);
+        const double end = std::max((m.ended ? *m.ended : clock_->now()) - start_, 0.0);
         const double begin = std::max(end - longest(m.seconds, "total"), 0.0);
         line["span"] = Json{{"begin_seconds", begin}, {"end_seconds", end}};
     }

@@ -69,7 +69,9 @@ struct Measurement {
     std::int64_t bytes = 0;       ///< moved by all ranks
     std::int64_t operations = 0;  ///< calls by all ranks
     PartTimes seconds;            ///< by part, over ranks; "total" first
-    Metric rate;                  ///< bandwidth or operations per second
+    /// When it ended, by the clock that the recorder knows; without it, when it is recorded.
+    std::optional<double> ended;
+    Metric rate;  ///< bandwidth or operations per second
     bool valid = true;
     std::string invalid_reason;
     std::string stopped_by;  ///< what ended the loop: "count", "time", "cap", ...

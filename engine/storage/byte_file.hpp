@@ -24,6 +24,7 @@
 #include "parallel/session.hpp"
 #include "storage/file_set.hpp"
 #include "storage/hints.hpp"
+#include "storage/spaced.hpp"
 #include "storage/transfer_queue.hpp"
 
 namespace effio {
@@ -105,6 +106,7 @@ struct Capabilities {
     bool plain = true;      ///< a file holds the bytes and nothing else
     bool queues = false;    ///< a rank may have many transfers under way (ByteFile::queue)
     bool collective_queues = false;  ///< ranks together may (QueueRequest::collective)
+    bool spaced = false;  ///< one call moves pieces that are apart in memory (write_spaced)
 };
 
 struct OpenMode {
@@ -136,21 +138,6 @@ struct OpenRequest {
     bool confirms_later = false;
 };
 
-/// Pieces of equal length in memory, each `step` bytes after the one before.
-struct Spaced {
-    std::span<std::byte> memory;
-    std::int64_t pieces = 0;
-    std::int64_t piece = 0;
-    std::int64_t step = 0;
-
-    std::int64_t bytes() const { return pieces * piece; }
-    bool is_contiguous() const { return step == piece || pieces < 2; }
-    std::span<std::byte> at(std::int64_t number) const {
-        return memory.subspan(static_cast<std::size_t>(number * step),
-                              static_cast<std::size_t>(piece));
-    }
-};
-
 class ByteFile {
   public:
     virtual ~ByteFile() = default;
@@ -165,12 +152,12 @@ class ByteFile {
     Status read(CallForm form, std::span<std::byte> data, std::int64_t offset = 0) {
         return read_from(*this, form, data, offset);
     }
-    /// The pieces one after the other by one call, at an explicit offset. What has no types for
-    /// memory moves them one by one.
-    Status write_spaced(CallForm form, const Spaced& data, std::int64_t offset) {
+    /// The pieces one after the other by one call; `offset` as of `write`. What has no types for
+    /// memory (Capabilities::spaced) moves them one by one.
+    Status write_spaced(CallForm form, const Spaced& data, std::int64_t offset = 0) {
         return move_spaced(form, true, data, offset);
     }
-    Status read_spaced(CallForm form, const Spaced& data, std::int64_t offset) {
+    Status read_spaced(CallForm form, const Spaced& data, std::int64_t offset = 0) {
         return move_spaced(form, false, data, offset);
     }
     /// `write` and `read` for those who know the class of a file (as_itself.hpp): between a

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "parallel/gluster_client.hpp"
+#include "parallel/network_counters.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -128,26 +130,52 @@ std::optional<Seen> arrived(const CacheEvidence& e, std::int64_t bytes, const Fi
     return {};
 }
 
-/// Sums over the ranks of what was counted between two looks; a counter that one of those who
-/// should know it does not know is unknown.
+/// Of a counter, in both directions.
+struct Pair {
+    std::int64_t in = 0;
+    std::int64_t out = 0;
+};
+template <class T>
+Pair pair_of(const T& counters) {
+    return {counters.read_bytes, counters.written_bytes};
+}
+Pair pair_of(const NetworkBytes& moved) {
+    return {moved.received, moved.sent};
+}
+
+/// Sums over the ranks of what was counted between two looks. A counter that is unknown to a rank
+/// that should know it, or that was reset meanwhile, is unknown.
 class Differences {
   public:
     template <class T>
     void add(const std::optional<T>& first, const std::optional<T>& last, bool should) {
-        if (first && last) {
-            sums_.push_back(last->read_bytes - first->read_bytes);
-            sums_.push_back(last->written_bytes - first->written_bytes);
-            sums_.push_back(0);
-        } else {
-            sums_.insert(sums_.end(), {0, 0, should ? 1 : 0});
+        Pair moved;
+        bool known = first && last;
+        if (known) {
+            const Pair before = pair_of(*first);
+            const Pair after = pair_of(*last);
+            moved = {after.in - before.in, after.out - before.out};
+            known = moved.in >= 0 && moved.out >= 0;
         }
+        if (!known) moved = {};
+        sums_.insert(sums_.end(), {moved.in, moved.out, !known && should ? 1 : 0});
     }
     void sum_over(const Comm& comm) { comm.sum(std::span<std::int64_t>(sums_)); }
+    std::optional<Pair> sum(std::size_t which) const {
+        if (sums_[3 * which + 2] > 0) return {};
+        return Pair{sums_[3 * which], sums_[3 * which + 1]};
+    }
     void tell(std::size_t which, std::optional<std::int64_t>& read,
               std::optional<std::int64_t>& written) const {
-        if (sums_[3 * which + 2] > 0) return;
-        read = sums_[3 * which];
-        written = sums_[3 * which + 1];
+        const auto moved = sum(which);
+        if (!moved) return;
+        read = moved->in;
+        written = moved->out;
+    }
+    std::optional<NetworkBytes> network(std::size_t which) const {
+        const auto moved = sum(which);
+        if (!moved) return {};
+        return NetworkBytes{moved->in, moved->out};
     }
 
   private:
@@ -219,6 +247,8 @@ CacheWatch::Counters CacheWatch::now() const {
     if (!leader_ || !fs_) return c;
     if (fs_->device) c.device = device_counters(*fs_->device);
     c.client = client_counters(*fs_);
+    if (is_of_servers(*fs_)) c.interfaces = network_counters();
+    if (is_gluster(*fs_)) c.messages = gluster_messages(fs_->mount_point);
     return c;
 }
 
@@ -244,6 +274,8 @@ CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
     sums.add(first_.device, last.device, leader_);
     sums.add(first_.client, last.client, leader_);
     sums.add(first_.device, synced.device, leader_);
+    sums.add(first_.interfaces, last.interfaces, leader_);
+    sums.add(first_.messages, last.messages, leader_);
     sums.sum_over(comm_);
 
     CacheEvidence evidence;
@@ -251,6 +283,12 @@ CacheEvidence CacheWatch::end(std::int64_t bytes, bool reading) {
     sums.tell(1, evidence.device_read, evidence.device_written);
     sums.tell(2, evidence.client_read, evidence.client_written);
     if (fs_ && evidence.client_read) evidence.client = client_of(*fs_);
+    if (fs_ && is_of_servers(*fs_)) {
+        evidence.network.emplace();
+        evidence.network->interfaces = sums.network(4);
+        evidence.network->client = sums.network(5);
+        if (is_gluster(*fs_)) evidence.network->copies = gluster_copies(fs_->mount_point);
+    }
     if (!reading && synced_ && bytes > 0) {
         std::optional<std::int64_t> read;
         std::optional<std::int64_t> written;

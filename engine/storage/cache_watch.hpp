@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/evidence.hpp"
 #include "core/record.hpp"
 #include "parallel/client_counters.hpp"
 #include "parallel/comm.hpp"
@@ -35,8 +36,9 @@ std::optional<double> drop_from_cache(const std::string& path);
 /// be null.
 void judge(CacheEvidence& evidence, std::int64_t bytes, bool reading, const FileSystem* fs);
 
-/// Watches the counters of the processes, of the device and of the file system's client over one
-/// measurement. begin() and end() are collective and belong outside measured intervals.
+/// Watches the counters of the processes, of the device, of the file system's client and of the
+/// network over one measurement. begin() and end() are collective. All of it belongs outside
+/// measured intervals: a look at the client of a GlusterFS takes about a millisecond.
 class CacheWatch {
   public:
     CacheWatch(const Comm& comm, const Topology& topology, std::optional<FileSystem> fs)
@@ -55,6 +57,8 @@ class CacheWatch {
         std::optional<ProcessIo> process;
         std::optional<DeviceCounters> device;
         std::optional<ClientCounters> client;
+        std::optional<NetworkBytes> interfaces;
+        std::optional<NetworkBytes> messages;  ///< of the client of a GlusterFS
     };
     Counters now() const;
 

@@ -88,6 +88,7 @@ class DirectStorage : public PosixStorage {
     std::string_view name() const override { return "direct"; }
     Capabilities capabilities() const override {
         Capabilities c = PosixStorage::capabilities();
+        c.spaced = false;
         c.cached = settings_.buffers_unaligned;
         return c;
     }

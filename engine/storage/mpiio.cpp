@@ -326,18 +326,27 @@ int MpiFile::split_read(CallForm form, void* buffer, int count, MPI_Datatype typ
     return code != MPI_SUCCESS ? code : MPI_File_read_ordered_end(file_, buffer, &s);
 }
 
-/// One element of a vector of pieces.
+/// One element of a vector of pieces, and of a shorter one after them.
 Result<std::int64_t> MpiFile::do_move_spaced(CallForm form, bool write, const Spaced& data,
                                              std::int64_t offset) {
     const std::int64_t elements = data.piece / bytes_of(element());
+    const std::int64_t tail = data.tail / bytes_of(element());
     for (const auto count : {elements, data.pieces}) {
         if (auto fits = countable("MPI_Type_create_hvector", count); !fits) {
             return std::move(fits.error());
         }
     }
-    Datatype type;
+    Datatype pieces;
     MPI_Type_create_hvector(static_cast<int>(data.pieces), static_cast<int>(elements), data.step,
-                            etype_, type.out());
+                            etype_, pieces.out());
+    Datatype with_tail;
+    if (tail > 0) {
+        const std::array<int, 2> counts{1, static_cast<int>(tail)};
+        const std::array<MPI_Aint, 2> places{0, data.pieces * data.step};
+        const std::array<MPI_Datatype, 2> types{pieces.raw(), etype_};
+        MPI_Type_create_struct(2, counts.data(), places.data(), types.data(), with_tail.out());
+    }
+    Datatype& type = tail > 0 ? with_tail : pieces;
     MPI_Type_commit(type.out());
     MPI_Status outcome{};
     auto* const memory = data.memory.data();
@@ -368,6 +377,7 @@ class MpiStorage : public Storage {
         can.sync_alone = false;
         can.queues = true;
         can.collective_queues = true;
+        can.spaced = true;
         return can;
     }
 

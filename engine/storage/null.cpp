@@ -77,6 +77,7 @@ class NullStorage : public Storage {
         c.stores_data = false;
         c.shared_pointer = false;
         c.hints = false;
+        c.spaced = true;
         c.real_files = false;
         c.cached = false;
         return c;

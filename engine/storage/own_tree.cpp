@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "parallel/gluster_client.hpp"
 #include "storage/posix_calls.hpp"
 
 namespace effio {
@@ -49,6 +50,9 @@ Status finish(const Descriptor& tree, const std::string& path, std::span<const N
     const auto left = empty_directory(tree, path, names, owner_file);
     if (!left) return left.error();
     if (!left->nothing()) return left->error(path);
+    if (hides_files(path)) {
+        return io_error("remove", path, "a server is away, and its files only look removed");
+    }
     if (auto removed = remove_mark(tree, path); !removed) return removed;
     if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return system_error("rmdir", path, errno);
     return {};

@@ -45,6 +45,7 @@ Capabilities PosixStorage::capabilities() const {
     c.shared_pointer = false;
     c.hints = false;
     c.threads = true;
+    c.spaced = true;
     return c;
 }
 

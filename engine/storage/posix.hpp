@@ -69,6 +69,12 @@ class CachedFile final : public PosixFile {
         return {};
     }
 
+  protected:
+    Result<std::int64_t> move_pieces(bool write, std::int64_t offset,
+                                     std::span<const std::span<std::byte>> pieces) override {
+        return move_pieces_all(write, descriptor().get(), path(), pieces, offset);
+    }
+
   private:
     static constexpr CallForm at{Pointer::at, false};
 

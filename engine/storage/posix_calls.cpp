@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <fstream>
 #include <utility>
+#include <vector>
 
 namespace effio {
 namespace {
@@ -98,6 +99,43 @@ Result<std::int64_t> pwritev_all(int fd, const std::string& path,
                                offset + moved + done);
         if (!rest) return rest;
         moved += size;
+    }
+    return moved;
+}
+
+Result<std::int64_t> move_pieces_all(bool write, int fd, const std::string& path,
+                                     std::span<const std::span<std::byte>> pieces,
+                                     std::int64_t offset) {
+    constexpr std::size_t most = 1024;  // IOV_MAX of Linux
+    std::vector<iovec> vectors;
+    vectors.reserve(std::min(pieces.size(), most));
+    std::int64_t moved = 0;
+    while (!pieces.empty()) {
+        const auto some = pieces.first(std::min(pieces.size(), most));
+        vectors.clear();
+        for (const auto piece : some) vectors.push_back({piece.data(), piece.size()});
+        const auto count = static_cast<int>(vectors.size());
+        ssize_t n = 0;
+        do {
+            n = write ? ::pwritev(fd, vectors.data(), count, offset + moved)
+                      : ::preadv(fd, vectors.data(), count, offset + moved);
+        } while (n < 0 && errno == EINTR);
+        if (n < 0) return system_error(write ? "pwritev" : "preadv", path, errno, offset + moved);
+        // What a short call left behind goes piece by piece.
+        for (const auto piece : some) {
+            const std::int64_t size = std::ssize(piece);
+            const std::int64_t done = std::min<std::int64_t>(n, size);
+            n -= done;
+            moved += done;
+            if (done == size) continue;
+            const auto rest = piece.subspan(static_cast<std::size_t>(done));
+            auto more = write ? pwrite_all(fd, path, rest, offset + moved)
+                              : pread_all(fd, path, rest, offset + moved);
+            if (!more) return more;
+            moved += *more;
+            if (*more < std::ssize(rest)) return moved;
+        }
+        pieces = pieces.subspan(some.size());
     }
     return moved;
 }

@@ -63,6 +63,11 @@ Result<std::int64_t> pwritev_all(int fd, const std::string& path,
                                  std::initializer_list<std::span<const std::byte>> pieces,
                                  std::int64_t offset);
 
+/// Any number of pieces, by as few calls (pwritev or preadv) as the system allows.
+Result<std::int64_t> move_pieces_all(bool write, int fd, const std::string& path,
+                                     std::span<const std::span<std::byte>> pieces,
+                                     std::int64_t offset);
+
 /// Bytes of the open file; `path` is for the error.
 Result<std::int64_t> size_of(int fd, const std::string& path);
 Result<std::int64_t> size_of(const std::string& path);

@@ -120,4 +120,39 @@ Result<std::int64_t> RunFile::do_read(CallForm form, std::span<std::byte> data,
                     [this](std::int64_t at, std::span<std::byte> d) { return read_run(at, d); });
 }
 
+Result<std::int64_t> RunFile::move_pieces(bool write, std::int64_t offset,
+                                          std::span<const std::span<std::byte>> pieces) {
+    std::int64_t moved = 0;
+    for (const auto piece : pieces) {
+        auto one = write ? write_run(offset + moved, piece) : read_run(offset + moved, piece);
+        if (!one) return one;
+        moved += *one;
+        if (*one < std::ssize(piece)) break;
+    }
+    return moved;
+}
+
+Result<std::int64_t> RunFile::do_move_spaced(CallForm form, bool write, const Spaced& data,
+                                             std::int64_t offset) {
+    const std::int64_t bytes = data.bytes();
+    const auto begin = place(form, bytes, offset);
+    if (!begin) return begin.error();
+    Result<std::int64_t> moved = std::int64_t{0};
+    const auto one_run = [&](const Run& run) {
+        pieces_.clear();
+        data.for_each_part(*moved, run.bytes,
+                           [this](std::span<std::byte> part) { pieces_.push_back(part); });
+        const auto some = move_pieces(write, run.offset, pieces_);
+        if (!some) {
+            moved = some.error();
+            return false;
+        }
+        *moved += *some;
+        return *some == run.bytes;
+    };
+    if (bytes > 0) for_each_run(view_, *begin, bytes, one_run);
+    charge(form, write, bytes);
+    return moved;
+}
+
 }  // namespace effio

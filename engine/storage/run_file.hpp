@@ -6,6 +6,8 @@
 // nothing is gathered or aggregated.
 #pragma once
 
+#include <vector>
+
 #include "storage/byte_file.hpp"
 #include "storage/posix_calls.hpp"
 
@@ -32,6 +34,9 @@ class RunFile : public ByteFile {
     virtual Result<std::int64_t> write_run(std::int64_t offset,
                                            std::span<const std::byte> data) = 0;
     virtual Result<std::int64_t> read_run(std::int64_t offset, std::span<std::byte> data) = 0;
+    /// Pieces of memory from or to consecutive places: here one run for each.
+    virtual Result<std::int64_t> move_pieces(bool write, std::int64_t offset,
+                                             std::span<const std::span<std::byte>> pieces);
     /// One transfer call of `bytes` is over on this rank; `sim` charges it here.
     virtual void charge(CallForm, bool /*write*/, std::int64_t /*bytes*/) {}
 
@@ -39,6 +44,8 @@ class RunFile : public ByteFile {
                                   std::int64_t offset) override;
     Result<std::int64_t> do_read(CallForm form, std::span<std::byte> data,
                                  std::int64_t offset) override;
+    Result<std::int64_t> do_move_spaced(CallForm form, bool write, const Spaced& data,
+                                        std::int64_t offset) override;
     Status do_set_view(const View& view, const Hints& hints) override;
     Status do_set_hints(const Hints&) override { return {}; }
 
@@ -60,8 +67,9 @@ class RunFile : public ByteFile {
 
     const Comm& comm_;
     View view_;
-    std::int64_t individual_ = 0;  ///< this rank's pointer, bytes of the stream
-    std::int64_t shared_ = 0;      ///< the file's pointer; equal on all ranks
+    std::int64_t individual_ = 0;               ///< this rank's pointer, bytes of the stream
+    std::int64_t shared_ = 0;                   ///< the file's pointer; equal on all ranks
+    std::vector<std::span<std::byte>> pieces_;  ///< of a run; kept between calls
 };
 
 }  // namespace effio

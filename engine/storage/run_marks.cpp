@@ -89,7 +89,9 @@ void RunMarks::make(Json& manifest) {
 
 void RunMarks::remove() const {
     if (keep_) return;
-    for (const auto& path : paths_) (void)remove_file(path);
+    for (const auto& path : paths_) {
+        if (!hides_(parent_of(path))) (void)remove_file(path);
+    }
 }
 
 }  // namespace effio

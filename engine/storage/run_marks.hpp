@@ -9,18 +9,24 @@
 // away.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/json.hpp"
+#include "parallel/gluster_client.hpp"
 #include "parallel/session.hpp"
 
 namespace effio {
 
 class RunMarks {
   public:
-    explicit RunMarks(Session& session) : session_(session) {}
+    /// `hides`: whether files of a directory may only look removed.
+    explicit RunMarks(Session& session,
+                      std::function<bool(const std::string& directory)> hides = hides_files)
+        : session_(session), hides_(std::move(hides)) {}
     RunMarks(const RunMarks&) = delete;
     RunMarks& operator=(const RunMarks&) = delete;
 
@@ -30,11 +36,13 @@ class RunMarks {
     void make(Json& manifest);
     /// Something of the run was left: the marks stay for whoever removes it.
     void keep() { keep_ = true; }
-    /// Local, without MPI: takes the marks away, unless they are to stay.
+    /// Local, without MPI: takes the marks away, unless they are to stay. A mark also stays while
+    /// files of its directory may only look removed.
     void remove() const;
 
   private:
     Session& session_;
+    std::function<bool(const std::string&)> hides_;
     std::vector<std::string> paths_;
     bool keep_ = false;
     std::unique_ptr<const AtAbruptEnd> at_abrupt_end_;

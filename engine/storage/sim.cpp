@@ -142,6 +142,7 @@ class SimStorage : public Storage {
         c.stores_data = !model_.no_content;
         c.shared_pointer = false;
         c.hints = false;
+        c.spaced = true;
         c.real_files = false;
         c.cached = model_.cache.count > 0;
         return c;

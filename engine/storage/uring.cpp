@@ -359,6 +359,7 @@ class UringStorage : public PosixStorage {
     std::string_view name() const override { return "uring"; }
     Capabilities capabilities() const override {
         Capabilities c = PosixStorage::capabilities();
+        c.spaced = false;
         c.cached = !settings_.direct;
         c.queues = true;
         return c;

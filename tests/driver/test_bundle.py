@@ -6,9 +6,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 import shutil
+import stat
 import subprocess
 import tarfile
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ import pytest
 from driver import made
 from driver.conftest import Effio
 from effio.engine.kept import packed
+from effio.errors import EffioError
 from effio.judge.manifest import verify, write_sums
 from effio.store.folder import RunFolder
 
@@ -249,6 +253,35 @@ def test_every_change_is_found(bundle: Path, tmp_path: Path) -> None:
     shutil.move(bundle / "submission.md", tmp_path / "moved.md")
     (bundle / "submission.md").symlink_to(tmp_path / "moved.md")
     assert faults(bundle) == [("missing", "submission.md")]
+
+
+def test_a_hostile_bundle_costs_neither_time_nor_memory(bundle: Path) -> None:
+    """`verify` waits for no FIFO, reads no device and nothing outside, and bounds the sums."""
+    sums = bundle / "SHA256SUMS"
+    whole = sums.read_bytes()
+    os.mkfifo(bundle / "fifo")
+    os.mknod(bundle / "zero", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+    (bundle / "loop").symlink_to("loop")
+    assert faults(bundle) == [("added", "fifo"), ("added", "loop"), ("added", "zero")]
+    names = ["fifo", "zero", "loop", "../outside", "/etc/hostname", "a\x1b[2Jb", "runs"]
+    sums.write_bytes(whole + b"".join(f"{'0' * 64}  {name}\n".encode() for name in names))
+    found = verify(bundle)[0]
+    assert {fault.kind for fault in found} <= {"missing", "added", "changed"}
+    assert {"fifo", "zero", "loop", "../outside"} <= {fault.name for fault in found}
+    for name in ("fifo", "zero", "loop"):
+        (bundle / name).unlink()
+    sums.unlink()
+    os.mkfifo(sums)
+    with pytest.raises(EffioError):
+        verify(bundle)
+    sums.unlink()
+    sums.touch()
+    os.truncate(sums, 8 << 30)
+    tracemalloc.start()
+    with pytest.raises(EffioError):
+        verify(bundle)
+    assert tracemalloc.get_traced_memory()[1] < 200_000_000
+    tracemalloc.stop()
 
 
 def test_the_commands_say_so(bundle: Path, effio: Effio) -> None:

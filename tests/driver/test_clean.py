@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -15,12 +16,14 @@ from driver import made
 from driver.conftest import Effio
 from effio import text as fmt
 from effio.errors import EffioError
+from effio.store import abilities
 from effio.store.clean import directory_of, leftovers, names_of, remove
 from effio.store.reader import read_result
 from effio.store.records import Manifest
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 OTHER = "f" * 32
+MARK = f".effio-run-{TOKEN[:16]}"
 
 
 def _killed(folder: Path, directory: Path, token: str = TOKEN, **manifest: Any) -> Path:
@@ -256,6 +259,66 @@ def test_what_changed_since_it_was_looked_at_stays(tmp_path: Path, left: Path) -
     assert (left / f".effio-run-{TOKEN[:16]}").exists()
     assert (left / "i00").is_fifo()
     assert (left / "moved/r000").exists()
+
+
+def test_the_mark_stays_while_a_file_cannot_be_reached(
+    tmp_path: Path, left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server is away, and comes back: without the mark nothing could be removed then."""
+    result = read_result(_killed(tmp_path / "run", left))
+    stat = os.stat
+
+    def without_a_server(path: Any, **more: Any) -> os.stat_result:
+        if path == "i00":
+            raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+        return stat(path, **more)
+
+    monkeypatch.setattr(os, "stat", without_a_server)
+    found, kept = leftovers(result, left)
+    assert {k.path.name: k.why for k in kept} == {
+        "i00": "it cannot be reached (Transport endpoint is not connected)",
+        MARK: "it stays: i00 cannot be reached (Transport endpoint is not connected)",
+    }
+    assert remove(found) == []
+    monkeypatch.undo()
+    assert _there(left) == ["i00", "mine.txt", "sub/r003"]
+    found, _ = leftovers(result, left)
+    assert remove(found) == []
+    assert _there(left) == ["mine.txt", "sub/r003"]
+    assert not (left / MARK).exists()
+
+
+def test_the_mark_stays_while_files_may_only_look_removed(
+    tmp_path: Path, left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a distributed GlusterFS without one of its servers."""
+    result = read_result(_killed(tmp_path / "run", left))
+    hidden = (left / "i00").rename(tmp_path / "hidden")
+    monkeypatch.setattr(abilities, "hides_files", lambda directory: directory == left)
+    found, kept = leftovers(result, left)
+    assert [k.path.name for k in kept] == [MARK]
+    assert kept[0].why.startswith("it stays: files of a server that is away only look removed")
+    assert remove(found) == []
+    monkeypatch.undo()
+    hidden.rename(left / "i00")
+    found, _ = leftovers(result, left)
+    assert [f.path.name for f in found] == ["i00", MARK]
+
+
+def test_the_client_of_a_glusterfs_says_that_files_are_hidden(tmp_path: Path) -> None:
+    part = tmp_path / ".meta/graphs/active/v-dht"
+    part.mkdir(parents=True)
+    assert not abilities.part_is_away(tmp_path)
+    (part / "type").write_text("cluster/distribute\n")
+    (part / "private").write_text("subvolume_status[0] = 1\nsubvolume_status[1] = 1\n")
+    assert not abilities.part_is_away(tmp_path)
+    (part / "private").write_text("subvolume_status[0] = 1\nsubvolume_status[1] = 0\n")
+    assert abilities.part_is_away(tmp_path)
+    # A part in copies or coded still has its files without one of its servers.
+    (part / "type").write_text("cluster/disperse\n")
+    assert not abilities.part_is_away(tmp_path)
+    # On other file systems anybody may have made these files.
+    assert not abilities.hides_files(tmp_path)
 
 
 def test_data_that_only_another_host_sees_are_told(effio: Effio, tmp_path: Path) -> None:

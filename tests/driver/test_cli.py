@@ -10,10 +10,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import click
 import pytest
 
 from driver import made
 from driver.conftest import Effio
+from effio.cli.options import as_click
+from effio.engine.description import OptionInfo
 from effio.report import html
 from engines import Engine
 
@@ -461,3 +464,19 @@ def test_a_reader_that_goes_away_is_no_error(kept: Effio) -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+def test_a_list_of_choices_takes_several() -> None:
+    both = ("independent", "collective")
+    info = OptionInfo(name="calls", type="choice", list=True, choices=both, metavar="|".join(both))
+    option = as_click(info, frozenset())
+    assert option.metavar == "independent|collective[,…]"
+    command = click.Command("tile-io", params=[option])
+
+    def values(*words: str) -> object:
+        return command.make_context("tile-io", list(words)).params["engine_calls"]
+
+    assert values("--calls", "independent,collective") == ("independent,collective",)
+    assert values("--calls", "collective") == ("collective",)
+    with pytest.raises(click.BadParameter, match="'sideways' is not one of"):
+        values("--calls", "independent,sideways")

@@ -206,7 +206,8 @@ def libraries_lines() -> list[made.Line]:
         rate("hdf5", 40 * MB),
         rate("hdf5", 60 * MB, "largeblock"),
         rate("hdf5", 30 * MB, processes=1),
-        _figure("overhead", 1.5, _point("hdf5"), "1", baseline="fortran-fpp"),
+        _figure("overhead", 1.5, _point("hdf5"), "1", baseline="fortran-fpp")
+        | {"samples": {"count": 5, "low95": 1.2, "high95": 1.8}},
         _figure("overhead", 1.0, _point("mpiio"), "1", baseline="fortran-fpp"),
         _figure("overhead", 9.0, _point("hdf5", processes=1), "1", baseline="fortran-fpp"),
         gain("hint_gain", _point("hdf5", "largeblock")),
@@ -229,7 +230,10 @@ def test_the_comparison_tells_overheads_gains_and_layers(tmp_path: Path) -> None
         " hdf5 +150 % (96³ cells)" in text
     )
     assert "hdf5 +150 % (96³ cells) at worst." in text
-    assert _drawn(report, "overhead").title == "Overhead over fortran-fpp"
+    over = _drawn(report, "overhead")
+    assert over.title == "Overhead over fortran-fpp"
+    (bars_over,) = over.variants["write, 96³ cells on 2 processes"][0].series
+    assert (list(bars_over.low), list(bars_over.high)) == ([1.2, None], [1.8, None])
     # The interval of +50 % reaches from -10 % to +150 %: it may be none.
     hints = next(f for f in report.findings if "largeblock" in f.text)
     assert hints.text == (

@@ -11,12 +11,12 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from effio.launch import meter
 from effio.store.reader import Result
 from effio.store.run_record import NetworkPart
 
 from .gluster import Gluster
 from .moosefs import MooseFS
+from .sampled import Log, cells_of, sample_into
 
 _STEP_SECONDS = 0.01
 _SECTOR = 512
@@ -41,8 +41,8 @@ class Servers:
     runs: Path  # the folder with the run that is measured
     _processes: list[Path] = field(default_factory=list)
     _devices: list[Path] = field(default_factory=list)
-    _files: meter.Log = field(default_factory=meter.Log)
-    _blocks: meter.Log = field(default_factory=meter.Log)
+    _files: Log = field(default_factory=Log)
+    _blocks: Log = field(default_factory=Log)
     _end: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Servers:
@@ -77,8 +77,8 @@ class Servers:
         self._look()
 
     def _look(self) -> None:
-        meter.sample_into(self._files, self._of_processes, self._result())
-        meter.sample_into(self._blocks, self._of_devices, self._result())
+        sample_into(self._files, self._of_processes, self._result())
+        sample_into(self._blocks, self._of_devices, self._result())
 
     def _result(self) -> Path:
         return next(iter(self.runs.glob("*/result.jsonl")), self.runs / "result.jsonl")
@@ -103,9 +103,9 @@ class Servers:
 
     def truths(self, result: Result) -> dict[int, Truth]:
         """By the place of a measurement in its result."""
-        blocks = {cell.measurement: cell for cell in meter.cells_of(self._blocks, result)}
+        blocks = {cell.measurement: cell for cell in cells_of(self._blocks, result)}
         found = {}
-        for files in meter.cells_of(self._files, result):
+        for files in cells_of(self._files, result):
             if (block := blocks.get(files.measurement)) is not None:
                 found[files.measurement] = Truth(
                     (files.least.received_bytes, files.most.received_bytes),

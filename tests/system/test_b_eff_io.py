@@ -251,6 +251,7 @@ def test_a_directory_of_somebody_else(engine: Engine) -> None:
         (["--backend", "tape"], "--backend"),
         (["--backend=sim", "--backend-options", "speed=ludicrous"], "speed"),
         (["--verify", "some"], "--verify"),
+        (["--memory-piece", "12"], "--memory-piece 12B is not a multiple of 8B"),
         (["--max-bytes", "-5"], "--max-bytes"),
         (["stray"], "stray"),
         (["--partitions", ",".join(["1"] * 101)], "101 sizes are given; 100 are allowed"),

@@ -154,13 +154,17 @@ def test_hints_reach_the_opens_and_rows_that_they_name(
 
 
 OTHER = "--backend-options=atomic=yes,split=yes"
+PIECES = "--memory-piece=64"
 
 
-@pytest.mark.parametrize("word", ["--no-unique-open", "--no-shared-pointer", OTHER])
+@pytest.mark.parametrize("word", ["--no-unique-open", "--no-shared-pointer", OTHER, PIECES])
 def test_what_options_change_in_the_calls(
     any_engine: Engine, tmp_path: Path, data: Path, word: str
 ) -> None:
-    traced(any_engine, tmp_path, data, word)
+    more = ["--verify=full"] if word == PIECES else []
+    result = traced(any_engine, tmp_path, data, word, *more)
+    number = result.figure("b_eff_io")
+    assert any("not official" in reason for reason in number["reasons"]) == (word == PIECES)
     text = (tmp_path / "trace.0").read_text()
     assert ("UNIQUE_OPEN" in text) == (word != "--no-unique-open")
     assert ("_ordered" in text) == (word != "--no-shared-pointer")

@@ -18,6 +18,7 @@ WAYS = {
     "other": ["--backend=mpiio", "--collective", "--backend-options", "atomic=yes,split=yes"],
     "view": ["--backend", "mpiio", "--collective", "--placement", "view"],
     "strided": ["--backend", "mpiio", "--collective", "--placement", "strided"],
+    "pieces": ["--backend=mpiio", "--collective", "--memory-piece=1000", "--memory-gap=24"],
     "own-strided": ["--backend", "mpiio", "--placement", "strided"],
     "file-per-process": ["--backend", "mpiio", "--files", "per-process"],
 }
@@ -48,16 +49,16 @@ def test_every_way_of_mpi_io_writes_and_reads_back(
     assert list(data.iterdir()) == []
 
 
+@pytest.mark.parametrize("pieces", [[], ["--memory-piece=5", "--memory-gap=3"]])
 @pytest.mark.parametrize("backend", ["posix", "mpiio"])
 def test_bytes_of_the_shared_file(
-    any_engine: Engine, tmp_path: Path, data: Path, backend: str
+    any_engine: Engine, tmp_path: Path, data: Path, backend: str, pieces: list[str]
 ) -> None:
     any_engine.needs_ranks(3)
     ior(
         any_engine,
         tmp_path,
-        "--backend",
-        backend,
+        f"--backend={backend}",
         "--transfer=16",
         "--block=32",
         "--segments=2",
@@ -65,6 +66,7 @@ def test_bytes_of_the_shared_file(
         "--data=timestamp",
         "--seed=1000",
         "--keep",
+        *pieces,
         ranks=3,
     )
     expected = b"".join(2 * timestamp(rank, 1000, 16) for _ in range(2) for rank in range(3))
@@ -98,14 +100,8 @@ def test_files_of_ior_are_verified(any_engine: Engine, tmp_path: Path, data: Pat
     (data / "ior").write_bytes(
         b"".join(2 * timestamp(rank, 1000, 16) for _ in range(2) for rank in range(2))
     )
-    options = [
-        "--transfer=16",
-        "--block=32",
-        "--segments=2",
-        "--phases=read",
-        "--data=timestamp",
-        "--verify=inside",
-    ]
+    options = ["--transfer=16", "--block=32", "--segments=2", "--phases=read"]
+    options += ["--data=timestamp", "--verify=inside"]
     run = ior(any_engine, tmp_path, *options, "--seed=1000")
     assert run.result.measurements[0]["verified_bytes"] == 128
     assert (data / "ior").exists()
@@ -421,6 +417,9 @@ def test_a_limit_before_the_steady_state_is_told(
         (["--segments=-1"], "--segments"),
         (["--phases=delete"], "'delete' is none of"),
         (["--wear-out"], "--wear-out needs --stonewall"),
+        (["--memory-gap=8"], "--memory-gap needs --memory-piece"),
+        (["--memory-piece=8", "--queue-depth=2"], "--memory-piece: transfers that are queued"),
+        (["--memory-piece=8", "--backend=direct"], "data are in pieces in memory"),
         (["--ranks=3"], "--ranks: 3 is more than the 2 ranks"),
         (["--backend=posix", "--threads=2", "--collective"], "--threads"),
         (["--backend=mpiio", "--threads=2"], "backend mpiio lacks"),

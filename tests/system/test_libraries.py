@@ -84,8 +84,10 @@ def test_every_library_writes_and_reads_the_same_data(
                 result.figure("library_bandwidth", library=name, **at)["detail"]["mean_seconds"]
                 for name in (library, below)
             )
-            over = result.figure("overhead", library=library, **at)["metric"]["value"]
-            assert over == pytest.approx(seconds / base - 1)
+            over = result.figure("overhead", library=library, **at)
+            assert over["metric"]["value"] == pytest.approx(seconds / base - 1)
+            assert over["samples"]["count"] == 1
+            assert "measured once" in over["detail"]["interval"]["none"]
             layer = result.figure("layer_seconds", library=library, **at)
             assert layer["metric"]["value"] == pytest.approx(seconds - lower)
     # Record marks: eight bytes for each of nine variables.

@@ -12,7 +12,7 @@ import click
 
 import effio
 from effio import text as fmt
-from effio.cli.options import GroupedOption, help_text
+from effio.cli.options import GroupedOption, help_text, value_name
 from effio.cli.places import PlacePath
 from effio.cli.streams import tell
 from effio.engine.description import BenchmarkInfo, OptionInfo
@@ -120,7 +120,7 @@ def _overview() -> str:
 
 def _engine_option(option: OptionInfo) -> Iterator[str]:
     names = f"-{option.letter}, --{option.name}" if option.letter else f"--{option.name}"
-    value = option.metavar or "|".join(option.choices) or "VALUE"
+    value = value_name(option) or "VALUE"
     yield from (".TP", f".B {_escaped(names if option.is_flag else f'{names} {value}')}")
     yield _escaped(help_text(option))
 

@@ -74,9 +74,18 @@ class GroupedCommand(click.Command):
                 formatter.write(line + "\n")
 
 
+class Choices(click.Choice[str]):
+    """One or several of the choices, separated by commas."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return ",".join(
+            super(Choices, self).convert(part.strip(), param, ctx) for part in str(value).split(",")
+        )
+
+
 def _type_of(option: OptionInfo) -> click.ParamType[Any]:
     if option.choices:
-        return click.Choice(option.choices)
+        return (Choices if option.list else click.Choice)(option.choices)
     if option.metavar == "DIR":
         return PlacePath(file_okay=False)
     if option.metavar in ("FILE", "PATH"):
@@ -90,6 +99,12 @@ def _bound(value: float, option: OptionInfo) -> str:
     if option.unit == "B" and value < 1e18:
         return fmt.exact_size(int(value))
     return f"{value:g}{' ' + option.unit if option.unit else ''}"
+
+
+def value_name(option: OptionInfo) -> str:
+    """What the help calls the value; of a list of choices as the engine's own help does."""
+    name = option.metavar or "|".join(option.choices)
+    return f"{name}[,…]" if option.choices and option.list else name
 
 
 def help_text(option: OptionInfo) -> str:
@@ -127,7 +142,7 @@ def as_click(option: OptionInfo, taken: frozenset[str]) -> GroupedOption:
         [*flags, parameter_name(option)],
         **alone,
         type=_type_of(option),
-        metavar=option.metavar or None,
+        metavar=value_name(option) or None,
         multiple=True,
         help=help_text(option),
         group=group,

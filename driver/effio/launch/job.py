@@ -20,7 +20,7 @@ from effio import text as fmt
 from effio.config.site import load_site
 from effio.engine.program import Engine
 from effio.errors import EffioError, ExitCode, results_error
-from effio.launch import commands, layouts, meter, placer, refusal, watch
+from effio.launch import commands, layouts, placer, refusal, watch
 from effio.launch.batch import explained
 from effio.launch.choose import choose_launcher
 from effio.launch.launchers import Launch, Launcher, Ranks, ranks_of
@@ -31,10 +31,9 @@ from effio.store import abilities, proof, safe_files, traffic
 from effio.store import folder as store
 from effio.store.environment import SITE_NAMES, kept_environment, of_secret
 from effio.store.folder import RunFolder, Store
-from effio.store.on_servers import copies_of
 from effio.store.reader import Result, ResultError, read_result
 from effio.store.records import End
-from effio.store.run_record import AbilityPart, CampaignPart, CellTraffic, Outcome, RunRecord
+from effio.store.run_record import AbilityPart, CampaignPart, Outcome, RunRecord
 from effio.store.shared_probes import directories_in
 from effio.store.tidy import tidy_within
 
@@ -202,14 +201,11 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         before = traffic.counters()
         here = ranks_stay_here(request)
         words = request.arguments
-        on_servers = here and meter.is_wanted(words)
-        placed = placer.Placer(folder.result_path, words, on_servers and placer.is_wanted(words))
-        with meter.Meter(folder.result_path, on_servers) as metered, placed:
+        with placer.Placer(folder.result_path, words, here and placer.is_wanted(words)) as placed:
             watched = watching.run()
         if here:
             record.network = traffic.since(before)
             record.servers_of_files = placed.servers
-            record.network_of_cells = _network_of_cells(folder, metered.log)
         outcome = judge(folder, watched)
         if outcome.status == "done" and here:
             record.abilities = _abilities(folder)
@@ -225,18 +221,6 @@ def run_here(request: Request, runs: Store, view: LiveView) -> Finished:
         out_of_time=watched.out_of_time > 0,
         forbidden=finished.not_started and refusal.wants_a_job(watched.last_words),
     )
-
-
-def _network_of_cells(folder: RunFolder, log: meter.Log) -> list[CellTraffic]:
-    result, _ = _result(folder)
-    if result is not None and log.samples:
-        with contextlib.suppress(OSError):
-            files = result.run.file_system
-            # On others anybody might have put what GlusterFS says of itself.
-            of_gluster = files is not None and files.type == "fuse.glusterfs"
-            copies = copies_of(Path(files.mount_point)) if files and of_gluster else 1.0
-            return meter.cells_of(log, result, copies)
-    return []
 
 
 def _abilities(folder: RunFolder) -> list[AbilityPart]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from effio.errors import EffioError
-from effio.launch.meter import Background, directory_of
+from effio.launch.background import Background, directory_of
 from effio.store import abilities
 from effio.store.clean import names_of
 from effio.store.reader import read_result

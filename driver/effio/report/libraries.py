@@ -116,13 +116,20 @@ def overhead_figure(result: Result) -> Figure | None:
     for case, of_case in grouped(found, _case).items():
         most = max(_count(f, "processes") for f in of_case)
         some = [f for f in of_case if _count(f, "processes") == most]
-        values = [f.metric.value for f in some]
-        bars = Series(f"over {base}", [_label(f) for f in some], values, 0)
+        bars = Series(
+            f"over {base}",
+            [_label(f) for f in some],
+            [f.metric.value for f in some],
+            0,
+            high=[f.samples.high95 if f.samples else None for f in some],
+            low=[f.samples.low95 if f.samples else None for f in some],
+        )
         variants[f"{case} on {fmt.count_of(most, 'process')}"] = [Panel("", [bars])]
     return Figure(
         "overhead",
         f"Overhead over {base}",
-        f"Time of a library over that of {base}, without hints: 100 % is twice the time.",
+        f"Time of a library over that of {base}, without hints: 100 % is twice the time."
+        " A whisker is the 95 % interval, from five repetitions on.",
         "bars",
         Axis("library"),
         Axis(f"overhead over {base}", shown="%"),

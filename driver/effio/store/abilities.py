@@ -307,6 +307,27 @@ def is_of_servers(directory: Path) -> bool:
     return not source.startswith("/dev/") and kind not in ("tmpfs", "ramfs", "overlay", "unknown")
 
 
+_SUBVOLUME_AWAY = re.compile(r"^subvolume_status\[\d+\] = 0$", re.MULTILINE)
+
+
+def hides_files(directory: Path) -> bool:
+    """Whether some files only look removed: on a distributed GlusterFS, while all servers of a part
+    of the volume are away. Its client says so to every user (engine/parallel/gluster_client.hpp).
+    """
+    kind, _, point = mount_of(directory)
+    return kind == "fuse.glusterfs" and part_is_away(Path(point))
+
+
+def part_is_away(mount_point: Path) -> bool:
+    for kind in mount_point.glob(".meta/graphs/active/*/type"):
+        with contextlib.suppress(OSError):
+            if kind.read_text().strip() == "cluster/distribute":
+                said = (kind.parent / "private").read_text(errors="replace")
+                if _SUBVOLUME_AWAY.search(said):
+                    return True
+    return False
+
+
 def abilities_of(directory: Path) -> list[Ability]:
     """Raises OSError where no directory can be made."""
     kind, source, point = mount_of(directory)

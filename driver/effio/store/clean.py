@@ -11,6 +11,7 @@ directories when they are empty. All work is done through descriptors of directo
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from effio import text as fmt
 from effio.errors import EffioError
-from effio.store import proof, removal, safe_files
+from effio.store import abilities, proof, removal, safe_files
 from effio.store.answering import must_answer
 from effio.store.folder import RunFolder
 from effio.store.proof import Window
@@ -54,6 +55,9 @@ _NAMES_OF_MDTEST = tuple(
         ("link", "file.mdtest.%d.%d.symlink"),
     )
 )
+# What opening a directory says of a link on the way there.
+_OF_LINKS = {errno.ELOOP, errno.ENOTDIR}
+_HIDDEN = "files of a server that is away only look removed; try again when it is back"
 # Clocks of file servers differ from ours by a little.
 _SKEW_NS = 5_000_000_000
 
@@ -202,6 +206,21 @@ class _Places:
         self._also_kept = also_kept
         self._known: dict[Path, Window | str] = {}
         self.marked: list[Path] = []
+        # Of places with names that could not be looked at, or that may only look removed: why.
+        self.unsure: dict[Path, str] = {}
+
+    def check(self, base: Path) -> None:
+        """Whether what looks removed there is."""
+        if abilities.hides_files(base):
+            self.unsure[base] = _HIDDEN
+
+    def why(self, base: Path, path: Path, error: OSError, otherwise: str) -> str:
+        """Why something is left alone that could not be opened: `otherwise`, if a link led there or
+        something else has its name."""
+        if error.errno in _OF_LINKS:
+            return otherwise
+        self.unsure[base] = f"{fmt.plain(path.name)} cannot be reached ({error.strerror})"
+        return f"it cannot be reached ({error.strerror})"
 
     def window(self, base: Path) -> Window | str:
         """When the run made files there, or why that is not known."""
@@ -241,6 +260,8 @@ def leftovers(
     for base in (directory, *map(Path, _directories(manifest))):
         must_answer(base)
     places = _Places(result, manifest, folder, also_kept)
+    for base in dict.fromkeys([directory, *map(Path, _directories(manifest))]):
+        places.check(base)
     found: list[Leftover] = []
     kept: list[Kept] = []
     for base, name in _names_by_directory(manifest, directory, also_kept):
@@ -249,8 +270,13 @@ def leftovers(
         _look_at_trees(trees, manifest, directory, places, also_kept, found, kept)
     for base in dict.fromkeys([directory, *map(Path, _directories(manifest))]):
         places.window(base)
+    mark = proof.mark_name(manifest)
     for base in places.marked:
-        _look_at(base, proof.mark_name(manifest), places, found, kept)
+        # Without the mark nothing could be removed later.
+        if base in places.unsure:
+            kept.append(Kept(base / mark, f"it stays: {places.unsure[base]}"))
+        else:
+            _look_at(base, mark, places, found, kept)
     return found, kept
 
 
@@ -288,8 +314,8 @@ def _look_at(
             born = proof.born_ns(parent, path.name, info)
     except FileNotFoundError:
         return
-    except OSError:
-        kept.append(Kept(path, "outside the directory"))
+    except OSError as error:
+        kept.append(Kept(path, places.why(base, path, error, "outside the directory")))
         return
     window = places.window(base)
     if not stat.S_ISREG(info.st_mode):
@@ -338,8 +364,8 @@ def _look_at_trees(
                 born = proof.born_ns(tree, "", info)
                 ours = tuple(trees.names) or _NAMES_OF_MDTEST
                 seen = removal.through(tree, path, ours, OWNER_FILE, remove=False)
-        except OSError:
-            kept.append(Kept(path, "not a tree of this run"))
+        except OSError as error:
+            kept.append(Kept(path, places.why(base, path, error, "not a tree of this run")))
             continue
         # One that was kept was handed over: it holds no token.
         if owner != manifest.token and not (owner is None and also_kept):
@@ -348,6 +374,8 @@ def _look_at_trees(
             kept.append(Kept(path, "belongs to another user"))
         elif isinstance(window, str):
             kept.append(Kept(path, window))
+        elif base in places.unsure:
+            kept.append(Kept(path, places.unsure[base]))
         elif fault := window.fault(born):
             kept.append(Kept(path, fault))
         else:

@@ -82,6 +82,19 @@ class CallTimes(Record):
     buckets: list[tuple[Count, Count]] = Field(alias="buckets_begin_ns_count", max_length=100_000)
 
 
+class NetworkBytes(Record):
+    received_bytes: Count
+    sent_bytes: Count
+
+
+class Network(Record):
+    """What crossed the network of the nodes during a measurement, with headers."""
+
+    interfaces: NetworkBytes | None = None  # of the nodes, all users
+    client: NetworkBytes | None = None  # of the file system's clients
+    copies: Number = 1.0  # how often a byte that is written leaves the node
+
+
 class Cache(Record):
     verdict: str = "unknown"
     reason: str = ""
@@ -101,6 +114,8 @@ class Cache(Record):
     hole_fraction: Number | None = None
     unwritten_bytes: int | None = None
     others_bytes: int | None = None
+    # On file systems of servers.
+    network: Network | None = None
 
 
 class Failure(Record):

@@ -45,19 +45,6 @@ class NetworkPart(BaseModel):
     sent_bytes: int
 
 
-class CellTraffic(BaseModel):
-    """Bounds of what the interfaces moved during a measurement, and the times, since the benchmark
-    began to measure, between which `most` was counted."""
-
-    model_config = ConfigDict(extra="ignore")
-    measurement: int  # its place among those of the result, from 0
-    least: NetworkPart
-    most: NetworkPart
-    begin_seconds: float
-    end_seconds: float
-    copies: float = 1.0  # how often a byte that is written leaves the node
-
-
 class AbilityPart(BaseModel):
     """One thing that a file system can (true), cannot (false), or may do (null)."""
 
@@ -93,8 +80,6 @@ class RunRecord(BaseModel):
     batch: dict[str, Any] | None = None
     campaign: CampaignPart | None = None
     network: NetworkPart | None = None
-    # Where the run's data are on a file system of servers.
-    network_of_cells: list[CellTraffic] = Field(default_factory=list)
     # On which servers its files are, by their names, where the file system says so (placer.py).
     servers_of_files: dict[str, list[str]] = Field(default_factory=dict)
     # What the file system of the run's data can do, where it is one of servers (abilities.py).

@@ -32,14 +32,14 @@ def _sum(files: Iterable[Path], scale: int = 1) -> int:
     return sum(scale * int(file.read_text()) for file in files)
 
 
-def _listed(dev: Path, loopback: bool = False) -> dict[str, tuple[int, int]]:
-    """Bytes received and sent by each interface of a namespace, or by the loopback alone. Raises
-    OSError, ValueError or IndexError if they cannot be read."""
+def _listed(dev: Path) -> dict[str, tuple[int, int]]:
+    """Bytes received and sent by each interface of a namespace except the loopback. Raises OSError,
+    ValueError or IndexError if they cannot be read."""
     found = {}
     for line in dev.read_text().splitlines()[2:]:
         name, _, rest = line.partition(":")
         fields = rest.split()
-        if (name.strip() == "lo") == loopback:
+        if name.strip() != "lo":
             found[name.strip()] = (int(fields[0]), int(fields[8]))
     return found
 
@@ -70,24 +70,6 @@ def counters(
         return _counted(net, infiniband, _listed(dev))
     except (OSError, ValueError, IndexError):
         return None
-
-
-def counters_of_all(
-    net: Path = _NET, infiniband: Path = _INFINIBAND, dev: Path = _DEV
-) -> NetworkPart | None:
-    """With the loopback, behind which a server may be: an upper bound for what a file system's
-    client moved. None as in `counters`."""
-    devices = counters(net, infiniband, dev)
-    if devices is None:
-        return None
-    try:
-        here = _listed(dev, loopback=True)
-    except (OSError, ValueError, IndexError):
-        return None
-    return NetworkPart(
-        received_bytes=devices.received_bytes + sum(got for got, _ in here.values()),
-        sent_bytes=devices.sent_bytes + sum(sent for _, sent in here.values()),
-    )
 
 
 def _counted(net: Path, infiniband: Path, here: dict[str, tuple[int, int]]) -> NetworkPart | None:

@@ -117,6 +117,7 @@ Ending BeffIo::run(Job& job) {
     const Capabilities can = storage->capabilities();
     if (auto met = require(*storage, {{can.collective, "collective calls"},
                                       {can.views, "strided views"},
+                                      {can.spaced || !parameters_.memory.given(), spaced_calls},
                                       {can.stores_data,
                                        "reading back what was written (the "
                                        "definition checks data)"}});

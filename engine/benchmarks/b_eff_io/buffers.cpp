@@ -15,7 +15,8 @@ std::span<double> as_doubles(Buffer& buffer) {
 
 }  // namespace
 
-Buffers::Buffers(std::int64_t bytes, Fill fill, int rank, const DataShape& shape)
+Buffers::Buffers(std::int64_t bytes, Fill fill, int rank, const DataShape& shape,
+                 MemoryPieces pieces)
     : fill_(fill),
       rank_(rank),
       shape_(shape),
@@ -25,6 +26,11 @@ Buffers::Buffers(std::int64_t bytes, Fill fill, int rank, const DataShape& shape
       read_(as_doubles(read_memory_)) {
     initialize(write_, fill, 0);
     initialize(read_, Fill::definition, 1);
+    if (!pieces.given()) return;
+    spaced_write_.emplace(pieces, bytes);
+    spaced_write_->spread(write_memory_.bytes());
+    spaced_read_.emplace(pieces, bytes);
+    spaced_read_->spread(read_memory_.bytes());
 }
 
 void Buffers::initialize(std::span<double> buffer, Fill fill, double shift) const {

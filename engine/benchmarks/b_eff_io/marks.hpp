@@ -37,7 +37,9 @@ class Marks {
     }
     double last(std::int64_t call, std::size_t i) const { return first(call, i) + to_last; }
 
-    void place(std::span<double> buffer, std::int64_t call) const {
+    /// `buffer` is a span, or what has numbers with gaps (SpacedNumbers).
+    template <class Numbers>
+    void place(Numbers&& buffer, std::int64_t call) const {
         for (std::size_t i = 0; i < doubles_; i += step_) {
             buffer[i] = first(call, i);
             buffer[i + step_ - 1] = last(call, i);
@@ -45,7 +47,8 @@ class Marks {
     }
 
     /// How many chunks do not hold their marks; the first of them goes to `wrong`.
-    std::int64_t check(std::span<const double> buffer, std::int64_t call,
+    template <class Numbers>
+    std::int64_t check(const Numbers& buffer, std::int64_t call,
                        std::optional<WrongChunk>& wrong) const {
         // In a chunk of one double the last mark overwrites the first.
         const double shift = step_ == 1 ? to_last : 0;
@@ -60,8 +63,9 @@ class Marks {
     }
 
   private:
-    [[gnu::cold, gnu::noinline]] WrongChunk found_at(std::span<const double> buffer,
-                                                     std::int64_t call, std::size_t i) const {
+    template <class Numbers>
+    [[gnu::cold, gnu::noinline]] WrongChunk found_at(const Numbers& buffer, std::int64_t call,
+                                                     std::size_t i) const {
         const double expected_first = first(call, i) + (step_ == 1 ? to_last : 0);
         return {static_cast<std::int64_t>(i), buffer[i], buffer[i + step_ - 1], expected_first,
                 last(call, i)};

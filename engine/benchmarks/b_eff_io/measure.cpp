@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "benchmarks/memory_options.hpp"
 #include "core/pattern.hpp"
 #include "storage/as_itself.hpp"
 
@@ -146,6 +147,59 @@ void make_calls(const Session& session, const Comm& comm, const RowTask& task, d
     }
 }
 
+/// The calls of rows whose data are in one piece of memory.
+class WholeCalls {
+  public:
+    explicit WholeCalls(Buffers& buffers) : buffers_(buffers) {}
+
+    [[gnu::always_inline]] void mark(const Marks& marks, std::int64_t call) const {
+        buffers_.mark(marks, call);
+    }
+    [[gnu::always_inline]] std::int64_t check(const Marks& marks, std::int64_t call,
+                                              std::optional<WrongChunk>& wrong) const {
+        return buffers_.check(marks, call, wrong);
+    }
+    template <class File>
+    [[gnu::always_inline]] Status write(const File& file, CallForm form, const Row& row) const {
+        return file.write(form, buffers_.to_write(row));
+    }
+    template <class File>
+    [[gnu::always_inline]] Status read(const File& file, CallForm form, const Row& row) const {
+        return file.read(form, buffers_.to_read(row));
+    }
+    std::span<std::byte> what_came(const Row& row) const { return buffers_.to_read(row); }
+    bool gaps_are_intact(const Row&) const { return true; }
+
+  private:
+    Buffers& buffers_;
+};
+
+/// The calls of rows whose data are apart in memory.
+class SpacedCalls {
+  public:
+    SpacedCalls(Buffers& buffers, ByteFile& file) : buffers_(buffers), file_(file) {}
+
+    void mark(const Marks& marks, std::int64_t call) const { buffers_.mark_spaced(marks, call); }
+    std::int64_t check(const Marks& marks, std::int64_t call,
+                       std::optional<WrongChunk>& wrong) const {
+        return buffers_.check_spaced(marks, call, wrong);
+    }
+    template <class File>
+    Status write(const File&, CallForm form, const Row& row) const {
+        return file_.write_spaced(form, buffers_.spaced_to_write(row));
+    }
+    template <class File>
+    Status read(const File&, CallForm form, const Row& row) const {
+        return file_.read_spaced(form, buffers_.spaced_to_read(row));
+    }
+    std::span<std::byte> what_came(const Row& row) const { return buffers_.gathered(row); }
+    bool gaps_are_intact(const Row& row) const { return buffers_.gaps_are_intact(row); }
+
+  private:
+    Buffers& buffers_;
+    ByteFile& file_;
+};
+
 Batches batches_of(const RowTask& task, const CallMarks& over, int ranks) {
     if (task.repetitions == 0) return over.batches(static_cast<double>(task.row.memory * ranks));
     Batches none;
@@ -192,22 +246,25 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
     } else if (task.has_hints) {
         if (auto set = file.set_hints(task.hints); !set) trouble.failed(set.error());
     }
-    as_itself(file, [&](const auto& itself) {
+    const auto all_calls = [&](const auto& itself, const auto& calls) {
         if (writing) {
             make_calls(session, comm, task, start, m, over,
                        [&](std::int64_t call) __attribute__((always_inline)) {
-                           buffers.mark(marks, call);
-                           return trouble.passed(itself.write(form, buffers.to_write(row)));
+                           calls.mark(marks, call);
+                           return trouble.passed(calls.write(itself, form, row));
                        });
             return;
         }
         if (task.compare_all) {
             make_calls(session, comm, task, start, m, over, [&](std::int64_t call) {
-                const auto data = buffers.to_read(row);
-                if (!trouble.passed(itself.read(form, data))) return false;
+                if (!trouble.passed(calls.read(itself, form, row))) return false;
                 std::optional<WrongChunk> wrong;
-                const std::int64_t bad = buffers.check(marks, call, wrong);
+                const std::int64_t bad = calls.check(marks, call, wrong);
                 if (bad > 0) trouble.wrong(bad, call, *wrong, file);
+                const auto data = calls.what_came(row);
+                if (!calls.gaps_are_intact(row)) {
+                    trouble.failed(changed_gap(file.call_name(form, false), file));
+                }
                 marks.place(model, call);
                 const auto differs = compare(expected.first(data.size()), data, 0);
                 if (differs && bad == 0) trouble.differs(call, *differs, file);
@@ -218,13 +275,20 @@ RowMeasured measure_row(Session& session, const Comm& comm, ByteFile& file, Buff
         }
         make_calls(session, comm, task, start, m, over,
                    [&](std::int64_t call) __attribute__((always_inline)) {
-                       if (!trouble.passed(itself.read(form, buffers.to_read(row)))) return false;
+                       if (!trouble.passed(calls.read(itself, form, row))) return false;
                        std::optional<WrongChunk> wrong;
-                       const std::int64_t bad = buffers.check(marks, call, wrong);
+                       const std::int64_t bad = calls.check(marks, call, wrong);
                        if (bad > 0) [[unlikely]]
                            trouble.wrong(bad, call, *wrong, file);
                        return true;
                    });
+    };
+    as_itself(file, [&](const auto& itself) {
+        if (buffers.is_spaced()) {
+            all_calls(itself, SpacedCalls(buffers, file));
+        } else {
+            all_calls(itself, WholeCalls(buffers));
+        }
     });
     if (writing) {
         session.progress.wait("barrier before sync");
@@ -270,10 +334,16 @@ RowVerified verify_row(ByteFile& file, Buffers& buffers, const RowTask& task,
     const Marks marks(row, task.writer);
     for (std::int64_t call = 0; call < task.repetitions; ++call) {
         marks.place(model, call);
-        const auto data = buffers.to_read(row);
-        if (auto done = file.read(task.form, data); !done) {
+        const bool spaced = buffers.is_spaced();
+        if (auto done = spaced ? file.read_spaced(task.form, buffers.spaced_to_read(row))
+                               : file.read(task.form, buffers.to_read(row));
+            !done) {
             v.outcome.fail(done.error());
             continue;  // others may be in the same collective call: stay in step
+        }
+        const auto data = spaced ? buffers.gathered(row) : buffers.to_read(row);
+        if (spaced && !buffers.gaps_are_intact(row)) {
+            v.outcome.fail(session.signed_error(changed_gap("verify", file)));
         }
         v.bytes += row.memory;
         const auto bad = compare(expected, data, 0);

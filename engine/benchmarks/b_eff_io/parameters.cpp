@@ -61,6 +61,7 @@ void Parameters::declare(OptionTable& table) {
                 "between ranks (calls of a rank repeat them, apart from their marks)")
         .expert();
     data.declare(table);
+    memory.declare(table);
     until_ci.declare_rounds(
         table, rounds,
         "cut the time into so many runs of everything; values are those of all of them, with "
@@ -83,6 +84,7 @@ Status Parameters::check() {
     if (!data.shape().is_plain() && fill != Buffers::Fill::random) {
         return usage_error("--compressible and --duplicate shape random data: use --fill random");
     }
+    if (auto known = memory.check(sizeof(double)); !known) return known;
     if (adapt && rounds > 1) return usage_error("--adapt: not with several --rounds");
     if (auto known = storage.check(); !known) return known;
     // A chunk of 1 KiB + 8 bytes is no multiple of any block.

@@ -8,6 +8,7 @@
 
 #include "benchmarks/b_eff_io/buffers.hpp"
 #include "benchmarks/data_options.hpp"
+#include "benchmarks/memory_options.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
@@ -33,6 +34,7 @@ struct Parameters {
     std::int64_t max_messages = 1;
     Buffers::Fill fill = Buffers::Fill::definition;
     DataOptions data;         ///< of random data
+    MemoryOptions memory;     ///< unofficial
     bool verify_all = false;  ///< every byte of the timed reads, and of what is rewritten
     std::int64_t rounds = 1;  ///< that the time is cut into
     UntilCiOptions until_ci;

@@ -312,6 +312,7 @@ Measurement to_measurement(const RowResult& row, int nodes) {
     m.bytes = row.bytes;
     m.operations = row.ranks * row.repetitions;
     m.seconds = row.spreads;
+    m.ended = row.ended;
     m.valid = row.valid;
     if (row.valid) {
         m.rate = Metric::rate(row.rate());

@@ -185,6 +185,12 @@ std::vector<Criterion> RunResult::criteria(std::size_t i) const {
     if (const auto& mpi = setup.parameters.storage.backend.mpiio; mpi.any()) {
         list.push_back({fmt::format("calls as in the definition, not with {}", mpi.text()), false});
     }
+    if (const auto& memory = setup.parameters.memory; memory.given()) {
+        list.push_back({fmt::format("not official: the definition has the data of a call in one "
+                                    "piece of memory, not in {}",
+                                    memory.text()),
+                        false});
+    }
     return list;
 }
 

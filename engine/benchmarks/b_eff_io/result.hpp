@@ -66,6 +66,7 @@ struct RowResult {
     std::int64_t repetitions = 0;  ///< r
     std::int64_t bytes = 0;        ///< n*L*r
     RowTimes times;                ///< of the root
+    std::optional<double> ended;   ///< by the root's clock
     RowSpan span;                  ///< over which the rate counts the bytes
     std::vector<std::pair<std::string, Spread>> spreads;  ///< the same parts over the ranks
     std::int64_t errors = 0;  ///< failed calls and wrong chunks on all ranks

@@ -38,7 +38,7 @@ Runner::Runner(Job& job, const Setup& setup, Storage& storage, const Target& tar
       tell_(std::move(tell)),
       self_(Comm::self(job.session.clock)),
       buffers_(setup.lmax, setup.parameters.fill, job.session.world_rank,
-               setup.parameters.data.shape()),
+               setup.parameters.data.shape(), setup.parameters.memory.pieces()),
       chosen_(everything(setup.partitions.size())),
       until_ci_(setup.parameters.until_ci, setup.parameters.rounds, job.session.clock.now()),
       units_total_(setup.budget.units * static_cast<int>(setup.partitions.size())) {
@@ -323,6 +323,7 @@ void Runner::measure(OpenFile& f, const Row& row, Sums& sums) {
     r.repetitions = m.repetitions;
     r.bytes = f.partition.ranks * row.memory * m.repetitions;
     r.times = m.times;
+    r.ended = m.stop;
     double by_root = m.times.total;
     f.comm.broadcast(by_root);
     r.span = row_span(by_root, span_of_all(f.comm, f.common, m.start, m.stop));

@@ -44,6 +44,7 @@ Status check_capabilities(const Parameters& p, const Storage& storage, int ranks
          {can.stores_data || p.verify.empty(), "reading back what was written"},
          {can.hints || (p.hints.empty() && !p.storage.hints_file), "hints (--hint, --hints)"},
          {can.threads || p.threads == 1, "files of threads of their own"},
+         {can.spaced || !p.memory.given(), spaced_calls},
          {can.queues || p.queue_depth == 1, "transfers that are queued (--queue-depth)"},
          {can.collective_queues || p.queue_depth == 1 || !p.collective,
           "collective calls that are queued (--collective with --queue-depth)"},

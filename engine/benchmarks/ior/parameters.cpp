@@ -89,6 +89,7 @@ void Parameters::declare(OptionTable& table) {
              "transfers that each worker has under way at the same time; more than 1 needs "
              "--backend mpiio (MPI_File_iwrite_at, iread_at) or uring")
         .range(1, 4096);
+    memory.declare(table);
     table.flag(
         "trial", trial,
         "with --collective and --queue-depth: a short run that shows whether the MPI library "
@@ -323,6 +324,7 @@ Status Parameters::check_modes() const {
         return usage_error("--threads: collective calls and views belong to whole ranks");
     }
     if (auto good = check_queue(); !good) return good;
+    if (auto good = check_memory(); !good) return good;
     for (const auto& when : verify) {
         if (when != "write" && when != "mixed" && when != "read" && when != "inside") {
             return usage_error(
@@ -386,6 +388,21 @@ Status Parameters::check_queue() const {
         "(MPI_File_iwrite_at_all), or move wrong data, so they are tried before, in a short job of "
         "its own: run the same with --trial, and give what it names to --tried; `effio run ior` "
         "does both");
+}
+
+Status Parameters::check_memory() const {
+    if (auto good = memory.check(1); !good) return good;
+    if (!memory.given()) return {};
+    if (queue_depth > 1) {
+        return usage_error(
+            "--memory-piece: transfers that are queued (--queue-depth) have one "
+            "piece of memory each");
+    }
+    const Bytes smallest = *std::min_element(transfers.begin(), transfers.end());
+    if (memory.pieces().piece < smallest.count || placement == Placement::strided) return {};
+    return usage_error(fmt::format("--memory-piece {} is not less than --transfer {}",
+                                   format_exact(Bytes{memory.pieces().piece}),
+                                   format_exact(smallest)));
 }
 
 /// The same calls, a few of them, every byte checked.

@@ -8,6 +8,7 @@
 
 #include "benchmarks/data_options.hpp"
 #include "benchmarks/ior/definition.hpp"
+#include "benchmarks/memory_options.hpp"
 #include "benchmarks/storage_options.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/options.hpp"
@@ -45,6 +46,7 @@ struct Parameters {
     bool trial = false;                ///< of collective calls that are queued
     std::optional<std::string> tried;  ///< the library that such a trial found to work
     Placement placement = Placement::offset;
+    MemoryOptions memory;
     bool preallocate = false;
     Striping striping;
     SyncWhen sync = SyncWhen::end;
@@ -119,6 +121,7 @@ struct Parameters {
     Status check_modes() const;
     Status check_striping() const;
     Status check_queue() const;
+    Status check_memory() const;
     void cut_to_trial();
     Status check_limits();
     Status check_hints() const;

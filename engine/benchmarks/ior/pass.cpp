@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <numeric>
 #include <thread>
 
+#include "benchmarks/memory_options.hpp"
 #include "benchmarks/paced_calls.hpp"
 #include "core/hole.hpp"
 #include "core/units.hpp"
@@ -24,55 +24,6 @@ namespace {
 constexpr std::int64_t least_hole = 512;
 
 }  // namespace
-
-std::int64_t PassDone::sum(std::int64_t LaneDone::* what) const {
-    std::int64_t sum = 0;
-    for (const auto& lane : lanes) sum += lane.*what;
-    return sum;
-}
-
-double PassDone::longest(double LaneDone::* what) const {
-    double longest = 0;
-    for (const auto& lane : lanes) longest = std::max(longest, lane.*what);
-    return longest;
-}
-
-std::vector<Standing> PassDone::standings() const {
-    std::vector<Standing> all;
-    for (const auto& lane : lanes) all.push_back(lane.wall);
-    return all;
-}
-
-void Lane::take_memory(const Calls& calls) {
-    const auto size = static_cast<std::size_t>(calls.bytes());
-    if (calls.queue_depth > 1) {
-        slots.resize(static_cast<std::size_t>(calls.queue_depth));
-        for (Slot& slot : slots) {
-            if (source) slot.data.emplace(*source, size);
-            if (calls.access != Access::write) slot.memory = Buffer(size);
-        }
-        return;
-    }
-    if (calls.access != Access::write) memory = Buffer(size);
-    if (calls.placement != Placement::strided || !data) return;
-    strided = Buffer(size);
-    const auto transfer = static_cast<std::size_t>(calls.geometry.transfer);
-    const Walk blocks = calls.geometry.walk(worker, calls.geometry.block);
-    std::size_t at = 0;
-    for (std::int64_t i = 0; i < blocks.length(); ++i, at += transfer) {
-        const auto piece = data->at(blocks.offset(i), transfer);
-        std::memcpy(strided.bytes().data() + at, piece.data(), transfer);
-    }
-}
-
-std::vector<std::span<std::byte>> Lane::memory_of_slots(Access access) {
-    std::vector<std::span<std::byte>> all;
-    for (Slot& slot : slots) {
-        if (access != Access::read) all.push_back(slot.data->memory());
-        if (access != Access::write) all.push_back(slot.memory.bytes());
-    }
-    return all;
-}
 
 /// Makes the calls of one lane.
 class Pass::Worker {
@@ -309,10 +260,10 @@ class Pass::Worker {
 
     bool write(std::int64_t offset, std::int64_t place) {
         if (!calls_.sync_each) {
-            return accept(lane_.file->write(form_, expected(offset), place), offset);
+            return accept(write_call(offset, place), offset);
         }
         const CallStart begin = session_.clock.start_call();
-        auto written = lane_.file->write(form_, expected(offset), place);
+        auto written = write_call(offset, place);
         // A rank that is in step syncs after a call that failed, too: the others wait there.
         if (written || calls_.in_step) {
             const Lap lap(session_.clock, done_.sync_seconds);
@@ -325,10 +276,31 @@ class Pass::Worker {
         return accept(std::move(written), offset);
     }
 
+    Status write_call(std::int64_t offset, std::int64_t place) {
+        if (!lane_.spaced) return lane_.file->write(form_, expected(offset), place);
+        {
+            const Lap lap(session_.clock, done_.copy_seconds);
+            lane_.spaced->spread(expected(offset));
+        }
+        return lane_.file->write_spaced(form_, lane_.spaced->first(bytes_), place);
+    }
+
     bool read(std::int64_t offset, std::int64_t place) {
-        if (!accept(lane_.file->read(form_, lane_.memory.bytes(), place), offset)) return false;
-        if (calls_.compare) verify(expected(offset), lane_.memory.bytes(), offset);
+        auto done = lane_.spaced
+                        ? lane_.file->read_spaced(form_, lane_.spaced->first(bytes_), place)
+                        : lane_.file->read(form_, lane_.memory.bytes(), place);
+        if (!accept(std::move(done), offset)) return false;
+        if (!calls_.compare) return true;
+        if (lane_.spaced) take_pieces();
+        verify(expected(offset), lane_.memory.bytes(), offset);
         return true;
+    }
+    /// To where data are compared.
+    void take_pieces() {
+        const Lap lap(session_.clock, done_.compare_seconds);
+        lane_.spaced->gather(lane_.memory.bytes());
+        if (lane_.spaced->gaps_are_intact(bytes_)) return;
+        done_.outcome.fail(session_.signed_error(changed_gap("verify", *lane_.file)));
     }
 
     void verify(std::span<const std::byte> right, std::span<const std::byte> got,

@@ -38,12 +38,13 @@ struct Calls {
     bool time_calls = false;
     bool keep_calls = false;       ///< begin and length of every call
     std::int64_t queue_depth = 1;  ///< transfers of a worker under way at the same time
+    MemoryPieces memory;           ///< of the data of a call
 
     /// The calls alone, each at the place in the file that it moves and without the other ranks.
     bool is_plain() const {
         return access != Access::mixed && !collective && !in_step &&
                placement == Placement::offset && !compare && !sync_each && think_seconds <= 0 &&
-               call_seconds <= 0 && !keep_calls && queue_depth == 1;
+               call_seconds <= 0 && !keep_calls && queue_depth == 1 && !memory.given();
     }
     /// Bytes that one call moves.
     std::int64_t bytes() const {
@@ -71,8 +72,9 @@ struct Lane {
     std::int64_t worker = 0;     ///< of the geometry, whose file or part this is
     std::int64_t transfers = 0;  ///< to be done; after them the worker begins anew if it must
     Buffer memory;               ///< for what is read
-    Buffer strided;              ///< the data of a strided call, all blocks one after the other
-    std::vector<Slot> slots;     ///< where more than one is under way
+    std::optional<SpacedMemory> spaced;  ///< what calls move, where it is not in one piece
+    Buffer strided;           ///< the data of a strided call, all blocks one after the other
+    std::vector<Slot> slots;  ///< where more than one is under way
     std::unique_ptr<TransferQueue> queue;  ///< of `file`, for as many as there are slots
 
     /// Fills the memory before any time is measured; `data` and `worker` are there.
@@ -103,6 +105,7 @@ struct LaneDone {
     std::int64_t foreign = 0;   ///< of them, in calls of which no word is as it should be
     std::int64_t zeros = 0;     ///< of them, in calls of zeros that are too short for a hole
     double compare_seconds = 0;
+    double copy_seconds = 0;  ///< of data to write to their pieces in memory
     double sync_seconds = 0;
     double think_seconds = 0;
     double held_seconds = 0;  ///< back, so that calls keep their pace

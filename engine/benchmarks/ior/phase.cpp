@@ -73,6 +73,7 @@ Calls Runner::calls_of(const Task& task) const {
     calls.time_calls = task.timed && p.storage.times_calls();
     calls.keep_calls = task.timed && p.save_calls;
     calls.queue_depth = p.queue_depth;
+    calls.memory = p.memory.pieces();
     return calls;
 }
 
@@ -314,12 +315,13 @@ std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
     const double flush = m.pass.longest(&LaneDone::sync_seconds);
     const double think = m.pass.longest(&LaneDone::think_seconds);
     const double held = m.pass.longest(&LaneDone::held_seconds);
+    const double copy = m.pass.longest(&LaneDone::copy_seconds);
     double waited = 0;
     for (const auto& part : m.seen.parts) waited += part.agreed - part.end;
     std::vector<Named> parts{
         {"total", m.seen.counted},
         {"open", m.seen.part("open").seconds()},
-        {"transfer", remainder_of(transfer.seconds(), compare + think + held + flush)}};
+        {"transfer", remainder_of(transfer.seconds(), compare + think + held + flush + copy)}};
     if (task.access != Access::read && p.sync != SyncWhen::never) {
         parts.emplace_back("sync", (p.sync == SyncWhen::each ? flush : 0.0) +
                                        remainder_of(m.seen.part("sync").end, transfer.end));
@@ -329,6 +331,7 @@ std::vector<Named> Runner::parts_of(const Task& task, const Measured& m) const {
     if (task.compare) parts.emplace_back("check", compare);
     if (think > 0 || p.think_time.count > 0) parts.emplace_back("think", think);
     if (p.rate_limit) parts.emplace_back("held", held);
+    if (p.memory.given() && task.access != Access::read) parts.emplace_back("copy", copy);
     if (in_step() || p.barriers) parts.emplace_back("wait", waited);
     if (p.collective || p.wear_out || p.steady) parts.emplace_back("vote", m.pass.vote_seconds);
     return parts;

@@ -11,8 +11,8 @@
 namespace effio::libraries {
 namespace {
 
-std::string percent(const std::optional<double>& share) {
-    return share ? fmt::format("{:+.0f} %", 100 * *share) : "-";
+std::string percent(const std::optional<Composed>& share) {
+    return share ? fmt::format("{:+.0f} %", 100 * share->value) : "-";
 }
 
 /// With its interval, without which it would be a number and no gain.
@@ -89,7 +89,7 @@ class Tables {
             any = true;
             table.row({layer->library, s.write ? "write" : "read",
                        std::to_string(s.point.processes), fmt::format("{:.4f}", layer->seconds),
-                       fmt::format("{:.4f}", layer->own_seconds),
+                       fmt::format("{:.4f}", layer->own.value),
                        layer->below.empty() ? "(system)" : layer->below});
         }
         if (any)

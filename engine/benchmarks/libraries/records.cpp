@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The comparison as lines of the result file.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "benchmarks/libraries/views.hpp"
 #include "benchmarks/round_figures.hpp"
@@ -85,9 +87,10 @@ class Records {
         for (const Series& s : all.series()) {
             bandwidth(s);
             if (const auto over = all.overhead(s)) {
-                Figure f = figure("overhead", place_fields().json(s), {*over, "1", false, {}});
+                Figure f =
+                    figure("overhead", place_fields().json(s), {over->value, "1", false, {}});
                 f.detail = overhead_fields().json(all);
-                recorder_.figure(f);
+                recorder_.figure(composed_of(std::move(f), over->without));
             }
             if (s.point.hints != "none") {
                 gain("hint_gain", place_fields().json(s), all.hint_gain(s));
@@ -102,18 +105,23 @@ class Records {
                                         {static_cast<double>(s.mean->hole_bytes), "B", false, {}}));
             }
             if (const auto layer = all.layer(s)) {
-                Figure f = figure("layer_seconds", place_fields().json(s),
-                                  Metric::time(layer->own_seconds));
+                Figure f =
+                    figure("layer_seconds", place_fields().json(s), Metric::time(layer->own.value));
                 f.detail = layer_fields().json(*layer);
-                recorder_.figure(f);
+                recorder_.figure(composed_of(std::move(f), layer->own.without));
             }
         }
         const Series* best = all.fastest_write();
         Figure f =
             figure("libraries", Json::object(), Metric::none("B/s", "no point was measured"));
         if (best != nullptr) {
-            f.metric = Metric::rate(best->mean->synced_rates.mean());
-            f.detail = fastest_fields().json(*best);
+            std::vector<double> rates;
+            for (const auto& [repetition, rate] : best->mean->round_synced_rates) {
+                rates.push_back(rate);
+            }
+            f.metric = Metric::rate(0);
+            f = mean_of(std::move(f), rates, "no repetition is valid");
+            f.detail.update(fastest_fields().json(*best));
         }
         recorder_.figure(f);
     }
@@ -159,23 +167,23 @@ void record(Recorder& recorder, const Comparison& all, const Parameters& paramet
 void add_figures(ResultInfo& info) {
     const FieldInfos place = place_fields().infos();
     const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos where,
-                         FieldInfos detail = {}) {
+                         FieldInfos detail = {}, bool has_interval = true) {
+        if (has_interval) detail.push_back(interval_field());
         info.figures.push_back({name, unit, meaning, std::move(where), std::move(detail)});
     };
-    FieldInfos of_rate = bandwidth_fields().infos();
-    of_rate.push_back(interval_field());
     add("library_bandwidth", Unit::bytes_per_second, "mean over the repetitions", place,
-        std::move(of_rate));
+        bandwidth_fields().infos());
     add("overhead", Unit::number, "time over that of the baseline, minus one", place,
         overhead_fields().infos());
-    add("hint_gain", Unit::number, "rate with the hints over that without, minus one", place);
+    add("hint_gain", Unit::number, "rate with the hints over that without, minus one", place, {},
+        false);
     add("hint_gain_mean", Unit::number, "the same, mean over the numbers of processes",
-        average_place_fields().infos());
-    add("holes", Unit::bytes, "of the files, left empty by alignment", place);
+        average_place_fields().infos(), {}, false);
+    add("holes", Unit::bytes, "of the files, left empty by alignment", place, {}, false);
     add("layer_seconds", Unit::seconds, "of the library beyond the layer below it", place,
         layer_fields().infos());
-    add("libraries", Unit::bytes_per_second, "the fastest write", {},
-        if_known(fastest_fields().infos()));
+    add("libraries", Unit::bytes_per_second, "the fastest write", {}, fastest_fields().infos());
+    info.figures.back().detail = if_known(std::move(info.figures.back().detail));
 }
 
 }  // namespace effio::libraries

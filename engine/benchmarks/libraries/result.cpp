@@ -18,6 +18,40 @@ std::optional<Gain> gain_of(std::span<const double> logarithms) {
                 std::expm1(interval->mean + interval->half_width)};
 }
 
+double mean_without(const std::map<std::int64_t, double>& by_repetition, std::int64_t left_out) {
+    std::vector<double> rest;
+    for (const auto& [repetition, value] : by_repetition) {
+        if (repetition != left_out) rest.push_back(value);
+    }
+    return arithmetic_mean(rest);
+}
+
+/// `compose` of the mean times of both, and of those without each repetition. A series that was
+/// measured once has no value without it.
+template <class Compose>
+Composed composed_of_times(const Series& of, const Series& other, const Compose& compose) {
+    Composed all{compose(of.seconds(), other.seconds()), {}};
+    const auto& own = of.mean->round_seconds;
+    const auto& theirs = other.mean->round_seconds;
+    const bool several = own.size() > 1 && theirs.size() > 1;
+    std::map<std::int64_t, std::int64_t> times;  // by repetition: in how many the part was measured
+    for (const auto* part : {&own, &theirs}) {
+        for (const auto& [repetition, seconds] : *part) {
+            auto& least = times[repetition];
+            least = least == 0 ? std::ssize(*part) : std::min(least, std::ssize(*part));
+        }
+    }
+    if (!several) {
+        all.without.push_back({all.value, 1});
+        return all;
+    }
+    for (const auto& [repetition, count] : times) {
+        all.without.push_back(
+            {compose(mean_without(own, repetition), mean_without(theirs, repetition)), count});
+    }
+    return all;
+}
+
 }  // namespace
 
 Comparison::Comparison(const std::vector<study::Mean>& means) {
@@ -47,12 +81,12 @@ std::string_view Comparison::base() const {
     return {};
 }
 
-std::optional<double> Comparison::overhead(const Series& of) const {
+std::optional<Composed> Comparison::overhead(const Series& of) const {
     if (of.point.library == base()) return {};
     const Series* fpp =
         find({std::string(base()), "none", of.point.edge, of.point.processes}, of.write);
     if (fpp == nullptr || fpp->seconds() <= 0) return {};
-    return of.seconds() / fpp->seconds() - 1;
+    return composed_of_times(of, *fpp, [](double time, double base) { return time / base - 1; });
 }
 
 const Series* Comparison::fastest_write() const {
@@ -116,11 +150,15 @@ std::optional<Comparison::Layer> Comparison::layer(const Series& of) const {
     const double own = of.seconds();
     if (below.empty()) {
         if (of.point.library != "posix") return {};
-        return Layer{of.point.library, {}, own, own};
+        return Layer{of.point.library, {}, own, composed_of_times(of, of, [](double time, double) {
+                         return time;
+                     })};
     }
     const Series* lower = find({below, "none", of.point.edge, of.point.processes}, of.write);
     if (lower == nullptr) return {};
-    return Layer{of.point.library, below, own, own - lower->seconds()};
+    return Layer{
+        of.point.library, below, own,
+        composed_of_times(of, *lower, [](double time, double less) { return time - less; })};
 }
 
 }  // namespace effio::libraries

@@ -10,6 +10,7 @@
 
 #include "benchmarks/libraries/definition.hpp"
 #include "benchmarks/study/result.hpp"
+#include "core/rounds.hpp"
 
 namespace effio::libraries {
 
@@ -42,6 +43,12 @@ struct Gain {
     bool found() const { return low95 > 0 || high95 < 0; }
 };
 
+/// A value composed of the mean times of two series, and the same without each repetition.
+struct Composed {
+    double value = 0;
+    std::vector<LeftOut> without;
+};
+
 /// What follows from all means, which must outlive it.
 class Comparison {
   public:
@@ -54,7 +61,7 @@ class Comparison {
     std::string_view base() const;
     /// Time of a library over that of the base, minus one: 0.2 = 20 % longer. Nothing where one of
     /// them was not measured.
-    std::optional<double> overhead(const Series& of) const;
+    std::optional<Composed> overhead(const Series& of) const;
     /// The series of writing with the highest rate, until on storage where files were flushed; of
     /// those whose bytes reached storage, if there are any.
     const Series* fastest_write() const;
@@ -68,7 +75,7 @@ class Comparison {
         std::string library;
         std::string below;  ///< empty: the lowest
         double seconds = 0;
-        double own_seconds = 0;
+        Composed own;  ///< seconds
     };
     std::optional<Layer> layer(const Series& of) const;
 

@@ -95,7 +95,7 @@ void Payload::prepare_to_modify(std::uint64_t generation) {
 }
 
 Spaced Payload::spaced(std::span<std::byte> memory) const {
-    return {memory, addresses_.calls(), addresses_.piece(), step_};
+    return {memory, addresses_.calls(), addresses_.piece(), step_, 0};
 }
 
 std::optional<Mismatch> Payload::check(std::int64_t number, std::uint64_t generation) {

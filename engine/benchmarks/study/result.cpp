@@ -200,6 +200,7 @@ void Means::add(const PassResult& result) {
     mean.rounds[result.repetition] = result.rate();
     mean.transfer_rates.add(result.transfer_rate());
     mean.synced_rates.add(result.synced_rate());
+    mean.round_synced_rates[result.repetition] = result.synced_rate();
     mean.hole_bytes = result.hole_bytes();
     mean.flushed = result.flushed();
     mean.seconds.add(result.counted_seconds);

@@ -109,7 +109,8 @@ struct Mean {
     double storage_bytes = 0;        ///< of `seen_bytes`: read from storage, or on it in time
     double unseen_bytes = 0;         ///< of valid repetitions with an unknown place
     std::optional<double> holes;     ///< the largest share of bytes read that were never written
-    std::map<std::int64_t, double> round_seconds;  ///< that the rate counts, by repetition
+    std::map<std::int64_t, double> round_seconds;       ///< that the rate counts, by repetition
+    std::map<std::int64_t, double> round_synced_rates;  ///< with the flush, by repetition
     std::string backend;
     // Filled by Means::list.
     std::optional<Peak> peak;

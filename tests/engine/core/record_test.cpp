@@ -59,10 +59,15 @@ TEST(Record, a_measurement_says_when_it_was) {
     r.recorder.measurement(m);
     m.scattered = true;
     r.recorder.measurement(m);
+    m.scattered = false;
+    m.seconds = {{"total", {1, 1, 1}}};
+    m.ended = 14;  // and then looked at caches for a second
+    r.recorder.measurement(m);
     EXPECT_FALSE(r.at(0).contains("span"));
     EXPECT_EQ(r.at(1)["span"], (Json{{"begin_seconds", 2.0}, {"end_seconds", 5.0}}));
     EXPECT_EQ(r.at(2)["span"]["begin_seconds"], 0.0);
     EXPECT_FALSE(r.at(3).contains("span"));
+    EXPECT_EQ(r.at(4)["span"], (Json{{"begin_seconds", 3.0}, {"end_seconds", 4.0}}));
 }
 
 TEST(Record, nothing_follows_the_end) {

@@ -58,6 +58,43 @@ TEST_P(EveryByteFile, an_individual_pointer_goes_on_behind_the_last_transfer) {
     expect_whole(*file, ranks_ * 600);
 }
 
+// 14 bytes in pieces of 4, 3 bytes apart: memory 0-3, 7-10, 14-17 and 21-22, 23 bytes in all.
+TEST_P(EveryByteFile, pieces_apart_in_memory_follow_each_other_in_the_file) {
+    if (!can_.spaced) GTEST_SKIP() << "no such calls";
+    const auto file = open(OpenMode::creating());
+    ASSERT_TRUE(file);
+    SpacedMemory memory({4, 3}, 14);
+    const Spaced pieces = memory.first(14);
+    ASSERT_EQ(pieces.memory.size(), 23U);
+    // In the file the rank's bytes are in two chunks of 7, so that a piece is cut.
+    const View dealt{0, RoundRobin{comm().size(), comm().rank(), 7}};
+    const auto place = [this](std::int64_t i) { return (i / 7 * ranks_ + rank_) * 7 + i % 7; };
+    memory.spread(bytes_at(14, place).bytes());
+    const auto byte = [&](std::int64_t i) { return bytes_at(1, [&](auto) { return place(i); }); };
+    EXPECT_EQ(pieces.memory[7], byte(4).bytes()[0]);
+    EXPECT_EQ(pieces.memory[22], byte(13).bytes()[0]);
+    for (const std::size_t gap : {4U, 6U, 11U, 13U, 18U, 20U}) {
+        EXPECT_EQ(pieces.memory[gap], SpacedMemory::unused);
+    }
+    ASSERT_TRUE(file->set_view(dealt, {}));
+    ASSERT_TRUE(file->write_spaced(individual_all, pieces));
+    settle(*file);
+    if (can_.stores_data) {
+        for (const CallForm form : {at_own, at_all, individual}) {
+            SpacedMemory back({5, 2}, 14);
+            ASSERT_TRUE(file->read_spaced(form, back.first(14)));
+            Buffer found(14);
+            back.gather(found.bytes());
+            EXPECT_FALSE(compare(bytes_at(14, place).bytes(), found.bytes(), 0));
+            EXPECT_TRUE(back.gaps_are_intact(14));
+            back.first(14).memory[6] = std::byte{0};
+            EXPECT_FALSE(back.gaps_are_intact(14));
+            ASSERT_TRUE(file->seek(0));
+        }
+    }
+    expect_whole(*file, 14 * ranks_);
+}
+
 TEST_P(EveryByteFile, a_view_deals_the_file_out_in_chunks) {
     ASSERT_TRUE(can_.views);
     // Chunks of 3 doubles, a rank's stream is every `ranks`-th of them; calls of 5 chunks, one of

@@ -12,6 +12,7 @@
 
 #include "../own_directory.hpp"
 #include "../test_session.hpp"
+#include "storage/run_marks.hpp"
 #include "storage/target.hpp"
 
 namespace effio {
@@ -242,6 +243,27 @@ TEST_F(Trees, what_is_not_there_cannot_be_adopted) {
     const auto target = prepare(false, true);
     ASSERT_FALSE(target);
     EXPECT_EQ(target.error().exit_code, ExitCode::usage);
+}
+
+TEST_F(Trees, a_mark_stays_while_files_may_only_look_removed) {
+    bool hidden = true;
+    Json manifest{{"directory", place_}, {"real", true}, {"keep", false}, {"trees", Json::array()}};
+    manifest["files"] = Json::array({Json{{"directory", place_}}});
+    RunMarks marks(s_.session, [&](const std::string& directory) {
+        EXPECT_EQ(directory, place_);
+        return hidden;
+    });
+    marks.make(manifest);
+    const std::string mark = ".effio-run-" + manifest["token"].get<std::string>().substr(0, 16);
+    s_.comm.barrier();
+    if (s_.comm.is_root()) {
+        marks.remove();
+        EXPECT_EQ(listed(), Listing{mark});
+        hidden = false;
+        marks.remove();
+        EXPECT_EQ(listed(), Listing{});
+    }
+    s_.comm.barrier();
 }
 
 }  // namespace

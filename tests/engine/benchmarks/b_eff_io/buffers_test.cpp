@@ -49,6 +49,27 @@ TEST(Buffers, marks_stand_in_the_first_and_the_last_double_of_each_chunk) {
               (std::vector<double>{30000042, -2, -4, 30000047, 30004042, -10, -12, 30004047}));
 }
 
+// Pieces of two doubles with a gap of one: memory [0 1 - 2 3 - 4 5 - 6 7].
+TEST(Buffers, marks_are_placed_in_data_that_are_apart_in_memory) {
+    Buffers buffers(64, Buffers::Fill::definition, 0, {}, {16, 8});
+    const Row row = row_of(4, 2);
+    buffers.mark_spaced({row, Access::rewrite}, 3);
+    const auto memory = doubles(buffers.spaced_to_write(row).memory);
+    const double gap = std::bit_cast<double>(0x5a5a5a5a5a5a5a5aULL);
+    EXPECT_EQ(memory, (std::vector<double>{30000042, -2, gap, -4, 30000047, gap, 30004042, -10, gap,
+                                           -12, 30004047}));
+    const auto from = buffers.spaced_to_write(row).memory;
+    std::copy(from.begin(), from.end(), buffers.spaced_to_read(row).memory.begin());
+    std::optional<WrongChunk> wrong;
+    EXPECT_EQ(buffers.check_spaced({row, Access::rewrite}, 3, wrong), 0);
+    EXPECT_EQ(buffers.check_spaced({row, Access::rewrite}, 4, wrong), 2);
+    EXPECT_EQ(doubles(buffers.gathered(row)),
+              (std::vector<double>{30000042, -2, -4, 30000047, 30004042, -10, -12, 30004047}));
+    EXPECT_TRUE(buffers.gaps_are_intact(row));
+    buffers.spaced_to_read(row).memory[16] = std::byte{1};
+    EXPECT_FALSE(buffers.gaps_are_intact(row));
+}
+
 TEST(Buffers, right_marks_pass_the_check) {
     Buffers buffers(64, Buffers::Fill::definition, 0);
     const Row row = row_of(4, 2);

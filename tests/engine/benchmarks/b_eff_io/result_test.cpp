@@ -190,6 +190,12 @@ TEST(Result, what_effio_itself_changes_makes_a_run_not_valid_and_is_told) {
     EXPECT_EQ(missed(run),
               (std::vector<std::string>{
                   "calls as in the definition, not with atomic mode and split collectives"}));
+    run = official({partition(1, 10)});
+    run.setup.parameters.memory.piece = Bytes{64};
+    EXPECT_EQ(missed(run),
+              (std::vector<std::string>{"not official: the definition has the data of a call in "
+                                        "one piece of memory, not in pieces of 64B with gaps of "
+                                        "64B"}));
 }
 
 }  // namespace

@@ -195,16 +195,16 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     const Comparison all = told.all();
     const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     EXPECT_DOUBLE_EQ(hdf5.seconds(), 5);
-    EXPECT_DOUBLE_EQ(*all.overhead(hdf5), 1.5);
+    EXPECT_DOUBLE_EQ(all.overhead(hdf5)->value, 1.5);
     // One baseline for all: the study's, which has no overhead, and no other in its place.
     EXPECT_EQ(all.base(), "fortran-fpp");
     EXPECT_FALSE(all.overhead(*all.find({"fortran-fpp", "none", 96, 4}, true)));
-    EXPECT_DOUBLE_EQ(*all.overhead(*all.find({"posix-fpp", "none", 96, 4}, true)), -0.5);
+    EXPECT_DOUBLE_EQ(all.overhead(*all.find({"posix-fpp", "none", 96, 4}, true))->value, -0.5);
     EXPECT_FALSE(all.overhead(*all.find({"hdf5", "none", 96, 8}, true)));
-    EXPECT_DOUBLE_EQ(all.layer(hdf5)->own_seconds, 2);
+    EXPECT_DOUBLE_EQ(all.layer(hdf5)->own.value, 2);
     EXPECT_EQ(all.layer(hdf5)->below, "mpiio");
-    EXPECT_DOUBLE_EQ(all.layer(*all.find({"mpiio", "none", 96, 4}, true))->own_seconds, 2);
-    EXPECT_DOUBLE_EQ(all.layer(*all.find({"posix", "none", 96, 4}, true))->own_seconds, 1);
+    EXPECT_DOUBLE_EQ(all.layer(*all.find({"mpiio", "none", 96, 4}, true))->own.value, 2);
+    EXPECT_DOUBLE_EQ(all.layer(*all.find({"posix", "none", 96, 4}, true))->own.value, 1);
     EXPECT_FALSE(all.layer(*all.find({"hdf5", "largeblock", 96, 4}, true)));
     // On eight processes nothing lies below.
     EXPECT_FALSE(all.layer(*all.find({"hdf5", "none", 96, 8}, true)));
@@ -213,6 +213,28 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
     EXPECT_EQ(all.fastest_write()->point.library, "posix-fpp");
     EXPECT_DOUBLE_EQ(all.fastest_write()->mean->synced_rates.mean(), 500);
     EXPECT_TRUE(all.fastest_write()->mean->flushed);
+}
+
+// Times 4, 5, 6 and 2, 2, 5: (15 - x) / (9 - y) - 1 without each, of means.
+TEST(Libraries, an_overhead_has_a_value_without_each_repetition) {
+    Told told;
+    for (const auto& [repetition, own, base] : {std::tuple(0, 4., 2.), {1, 5., 2.}, {2, 6., 5.}}) {
+        told.add("hdf5", "none", 4, own, repetition);
+        told.add("posix-fpp", "none", 4, base, repetition);
+        told.add("mpiio", "none", 4, base, repetition);
+    }
+    const Comparison all = told.all();
+    const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
+    const auto over = all.overhead(hdf5);
+    EXPECT_DOUBLE_EQ(over->value, 5. / 3 - 1);
+    ASSERT_EQ(over->without.size(), 3U);
+    EXPECT_DOUBLE_EQ(over->without[0].value, 11. / 7 - 1);
+    EXPECT_DOUBLE_EQ(over->without[1].value, 10. / 7 - 1);
+    EXPECT_DOUBLE_EQ(over->without[2].value, 9. / 4 - 1);
+    EXPECT_EQ(over->without[2].rounds, 3);
+    const auto own = all.layer(hdf5)->own;
+    EXPECT_DOUBLE_EQ(own.value, 2);
+    EXPECT_DOUBLE_EQ(own.without[2].value, 4.5 - 2);
 }
 
 TEST(Libraries, the_fastest_write_is_one_whose_bytes_reached_storage_if_there_is_one) {

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "parallel/gluster_client.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace effio {
+namespace {
+
+namespace files = std::filesystem;
+
+std::string said_in(const files::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string word_of(const files::path& path) {
+    std::string word;
+    std::ifstream(path) >> word;
+    return word;
+}
+
+/// Calls `use(directory, kind)` for each part ("translator") of the client that is at work.
+template <class Use>
+void for_parts(const std::string& mount_point, Use&& use) {
+    std::error_code failed;
+    for (const auto& entry :
+         files::directory_iterator(mount_point + "/.meta/graphs/active", failed)) {
+        if (entry.is_directory(failed)) use(entry.path(), word_of(entry.path() / "type"));
+    }
+}
+
+/// The number in the line "NAME = NUMBER".
+std::optional<std::int64_t> number_of(std::string_view text, std::string_view name) {
+    const auto at = text.find("\n" + std::string(name) + " = ");
+    if (at == std::string_view::npos) return {};
+    const std::string digits(text.substr(at + name.size() + 4, 20));
+    if (digits.empty() || digits[0] < '0' || digits[0] > '9') return {};
+    return std::strtoll(digits.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+bool is_gluster(const FileSystem& fs) {
+    return fs.type == "fuse.glusterfs";
+}
+
+std::optional<NetworkBytes> gluster_messages(const std::string& mount_point) {
+    std::optional<NetworkBytes> sum;
+    bool whole = true;
+    for_parts(mount_point, [&](const files::path& part, const std::string& kind) {
+        if (kind != "protocol/client") return;
+        const std::string said = said_in(part / "private");
+        const auto read = number_of(said, "total_bytes_read");
+        const auto written = number_of(said, "total_bytes_written");
+        whole = whole && read && written;
+        if (!whole) return;
+        if (!sum) sum.emplace();
+        sum->received += *read;
+        sum->sent += *written;
+    });
+    return whole ? sum : std::nullopt;
+}
+
+double gluster_copies(const std::string& mount_point) {
+    double copies = 1;
+    for_parts(mount_point, [&](const files::path& part, const std::string& kind) {
+        if (kind != "cluster/replicate" && kind != "cluster/disperse") return;
+        std::error_code failed;
+        const auto servers = static_cast<double>(
+            std::distance(files::directory_iterator(part / "subvolumes", failed), {}));
+        const double spare =
+            kind == "cluster/replicate"
+                ? servers - 1
+                : std::atof(word_of(part / "options/redundancy").c_str());  // 0 if it is missing
+        if (spare >= 0 && spare < servers) copies = std::max(copies, servers / (servers - spare));
+    });
+    return copies;
+}
+
+bool gluster_hides_files(const std::string& mount_point) {
+    bool hidden = false;
+    for_parts(mount_point, [&](const files::path& part, const std::string& kind) {
+        if (kind != "cluster/distribute") return;
+        const std::string said = said_in(part / "private");
+        for (std::size_t i = 0;; ++i) {
+            const auto up = number_of(said, "subvolume_status[" + std::to_string(i) + "]");
+            if (!up) return;
+            hidden = hidden || *up == 0;
+        }
+    });
+    return hidden;
+}
+
+bool hides_files(const std::string& directory) {
+    const auto fs = find_file_system(directory);
+    return fs && is_gluster(*fs) && gluster_hides_files(fs->mount_point);
+}
+
+}  // namespace effio
