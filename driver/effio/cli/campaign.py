@@ -59,6 +59,7 @@ from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store import safe_files
 from effio.store.folder import Store
+from effio.store.reader import Result
 from effio.store.safe_files import write_atomically
 
 
@@ -370,11 +371,18 @@ def card_of(campaign: Campaign, done: list[UnitDone], seconds: float) -> Card:
     return device_card(campaign.title, told, notes)
 
 
+def _results_of(done: list[UnitDone]) -> list[tuple[str, Result]]:
+    """With the names of their steps."""
+    return [
+        (one.unit.point.step.name, found) for one in done if (found := one.result()) is not None
+    ]
+
+
 def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
     """Those of the whole; none before all that they take is done."""
     if not campaign.figure:
         return
-    results = [(one.unit.point, found) for one in done if (found := one.result()) is not None]
+    results = _results_of(done)
     tell("")
     for one in figures_of(campaign, results):
         value = f"not known ({one.missing})" if one.value is None else _number(one)
@@ -386,7 +394,7 @@ def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
 def _write_tables(campaign: Campaign, done: list[UnitDone], table: Table, form: Form) -> None:
     tables = [table]
     if campaign.figure:
-        results = [(one.unit.point, found) for one in done if (found := one.result()) is not None]
+        results = _results_of(done)
         rows: list[list[Cell]] = [
             [one.figure.title, one.value, one.figure.unit, one.missing]
             for one in figures_of(campaign, results)
