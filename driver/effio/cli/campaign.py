@@ -39,7 +39,7 @@ from effio.cli.campaign_options import asked_of, campaign_options, option
 from effio.cli.campaign_table import rows_of_units, table_of
 from effio.cli.card import print_card
 from effio.cli.main import runs_directory
-from effio.cli.options import GroupedCommand
+from effio.cli.options import GroupedCommand, WholeNumber
 from effio.cli.plan import print_plan
 from effio.cli.streams import say, tell
 from effio.cli.tables import form_of, format_parameters, print_table, write_tables
@@ -100,11 +100,11 @@ def campaign_parameters(
             "--submit", group="Batch", is_flag=True, help="submit that job and wait for it",
         ),
         option(
-            "--jobs", group="Batch", type=click.IntRange(1), metavar="N",
+            "--jobs", group="Batch", type=WholeNumber(1), metavar="N",
             help="submit a job for each run instead, at most N of them at once, and wait for all",
         ),
         option(
-            "--minutes", group="Batch", type=click.IntRange(1), metavar="N",
+            "--minutes", group="Batch", type=WholeNumber(1), metavar="N",
             help="time limit of a job  [default: from the budget or the plan, with a reserve]",
         ),
         option(
