@@ -2,10 +2,10 @@
 """Directories `.effio-doctor-…` that were left when effio was killed while it found out what a file
 system can do (store/abilities.py). They have no manifest and no mark.
 
-Such a directory is removed if it is a directory of this user in which no other user can create files
-(mode 0700, on the device of its parent) and at least two minutes old: another effio may be at work
-in a younger one. Only the files of such a look are removed from it; if it holds anything else, that
-stays, with the directory.
+Such a directory is removed if it is a directory of this user in which no other user can create
+files (mode 0700, on the device of its parent) and at least two minutes old: another effio may be at
+work in a younger one. Only the files of such a look are removed from it; if it holds anything else,
+that stays, with the directory.
 """
 
 from __future__ import annotations
