@@ -291,8 +291,8 @@ def command(engine: str | None) -> None:
     """Run a benchmark, or a campaign of several, and keep what they measured.
 
     `effio run BENCHMARK --help` shows its options. The result, the logs and the report go to a
-    folder of their own under effio-runs/. A CAMPAIGN is one of those below or a file, and is
-    resumed when it is run again.
+    new folder under effio-runs/. A CAMPAIGN is one of those below or a file, and is resumed when it
+    is run again.
     """
 
 

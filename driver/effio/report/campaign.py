@@ -407,7 +407,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     if alone:
         text = (
             f"{fmt.count_of(alone, 'point')} of {len(points)} have no interval: fewer than"
-            f" {FEWEST} runs count, and a single run says nothing of its own."
+            f" {FEWEST} runs count, and a single run states none."
         )
         found.append(Finding(text, level="info"))
     odd = [p for p in points if (told := p.statement) is not None and told.is_odd]
