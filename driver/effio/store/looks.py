@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 from effio.store import proof, removal
+from effio.store.abilities import PREFIX
 from effio.store.clean import OWNER_FILE, Kept, Leftover
 from effio.store.records import NameSet
 
-PREFIX = ".effio-doctor-"
 _NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # as tempfile makes them
 _FILES = (
     "direct", "flock", "fcntl", "new", "old", "gone", "one", "two", "attributes", "mapped",
