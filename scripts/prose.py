@@ -70,10 +70,12 @@ def markdown(text: str) -> Iterator[tuple[int, str]]:
 def code(text: str, suffix: str) -> Iterator[tuple[int, str]]:
     """Comments, docstrings and strings of a source, each with the line where it starts.
 
-    A placeholder of a format string is code, and is not read.
+    A placeholder of a format string is code, and so is a string of one word: the name of a member.
     """
     for found in _COMMENT_OR_STRING[suffix].finditer(text):
         words = next(group for group in found.groups() if group is not None)
+        if found[0].startswith('"') and not found[0].startswith('"""') and words.isidentifier():
+            continue
         yield text.count("\n", 0, found.start()) + 1, _PLACEHOLDER.sub("{}", words)
 
 

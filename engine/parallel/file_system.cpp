@@ -153,9 +153,13 @@ Result<FileSystem> find_file_system(const std::string& directory) {
     fs.total_bytes = static_cast<std::int64_t>(space.f_blocks) * block;
     fs.free_bytes = static_cast<std::int64_t>(space.f_bavail) * block;
     fs.used_bytes = static_cast<std::int64_t>(space.f_blocks - space.f_bfree) * block;
-    fs.total_inodes = static_cast<std::int64_t>(space.f_files);
-    fs.free_inodes = static_cast<std::int64_t>(space.f_favail);
-    fs.used_inodes = static_cast<std::int64_t>(space.f_files - space.f_ffree);
+    // CephFS does not limit them: it reports the largest number as free.
+    constexpr auto unlimited = ~fsfilcnt_t{0};
+    if (space.f_favail != unlimited && space.f_ffree != unlimited) {
+        fs.total_inodes = static_cast<std::int64_t>(space.f_files);
+        fs.free_inodes = static_cast<std::int64_t>(space.f_favail);
+        fs.used_inodes = static_cast<std::int64_t>(space.f_files - space.f_ffree);
+    }
     std::array<char, PATH_MAX> real{};
     const char* canonical = realpath(directory.c_str(), real.data());
     find_mount(fs, canonical == nullptr ? directory : canonical, info.st_dev);

@@ -13,9 +13,10 @@ from playwright.sync_api import Browser
 
 from driver import made
 from driver.conftest import Effio
+from effio.campaign.file import load
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
-from effio.report.campaign import campaign_report, measured_points, runs_of
+from effio.report.campaign import campaign_report, measured_points, numbers_section, runs_of
 from effio.report.model import Figure, Table
 from effio.report.registry import teller_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
@@ -54,6 +55,28 @@ def _sweep(store: Path) -> None:
         for block, rate in (("64KiB", 20), ("1MiB", 80), ("8MiB", 100)):
             for rep in range(3):
                 _run(store, 1, (rate * ranks + rep) * MB, block, ranks, rep)
+
+
+def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
+    _run(tmp_path, 1, 80 * MB)
+    _run(tmp_path, 2, 40 * MB)
+    (tmp_path / "nightly.toml").write_text(
+        'title = "nightly"\npurpose = "p"\n[[step]]\nname = "a"\nbenchmark = "io-bench"\n'
+        '[[figure]]\nname = "half"\ntitle = "Half"\nunit = "MB/s"\nvalue = "w / 2000000"\n'
+        'note = "of the mean"\nearlier.w = { step = "a", figure = "io_bench", pick = "mean" }\n'
+        '[[figure]]\nname = "none"\ntitle = "None"\nunit = "1"\nvalue = "x"\n'
+        'earlier.x = { step = "a", figure = "absent" }\n'
+    )
+    runs = runs_of(Store(tmp_path).folders(), "nightly")
+    numbers = numbers_section(load(tmp_path / "nightly.toml")[0], runs)
+    report = campaign_report("nightly", runs, numbers=numbers)
+    assert report.sections[0].id == "numbers"
+    (table,) = report.sections[0].blocks
+    assert isinstance(table, Table)
+    # The mean of 80 and 40 MB/s, halved.
+    assert list(table.rows[0]) == ["Half", 30.0, "MB/s", "of the mean"]
+    assert table.rows[1][1] is None
+    assert str(table.rows[1][3]).startswith("not known: 'x': step a has no valid absent")
 
 
 def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:

@@ -56,6 +56,9 @@ def test_a_wrong_command_is_a_usage_error(effio: Effio) -> None:
     done = effio.call("rnu")
     assert done.returncode == 2
     assert "rnu" in done.stderr
+    done = effio.call("runs", "--last", "two")
+    assert done.returncode == 2
+    assert "Error: --last: 'two' is not a whole number from 1 on" in done.stderr
 
 
 def test_runs(kept: Effio) -> None:
@@ -111,6 +114,9 @@ def test_show(kept: Effio) -> None:
 
 
 def test_show_a_section(kept: Effio) -> None:
+    calls = kept.call("show", FIRST, "--section", "calls").stdout
+    # The table has the section's title, which is printed once.
+    assert calls.count("Call times") == 1
     done = kept.call("show", FIRST, "--section", "caches")
     assert done.stdout.startswith("Cache or device")
     assert "b_eff_io =" not in done.stdout

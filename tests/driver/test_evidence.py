@@ -64,7 +64,7 @@ def test_the_tick_is_that_of_the_headlines_own_cell(
     """Reads that all came from the device say nothing of a write that is the headline."""
     cells = [_measured("write", verdict, share), _measured("read", "device", 1.0)]
     report = _report(tmp_path, cells, "write")
-    assert report.headline.basis() == f"{words}; one repetition: no interval"
+    assert report.headline.basis() == f"{words}; one repetition says nothing about the next"
     tick = next(f for f in report.findings if f.card == "cache")
     assert tick.level == level
     assert "read came from" not in tick.text

@@ -129,7 +129,10 @@ def test_the_evidence_of_a_synced_rate_is_that_after_the_sync(tmp_path: Path) ->
     lines[1]["cache"] = {"verdict": "cache", "storage_fraction": 0.01, "unwritten_bytes": 0}
     lines[5]["samples"] = {"count": 1}
     report = _told(tmp_path, lines)
-    assert report.headline.basis() == "writes until on storage; one repetition: no interval"
+    assert (
+        report.headline.basis()
+        == "writes until on storage; one repetition says nothing about the next"
+    )
     (card,) = [f for f in report.findings if f.card == "cache"]
     assert card.text.startswith("On storage: 100 % of the bytes written")
     # Without the sync's rate the number is that of the definition.
@@ -155,7 +158,7 @@ def test_the_fastest_write_is_a_claim_about_its_own_files(tmp_path: Path) -> Non
         return _told(tmp_path, lines)
 
     once = report({"fortran-fpp": [100.0], "hdf5": [20.0]}).headline
-    assert once.basis() == "writes until on storage; one repetition: no interval"
+    assert once.basis() == "writes until on storage; one repetition says nothing about the next"
     assert once.context.endswith("; not known to be the fastest: measured once")
     few = report({"fortran-fpp": [99.0, 101.0], "hdf5": [20.0, 21.0]}).headline
     assert few.interval == "99.00 MB/s to 101.0 MB/s (range of 2)"

@@ -177,8 +177,9 @@ def test_a_cell_that_does_not_count_is_hollow_or_missing(tmp_path: Path) -> None
     assert list(scatter.faulty)[:3] == [True, True, False]
     assert "INVALID: short write" in scatter.notes[0]
     assert "1 measurement had failed calls or wrong data" in _texts(report)
-    assert "1 row of the best partition ended at the cap on bytes (given by --max-bytes)" in (
-        _texts(report)
+    assert (
+        "1 row of the best partition ended at the cap on bytes (given by --max-bytes), before the"
+        " scheduled time." in _texts(report)
     )
     assert _table(report, "Errors").rows[0][2] == "short write"
 

@@ -117,7 +117,7 @@ def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
 def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
     told = report(tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern=""))
     assert any(t.endswith("in a single round: chance is not ruled out.") for t in texts(told))
-    assert told.headline.interval == "one round: no interval"
+    assert told.headline.interval == "one round says nothing about the next"
 
 
 def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:
     assert "1 of 4 phases the first worker was done long before the last, at most 2.00 s of" in text
     assert "4 of 4 phases ranks were unequally fast, at most by a factor 4.0 (write 4 KiB" in text
     assert "In 1 of 4 phases the rate did not become steady; the first: write 64 KiB" in text
-    assert "In 1 of 4 phases ranks read data of their own node" in text
+    assert "In 1 of 4 phases ranks read data of the same node" in text
     assert "Of 1 rate the mean is imprecise, the worst (write bandwidth) within 25 % only" in text
 
 

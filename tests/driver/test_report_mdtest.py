@@ -124,7 +124,7 @@ def test_the_headline_is_the_creation_of_files(tmp_path: Path) -> None:
     for line in lines:
         if line["kind"] == "figure" and line.get("samples"):
             line["samples"] = {"count": 1}
-    assert _told(tmp_path, lines).headline.interval == "one repetition: no interval"
+    assert _told(tmp_path, lines).headline.interval == "one repetition says nothing about the next"
 
 
 def test_the_sentences_follow_from_the_data(tmp_path: Path) -> None:

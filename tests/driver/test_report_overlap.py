@@ -100,12 +100,12 @@ def test_the_headline_is_what_hides_at_best(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert headline.value == 1.0
     assert headline.interval == "± 0.01000 (95 %)"
-    assert "write of 1 MiB by uring, beside compute work" in headline.context
+    assert "write of 1 MiB by uring, during compute work" in headline.context
 
 
 def test_a_curve_for_each_way_with_its_interval(tmp_path: Path) -> None:
     figure = _curves(_told(tmp_path, made_lines()), "hidden")
-    (panel,) = figure.variants["write beside compute work"]
+    (panel,) = figure.variants["write during compute work"]
     assert [s.name for s in panel.series] == ["blocking", "nonblocking", "uring", "thread"]
     for series in panel.series:
         assert list(series.x) == [64 * KIB, MIB]
@@ -117,14 +117,14 @@ def test_a_curve_for_each_way_with_its_interval(tmp_path: Path) -> None:
 
 def test_what_the_computation_pays(tmp_path: Path) -> None:
     figure = _curves(_told(tmp_path, made_lines()), "slow-down")
-    (panel,) = figure.variants["write beside compute work"]
+    (panel,) = figure.variants["write during compute work"]
     assert list(panel.series[1].y) == pytest.approx([1.0, 1.4])
 
 
 def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> None:
     report = _told(tmp_path, made_lines())
     texts = [f.text for f in report.findings]
-    (blocking,) = [t for t in texts if t.startswith("blocking, write beside compute work")]
+    (blocking,) = [t for t in texts if t.startswith("blocking, write during compute work")]
     assert "hides 2 % of the time with 1 MiB: the call comes back only when" in blocking
     assert "but" not in blocking  # two hundredths are no difference
     (nonblocking,) = [t for t in texts if t.startswith("nonblocking, ")]
@@ -143,7 +143,7 @@ def test_a_sentence_for_each_way_says_what_hides_and_why_not(tmp_path: Path) -> 
         " inside the calls that ask" in thread
     )
     (cost,) = [f for f in report.findings if f.anchor == "slow-down"]
-    assert "compute work takes 40 % longer beside a write of 1 MiB by nonblocking" in cost.text
+    assert "compute work takes 40 % longer during a write of 1 MiB by nonblocking" in cost.text
     assert "Left out: sloth: it sleeps." in texts
     places = {s.id for s in report.sections} | {f.id for f in report.figures()}
     assert {f.anchor for f in report.findings} <= places
@@ -173,7 +173,7 @@ def test_a_share_that_is_not_known_is_not_explained(tmp_path: Path) -> None:
     assert "60 % of the time with 1 MiB" in nonblocking
     assert "64 KiB" not in nonblocking
     assert not [t for t in texts if t.startswith("thread, ")]
-    (thread,) = [t for t in texts if t.startswith("What thread, write beside compute work, hides")]
+    (thread,) = [t for t in texts if t.startswith("What thread, write during compute work, hides")]
     assert "is not known within ± 20 %" in thread
 
 

@@ -135,7 +135,7 @@ def test_pairs_natural_and_random_rings_stand_side_by_side(tmp_path: Path) -> No
     assert values["smallest"] == pytest.approx([2 * GB, 4 * GB, 0.5 * GB])
     assert values["mean"] == pytest.approx([8 * GB, 4 * GB, 1 * GB])
     assert values["largest"] == pytest.approx([20 * GB, 4 * GB, 2 * GB])
-    assert "2 000 000 B" in bandwidth.title
+    assert "2 MB" in bandwidth.title
     latency = _by_name(_figure(report, "latency"))
     assert latency["smallest"] == pytest.approx([1 * US, 2 * US, 3 * US])
     assert latency["largest"] == pytest.approx([4 * US, 2 * US, 3 * US])
@@ -162,7 +162,7 @@ def test_sentences(tmp_path: Path) -> None:
             line["samples"] = {"count": 5, "low95": 0.9 * value, "high95": 1.1 * value}
     several = " ".join(f.text for f in _told(tmp_path, lines).findings)
     assert "with 150 % of its latency: the rest is what the network between nodes costs" in several
-    assert "With 8 B only every 3th rank took part in pairs (12 of them)" in text
+    assert "With 8 B only one rank in 3 took part in pairs (12 of them)" in text
     assert "The slowest pair has 10 % of the fastest one's bandwidth" in text
     assert "a process has 12 % of the bandwidth of a pair that is alone" in text
     assert "alone: the pairs were disturbed" not in text
@@ -173,7 +173,7 @@ def test_sentences(tmp_path: Path) -> None:
     faster = " ".join(f.text for f in _told(tmp_path, lines).findings)
     assert "a pair that is alone: the pairs were disturbed, so the share is not known." in faster
     assert "In 1 of 5 rings the measurements differ by more than 25 %, at most by 50 %" in text
-    assert "random 1 with 2 000 000 B" in text
+    assert "random 1 with 2 MB" in text
     # 4 ranks on the 4 CPUs of each node: nothing to say. And nothing was to be read back.
     assert "share" not in text
     assert "read" not in text.replace("reach", "")

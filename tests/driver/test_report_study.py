@@ -207,10 +207,10 @@ def test_throughputs_have_their_units_and_how_often_they_were_measured(tmp_path:
     assert headline.shown() == "21.80 images/s"
     assert headline.context.startswith("block 64 KiB, on ")
     assert headline.context.endswith("; chain bandwidth 82.59 MB/s")
-    assert headline.interval == "one repetition: no interval"
+    assert headline.interval == "one repetition says nothing about the next"
     # The page and `effio show` have them as tables, with where the bytes of their passes were.
     (answers,) = _tables(report, "Answers")
-    once, over = "one repetition: no interval", "sequential write"
+    once, over = "one repetition says nothing about the next", "sequential write"
     assert [list(row) for row in answers.rows] == [
         ["images per second", "block 64 KiB", Quantity(21.8, "images/s"), once, "on storage", over],
         [

@@ -14,6 +14,7 @@ from pathlib import Path
 from effio.store.reader import Result
 from effio.store.run_record import NetworkPart
 
+from .ceph import Ceph
 from .gluster import Gluster
 from .moosefs import MooseFS
 from .sampled import Log, cells_of, sample_into
@@ -37,7 +38,7 @@ class Truth:
 class Servers:
     """Samples in a thread, while it is entered."""
 
-    cluster: Gluster | MooseFS
+    cluster: Gluster | MooseFS | Ceph
     runs: Path  # the folder with the run that is measured
     _processes: list[Path] = field(default_factory=list)
     _devices: list[Path] = field(default_factory=list)

@@ -29,6 +29,7 @@ def test_comments_docstrings_and_strings_are_read_and_names_are_not() -> None:
         (4, "told"),
         (4, "told"),
     ]
+    assert _words(list(prose.code('x["told"] = "told x"\n', ".py"))) == [(1, "told")]
     placeholder = 'x = f"{told} told {told}"\n'
     assert _words(list(prose.code(placeholder, ".py"))) == [(1, "told")]
     cpp = 'int told = 0;  // told\nauto s = "lies in";\n'

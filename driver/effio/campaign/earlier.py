@@ -37,11 +37,21 @@ def value_of(
     point: Point | None = None,
 ) -> int | float:
     """`point` is who asks, if it is one that others have to match."""
-    numbers = [
-        number
+    some = [
+        (other.step.name, result)
         for other, result in results
         if other.step.name == earlier.step
         and (point is None or _alike(other, point, earlier.match))
+    ]
+    return value_in(name, earlier, some)
+
+
+def value_in(name: str, earlier: Earlier, results: Sequence[tuple[str, Result]]) -> int | float:
+    """The same of results with the names of their steps."""
+    numbers = [
+        number
+        for step, result in results
+        if step == earlier.step
         for number in _numbers(earlier, result)
     ]
     if not numbers:

@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from effio.campaign.earlier import NoValueError, value_of
+from effio.campaign.earlier import NoValueError, value_in
 from effio.campaign.expression import ExpressionError, Known, parse
 from effio.campaign.file import Campaign, CampaignFigure
-from effio.campaign.points import Point
 from effio.store.reader import Result
 
 
@@ -22,13 +21,14 @@ class FigureDone:
     missing: str = ""
 
 
-def figures_of(campaign: Campaign, results: Sequence[tuple[Point, Result]]) -> list[FigureDone]:
-    """In the order of the file; each knows the values of those before it."""
+def figures_of(campaign: Campaign, results: Sequence[tuple[str, Result]]) -> list[FigureDone]:
+    """In the order of the file; each knows the values of those before it. `results`: with the names
+    of their steps."""
     known: dict[str, Known] = {}
     done: list[FigureDone] = []
     for figure in campaign.figure:
         try:
-            own = {name: value_of(name, e, results) for name, e in figure.earlier.items()}
+            own = {name: value_in(name, e, results) for name, e in figure.earlier.items()}
             value = parse(figure.value).value({**known, **own})
             if isinstance(value, (bool, str, tuple)):
                 raise ExpressionError(f"'{figure.value}' is no number")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of a campaign as jobs of their own, several in the queue at once. What is submitted is kept
+"""Runs of a campaign as separate jobs, several in the queue at once. What is submitted is kept
 in the folders of the runs: a driver that comes later finds the jobs of one that was killed, waits
 for them or takes over what has ended, and submits nothing twice."""
 

@@ -39,7 +39,7 @@ from effio.cli.campaign_options import asked_of, campaign_options, option
 from effio.cli.campaign_table import rows_of_units, table_of
 from effio.cli.card import print_card
 from effio.cli.main import runs_directory
-from effio.cli.options import GroupedCommand
+from effio.cli.options import GroupedCommand, WholeNumber
 from effio.cli.plan import print_plan
 from effio.cli.streams import say, tell
 from effio.cli.tables import form_of, format_parameters, print_table, write_tables
@@ -59,6 +59,7 @@ from effio.report.model import Cell, Column, Table
 from effio.report.texts import Form
 from effio.store import safe_files
 from effio.store.folder import Store
+from effio.store.reader import Result
 from effio.store.safe_files import write_atomically
 
 
@@ -99,11 +100,11 @@ def campaign_parameters(
             "--submit", group="Batch", is_flag=True, help="submit that job and wait for it",
         ),
         option(
-            "--jobs", group="Batch", type=click.IntRange(1), metavar="N",
+            "--jobs", group="Batch", type=WholeNumber(1), metavar="N",
             help="submit a job for each run instead, at most N of them at once, and wait for all",
         ),
         option(
-            "--minutes", group="Batch", type=click.IntRange(1), metavar="N",
+            "--minutes", group="Batch", type=WholeNumber(1), metavar="N",
             help="time limit of a job  [default: from the budget or the plan, with a reserve]",
         ),
         option(
@@ -370,11 +371,18 @@ def card_of(campaign: Campaign, done: list[UnitDone], seconds: float) -> Card:
     return device_card(campaign.title, told, notes)
 
 
+def _results_of(done: list[UnitDone]) -> list[tuple[str, Result]]:
+    """With the names of their steps."""
+    return [
+        (one.unit.point.step.name, found) for one in done if (found := one.result()) is not None
+    ]
+
+
 def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
     """Those of the whole; none before all that they take is done."""
     if not campaign.figure:
         return
-    results = [(one.unit.point, found) for one in done if (found := one.result()) is not None]
+    results = _results_of(done)
     tell("")
     for one in figures_of(campaign, results):
         value = f"not known ({one.missing})" if one.value is None else _number(one)
@@ -386,7 +394,7 @@ def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
 def _write_tables(campaign: Campaign, done: list[UnitDone], table: Table, form: Form) -> None:
     tables = [table]
     if campaign.figure:
-        results = [(one.unit.point, found) for one in done if (found := one.result()) is not None]
+        results = _results_of(done)
         rows: list[list[Cell]] = [
             [one.figure.title, one.value, one.figure.unit, one.missing]
             for one in figures_of(campaign, results)

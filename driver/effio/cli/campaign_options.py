@@ -11,7 +11,7 @@ import click
 from effio import text as fmt
 from effio.campaign.order import Asked
 from effio.cli.complete import complete_point
-from effio.cli.options import GroupedOption
+from effio.cli.options import GroupedOption, WholeNumber
 from effio.cli.places import PlacePath
 
 
@@ -49,7 +49,7 @@ def campaign_options(bytes_: int | None = None, seconds: float | None = None) ->
     """With the budget of the campaign as far as it is known."""
     size = fmt.size(bytes_) if bytes_ else "the file's"
     time = fmt.duration(seconds) if seconds else "the file's"
-    positive = click.IntRange(1)
+    positive = WholeNumber(1)
     return [
         option(
             "-d", "--dir", "directory", metavar="DIR",

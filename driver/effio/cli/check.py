@@ -12,6 +12,7 @@ from effio.campaign.file import json_schema, path_of
 from effio.campaign.order import Asked, study_of
 from effio.campaign.points import count
 from effio.cli.complete import complete_campaign
+from effio.cli.options import WholeNumber
 from effio.cli.tables import table_format, write_tables
 from effio.config.site import load_site
 from effio.engine.discover import find_engine
@@ -37,7 +38,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     help="print the JSON Schema of the file, for editors",
 )
 @click.option("--engine", metavar="ENGINE", help="program, or name of a built engine")
-@click.option("--ranks", type=click.IntRange(1), default=1, metavar="N", hidden=True)
+@click.option("--ranks", type=WholeNumber(1), default=1, metavar="N", hidden=True)
 @table_format(document=False)
 def command(campaign: str, engine: str | None, ranks: int, form: Form) -> None:
     """Check a campaign's file: every name and value against the engine's own tables.

@@ -132,6 +132,16 @@ def complain(error: EffioError) -> None:
     print(text, file=sys.stderr)
 
 
+def _in_short(error: click.ClickException) -> click.ClickException:
+    """A value that an option refuses: "--ranks: 'two' is …" in place of click's "Invalid value
+    for …"."""
+    if not isinstance(error, click.BadParameter) or isinstance(error, click.MissingParameter):
+        return error
+    if not isinstance(error.param, click.Option):
+        return error
+    return click.UsageError(f"{error.param.opts[-1]}: {error.message}", error.ctx)
+
+
 def _called() -> int:
     """Runs the command; what it ends with."""
     try:
@@ -141,7 +151,7 @@ def _called() -> int:
     except click.Abort:
         code = ExitCode.INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        _in_short(error).show()
         code = ExitCode.USAGE
     except EffioError as error:
         complain(error)

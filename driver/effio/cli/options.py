@@ -34,6 +34,21 @@ class GroupedOption(click.Option):
         return extra
 
 
+class WholeNumber(click.IntRange):
+    """A number of something. A value that is not one is refused in effio's words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        least = int(self.min or 0)
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = least - 1
+        if number < least or (self.max is not None and number > self.max):
+            end = f"from {least} to {int(self.max)}" if self.max is not None else f"from {least} on"
+            self.fail(f"'{value}' is not a whole number {end}", param, ctx)
+        return number
+
+
 class GroupedCommand(click.Command):
     """Help by headings; rare options with --help-all only."""
 

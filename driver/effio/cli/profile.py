@@ -12,6 +12,7 @@ import click
 from pydantic import BaseModel, ValidationError
 
 from effio.cli.main import runs_directory
+from effio.cli.options import WholeNumber
 from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say
@@ -166,7 +167,7 @@ def _write(target: str, text: str) -> None:
     help="write the campaign that imitates it",
 )  # fmt: skip
 @click.option(
-    "--repetitions", type=click.IntRange(1, 100_000), default=REPETITIONS, metavar="N",
+    "--repetitions", type=WholeNumber(1, 100_000), default=REPETITIONS, metavar="N",
     help=f"of the campaign  [default: {REPETITIONS}]",
 )  # fmt: skip
 @click.option(

@@ -63,8 +63,8 @@ def _campaign(
     """The report of a campaign, and where its page is."""
     from effio.campaign.state import FOLDER
     from effio.judge.rules import load_rules
-    from effio.report.campaign import campaign_report, runs_of
-    from effio.report.charts import charts_of, charts_section
+    from effio.report.campaign import campaign_report, numbers_section, runs_of
+    from effio.report.charts import charts_of, charts_section, kept_file
 
     runs = runs_of(store.folders(), name)
     if not runs:
@@ -72,7 +72,9 @@ def _campaign(
     target = target or store.root / FOLDER / name / REPORT
     judged_by = load_rules(rules) if rules is not None else None
     charts = charts_section(charts_of(store, name), runs)
-    return campaign_report(name, runs, target, judged_by, charts), target
+    file = kept_file(store, name)
+    numbers = numbers_section(file, runs) if file is not None else None
+    return campaign_report(name, runs, target, judged_by, charts, numbers), target
 
 
 @click.command("report")

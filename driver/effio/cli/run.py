@@ -14,7 +14,13 @@ import click
 from effio import text as fmt
 from effio.campaign.file import load_shipped, path_of, shipped
 from effio.cli.main import runs_directory
-from effio.cli.options import GroupedCommand, GroupedOption, engine_options, engine_words
+from effio.cli.options import (
+    GroupedCommand,
+    GroupedOption,
+    WholeNumber,
+    engine_options,
+    engine_words,
+)
 from effio.cli.streams import say, tell
 from effio.config.site import Site, load_site
 from effio.engine.description import BenchmarkInfo
@@ -48,7 +54,7 @@ def _options() -> list[click.Option]:
     def option(*flags: str, group: str, **kw: Any) -> click.Option:
         return GroupedOption(list(flags), group=group, **kw)
 
-    positive = click.IntRange(1)
+    positive = WholeNumber(1)
     return [
         option(
             "-n", "--ranks", group=_LAUNCH, type=positive, metavar="N",
@@ -285,8 +291,8 @@ def command(engine: str | None) -> None:
     """Run a benchmark, or a campaign of several, and keep what they measured.
 
     `effio run BENCHMARK --help` shows its options. The result, the logs and the report go to a
-    folder of their own under effio-runs/. A CAMPAIGN is one of those below or a file, and is
-    resumed when it is run again.
+    new folder under effio-runs/. A CAMPAIGN is one of those below or a file, and is resumed when it
+    is run again.
     """
 
 

@@ -10,6 +10,7 @@ import click
 
 from effio.cli.complete import complete_known_campaign, complete_tag
 from effio.cli.kept import opened_index
+from effio.cli.options import WholeNumber
 from effio.cli.tables import in_pipe, table_format, write_tables
 from effio.cli.terminal import Terminal
 from effio.report.listing import (
@@ -127,7 +128,7 @@ def _json(line: Line, ids: ShortIds) -> str:
     help="only those of this campaign",
 )  # fmt: skip
 @click.option("--tag", metavar="WORD", shell_complete=complete_tag, help="only those with this tag")
-@click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="only the last N")
+@click.option("-n", "--last", type=WholeNumber(1), metavar="N", help="only the last N")
 @click.pass_context
 def command(
     ctx: click.Context, form: Form, campaign: str | None, tag: str | None, last: int | None

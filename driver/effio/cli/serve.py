@@ -9,15 +9,14 @@ import click
 
 from effio.cli.complete import complete_rules
 from effio.cli.main import runs_directory
+from effio.cli.options import WholeNumber
 from effio.cli.streams import tell
 from effio.errors import EffioError
 from effio.store import safe_files
 
 
 @click.command("serve")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), metavar="N", help="port  [default: a free one]"
-)
+@click.option("--port", type=WholeNumber(1, 65535), metavar="N", help="port  [default: a free one]")
 @click.option(
     "--rules", metavar="RULES", shell_complete=complete_rules,
     help="rules that campaigns are judged by, as in accept"

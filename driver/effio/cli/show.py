@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -41,7 +42,9 @@ def print_section(
         console.rule(Text(fmt.plain(section.title), style="bold"), align="left")
     for block in _shown_blocks(section, everything):
         if isinstance(block, Table):
-            print_table(console, block, None if everything else _LONGEST, whole, shorten)
+            # A table that is called as its section needs no second title.
+            shown = replace(block, title="") if block.title == section.title else block
+            print_table(console, shown, None if everything else _LONGEST, whole, shorten)
             more = len(block.rows) - _LONGEST
             if more > 0 and not everything:
                 console.print(Text(f"… {fmt.count_of(more, 'more row')}: --all", style="dim"))

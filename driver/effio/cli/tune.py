@@ -16,7 +16,7 @@ from effio.cli.campaign_options import Duration, option
 from effio.cli.compare import part
 from effio.cli.complete import complete_tuning, complete_tunings
 from effio.cli.main import runs_directory
-from effio.cli.options import GroupedCommand
+from effio.cli.options import GroupedCommand, WholeNumber
 from effio.cli.places import PlacePath
 from effio.cli.show import print_section, tables_of
 from effio.cli.streams import say, tell
@@ -86,7 +86,7 @@ def _assignment(_: click.Context, __: click.Parameter, words: tuple[str, ...]) -
     return found
 
 
-_POSITIVE = click.IntRange(1)
+_POSITIVE = WholeNumber(1)
 
 
 @click.command(
@@ -123,14 +123,14 @@ _POSITIVE = click.IntRange(1)
             help="how many runs at most  [default: the file's, or what the time allows]",
         ),
         option(
-            "--confirmations", type=click.IntRange(3), metavar="N", group="Search",
+            "--confirmations", type=WholeNumber(3), metavar="N", group="Search",
             help="runs of each side that decide whether a gain holds (3 at least)  [default: 8]",
         ),
         option(
             "--tolerance", metavar="PART", group="Search",
             help="a gain of this part or less is none  [default: 2%]",
         ),
-        option("--seed", type=click.IntRange(0), metavar="N", group="Search",
+        option("--seed", type=WholeNumber(0), metavar="N", group="Search",
                help="of the order of the runs  [default: 1]"),
         option("--plan", is_flag=True, group="Search", help="what would be tried; run nothing"),
         option("--resume", metavar="NAME", shell_complete=complete_tunings, group="Search",

@@ -24,7 +24,7 @@ _PLAIN = (
     "step", "benchmark", "pattern", "access", "ranks", "nodes", "backend", "file_system",
     "ranks_per_node", "ranks_per_core", "stripe_count",
 )  # fmt: skip
-# What pydantic puts before the words of our own checks.
+# What pydantic puts before the messages of our checks.
 _OURS = "Value error, "
 _PREFIXES = ("where.", "options.", "label.")
 _OPERATIONS = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kMG]?)op/s\s*$")

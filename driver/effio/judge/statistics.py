@@ -151,7 +151,7 @@ def ratio(first: Sequence[float], second: Sequence[float], paired: bool = False)
     other. `paired`: the values belong together one by one, as those of interleaved runs do; then
     equally many are needed, three at least.
 
-    A sample of one or two knows no deviation of its own: then both are taken to have the same."""
+    A sample of one or two has no deviation: then both are taken to have the same."""
     sizes = (len(first), len(second))
     if min(sizes) < 1 or max(sizes) < FEWEST or min(*first, *second) <= 0:
         return None

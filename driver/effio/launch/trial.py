@@ -77,7 +77,7 @@ def tried(request: job.Request, runs: Store, view: LiveView) -> job.Request:
             if word:
                 view.message(f"the MPI library can do this: tried by {folder.id}")
                 return with_word(request, word)
-    view.message("trying whether the MPI library can do this, in a short job of its own")
+    view.message("trying whether the MPI library can do this, in a short separate job")
     finished = job.run_here(trial, runs, view)
     word = _found(finished.folder) if finished.code == ExitCode.DONE else None
     if word:

@@ -2,7 +2,7 @@
 """Runs a launch to its end: feeds the live view, passes on a wish to stop, and ends what hangs.
 
 The launcher gets its own session, so that Ctrl-C at the terminal reaches effio alone: Open MPI
-would kill the ranks two seconds after a Ctrl-C of its own. effio sends SIGUSR1 instead; the engine
+would kill the ranks two seconds after its own Ctrl-C. effio sends SIGUSR1 instead; the engine
 then stops at its next vote, cleans up and writes its `end` line.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From what Darshan counted to a profile: files that are used alike are one activity.
 
-What an application asked for stands in the highest layer (MPI-IO, else POSIX or STDIO); order and
+What an application requested is in the highest layer (MPI-IO, else POSIX or STDIO); order and
 alignment are counted by POSIX alone. Counters are sums over the processes of a record.
 """
 
@@ -103,7 +103,7 @@ def _bucket(size: int) -> str:
 
 def _typical(counted: _Counted, access: Access, total: int, calls: int) -> tuple[int, int]:
     """Size and number of the calls that move most. The sizes that Darshan keeps are of writes and
-    reads together: the histogram tells which of them it can be."""
+    reads together: the histogram shows which of them it can be."""
     histogram = {
         name: counted.count(f"SIZE_{access.upper()}_{name}")
         or counted.count(f"SIZE_{access.upper()}_AGG_{name}")

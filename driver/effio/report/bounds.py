@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a large result goes into a page: its beginning where rows stand in order, and median,
-least and largest where there are more curves or points than anybody could tell apart. The page says
+"""What of a large result goes into a page: its beginning where rows are in order, and median,
+least and largest where there are more curves or points than a reader can distinguish. The page says
 at each place what it left out or put together; the result file has everything.
 """
 

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from effio import text as fmt
 from effio.campaign.expression import as_number
+from effio.campaign.figures import figures_of
+from effio.campaign.file import Campaign
 from effio.campaign.state import series_name, state_of
 from effio.config.site import load_site
 from effio.judge.accept import accept
@@ -212,8 +214,10 @@ def _words(point: Measured, names: Sequence[str]) -> str:
     return ", ".join(f"{name} {point.axes.get(name, '–')}" for name in names)
 
 
-def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
-    """Lines over the first axis whose values are numbers, a panel for each value of the second, a
+def value_figure(number: int, points: Sequence[Measured], of: str = "") -> Figure | None:
+    """`of`: the benchmark, where others have figures of the same name.
+
+    Lines over the first axis whose values are numbers, a panel for each value of the second, a
     curve for the rest; bars where nothing is a number."""
     counted = [p for p in points if p.values]
     if not counted:
@@ -255,7 +259,7 @@ def value_figure(number: int, points: Sequence[Measured]) -> Figure | None:
     ticks = sorted({v: p.axes[x_name] for p in counted if (v := number_of(p.axes[x_name]))}.items())
     return Figure(
         f"value-{number}",
-        _heading(title),
+        f"{of}: {title}" if of else _heading(title),
         caption,
         "curves" if first else "bars",
         Axis(x_name.replace("-", " ").replace("_", " "), log=wide, ticks=ticks if first else ()),
@@ -403,7 +407,7 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     if alone:
         text = (
             f"{fmt.count_of(alone, 'point')} of {len(points)} have no interval: fewer than"
-            f" {FEWEST} runs count, and a single run says nothing of its own."
+            f" {FEWEST} runs count, and a single run states none."
         )
         found.append(Finding(text, level="info"))
     odd = [p for p in points if (told := p.statement) is not None and told.is_odd]
@@ -419,21 +423,45 @@ def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list
     return found
 
 
+def numbers_section(campaign: Campaign, runs: Sequence[Judged]) -> Section | None:
+    """The numbers of the whole that the campaign's file defines."""
+    if not campaign.figure:
+        return None
+    results = [(axes_of(run)["step"], run.result) for run in runs]
+    rows: list[list[Cell]] = [
+        [
+            one.figure.title,
+            one.value,
+            one.figure.unit,
+            one.figure.note if one.value is not None else f"not known: {one.missing}",
+        ]
+        for one in figures_of(campaign, results)
+    ]
+    columns = [Column("number"), Column("value", "1"), Column("unit"), Column("note", below=True)]
+    title = "Numbers of the whole"
+    return Section("numbers", title, [Table(columns, rows, title)])
+
+
 def campaign_report(
     name: str,
     runs: Sequence[Judged],
     target: Path | None = None,
     rules: RuleFile | None = None,
     charts: Section | None = None,
+    numbers: Section | None = None,
 ) -> Report:
     """`target` is the path of the page: links are relative to it, and omitted without it. `rules`
     judge the runs; the default is the rules that effio ships for this campaign, if any. `charts`:
-    the figures that its file describes."""
+    the figures that its file describes, `numbers`: those of the whole."""
     points = measured_points(runs)
     groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
-    figures = [value_figure(i + 1, some) for i, some in enumerate(groups.values())]
+    names = [figure for _, figure, _ in groups]
+    figures = [
+        value_figure(i + 1, some, benchmark if names.count(figure) > 1 else "")
+        for i, ((benchmark, figure, _), some) in enumerate(groups.items())
+    ]
     blocks: list[Block] = [f for f in figures if f is not None]
-    sections = [charts] if charts is not None else []
+    sections = [one for one in (numbers, charts) if one is not None]
     sections += [Section("values", "Values over the axes", blocks)] if blocks else []
     findings = summary_findings(runs, points)
     rules = rules or rules_of(name)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from effio.campaign.expression import Value, spelled
-from effio.campaign.file import Chart, load, load_shipped, shipped
+from effio.campaign.file import Campaign, Chart, load, load_shipped, shipped
 from effio.campaign.state import FOLDER
 from effio.errors import EffioError
 from effio.judge.samples import Judged
@@ -329,8 +329,14 @@ def charts_section(charts: Sequence[Chart], runs: Sequence[Judged]) -> Section |
 def charts_of(store: Store, campaign: str) -> Sequence[Chart]:
     """Of the copy of the campaign's file that is kept with its runs; else of the shipped campaign
     with this name."""
-    try:
-        found = load(store.root / FOLDER / campaign / "campaign.toml")[0].chart
-    except EffioError:  # of another version of effio, or none is kept
-        found = ()
+    kept = kept_file(store, campaign)
+    found = kept.chart if kept is not None else ()
     return found or (load_shipped(campaign).chart if campaign in shipped() else ())
+
+
+def kept_file(store: Store, campaign: str) -> Campaign | None:
+    """The copy of the campaign's file that is kept with its runs."""
+    try:
+        return load(store.root / FOLDER / campaign / "campaign.toml")[0]
+    except EffioError:  # of another version of effio, or none is kept
+        return None

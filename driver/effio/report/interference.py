@@ -78,7 +78,7 @@ def _interval(figure: Figure) -> str:
     """Of a factor both ends, because its interval is not symmetrical; or why there is none."""
     of = figure.samples
     if of is None or of.low95 is None or of.high95 is None:
-        return "one round: no interval"
+        return "one round says nothing about the next"
     low, high = (fmt.significant(end, 3) for end in (of.low95, of.high95))
     return f"{low} to {high} (95 %, {fmt.count_of(of.count, 'round')})"
 

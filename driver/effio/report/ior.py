@@ -319,7 +319,7 @@ def _own_node_finding(valid: Sequence[Measurement]) -> Finding | None:
     if not own:
         return None
     return Finding(
-        f"In {_of(own, valid)} ranks read data of their own node, which its cache may hold; the"
+        f"In {_of(own, valid)} ranks read data of the same node, which its cache may hold; the"
         f" first: {_name(own[0])}.",
         "results",
         "warn",

@@ -73,7 +73,7 @@ def grouped(lines: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
 
 
 def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
-    """`result` as RunFolder.told has it, or why there is none."""
+    """`result` as the folder has it, or why there is none."""
     record = result.record if isinstance(result, Result) else folder.record()
     said = result.notes if isinstance(result, Result) else folder.notes()
     row = {

@@ -247,7 +247,7 @@ def time_figure(measurements: Sequence[Measurement]) -> Figure | None:
 
 
 def tree_findings(rates: Sequence[FigureRecord]) -> list[Finding]:
-    """One directory against directories of their own, where the run has both."""
+    """One shared directory against a directory for each rank, where the run has both."""
     findings = []
     of = {(_phase(f), _ranks(f), _kind(f)): f for f in rates if f.metric.value}
     for phase, ranks, kind in of:

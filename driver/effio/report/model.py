@@ -202,7 +202,7 @@ class Figure:
     variant_title: str = ""
     # The figure's numbers; empty: made from the panels.
     table: Table | None = None
-    # Rows of panels with titles of their own: (title, number of panels).
+    # Rows of panels, each with its own title: (title, number of panels).
     bands: Sequence[tuple[str, int]] = ()
     panel_height: int = 260
 

@@ -61,7 +61,7 @@ def _size(f: FigureRecord) -> int:
 
 
 def _case(f: FigureRecord) -> str:
-    return f"{_word(f, 'access')} beside {_word(f, 'work')} work"
+    return f"{_word(f, 'access')} during {_word(f, 'work')} work"
 
 
 def _key(f: FigureRecord) -> tuple[str, str, str, int]:
@@ -262,7 +262,7 @@ def cost_finding(result: Result) -> Finding | None:
         return None
     text = (
         f"A computation pays for an operation during it: {_word(worst, 'work')} work takes"
-        f" {100 * (worst.metric.value - 1):.0f} % longer beside a {_word(worst, 'access')} of"
+        f" {100 * (worst.metric.value - 1):.0f} % longer during a {_word(worst, 'access')} of"
         f" {fmt.size(_size(worst))} by {_word(worst, 'way')}."
     )
     return Finding(text, "slow-down", "warn")
@@ -274,7 +274,7 @@ def binding_finding(result: Result) -> Finding | None:
     if as_count(system.cpu.get("usable_by_root_rank")) != 1 or result.run.clock.virtual:
         return None
     return Finding(
-        "Rank 0 may use one processor only, so a thread that helps it has none of its own: start"
+        "Rank 0 may use one processor only, so its helper thread has no separate one: start"
         " with --bind-to none, or with more processors a rank, to see what helpers can do.",
         "system",
         "warn",
@@ -294,7 +294,7 @@ class OverlapTeller:
             words = [fmt.plain(best.get(k, ""), 20) for k in ("access", "way", "work")]
             context = (
                 f"{words[0]} of {fmt.size(as_count(best.get('transfer_bytes')))} by {words[1]},"
-                f" beside {words[2]} work, {context}"
+                f" during {words[2]} work, {context}"
             )
         at = {**best} if isinstance(best, dict) else {}
         hidden = [f for f in result.figures_named("hidden_share") if f.where == at]

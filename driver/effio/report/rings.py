@@ -73,7 +73,7 @@ class _Ring:
 
 def _size(length: float) -> str:
     """In bytes: the lengths are round in decimal."""
-    return f"{length:,.0f} B".replace(",", " ")
+    return f"{length / 1e6:.0f} MB" if length and length % 1e6 == 0 else f"{length:.0f} B"
 
 
 def _rings(result: Result) -> list[_Ring]:
@@ -296,8 +296,8 @@ def _pair_findings(result: Result) -> list[Finding]:
         if stride is not None and count is not None and stride > 1:
             found.append(
                 Finding(
-                    f"With {_size(m.number('length_bytes'))} only every "
-                    f"{stride:.0f}th rank took part in pairs ({count:.0f} of them), because all "
+                    f"With {_size(m.number('length_bytes'))} only one rank "
+                    f"in {stride:.0f} took part in pairs ({count:.0f} of them), because all "
                     "pairs would have taken too long.",
                     "bandwidth",
                 )

@@ -24,8 +24,9 @@ from pathlib import Path
 
 from effio import text as fmt
 from effio.store.answering import mounts
-from effio.store.looks import PREFIX
 
+# Of the directory in which the file system is tried.
+PREFIX = ".effio-doctor-"
 _BLOCK = 4096
 _SECOND_LOCK = (
     "import fcntl, sys; file = open(sys.argv[1], 'r+b'); "

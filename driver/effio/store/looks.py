@@ -2,10 +2,10 @@
 """Directories `.effio-doctor-…` that were left when effio was killed while it found out what a file
 system can do (store/abilities.py). They have no manifest and no mark.
 
-Such a directory is removed if it is a directory of this user in which no other user can create files
-(mode 0700, on the device of its parent) and at least two minutes old: another effio may be at work
-in a younger one. Only the files of such a look are removed from it; if it holds anything else, that
-stays, with the directory.
+Such a directory is removed if it is a directory of this user in which no other user can create
+files (mode 0700, on the device of its parent) and at least two minutes old: another effio may be at
+work in a younger one. Only the files of such a look are removed from it; if it holds anything else,
+that stays, with the directory.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 
 from effio.store import proof, removal
+from effio.store.abilities import PREFIX
 from effio.store.clean import OWNER_FILE, Kept, Leftover
 from effio.store.records import NameSet
 
-PREFIX = ".effio-doctor-"
 _NAME = re.compile(re.escape(PREFIX) + "[a-z0-9_]{8}")  # as tempfile makes them
 _FILES = (
     "direct", "flock", "fcntl", "new", "old", "gone", "one", "two", "attributes", "mapped",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run can be set up with, and the rows of a benchmark that can have hints of their own."""
+"""What a run can be set up with, and the rows of a benchmark that can have separate hints."""
 
 from __future__ import annotations
 

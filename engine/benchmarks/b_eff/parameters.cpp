@@ -58,8 +58,8 @@ void Parameters::declare(OptionTable& table) {
     table.group("Beyond the definition");
     until_ci.declare_rounds(
         table, rounds,
-        "measure everything so often; the values are the means of the rounds, with intervals, and "
-        "NOT VALID officially");
+        "number of rounds; values are means over the rounds, with intervals, and NOT VALID "
+        "officially");
     table.flag("call-times", call_times,
                "afterwards, in a pass of its own, time every MPI_Sendrecv of the rings and random "
                "rings, within nodes and between nodes apart");

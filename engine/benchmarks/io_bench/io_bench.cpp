@@ -43,7 +43,7 @@ class IoBench : public study::StudyBenchmark<Parameters> {
                "  effio-mpi io-bench --dir /scratch/me --backend direct --peak measured\n"
                "      past the page cache, against streams of 16 MiB beside\n"
                "  mpiexec -n 8 effio-mpi io-bench --dir /scratch/me --copies 1,2,4,8\n"
-               "      the same beside each other, each with a file of its own";
+               "      the same on several processes at once, each with its own file";
     }
 
   protected:
@@ -63,7 +63,7 @@ void Parameters::declare(OptionTable& table) {
         .letter('b')
         .range(4096, 9e15)
         .automatic("64KiB, 128KiB, … 128MiB, as far as a file holds two");
-    table.add("copies", copies, "processes beside each other; 1 is the reference")
+    table.add("copies", copies, "processes that run at once; 1 is the reference")
         .range(1, 2147483647);
     declare_peak(table);
     table.add("seed", seed, "of the random order").range(0, 9e18).expert();

@@ -29,7 +29,7 @@ std::string tables(const LengthResult& latency, const LengthResult& bandwidth,
                    const std::vector<Figure>& means, std::int64_t rounds) {
     Table table({{"", Table::Align::left},
                  {"latency us (8 B)"},
-                 {"bandwidth MB/s (2,000,000 B)"},
+                 {"bandwidth MB/s (2 MB)"},
                  {"spread of", Table::Align::left},
                  {"latency us"},
                  {"bandwidth MB/s"}});

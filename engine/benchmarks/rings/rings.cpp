@@ -40,7 +40,7 @@ class Rings : public BenchmarkWith<Parameters> {
     std::string_view purpose() const override {
         return "Ping-pong, natural ring and random rings as in the HPC Challenge: latency with 8 "
                "B, "
-               "bandwidth with 2,000,000 B";
+               "bandwidth with 2 MB";
     }
     std::string examples() const override {
         return "Examples:\n"
@@ -202,8 +202,8 @@ void Parameters::declare(OptionTable& table) {
              "and 10 (2 MB)")
         .range(0, 1e6)
         .expert();
-    until_ci.declare_rounds(
-        table, rounds, "measure everything so often; the values are the means, with intervals");
+    until_ci.declare_rounds(table, rounds,
+                            "number of rounds; values are means over the rounds, with intervals");
     network.declare(table);
 }
 

@@ -26,7 +26,7 @@ class Ssca3 : public study::StudyBenchmark<Parameters> {
                "  mpiexec -n 16 effio-mpi ssca3 --dir /scratch/me --preset test7GB\n"
                "      92634 files shared out over 16 ranks\n"
                "  mpiexec -n 16 effio-mpi ssca3 --dir /scratch/me --pipelines private\n"
-               "      16 chains beside each other, each with files of its own\n"
+               "      16 chains at once, each with its own files\n"
                "  effio-mpi ssca3 --dir /scratch/me --request 4B,4KiB,1MiB\n"
                "      what small requests cost; 4 bytes are the reference's";
     }

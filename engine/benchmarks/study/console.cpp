@@ -19,7 +19,7 @@ constexpr double notably = 1.05;
 /// (virtual time).
 std::string half_text(std::span<const double> values) {
     constexpr double digits = 1e-6;
-    if (values.size() < 2) return " (one repetition: no interval)";
+    if (values.size() < 2) return " (one repetition says nothing about the next)";
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     if (*high - *low < digits * arithmetic_mean(values)) return {};
     return precision_text(values, format_rate);

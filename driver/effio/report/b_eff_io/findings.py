@@ -163,8 +163,8 @@ def _cap_finding(run: Run) -> Finding | None:
     own = run.result.run.extra.get("b-eff-io", {})
     why = own.get("cap_reason", "") if isinstance(own, dict) else ""
     return Finding(
-        f"{fmt.count_of(capped, 'row')} of the best partition ended at the cap on bytes ({why}) "
-        "before their scheduled time.",
+        f"{fmt.count_of(capped, 'row')} of the best partition ended at the cap on bytes ({why}), "
+        "before the scheduled time.",
         "classic",
         "warn",
     )

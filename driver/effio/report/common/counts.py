@@ -13,7 +13,7 @@ from effio.store.evidence import evidence_of, words_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
-ONE_REPETITION = "one repetition: no interval"
+ONE_REPETITION = "one repetition says nothing about the next"
 
 
 def interval_of(figure: Figure | None) -> str:

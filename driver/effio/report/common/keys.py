@@ -31,7 +31,7 @@ def _coordinate(name: str) -> Key:
 
 def keys_of(measurements: Sequence[Measurement]) -> list[Key]:
     """Of access, pattern, sizes, the benchmark's other coordinates, ranks and repetition, in this
-    order, those that tell measurements apart that were not told apart before."""
+    order, each that distinguishes measurements which those before it do not."""
     names = unique(name for m in measurements for name in m.where)
     sizes = [n for n in names if n.endswith("_bytes")]
     candidates = [
