@@ -142,7 +142,7 @@ def test_a_campaign_over_a_damaged_store(with_engine: Effio, write: Callable[[st
     done = run_campaign(with_engine, "--format", "csv")
     assert "8 of 8 runs are done already" in done.stderr
     # Each number has what it is based on, also next to those of other points.
-    basis = "one repetition: no interval; evidence: simulated"
+    basis = "one repetition says nothing about the next; evidence: simulated"
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert [r["basis"] for r in rows] == [basis] * 8
     assert [float(r["median"]) for r in rows] == pytest.approx([1e8] * 8)
