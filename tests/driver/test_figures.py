@@ -84,6 +84,9 @@ def test_limits_and_labels_by_hand() -> None:
     ]  # fmt: skip
     assert label(Axis("time", "s"), 0.0005) == "500 µs"
     assert label(Axis("rate", "op/s"), 20000.0) == "20 k"
+    # Markers at the ends of an axis with given places are inside: 4 % of its length beyond them.
+    tasks = scale_of(Axis("tasks", ticks=[(1.0, "1"), (2.0, "2")]), [1.0, 2.0], False)
+    assert (tasks.low, tasks.high) == pytest.approx((0.96, 2.04))
     # Whiskers and whole stacks are inside.
     data = figure_data(FIGURES[0], "narrow")
     assert data["variants"][0]["y"]["log"]["range"][1] > 640e6

@@ -330,7 +330,7 @@ def _luminance(colour: str) -> float:
 
 
 def test_curves_stand_out_from_their_ground_and_differ_in_shape() -> None:
-    script = (PAGE / "page.js").read_text()
+    script = (PAGE / "traces.js").read_text()
     style = (PAGE / "style.css").read_text()
     grounds = re.findall(r"--card: (#\w{6})", style)
     for theme, ground in zip(("light", "dark"), grounds, strict=True):

@@ -132,8 +132,10 @@ def scale_of(axis: Axis, values: Iterable[float], log: bool) -> Scale:
     if log:
         return _logarithmic(axis, known)
     if axis.ticks:
-        low = axis.low if axis.low is not None else min(known)
-        high = axis.high if axis.high is not None else max(known)
+        # A marker at the end of an axis without free space would be cut.
+        space = (max(known) - min(known)) * _MARGIN
+        low = axis.low if axis.low is not None else min(known) - space
+        high = axis.high if axis.high is not None else max(known) + space
         return Scale(low, high, list(axis.ticks))
     return _linear(axis, known)
 

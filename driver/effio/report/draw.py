@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures as data for the page's script (page/page.js)."""
+"""Figures as data for the page's script (page/draw.js)."""
 
 from __future__ import annotations
 

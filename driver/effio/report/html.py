@@ -33,6 +33,8 @@ MAX_PAGE_BYTES = 10_000_000
 MAX_PART = 2_000_000
 PAGE_SUFFIXES = (".html", ".htm")
 _PAGE = Path(__file__).resolve().parent / "page"
+# The page's own script: these files in one function, the last of which starts it.
+_SCRIPTS = ("axes.js", "traces.js", "draw.js", "legends.js", "unpack.js", "page.js")
 _MARKS: Mapping[str, str] = {"good": "✓", "warn": "!", "bad": "✗", "info": "i"}
 
 
@@ -121,6 +123,12 @@ def _hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
+@functools.cache
+def _script() -> str:
+    parts = [(_PAGE / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    return '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
+
+
 def _packed(content: bytes) -> str:
     """Compressed, and safe in HTML whatever it is."""
     return base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
@@ -196,7 +204,7 @@ def _render(
     first = head.blocks if head is not None else ()
     drawn = any(r.figures() for r in reports) or any(isinstance(b, Figure) for b in first)
     plotly, checksum = _plotly() if drawn else ("", "")
-    script = (_PAGE / "page.js").read_text(encoding="utf-8")
+    script = _script()
     own = head is not None and head.id != "overview"
     title = "effio: " + (head.title if head and own else ", ".join(r.name for r in reports))
 

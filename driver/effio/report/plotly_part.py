@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-# Kinds of traces that page/page.js draws; lines and points (scatter) are in the library's core.
+# Kinds of traces that page/traces.js draws; lines and points (scatter) are in the library's core.
 TRACES = ("bar", "heatmap")
 # The functions that esbuild makes modules with; their names differ between versions.
 _OUTER = re.compile(

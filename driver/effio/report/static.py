@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
     from matplotlib.text import Text
 
-# As on the page (page/page.js), on white.
+# As on the page (page/traces.js), on white.
 _COLOURS = (
     "#0067a8", "#c85200", "#00835c", "#b0578d", "#9a6f00", "#3a93c9", "#6b4fa0", "#5b6570",
 )  # fmt: skip

@@ -173,7 +173,7 @@ def system_section(result: Result) -> Section:
                 ("directory", data_directory(result)),
                 ("file system", f"{fs.type or 'unknown'} on {fs.source}"),
                 ("mounted at", fs.mount_point),
-                ("mount options", fs.options.replace(";", " ; ").replace(",", ", ")),
+                ("mount options", fs.options.replace(";", "; ").replace(",", ", ")),
                 ("in memory", "yes" if fs.memory_backed else ""),
                 ("size and free", f"{amount(fs.total_bytes)}, {amount(fs.free_bytes)} free"),
                 ("striping", fs.striping),
