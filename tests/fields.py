@@ -83,6 +83,30 @@ def from_text(text: str) -> dict[str, Any]:
     return dict(whole(stored["benchmarks"]))
 
 
+def filled(fields: list[dict[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
+    """An object as the engine writes it, for results made by hand: with the members given, and of
+    the others those that are always there, without a value or with the least. A member that the
+    engine does not write is refused."""
+    unknown = set(given) - {field["name"] for field in fields}
+    assert not unknown, f"the engine writes no {', '.join(sorted(unknown))}"
+
+    def least(field: dict[str, Any]) -> Any:
+        shape = field.get("shape", "one")
+        if field.get("nullable"):
+            return None
+        if shape != "one":
+            return {} if shape == "map" else []
+        if "members" in field:
+            return filled(field["members"], {})
+        return {"string": "", "boolean": False, "object": {}}.get(field["type"], 0)
+
+    return {
+        field["name"]: given[field["name"]] if field["name"] in given else least(field)
+        for field in fields
+        if field["name"] in given or not field.get("sometimes")
+    }
+
+
 def main() -> None:
     sys.stdout.write(as_text(described_by(Path(sys.argv[1]))))
 

@@ -12,6 +12,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from fields import FIELDS, filled, from_text
+
 Line = dict[str, Any]
 
 TYPES = ("scatter", "shared", "separated", "segmented", "seg_coll")
@@ -25,6 +27,7 @@ RATES = {
     "read": dict(zip(TYPES, (200 * MB, 50 * MB, 400 * MB, 300 * MB, 250 * MB), strict=True)),
 }
 SCHEMA = "effio-result/1.2"
+DESCRIBED = from_text(FIELDS.read_text())["b-eff-io"]
 
 
 def run_line(**more: Any) -> Line:
@@ -187,7 +190,7 @@ def measurement(
             "device_read_bytes": 0,
             "device_written_bytes": 0 if reading else moved,
         },
-        "detail": {"file": "i00_002_0", "calls_per_rank": 1},
+        "detail": filled(DESCRIBED["detail"], {"file": "i00_002_0", "calls_per_rank": 1}),
     }
     line.update(more)
     return line
@@ -209,6 +212,9 @@ def figure(name: str, value: float | None, unit: str = "B/s", **more: Any) -> Li
         "detail": {},
     }
     line.update(more)
+    described = [f["detail"] for f in DESCRIBED["figures"] if f["name"] == name]
+    if described and line["benchmark"] == "b-eff-io":
+        line["detail"] = filled(described[0], line["detail"])
     return line
 
 

@@ -63,7 +63,7 @@ def test_the_batch_system_is_asked_less_and_less_often() -> None:
     ("words", "code", "what"),
     [
         (("--batch", "cron"), 2, "'cron' is not one of"),
-        (("--batch", "slurm", "--minutes", "0"), 2, "0 is not in the range"),
+        (("--batch", "slurm", "--minutes", "0"), 2, "'0' is not a whole number from 1 on"),
         (("--submit", "--batch", "lsf"), 6, "bsub did not work"),
     ],
 )

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Dialog, Page
 
 from driver import made
+from driver.pages import wait_for
 from effio.report import static
 from effio.report.build import load, tell, write_report
 from effio.report.html import render
@@ -217,7 +218,7 @@ def test_light_and_dark(scheme: str, show: Open, report: Path) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.locator("#theme").click()
-    page.wait_for_function(f"document.documentElement.dataset.theme !== '{scheme}'")
+    wait_for(page, f"document.documentElement.dataset.theme !== '{scheme}'")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
     ground = _layout(page, "r1-classic", ".paper_bgcolor")
     assert ground == ("#1a212b" if scheme == "light" else "#ffffff")
@@ -227,7 +228,7 @@ def test_it_prints_without_switches_and_on_white(show: Open, report: Path) -> No
     page = show(report, scheme="dark").page
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_function("document.documentElement.dataset.theme === 'light'")
+    wait_for(page, "document.documentElement.dataset.theme === 'light'")
     assert not page.locator(".bar").is_visible()
     assert page.locator(".tools").filter(visible=True).count() == 0
     assert page.pdf()[:5] == b"%PDF-"
@@ -240,18 +241,14 @@ def test_a_figure_fits_on_a_sheet(show: Open, report: Path) -> None:
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 1039, "height": 710})
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    page.wait_for_function(
-        f"document.querySelector('#r1-classic .plot')._fullLayout.height < {before}"
-    )
+    wait_for(page, f"document.querySelector('#r1-classic .plot')._fullLayout.height < {before}")
     for figure in page.locator("figure.figure").all():
         box = figure.bounding_box()
         assert box is not None
         assert box["height"] <= 710, figure.get_attribute("id")
         assert figure.evaluate("e => getComputedStyle(e).breakInside") == "avoid"
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    page.wait_for_function(
-        f"document.querySelector('#r1-classic .plot')._fullLayout.height === {before}"
-    )
+    wait_for(page, f"document.querySelector('#r1-classic .plot')._fullLayout.height === {before}")
 
 
 @pytest.mark.parametrize("width", [1280, 400])

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from driver import made
 from driver.corpus import CORPUS
+from driver.pages import wait_for
 from driver.test_accept import mdtest
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
@@ -131,7 +132,7 @@ def test_a_table_that_is_too_wide_keeps_its_first_column_in_sight(
     before = key.bounding_box()
     card.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
     assert card.evaluate("e => e.scrollLeft") > 0
-    page.wait_for_function("document.querySelector('.beyond').textContent === ''")
+    wait_for(page, "document.querySelector('.beyond').textContent === ''")
     after = key.bounding_box()
     assert before is not None
     assert after is not None
@@ -183,7 +184,7 @@ def test_a_table_that_is_too_long_says_so(browser: Browser, tmp_path: Path) -> N
         assert cell is not None
         assert cell["height"] < 40
     page.locator(".scroll").evaluate("e => { e.scrollTop = e.scrollHeight; }")
-    page.wait_for_function("document.querySelector('.beyond').textContent === ''")
+    wait_for(page, "document.querySelector('.beyond').textContent === ''")
     page.close()
 
 

@@ -152,7 +152,7 @@ def test_options_given_take_the_place_of_the_files(tuned: Effio) -> None:
         (("s.toml", "--set", "hints=x"), "'hints' is given by effio itself"),
         (("s.toml", "--time", "soon"), "'soon' is not a time"),
         (("s.toml", "--max-runs", "8", "-n", "1"), "8 runs are too few: 19 at least"),
-        (("s.toml", "--confirmations", "2"), "2 is not in the range x>=3"),
+        (("s.toml", "--confirmations", "2"), "'2' is not a whole number from 3 on"),
         (("s.toml", "--tolerance", "2"), "'2': write a part, as 5% or 0.05"),
         (("s.toml", "--name", "a b"), "--name: letters, digits"),
         (("s.toml", "--dir", ".", "--set", "dir=."), "say the same"),
