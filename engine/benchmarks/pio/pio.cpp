@@ -109,12 +109,13 @@ std::vector<Variant> variants_of(const Parameters& p) {
     return all;
 }
 
-/// The buffer, and what has several values.
-std::vector<study::Axis> axes_of(const Parameters& p, std::int64_t buffer, const Variant& v) {
+/// The buffer, and what has several values; `all`: what could have.
+std::vector<study::Axis> axes_of(const Parameters& p, std::int64_t buffer, const Variant& v,
+                                 bool all = false) {
     std::vector<study::Axis> axes{study::size_axis("buffer", buffer)};
     const auto add = [&](const char* title, const auto& words, const auto& list,
                          const auto& value) {
-        if (list.size() > 1) axes.push_back(study::word_axis(title, word_of(words, value)));
+        if (all || list.size() > 1) axes.push_back(study::word_axis(title, word_of(words, value)));
     };
     add("calls", study::calls_words(), p.calls, v.calls);
     add("by", by_words(), p.by, v.by);
@@ -358,6 +359,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
     study.title = fmt::format("pio: {} of one shared file, {}",
                               count_of(static_cast<std::int64_t>(p.modules.size()), "pattern"),
                               count_of(ranks, "rank"));
+    study.possible_axes = axes_of(p, 0, {}, true);
     study.facts = {{"calls", Unit::word, "--calls", words_of(study::calls_words(), p.calls)},
                    {"by", Unit::word, "--by", words_of(by_words(), p.by)},
                    {"layout", Unit::word, "--layout", words_of(layout_words(), p.layouts)},

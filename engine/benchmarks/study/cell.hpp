@@ -268,7 +268,9 @@ struct Definition {
     std::string name;  ///< of the benchmark
     std::vector<Cell> cells;
     std::string title;  ///< one line above the table
-    Facts facts = {};   ///< what it was set to, for the run line
+    /// Of all cells, where options decide which axes there are.
+    std::vector<Axis> possible_axes = {};
+    Facts facts = {};  ///< what it was set to, for the run line
     /// Bytes per second that nothing can exceed, if given; else of cells that are the peak.
     std::optional<BytesPerSecond> peak = {};
     /// Name of the axis that is a number of ranks: speed-up and efficiency over it are told, and

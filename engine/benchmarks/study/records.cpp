@@ -268,17 +268,22 @@ Unit unit_of(const Axis& axis) {
     return axis.unit.empty() ? Unit::word : Unit::count;
 }
 
-FieldInfos coordinates_of(const Definition& definition) {
+FieldInfos infos_of(const std::vector<Axis>& axes) {
     FieldInfos all;
-    bool first = true;
-    for (const auto& cell : definition.cells) {
-        FieldInfos own;
-        for (const auto& axis : cell.axes) {
-            own.push_back({axis.name, unit_of(axis), axis.title, FieldShape::one, true});
-        }
-        all = first ? std::move(own) : merged(std::move(all), own);
-        first = false;
+    for (const auto& axis : axes) {
+        all.push_back({axis.name, unit_of(axis), axis.title, FieldShape::one, true});
     }
+    return all;
+}
+
+/// Of all cells; the axis `but` is left out.
+FieldInfos coordinates_of(const Definition& definition, const std::string& but = {}) {
+    FieldInfos all = infos_of(definition.cells.front().axes);
+    for (const auto& cell : definition.cells) all = merged(std::move(all), infos_of(cell.axes));
+    if (!definition.possible_axes.empty()) {
+        all = merged(std::move(all), infos_of(definition.possible_axes));
+    }
+    std::erase_if(all, [&](const FieldInfo& field) { return field.name == but; });
     return all;
 }
 
@@ -294,9 +299,12 @@ ResultInfo result_info(const Definition& definition) {
     ResultInfo info{
         coordinates_of(definition), pass_fields().infos(), {}, definition_fields().infos()};
     for (const auto& field : infos_of(definition.facts)) info.setup.push_back(field);
-    FieldInfos place = info.where;
-    place.push_back({"pattern", Unit::word, "of the cell"});
-    place.push_back({"access", Unit::word, "of the pass"});
+    const auto placed = [](FieldInfos axes) {
+        axes.push_back({"pattern", Unit::word, "of the cell"});
+        axes.push_back({"access", Unit::word, "of the pass"});
+        return axes;
+    };
+    const FieldInfos place = placed(info.where);
     const auto add = [&](const std::string& name, Unit unit, const char* meaning, FieldInfos where,
                          FieldInfos detail, bool with_interval = true) {
         if (with_interval) detail.push_back(interval_field());
@@ -318,8 +326,8 @@ ResultInfo result_info(const Definition& definition) {
         add(what.name, Unit::operations_per_second, "of several passes together",
             coordinates_of(definition), {});
     }
-    add("enough_ranks", Unit::count, "fewest ranks that are enough", place, enough_fields().infos(),
-        false);
+    add("enough_ranks", Unit::count, "fewest ranks that are enough",
+        placed(coordinates_of(definition, definition.scales_over)), enough_fields().infos(), false);
     FieldInfos whole = merged(headline_fields().infos(), enough_fields().infos());
     whole.push_back(interval_field());
     whole.back().sometimes = true;
