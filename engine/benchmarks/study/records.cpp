@@ -276,14 +276,13 @@ FieldInfos infos_of(const std::vector<Axis>& axes) {
     return all;
 }
 
-/// Of all cells; the axis `but` is left out.
-FieldInfos coordinates_of(const Definition& definition, const std::string& but = {}) {
+/// Of all cells.
+FieldInfos coordinates_of(const Definition& definition) {
     FieldInfos all = infos_of(definition.cells.front().axes);
     for (const auto& cell : definition.cells) all = merged(std::move(all), infos_of(cell.axes));
     if (!definition.possible_axes.empty()) {
         all = merged(std::move(all), infos_of(definition.possible_axes));
     }
-    std::erase_if(all, [&](const FieldInfo& field) { return field.name == but; });
     return all;
 }
 
@@ -299,12 +298,9 @@ ResultInfo result_info(const Definition& definition) {
     ResultInfo info{
         coordinates_of(definition), pass_fields().infos(), {}, definition_fields().infos()};
     for (const auto& field : infos_of(definition.facts)) info.setup.push_back(field);
-    const auto placed = [](FieldInfos axes) {
-        axes.push_back({"pattern", Unit::word, "of the cell"});
-        axes.push_back({"access", Unit::word, "of the pass"});
-        return axes;
-    };
-    const FieldInfos place = placed(info.where);
+    FieldInfos place = info.where;
+    place.push_back({"pattern", Unit::word, "of the cell"});
+    place.push_back({"access", Unit::word, "of the pass"});
     const auto add = [&](const std::string& name, Unit unit, const char* meaning, FieldInfos where,
                          FieldInfos detail, bool with_interval = true) {
         if (with_interval) detail.push_back(interval_field());
@@ -326,8 +322,9 @@ ResultInfo result_info(const Definition& definition) {
         add(what.name, Unit::operations_per_second, "of several passes together",
             coordinates_of(definition), {});
     }
-    add("enough_ranks", Unit::count, "fewest ranks that are enough",
-        placed(coordinates_of(definition, definition.scales_over)), enough_fields().infos(), false);
+    // All of the place but the axis that is a number of ranks.
+    add("enough_ranks", Unit::count, "fewest ranks that are enough", if_known(place),
+        enough_fields().infos(), false);
     FieldInfos whole = merged(headline_fields().infos(), enough_fields().infos());
     whole.push_back(interval_field());
     whole.back().sometimes = true;
