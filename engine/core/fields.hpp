@@ -111,6 +111,13 @@ class Field {
         };
     }
 
+    /// An object with some of the fields of the same T.
+    Field(std::string name, const Fields<T>& members, std::string meaning)
+        : info_{std::move(name), Unit::object, std::move(meaning)},
+          value_([members](const T& of) { return members.json(of); }) {
+        info_.members = members.infos();
+    }
+
     /// The same field of something that is a U.
     template <class U>
         requires std::derived_from<T, U>

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/units.hpp"
+
 namespace effio {
 namespace {
 
@@ -76,10 +78,10 @@ double gluster_copies(const std::string& mount_point) {
         std::error_code failed;
         const auto servers = static_cast<double>(
             std::distance(files::directory_iterator(part / "subvolumes", failed), {}));
-        const double spare =
-            kind == "cluster/replicate"
-                ? servers - 1
-                : std::atof(word_of(part / "options/redundancy").c_str());  // 0 if it is missing
+        const auto redundancy = parse_real(word_of(part / "options/redundancy"));
+        const double spare = kind == "cluster/replicate" ? servers - 1
+                             : redundancy                ? *redundancy
+                                                         : 0;
         if (spare >= 0 && spare < servers) copies = std::max(copies, servers / (servers - spare));
     });
     return copies;

@@ -324,11 +324,11 @@ def test_a_killed_doctor_is_cleaned_up_after(
             os._exit(1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     monkeypatch.undo()
-    first, second = sorted(victim.glob(f"{looks.PREFIX}*"))
+    first, second = sorted(victim.glob(f"{abilities.PREFIX}*"))
     assert {path.name for path in first.iterdir()} >= {"direct", "one", "two", "symbolic"}
     assert looks.left_in(victim)[0] == []  # at work, for all that is known
     monkeypatch.setattr(looks, "_IN_USE_NS", 0)
-    planted = [victim / f"{looks.PREFIX}{letter * 8}" for letter in "abcde"]
+    planted = [victim / f"{abilities.PREFIX}{letter * 8}" for letter in "abcde"]
     planted[0].symlink_to(first)
     planted[1].write_text("a file")
     planted[2].mkdir(mode=0o755)

@@ -181,8 +181,12 @@ const Fields<Setup>& setup_fields() {
     return fields;
 }
 
-const FieldInfo length_field{"length_bytes", Unit::bytes, "of a message"};
-const FieldInfo method_field{"method", Unit::word, "sendrecv, alltoallv or nonblocking"};
+FieldInfo length_field() {
+    return {"length_bytes", Unit::bytes, "of a message"};
+}
+FieldInfo method_field() {
+    return {"method", Unit::word, "sendrecv, alltoallv or nonblocking"};
+}
 
 class RecordView : public Observer {
   public:
@@ -217,7 +221,7 @@ class RecordView : public Observer {
         for (int length = 0; length < length_count; ++length) {
             const Means m = bandwidth_at(run, length);
             Figure f = figure("bandwidth_at_length", rate(m.both));
-            f.where[length_field.name] = run.setup.lengths[length];
+            f.where[length_field().name] = run.setup.lengths[length];
             f.detail = means_fields().json(m);
             rounds_.add(f);
         }
@@ -225,7 +229,7 @@ class RecordView : public Observer {
             if (!run.uses(method)) continue;
             const Means m = effective_bandwidth(run, {method, {}});
             Figure f = figure("b_eff_of_method", rate(m.both));
-            f.where[method_field.name] = option_name(static_cast<Method>(method));
+            f.where[method_field().name] = option_name(static_cast<Method>(method));
             f.detail = means_fields().json(m);
             rounds_.add(f);
         }
@@ -278,7 +282,7 @@ class RecordView : public Observer {
         if (run.setup.parameters.additional) {
             put("ping_pong_latency", time(s.ping_pong_latency));
             Figure f = figure("ping_pong_bandwidth", rate(s.ping_pong_bandwidth));
-            f.where[length_field.name] = run.setup.lengths[last];
+            f.where[length_field().name] = run.setup.lengths[last];
             rounds_.add(f);
         }
         const Uncertainty u = uncertainty(run);
@@ -336,9 +340,9 @@ ResultInfo result_info() {
     add("latency", Unit::seconds, "of a message of 1 B, rings and random rings");
     add("latency_rings", Unit::seconds, "of a message of 1 B, rings alone");
     add("ping_pong_latency", Unit::seconds, "of a message of 1 B between two ranks");
-    add("ping_pong_bandwidth", rate, "between two ranks", {length_field});
-    add("bandwidth_at_length", rate, "of one length", {length_field}, means_fields().infos());
-    add("b_eff_of_method", rate, "of one method alone", {method_field}, means_fields().infos());
+    add("ping_pong_bandwidth", rate, "between two ranks", {length_field()});
+    add("bandwidth_at_length", rate, "of one length", {length_field()}, means_fields().infos());
+    add("b_eff_of_method", rate, "of one method alone", {method_field()}, means_fields().infos());
     add("pattern_bandwidth", rate, "mean over the lengths", pattern_place_fields().infos(),
         pattern_fields().infos());
     info.figures.push_back(pairs_info());

@@ -70,8 +70,7 @@ const Fields<Comparison::Layer>& layer_fields() {
 
 const Fields<Series>& fastest_fields() {
     static const Fields<Series> fields{
-        {"fastest_write", place_fields(), "where the rate was measured",
-         [](const Series& s) -> const Series& { return s; }},
+        {"fastest_write", place_fields(), "where the rate was measured"},
         {"until_on_storage", Unit::flag, "the rate includes the flush",
          [](const Series& s) { return s.mean->flushed; }}};
     return fields;

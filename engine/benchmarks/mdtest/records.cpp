@@ -103,10 +103,9 @@ const Fields<PhaseResult>& detail_fields() {
         {"batch_means", batch_means_fields(Unit::operations_per_second),
          "interval of the rate within the phase", [](const P& r) { return BatchMeans(r.batches); }},
         {"rate_over_time", over_time_fields(), "operations by slice of time", &P::over_time},
-        F("verification", verification_fields(), "data that were compared",
-          [](const P& r) -> const P& {
-              return r;
-          }).only_if([](const P& r) { return r.verified_bytes > 0; }),
+        F("verification", verification_fields(), "data that were compared").only_if([](const P& r) {
+            return r.verified_bytes > 0;
+        }),
         F("entries", Unit::count, "names that were listed", &P::entries).only_if([](const P& r) {
             return r.phase->action == Action::list;
         }),

@@ -97,8 +97,7 @@ const Fields<PassResult>& pass_fields() {
          {"batch_means", batch_means_fields(Unit::bytes_per_second),
           "interval of the rate within the pass", [](const P& r) { return BatchMeans(r.batches); }},
          {"backend", Unit::word, "that moved the data", &P::backend},
-         {"verification", verification_fields(), "data that were compared",
-          [](const P& r) -> const P& { return r; }},
+         {"verification", verification_fields(), "data that were compared"},
          Field<P>("files", Unit::count, "that were visited", &P::files).only_if([](const P& r) {
              return r.files > 0;
          }),
