@@ -83,6 +83,29 @@ def from_text(text: str) -> dict[str, Any]:
     return dict(whole(stored["benchmarks"]))
 
 
+def schema_of(fields: list[dict[str, Any]]) -> dict[str, Any]:
+    """The JSON Schema of an object with these fields and no others."""
+
+    def of_field(field: dict[str, Any]) -> dict[str, Any]:
+        members = field.get("members")
+        one = schema_of(members) if members else {"type": field["type"]}
+        shape = field.get("shape", "one")
+        if shape in ("list", "rows"):
+            one = {"type": "array", "items": one}
+        if shape == "rows":
+            one = {"type": "array", "items": one}
+        if shape == "map":
+            one = {"type": "object", "additionalProperties": one}
+        return {"anyOf": [one, {"type": "null"}]} if field.get("nullable") else one
+
+    return {
+        "type": "object",
+        "properties": {field["name"]: of_field(field) for field in fields},
+        "required": [field["name"] for field in fields if not field.get("sometimes")],
+        "additionalProperties": False,
+    }
+
+
 def filled(fields: list[dict[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
     """An object as the engine writes it, for results made by hand: with the members given, and of
     the others those that are always there, without a value or with the least. A member that the

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 
-from fields import FIELDS, from_text
+from fields import FIELDS, from_text, schema_of
 
 SCHEMA = Path(__file__).resolve().parent.parent / "schemas" / "result-1.json"
 
@@ -36,6 +36,23 @@ def _is_valid() -> Callable[[Line], bool]:
     except ImportError:
         return lambda line: bool(_validator().is_valid(line))
     return jsonschema_rs.validator_for(json.loads(SCHEMA.read_text())).is_valid
+
+
+@cache
+def _are_fields(benchmark: str, figure: str) -> Callable[[Line], bool]:
+    """Whether where and detail of a measurement, or of this figure, are as described; never if the
+    figure is not."""
+    try:
+        import jsonschema_rs
+    except ImportError:
+        return lambda line: False
+    known = _fields()[benchmark]
+    if figure:
+        known = next((f for f in known["figures"] if f["name"] == figure), {})
+    if not known:
+        return lambda line: False
+    properties = {part: schema_of(known[part]) for part in ("where", "detail")}
+    return jsonschema_rs.validator_for({"properties": properties}).is_valid
 
 
 @cache
@@ -87,8 +104,11 @@ def fault_of_object(value: Line, fields: list[Line], place: str = "") -> str:
 
 def fault_of_line(line: Line) -> str:
     """A member of a line that `effio-mpi describe results` (schemas/fields-1.json) knows not."""
-    known = _fields().get(str(line.get("benchmark")))
+    benchmark = str(line.get("benchmark"))
+    known = _fields().get(benchmark)
     if known is None or line["kind"] not in ("measurement", "figure"):
+        return ""
+    if _are_fields(benchmark, line["name"] if line["kind"] == "figure" else "")(line):
         return ""
     if line["kind"] == "figure":
         figure = [f for f in known["figures"] if f["name"] == line["name"]]

@@ -58,7 +58,6 @@ STAND_INS = {
 
 # Options of other programs that the pages name, with the program.
 FOREIGN = {
-    "--ioengine": "fio",
     "--mca": "mpiexec of Open MPI",
     "--signal": "sbatch",
     "--no-requeue": "sbatch",
