@@ -25,7 +25,7 @@ std::string share_of_first(const RoundsInterval& interval) {
 /// What `detail.interval` is made from.
 struct IntervalNote {
     std::optional<std::string> method;
-    std::string none;  ///< why there is no interval
+    std::string none;  ///< reason for a missing interval
     RoundsInterval of = {};
     bool may_be_untrue = false;
 

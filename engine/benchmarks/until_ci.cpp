@@ -390,7 +390,7 @@ const Fields<Precision>& precision_fields() {
     static const Fields<P> fields{
         {"asked_share", Unit::number, "half width over mean, as asked",
          [](const P& p) { return p.options.share->count; }},
-        {"stopped_by", Unit::word, "why there is no further repetition",
+        {"stopped_by", Unit::word, "reason to stop repeating",
          [](const P& p) { return name(p.run.stop()); }},
         {"repetitions", Unit::count, "done", [](const P& p) { return p.run.done(); }},
         {"most_repetitions", Unit::count, "that there may be",

@@ -161,7 +161,7 @@ class UntilCi {
     std::vector<Series> series_;  ///< in the order of their first value
 };
 
-/// The figure; `where` are the coordinates of those who repeat parts of a run.
+/// Describes the figure; `where`: coordinates, if a benchmark repeats parts of a run separately.
 FigureInfo until_ci_info(FieldInfos where = {});
 
 }  // namespace effio

@@ -36,8 +36,8 @@ struct FieldInfo {
     Unit unit = Unit::word;
     std::string meaning;  ///< half a line of plain English
     FieldShape shape = FieldShape::one;
-    bool nullable = false;                ///< null where there is no value
-    bool sometimes = false;               ///< left out where it does not apply
+    bool nullable = false;                ///< null if there is no value
+    bool sometimes = false;               ///< left out if it does not apply
     std::vector<FieldInfo> members = {};  ///< of Unit::object; empty: any
 };
 using FieldInfos = std::vector<FieldInfo>;
@@ -45,7 +45,7 @@ using FieldInfos = std::vector<FieldInfo>;
 /// Of objects that have the fields of the one or of the other: what only one has, is there
 /// sometimes.
 FieldInfos merged(FieldInfos one, const FieldInfos& other);
-/// The same, left out where there was nothing to say.
+/// The same fields, each left out if it is not known.
 FieldInfos if_known(FieldInfos fields);
 /// For `effio-mpi describe results`.
 Json to_json(const FieldInfos& fields);
@@ -68,7 +68,7 @@ constexpr bool is_list<std::vector<V>> = true;
 template <class T>
 class Field {
   public:
-    /// `get` is a pointer to a member, or takes a T. An optional value is null where there is none,
+    /// `get` is a pointer to a member, or takes a T. An optional value is null if there is none,
     /// a vector is a list, and a Json is taken as it is.
     template <class Get>
     Field(std::string name, Unit unit, std::string meaning, Get get)
@@ -124,7 +124,7 @@ class Field {
     explicit Field(const Field<U>& of)
         : info_(of.info()), value_([of](const T& thing) { return of.value(thing); }) {}
 
-    /// Left out where `applies` is false.
+    /// Left out if `applies` is false.
     Field only_if(std::function<bool(const T&)> applies) && {
         info_.sometimes = true;
         value_ = [applies = std::move(applies), value = std::move(value_)](const T& of) -> Json {
@@ -188,12 +188,12 @@ class Fields {
     std::vector<Field<T>> fields_;
 };
 
-/// A field with its value, where each study has its own: what it was set to.
+/// A field with its value: a setting of a study.
 struct Fact {
     FieldInfo info;
     Json value;
 
-    /// An optional value is null where there is none, a vector is a list.
+    /// An optional value is null if there is none, a vector is a list.
     template <class V>
     Fact(std::string name, Unit unit, std::string meaning, const V& of)
         : info{std::move(name), unit, std::move(meaning)} {

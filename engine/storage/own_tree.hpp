@@ -26,8 +26,8 @@ Result<std::string> owner_of_tree(const std::string& path);
 
 /// Removes what `names` account for, then the mark, so that an interrupted removal can be taken up
 /// again, then the tree. What else is in it stays, with the mark, and is an error that lists it. A
-/// tree that does not exist is no error; one with another token is, and is not touched. It is an
-/// error as well while files in the tree may only look removed: the mark stays.
+/// tree that does not exist is not an error. A tree with another token is an error and is not
+/// touched. It is an error as well while files in the tree may only look removed: the mark stays.
 Status remove_own_tree(const std::string& path, const std::string& token,
                        std::span<const NameSet> names);
 

@@ -56,7 +56,7 @@ struct MemoryPieces {
     }
 };
 
-/// Memory for such calls. The gaps hold a byte of their own, so that a change shows.
+/// Memory for such calls. The gaps hold a fixed byte, so that a change is found.
 class SpacedMemory {
   public:
     static constexpr std::byte unused{0x5a};

@@ -106,9 +106,9 @@ def test_a_layout_adds_no_options_to_the_file_systems_command() -> None:
 
 
 def test_what_a_layout_command_prints_is_a_claim(tmp_path: Path) -> None:
-    told = difference("class=flash", "lustre", f"pool: {ESCAPES}\n")
-    assert told.isprintable()
-    assert told.endswith(" instead of flash")
+    message = difference("class=flash", "lustre", f"pool: {ESCAPES}\n")
+    assert message.isprintable()
+    assert message.endswith(" instead of flash")
     for digits in (400, 5000):
         said = f"stripe_count: {'9' * digits} stripe_size: {'9' * digits}\n"
         assert set(shown("lustre", said)) == {"servers", "chunk"}

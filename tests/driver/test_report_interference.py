@@ -66,12 +66,12 @@ def made_lines() -> list[made.Line]:
     )
 
 
-def texts(told: Report) -> list[str]:
-    return [f.text for f in told.findings]
+def texts(interference: Report) -> list[str]:
+    return [f.text for f in interference.findings]
 
 
 def test_phases_that_are_surely_slower_are_told_the_slowest_first(tmp_path: Path) -> None:
-    told = report(
+    interference = report(
         tmp_path,
         slow_down(1, 1.5, 1.4, 1.6),
         slow_down(2, 2.5, 2.2, 2.9),
@@ -80,50 +80,54 @@ def test_phases_that_are_surely_slower_are_told_the_slowest_first(tmp_path: Path
         slow_down(2, 2.0, 0.8, 5.0, access="stat", pattern="file"),
         met(2.5),
     )
-    assert told.headline.name == "largest slow-down"
-    assert told.headline.value == 2.5
-    assert told.headline.context.startswith("group 2 mdtest next to 1 ior")
-    sentences = [t for t in texts(told) if "times slower" in t]
+    assert interference.headline.name == "largest slow-down"
+    assert interference.headline.value == 2.5
+    assert interference.headline.context.startswith("group 2 mdtest next to 1 ior")
+    sentences = [t for t in texts(interference) if "times slower" in t]
     assert sentences == [
         "Create (file) of group 2 mdtest is 3.10 [2.80, 3.40] times slower next to 1 ior.",
         "Write of group 1 ior is 1.50 [1.40, 1.60] times slower next to 2 mdtest.",
     ]
-    (matrix,) = [f for f in told.figures() if f.id == "slow-down"]
+    (matrix,) = [f for f in interference.figures() if f.id == "slow-down"]
     (panel,) = matrix.variants[""]
     assert panel.y_labels == ["1 ior", "2 mdtest"]
     assert panel.x_labels == ["1 ior", "2 mdtest"]
     assert panel.values == [[None, 1.5], [2.5, None]]
     (drawn,) = figure_data(matrix, "m")["variants"]
     assert drawn["panels"][0]["shown"] == [["", "1.500"], ["2.500", ""]]
-    tables = {b.title: b for s in told.sections for b in s.blocks if isinstance(b, Table)}
+    tables = {b.title: b for s in interference.sections for b in s.blocks if isinstance(b, Table)}
     (overlap,) = tables["Which phase met which, in all rounds"].rows
     assert overlap[:4] == ["1 ior", "write", "2 mdtest", "create (file)"]
     assert overlap[5] == 0.25
     assert len(tables["Times slower than alone, by phase"].rows) == 3
-    assert "3.10 [2.80, 3.40] times slower" in render([told], ["r"])
+    assert "3.10 [2.80, 3.40] times slower" in render([interference], ["r"])
 
 
 def test_an_interval_that_holds_1_is_no_slow_down(tmp_path: Path) -> None:
-    told = report(
+    interference = report(
         tmp_path,
         slow_down(1, 1.2, 0.9, 1.6),
         slow_down(1, 1.2, 0.9, 1.6, access="write", pattern=""),
     )
-    assert "No phase is slower next to another group than chance explains." in texts(told)
-    assert told.headline.context.endswith("; not known to be slower than alone")
-    assert told.headline.interval.startswith("0.900 to 1.60 (95 %, ")
+    assert "No phase is slower next to another group than chance explains." in texts(interference)
+    assert interference.headline.context.endswith("; not known to be slower than alone")
+    assert interference.headline.interval.startswith("0.900 to 1.60 (95 %, ")
 
 
 def test_one_round_is_told_with_its_doubt(tmp_path: Path) -> None:
-    told = report(tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern=""))
-    assert any(t.endswith("in a single round: chance is not ruled out.") for t in texts(told))
-    assert told.headline.interval == "one round says nothing about the next"
+    interference = report(
+        tmp_path, slow_down(1, 2.0), slow_down(1, 2.0, access="write", pattern="")
+    )
+    assert any(
+        t.endswith("in a single round: chance is not ruled out.") for t in texts(interference)
+    )
+    assert interference.headline.interval == "one round says nothing about the next"
 
 
 def test_a_group_that_failed_has_no_slow_down(tmp_path: Path) -> None:
-    told = report(tmp_path, slow_down(1, None), slow_down(2, None))
-    assert told.headline.value is None
-    assert "2 slow-downs are not known: a group failed." in texts(told)
+    interference = report(tmp_path, slow_down(1, None), slow_down(2, None))
+    assert interference.headline.value is None
+    assert "2 slow-downs are not known: a group failed." in texts(interference)
 
 
 def test_a_run_that_was_killed_at_once_is_told(tmp_path: Path) -> None:

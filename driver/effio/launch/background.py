@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -22,7 +23,7 @@ def directory_of(arguments: Sequence[str]) -> Path:
     return Path(found)
 
 
-class Background:
+class Background(ABC):
     """Runs in a thread while it is entered. `wanted`: else it does nothing. `patience`: seconds to
     wait for the thread at the end, without a limit if there is none."""
 
@@ -41,6 +42,6 @@ class Background:
         if self._thread is not None:
             self._thread.join(self._patience)
 
+    @abstractmethod
     def _run(self) -> None:
         """Returns soon after `_end` is set."""
-        raise NotImplementedError

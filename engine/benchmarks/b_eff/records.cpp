@@ -106,13 +106,6 @@ const Fields<OfPattern>& pattern_fields() {
     return fields;
 }
 
-const Fields<Criterion>& criterion_fields() {
-    static const Fields<Criterion> fields{
-        {"text", Unit::word, "a rule of official runs", &Criterion::text},
-        {"reached", Unit::flag, "it is kept", &Criterion::reached}};
-    return fields;
-}
-
 /// What b_eff itself is made from.
 struct Whole : Means {
     const RunResult& run;

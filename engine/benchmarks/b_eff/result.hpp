@@ -13,6 +13,7 @@
 
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/b_eff/parameters.hpp"
+#include "benchmarks/criterion.hpp"
 #include "benchmarks/observers.hpp"
 #include "core/error.hpp"
 #include "core/record.hpp"
@@ -156,11 +157,7 @@ struct Uncertainty {
 };
 Uncertainty uncertainty(const RunResult& run);
 
-/// What an official run fulfils, one sentence each.
-struct Criterion {
-    std::string text;
-    bool reached = false;
-};
+/// The rules of official runs.
 std::vector<Criterion> criteria(const RunResult& run);
 bool valid(const RunResult& run);
 

@@ -38,7 +38,7 @@ class Buffers {
         definition,  ///< write[i] = -2i, read[i] = -2i - 1
         random,      ///< a pattern of this rank; does not compress, tells ranks apart
     };
-    /// Two buffers of `bytes`; throws std::bad_alloc where memory lacks. `pieces`: calls move data
+    /// Two buffers of `bytes`; throws std::bad_alloc if memory is short. `pieces`: calls move data
     /// that are apart in memory, in multiples of 8 bytes.
     Buffers(std::int64_t bytes, Fill fill, int rank, const DataShape& shape = {},
             MemoryPieces pieces = {});

@@ -111,13 +111,6 @@ const Fields<AccessResult>& access_fields() {
     return fields;
 }
 
-const Fields<Criterion>& criterion_fields() {
-    static const Fields<Criterion> fields{
-        {"text", Unit::word, "a rule of official runs", &Criterion::text},
-        {"reached", Unit::flag, "it is kept", &Criterion::reached}};
-    return fields;
-}
-
 /// What a judged figure is made from.
 struct Judged {
     const RunResult& run;
@@ -176,7 +169,7 @@ const Fields<Setup>& setup_fields() {
         {"quick_look", Unit::flag, "short, and not valid",
          [](const S& s) { return s.parameters.quick_look; }},
         {"cap_bytes", Unit::bytes, "that the run may use", &S::cap_bytes},
-        {"cap_reason", Unit::word, "who set it", &S::cap_reason}};
+        {"cap_reason", Unit::word, "source of this limit", &S::cap_reason}};
     return fields;
 }
 

@@ -12,6 +12,7 @@
 #include "benchmarks/b_eff_io/parameters.hpp"
 #include "benchmarks/b_eff_io/rounds.hpp"
 #include "benchmarks/b_eff_io/row_clock.hpp"
+#include "benchmarks/criterion.hpp"
 #include "benchmarks/observers.hpp"
 #include "core/batches.hpp"
 #include "core/record.hpp"
@@ -149,12 +150,6 @@ struct PartitionResult {
     int rows_cut_short() const;  ///< by the cap on bytes
     /// Rows of all accesses whose rate uses the common clock (RowSpan).
     int rows_by_common_clock() const;
-};
-
-/// The official rules, one sentence each, and whether they are kept.
-struct Criterion {
-    std::string text;
-    bool reached = false;
 };
 
 struct RunResult {

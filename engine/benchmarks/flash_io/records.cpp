@@ -93,7 +93,7 @@ const Fields<Setup>& setup_fields() {
         {"calls", Unit::word, "blocking or nonblocking",
          [](const S& s) { return s.nonblocking ? "nonblocking" : "blocking"; }},
         {"cap_bytes", Unit::bytes, "that the run may use", &S::cap_bytes},
-        {"cap_reason", Unit::word, "who set it", &S::cap_reason}};
+        {"cap_reason", Unit::word, "source of this limit", &S::cap_reason}};
     return fields;
 }
 

@@ -202,7 +202,7 @@ const Fields<Setup>& setup_fields() {
         {"path", Unit::word, "of the shared file or the first file", &S::path},
         {"library", Unit::word, "of the backend, with its version", &S::backend_version},
         {"cap_bytes", Unit::bytes, "that the run may use", &S::cap_bytes},
-        {"cap_reason", Unit::word, "who set it", &S::cap_reason}};
+        {"cap_reason", Unit::word, "source of this limit", &S::cap_reason}};
     return fields;
 }
 

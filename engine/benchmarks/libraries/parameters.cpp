@@ -261,7 +261,7 @@ Result<study::Definition> define(const Parameters& p, const Selection& selection
     study::Definition study;
     study.name = "libraries";
     study.compared = contenders.size();
-    study.tells_means = true;
+    study.reports_means = true;
     int number = 0;
     for (const auto edge : p.edges) {
         for (const auto count : p.processes_in_force(ranks)) {

@@ -11,29 +11,32 @@
 namespace effio::libraries {
 namespace {
 
-/// All but the number of processes.
-const Fields<Series>& average_place_fields() {
+const Fields<Series>& library_fields() {
     using S = Series;
     static const Fields<S> fields{
         {"library", Unit::word, "that wrote or read", [](const S& s) { return s.point.library; }},
         {"hints", Unit::word, "name of the set", [](const S& s) { return s.point.hints; }},
         {"edge", Unit::count, "elements of the cube's edge",
-         [](const S& s) { return s.point.edge; }},
-        {"access", Unit::word, "write or read",
-         [](const S& s) { return s.write ? "write" : "read"; }}};
+         [](const S& s) { return s.point.edge; }}};
+    return fields;
+}
+
+Field<Series> access_field() {
+    return {"access", Unit::word, "write or read",
+            [](const Series& s) { return s.write ? "write" : "read"; }};
+}
+
+/// All but the number of processes.
+const Fields<Series>& average_place_fields() {
+    static const Fields<Series> fields(library_fields(), {access_field()});
     return fields;
 }
 
 const Fields<Series>& place_fields() {
-    using S = Series;
-    static const Fields<S> fields{
-        {"library", Unit::word, "that wrote or read", [](const S& s) { return s.point.library; }},
-        {"hints", Unit::word, "name of the set", [](const S& s) { return s.point.hints; }},
-        {"edge", Unit::count, "elements of the cube's edge",
-         [](const S& s) { return s.point.edge; }},
-        {"processes", Unit::count, "that took part", [](const S& s) { return s.point.processes; }},
-        {"access", Unit::word, "write or read",
-         [](const S& s) { return s.write ? "write" : "read"; }}};
+    static const Fields<Series> fields(library_fields(),
+                                       {{"processes", Unit::count, "that took part",
+                                         [](const Series& s) { return s.point.processes; }},
+                                        access_field()});
     return fields;
 }
 

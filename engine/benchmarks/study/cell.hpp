@@ -285,8 +285,8 @@ struct Definition {
     /// Carried out once before anything counts, for what is done at a first use; only failures are
     /// told.
     std::vector<Cell> warm_up = {};
-    /// Its own observer tells the means; the frame tells the passes alone.
-    bool tells_means = false;
+    /// Its own observer reports the means; the frame reports the passes only.
+    bool reports_means = false;
     Json run_line = Json::object();  ///< more members of the run line
 
     /// A cell for each of the phases ("write", "read").

@@ -66,7 +66,7 @@ class ConsoleView : public Observer {
 
     /// Rows are the coordinates, columns pattern and access.
     void end(const std::vector<Mean>& means, const std::vector<Flow>& flows) override {
-        if (means.empty() || definition_.tells_means) return;
+        if (means.empty() || definition_.reports_means) return;
         for (const bool peak : {true, false}) {
             std::vector<const Mean*> some;
             for (const auto& mean : means) {

@@ -102,7 +102,7 @@ class RecordView : public Observer {
     }
 
     void end(const std::vector<Mean>& means, const std::vector<Flow>& flows) override {
-        if (definition_.tells_means) return;
+        if (definition_.reports_means) return;
         for (const auto& mean : means) {
             recorder_.figure(bandwidth(mean));
             if (mean.peak) recorder_.figure(share(mean));
@@ -307,7 +307,7 @@ ResultInfo result_info(const Definition& definition) {
         info.figures.push_back({name, unit, meaning, std::move(where), std::move(detail)});
     };
     info.figures.push_back(until_ci_info());
-    if (definition.tells_means) return info;
+    if (definition.reports_means) return info;
     constexpr Unit rate = Unit::bytes_per_second;
     add("bandwidth", rate, "mean over the repetitions", place, bandwidth_fields().infos());
     add("peak", rate, "of streams that do nothing else", place, bandwidth_fields().infos());

@@ -121,8 +121,8 @@ TEST(Libraries, sets_that_reach_nothing_of_a_library_are_left_out) {
     EXPECT_NE(set("a:access=independent").idle_for("fortran-fpp", own_files), "");
 }
 
-/// The means of what is told, of all points that occur.
-class Told {
+/// The means of all measured points.
+class Measured {
   public:
     void add(const std::string& library, const std::string& hints, std::int64_t processes,
              double seconds, std::int64_t repetition = 0, bool valid = true) {
@@ -180,19 +180,19 @@ class Told {
 };
 
 TEST(Libraries, overhead_and_layers_follow_from_the_times) {
-    Told told;
-    EXPECT_EQ(told.all().base(), "");
-    told.add("posix-fpp", "none", 4, 1);
-    EXPECT_EQ(told.all().base(), "posix-fpp");
-    told.add("fortran-fpp", "none", 4, 2);
-    told.add("posix", "none", 4, 1);
-    told.add("mpiio", "none", 4, 3);
-    told.add("hdf5", "none", 4, 4);
-    told.add("hdf5", "none", 4, 6, 1);  // a second repetition: 5 s on average
-    told.add("hdf5", "largeblock", 4, 2.5);
-    told.add("hdf5", "none", 8, 4);
-    told.add("pnetcdf", "none", 4, 1, 0, false);
-    const Comparison all = told.all();
+    Measured measured;
+    EXPECT_EQ(measured.all().base(), "");
+    measured.add("posix-fpp", "none", 4, 1);
+    EXPECT_EQ(measured.all().base(), "posix-fpp");
+    measured.add("fortran-fpp", "none", 4, 2);
+    measured.add("posix", "none", 4, 1);
+    measured.add("mpiio", "none", 4, 3);
+    measured.add("hdf5", "none", 4, 4);
+    measured.add("hdf5", "none", 4, 6, 1);  // a second repetition: 5 s on average
+    measured.add("hdf5", "largeblock", 4, 2.5);
+    measured.add("hdf5", "none", 8, 4);
+    measured.add("pnetcdf", "none", 4, 1, 0, false);
+    const Comparison all = measured.all();
     const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     EXPECT_DOUBLE_EQ(hdf5.seconds(), 5);
     EXPECT_DOUBLE_EQ(all.overhead(hdf5)->value, 1.5);
@@ -217,13 +217,13 @@ TEST(Libraries, overhead_and_layers_follow_from_the_times) {
 
 // Times 4, 5, 6 and 2, 2, 5: (15 - x) / (9 - y) - 1 without each, of means.
 TEST(Libraries, an_overhead_has_a_value_without_each_repetition) {
-    Told told;
+    Measured measured;
     for (const auto& [repetition, own, base] : {std::tuple(0, 4., 2.), {1, 5., 2.}, {2, 6., 5.}}) {
-        told.add("hdf5", "none", 4, own, repetition);
-        told.add("posix-fpp", "none", 4, base, repetition);
-        told.add("mpiio", "none", 4, base, repetition);
+        measured.add("hdf5", "none", 4, own, repetition);
+        measured.add("posix-fpp", "none", 4, base, repetition);
+        measured.add("mpiio", "none", 4, base, repetition);
     }
-    const Comparison all = told.all();
+    const Comparison all = measured.all();
     const Series& hdf5 = *all.find({"hdf5", "none", 96, 4}, true);
     const auto over = all.overhead(hdf5);
     EXPECT_DOUBLE_EQ(over->value, 5. / 3 - 1);
@@ -258,22 +258,22 @@ TEST(Libraries, the_fastest_write_is_one_whose_bytes_reached_storage_if_there_is
 }
 
 TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
-    Told told;
+    Measured measured;
     const Point hinted{"hdf5", "largeblock", 96, 4};
     const auto gain_of = [&](const Point& point) {
-        const Comparison all = told.all();
+        const Comparison all = measured.all();
         return all.hint_gain(*all.find(point, true));
     };
-    told.add("hdf5", "none", 4, 4, 0);
-    told.add("hdf5", "largeblock", 4, 2, 0);
+    measured.add("hdf5", "none", 4, 4, 0);
+    measured.add("hdf5", "largeblock", 4, 2, 0);
     EXPECT_FALSE(gain_of(hinted));  // one has no interval
     for (const int repetition : {1, 2, 3, 4}) {
-        told.add("hdf5", "largeblock", 4, 1, repetition);
-        if (repetition > 1) told.add("hdf5", "none", 4, 4, repetition);
+        measured.add("hdf5", "largeblock", 4, 1, repetition);
+        if (repetition > 1) measured.add("hdf5", "none", 4, 4, repetition);
     }
     EXPECT_FALSE(gain_of(hinted));  // the second has nothing beside it, and four are too few
     // Twice as fast, then eight times, then four times: four times by the geometric mean.
-    told.add("hdf5", "none", 4, 8, 1);
+    measured.add("hdf5", "none", 4, 8, 1);
     const auto gain = gain_of(hinted);
     ASSERT_TRUE(gain);
     EXPECT_EQ(gain->repetitions, 5);
@@ -287,22 +287,22 @@ TEST(Libraries, a_gain_compares_within_repetitions_and_has_an_interval) {
 
     // On eight processes no gain: the mean over both numbers is the root of each ratio.
     for (const int repetition : {0, 1, 2, 3, 4}) {
-        told.add("hdf5", "none", 8, 4, repetition);
-        told.add("hdf5", "largeblock", 8, 4, repetition);
+        measured.add("hdf5", "none", 8, 4, repetition);
+        measured.add("hdf5", "largeblock", 8, 4, repetition);
     }
-    EXPECT_NEAR(told.all().mean_hint_gain(hinted, true)->mean, 1, 1e-12);
+    EXPECT_NEAR(measured.all().mean_hint_gain(hinted, true)->mean, 1, 1e-12);
     const auto none = gain_of({"hdf5", "largeblock", 96, 8});
     EXPECT_EQ(none->mean, 0);
     EXPECT_FALSE(none->found());
 }
 
 TEST(Libraries, a_steady_gain_is_found) {
-    Told told;
+    Measured measured;
     for (const int repetition : {0, 1, 2, 3, 4}) {
-        told.add("hdf5", "none", 4, 4 + 0.01 * repetition, repetition);
-        told.add("hdf5", "aligned", 4, 2, repetition);
+        measured.add("hdf5", "none", 4, 4 + 0.01 * repetition, repetition);
+        measured.add("hdf5", "aligned", 4, 2, repetition);
     }
-    const Comparison all = told.all();
+    const Comparison all = measured.all();
     const auto gain = all.hint_gain(*all.find({"hdf5", "aligned", 96, 4}, true));
     ASSERT_TRUE(gain);
     EXPECT_TRUE(gain->found());
