@@ -96,9 +96,13 @@ def install() -> bool:
 
 
 def build(name: str, mpicc: str, preset: str, niceness: int) -> str:
-    """Empty, or what the compiler said when it failed."""
+    """Empty, or what the compiler said when it failed. Most of the engine does not know which MPI
+    it is, and is compiled for the first one only."""
+    first = next(iter(builds().values()))
+    of_first = {} if builds()[name] == first else {"EFFIO_ROOMS_OF": str(first)}
     done = subprocess.run(
         ["nice", "-n", str(niceness), ROOT / "scripts/build", preset, builds()[name], mpicc],
+        env={**os.environ, **of_first},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

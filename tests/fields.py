@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""schemas/fields-1.json: every member of result files, as `effio-mpi describe results` prints them.
-A list of fields that occurs several times is in the file once, under `tables`.
+"""What `effio-mpi describe results` says of every member of a result, as files that people and
+programs read: schemas/fields-1.json, the JSON Schema of results, and tables of members in docs/.
 
-    python tests/fields.py ENGINE > schemas/fields-1.json      makes it new
+    python tests/fields.py ENGINE      writes all of them
 """
 
 from __future__ import annotations
@@ -10,37 +10,66 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FIELDS = Path(__file__).resolve().parent.parent / "schemas" / "fields-1.json"
+import fields_pages
+
+Info = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parent.parent
+FIELDS = ROOT / "schemas" / "fields-1.json"
+SCHEMA = ROOT / "schemas" / "result-1.json"
+# What lines have in common, which is written by hand.
+FRAME = ROOT / "schemas" / "result-1.frame.json"
 SHORTEST = 3  # a table of fewer fields stays where it is
+PARTS = ("where", "detail", "run", "members", "figures")
 
 
-def described_by(engine: Path) -> dict[str, Any]:
+def described_by(engine: Path) -> Info:
     done = subprocess.run(
         [engine, "describe", "results"], capture_output=True, text=True, timeout=60, check=True
     )
     return dict(json.loads(done.stdout))
 
 
-def _lists(value: Any) -> Iterator[str]:
+def _lists(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Each table of fields as text, with the name of what has these fields."""
     if isinstance(value, dict):
-        for inner in value.values():
-            yield from _lists(inner)
+        own = value.get("name", name)
+        for key, inner in value.items():
+            at = own if key in ("members", "figures") else f"{own}_{key}"
+            yield from _lists(inner, at if isinstance(inner, list) else key)
     elif isinstance(value, list):
         for inner in value:
-            yield from _lists(inner)
+            yield from _lists(inner, name)
         if len(value) >= SHORTEST:
-            yield json.dumps(value)
+            yield json.dumps(value), name
 
 
-def as_text(described: dict[str, Any]) -> str:
-    """As the file has it: a line for each field that holds no table."""
-    often = [text for text, number in Counter(_lists(described)).items() if number > 1]
-    names = {text: f"table-{number}" for number, text in enumerate(often, 1)}
+def shared_tables(described: Info) -> dict[str, str]:
+    """The name of each table, as text, that occurs several times: of what most often has it."""
+    names: dict[str, Counter[str]] = defaultdict(Counter)
+    for benchmark, info in described.items():
+        for text, name in _lists(info, "measurement"):
+            of_benchmark = name.removeprefix(benchmark.replace("-", "_") + "_")
+            names[text][name if of_benchmark == name else f"headline_{of_benchmark}"] += 1
+    taken: Counter[str] = Counter()
+    tables = {}
+    for text, of in names.items():
+        if of.total() < 2:
+            continue
+        name = of.most_common(1)[0][0]
+        taken[name] += 1
+        tables[text] = name if taken[name] == 1 else f"{name}_{taken[name]}"
+    return tables
+
+
+def as_text(described: Info) -> str:
+    """As fields-1.json has it: a line for each field that holds no table."""
+    names = shared_tables(described)
 
     def short(value: Any, itself: bool = False) -> Any:
         if isinstance(value, dict):
@@ -58,7 +87,7 @@ def as_text(described: dict[str, Any]) -> str:
 def _pretty(value: Any, indent: str = "") -> str:
     inner = value.values() if isinstance(value, dict) else value
     if not isinstance(value, dict | list) or not any(isinstance(v, dict | list) for v in inner):
-        return json.dumps(value)
+        return json.dumps(value, ensure_ascii=False)
     further = indent + " "
     if isinstance(value, list):
         lines = [_pretty(v, further) for v in value]
@@ -67,7 +96,7 @@ def _pretty(value: Any, indent: str = "") -> str:
     return f"{{\n{further}" + f",\n{further}".join(lines) + f"\n{indent}}}"
 
 
-def from_text(text: str) -> dict[str, Any]:
+def from_text(text: str) -> Info:
     """The description that `as_text` was given."""
     stored = json.loads(text)
 
@@ -76,19 +105,69 @@ def from_text(text: str) -> dict[str, Any]:
             return {name: whole(inner, name) for name, inner in value.items()}
         if isinstance(value, list):
             return [whole(inner) for inner in value]
-        if key in ("where", "detail", "setup", "members", "figures") and isinstance(value, str):
+        if key in PARTS and isinstance(value, str):
             return whole(stored["tables"][value])
         return value
 
     return dict(whole(stored["benchmarks"]))
 
 
-def schema_of(fields: list[dict[str, Any]]) -> dict[str, Any]:
-    """The JSON Schema of an object with these fields and no others."""
+class Schema:
+    """The JSON Schema of result files: the frame, and for each benchmark the members of its own."""
 
-    def of_field(field: dict[str, Any]) -> dict[str, Any]:
+    def __init__(self, described: Info, frame: Info) -> None:
+        self._names = shared_tables(described)
+        self._schema = json.loads(json.dumps(frame))
+        self._run_members = sorted(frame["$defs"]["run"]["properties"])
+        for text, name in self._names.items():
+            fields = json.loads(text)
+            if fields and "detail" not in fields[0]:  # no list of figures
+                self._schema["$defs"][f"fields {name}"] = self._object(fields)
+        for benchmark, info in described.items():
+            self._schema["$defs"][f"lines of {benchmark}"] = self._lines(benchmark, info)
+            self._schema["allOf"].append(
+                _if("benchmark", benchmark, {"$ref": f"#/$defs/lines%20of%20{benchmark}"})
+            )
+
+    def text(self) -> str:
+        return _pretty(self._schema) + "\n"
+
+    def _lines(self, benchmark: str, info: Info) -> Info:
+        figures = info["figures"]
+        run = {
+            "propertyNames": {"enum": [*self._run_members, *(f["name"] for f in info["run"])]},
+            "properties": {f["name"]: self._field(f) for f in info["run"]},
+            "required": [f["name"] for f in info["run"] if not f.get("sometimes")],
+        }
+        of_figures = [_if("name", f["name"], {"properties": self._parts(f)}) for f in figures]
+        names = {"properties": {"name": {"enum": [f["name"] for f in figures]}}}
+        return {
+            "allOf": [
+                _if("kind", "run", run),
+                _if("kind", "measurement", {"properties": self._parts(info)}),
+                _if("kind", "figure", {**names, "allOf": of_figures}),
+            ]
+        }
+
+    def _parts(self, info: Info) -> Info:
+        return {part: self._of(info[part]) for part in ("where", "detail")}
+
+    def _of(self, fields: list[Info]) -> Info:
+        """The schema of an object with these fields, or where it stands."""
+        name = self._names.get(json.dumps(fields))
+        return {"$ref": f"#/$defs/fields%20{name}"} if name else self._object(fields)
+
+    def _object(self, fields: list[Info]) -> Info:
+        return {
+            "type": "object",
+            "properties": {field["name"]: self._field(field) for field in fields},
+            "required": [field["name"] for field in fields if not field.get("sometimes")],
+            "additionalProperties": False,
+        }
+
+    def _field(self, field: Info) -> Info:
         members = field.get("members")
-        one = schema_of(members) if members else {"type": field["type"]}
+        one = self._of(members) if members else {"type": field["type"]}
         shape = field.get("shape", "one")
         if shape in ("list", "rows"):
             one = {"type": "array", "items": one}
@@ -96,24 +175,25 @@ def schema_of(fields: list[dict[str, Any]]) -> dict[str, Any]:
             one = {"type": "array", "items": one}
         if shape == "map":
             one = {"type": "object", "additionalProperties": one}
-        return {"anyOf": [one, {"type": "null"}]} if field.get("nullable") else one
-
-    return {
-        "type": "object",
-        "properties": {field["name"]: of_field(field) for field in fields},
-        "required": [field["name"] for field in fields if not field.get("sometimes")],
-        "additionalProperties": False,
-    }
+        if field.get("nullable"):
+            one = {"anyOf": [one, {"type": "null"}]}
+        unit = field.get("unit", "1")
+        return {"description": field["meaning"] + ("" if unit == "1" else f" ({unit})"), **one}
 
 
-def filled(fields: list[dict[str, Any]], given: dict[str, Any]) -> dict[str, Any]:
+def _if(member: str, value: str, then: Info) -> Info:
+    is_it = {"properties": {member: {"const": value}}, "required": [member]}
+    return {"if": is_it, "then": then}
+
+
+def filled(fields: list[Info], given: Info) -> Info:
     """An object as the engine writes it, for results made by hand: with the members given, and of
     the others those that are always there, without a value or with the least. A member that the
     engine does not write is refused."""
     unknown = set(given) - {field["name"] for field in fields}
     assert not unknown, f"the engine writes no {', '.join(sorted(unknown))}"
 
-    def least(field: dict[str, Any]) -> Any:
+    def least(field: Info) -> Any:
         shape = field.get("shape", "one")
         if field.get("nullable"):
             return None
@@ -130,8 +210,16 @@ def filled(fields: list[dict[str, Any]], given: dict[str, Any]) -> dict[str, Any
     }
 
 
+def files(described: Info) -> dict[Path, str]:
+    """Each file that is made from the description, as it must be."""
+    frame = json.loads(FRAME.read_text())
+    made = {FIELDS: as_text(described), SCHEMA: Schema(described, frame).text()}
+    return made | fields_pages.pages(described, shared_tables(described))
+
+
 def main() -> None:
-    sys.stdout.write(as_text(described_by(Path(sys.argv[1]))))
+    for path, text in files(described_by(Path(sys.argv[1]))).items():
+        path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@
 
 #include "benchmarks/job/group.hpp"
 #include "benchmarks/job/whole_job.hpp"
-#include "benchmarks/job/world.hpp"
 #include "parallel/system.hpp"
+#include "parallel/world.hpp"
 
 namespace effio {
 

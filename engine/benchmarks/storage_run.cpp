@@ -2,7 +2,6 @@
 #include "benchmarks/storage_run.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 
 #include <utility>
 
@@ -32,6 +31,13 @@ Status check_cap(const Session& session, const Target& target, const std::string
 }
 
 }  // namespace
+
+const Fields<BackendOfRun>& backend_fields() {
+    static const Fields<BackendOfRun> fields{
+        {"name", Unit::word, "as in --backend", &BackendOfRun::name},
+        {"settings", Unit::object, "with the values in force", &BackendOfRun::settings}};
+    return fields;
+}
 
 Status check_given_cap(const std::optional<Bytes>& given, bool real, const StorageNeeds& needs) {
     if (!given || !real || needs.bytes <= static_cast<double>(given->count)) return {};
@@ -108,14 +114,6 @@ void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints&
     measurement.hints_granted = granted.to_json();
     // Without hints there is no canary either.
     if (!asked.empty()) measurement.hints_echoed = granted.echoes;
-}
-
-HintVocabulary vocabulary_of_mpi() {
-    HintVocabulary words;
-    // The constants count the closing null of C; Open MPI aborts the job on a longer key.
-    words.max_key_length = MPI_MAX_INFO_KEY - 1;
-    words.max_value_length = MPI_MAX_INFO_VAL - 1;
-    return words;
 }
 
 Status require(std::string_view backend,

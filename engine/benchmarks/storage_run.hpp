@@ -12,6 +12,7 @@
 
 #include "benchmarks/cold.hpp"
 #include "benchmarks/ending.hpp"
+#include "core/fields.hpp"
 #include "parallel/held_memory.hpp"
 #include "storage/hints.hpp"
 #include "storage/target.hpp"
@@ -33,16 +34,18 @@ Target::Request request_of(const Options& options) {
 /// Of a measurement: what was asked of the library, what it says, and whether that is an echo.
 void set_hints(Measurement& measurement, const Hints& asked, const GrantedHints& granted);
 
-/// The vocabulary of a hints file with the lengths that this MPI can bear, else empty.
-HintVocabulary vocabulary_of_mpi();
-
 /// Refuses the backend of this name if it lacks what the benchmark needs: (present, what for).
 Status require(std::string_view backend, std::initializer_list<std::pair<bool, const char*>> needs);
 
-/// A backend of any interface as the run line tells it.
+/// A backend of any interface as the run line has it.
+struct BackendOfRun {
+    std::string name;
+    Json settings;
+};
+const Fields<BackendOfRun>& backend_fields();
 template <class Backend>
 Json describe_backend(const Backend& backend) {
-    return Json{{"name", backend.name()}, {"settings", backend.describe()}};
+    return backend_fields().json({std::string(backend.name()), backend.describe()});
 }
 
 /// What a run takes.

@@ -3,7 +3,6 @@
 #include "classic/b_eff_io.hpp"
 
 #include <fmt/format.h>
-#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>

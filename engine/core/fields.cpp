@@ -52,6 +52,12 @@ FieldInfos merged(FieldInfos one, const FieldInfos& other) {
     return one;
 }
 
+FieldInfo object_of(std::string name, std::string meaning, FieldInfos members) {
+    FieldInfo info{std::move(name), Unit::object, std::move(meaning)};
+    info.members = std::move(members);
+    return info;
+}
+
 FieldInfos if_known(FieldInfos fields) {
     for (auto& field : fields) field.sometimes = true;
     return fields;
@@ -101,7 +107,7 @@ Json to_json(const ResultInfo& info) {
     return Json{{"where", to_json(info.where)},
                 {"detail", to_json(info.detail)},
                 {"figures", std::move(figures)},
-                {"setup", to_json(info.setup)}};
+                {"run", to_json(info.run)}};
 }
 
 }  // namespace effio

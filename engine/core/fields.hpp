@@ -45,6 +45,8 @@ using FieldInfos = std::vector<FieldInfo>;
 /// Of objects that have the fields of the one or of the other: what only one has, is there
 /// sometimes.
 FieldInfos merged(FieldInfos one, const FieldInfos& other);
+/// An object with these fields.
+FieldInfo object_of(std::string name, std::string meaning, FieldInfos members);
 /// The same fields, each left out if it is not known.
 FieldInfos if_known(FieldInfos fields);
 /// For `effio-mpi describe results`.
@@ -140,6 +142,11 @@ class Field {
     /// Rows of a table; `get` gives a Json array of arrays.
     Field rows() && {
         info_.shape = FieldShape::rows;
+        return std::move(*this);
+    }
+    /// `get` gives a Json array.
+    Field list() && {
+        info_.shape = FieldShape::list;
         return std::move(*this);
     }
     Field or_null() && {
@@ -240,7 +247,7 @@ struct ResultInfo {
     FieldInfos where = {};   ///< of measurements
     FieldInfos detail = {};  ///< of measurements
     std::vector<FigureInfo> figures = {};
-    FieldInfos setup = {};  ///< of the member of the `run` line that is named after the benchmark
+    FieldInfos run = {};  ///< members of the `run` line that others do not have
 };
 Json to_json(const ResultInfo& info);
 

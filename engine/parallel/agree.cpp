@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/agree.hpp"
 
+#include "parallel/mpi_comm.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -74,9 +76,9 @@ Agreed agree(Session& session, const Comm& comm, const Outcome& mine) {
     std::array<std::int64_t, 2> highest{bid, mine.interrupted ? 1 : 0};
     std::int64_t errors = mine.error_count;
     std::array<MPI_Request, 2> requests{};
-    MPI_Iallreduce(MPI_IN_PLACE, highest.data(), 2, MPI_INT64_T, MPI_MAX, comm.raw(),
+    MPI_Iallreduce(MPI_IN_PLACE, highest.data(), 2, MPI_INT64_T, MPI_MAX, raw(comm),
                    requests.data());
-    MPI_Iallreduce(MPI_IN_PLACE, &errors, 1, MPI_INT64_T, MPI_SUM, comm.raw(), &requests[1]);
+    MPI_Iallreduce(MPI_IN_PLACE, &errors, 1, MPI_INT64_T, MPI_SUM, raw(comm), &requests[1]);
     wait_at_most(session, mine, requests);
     comm.join_clocks(session.clock.collective_cost());
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/ask_clock.hpp"
 
+#include "parallel/mpi_comm.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -39,12 +41,12 @@ void answer_clock(const Comm& comm, int other) {
 }
 
 void send_number(const Comm& comm, double value, int to) {
-    MPI_Send(&value, 1, MPI_DOUBLE, to, question_tag, comm.raw());
+    MPI_Send(&value, 1, MPI_DOUBLE, to, question_tag, raw(comm));
 }
 
 double receive_number(const Comm& comm, int from) {
     double value = 0;
-    MPI_Recv(&value, 1, MPI_DOUBLE, from, question_tag, comm.raw(), MPI_STATUS_IGNORE);
+    MPI_Recv(&value, 1, MPI_DOUBLE, from, question_tag, raw(comm), MPI_STATUS_IGNORE);
     return value;
 }
 

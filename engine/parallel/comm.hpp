@@ -4,10 +4,13 @@
 // Failures of communication itself are fatal (MPI_ERRORS_ARE_FATAL): they are bugs or lost nodes,
 // and no rank could agree on them. With a virtual clock every collective call also joins the
 // clocks: all ranks leave at the latest rank's time plus the clock's collective cost.
+//
+// What includes this header does not know which MPI it is, so that most of the engine is compiled
+// once for all of them; parallel/mpi_comm.hpp gives MPI's own handle.
 #pragma once
 
-#include <mpi.h>
-
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,27 +26,23 @@ namespace effio {
 Error mpi_error(std::string operation, std::string path, int code,
                 std::optional<std::int64_t> offset = {});
 
+/// What ranks send each other.
+enum class NumberType { character, integer, integer64, unsigned64, real };
+
 template <class T>
-MPI_Datatype mpi_type();
-template <>
-inline MPI_Datatype mpi_type<char>() {
-    return MPI_CHAR;
-}
-template <>
-inline MPI_Datatype mpi_type<int>() {
-    return MPI_INT;
-}
-template <>
-inline MPI_Datatype mpi_type<std::int64_t>() {
-    return MPI_INT64_T;
-}
-template <>
-inline MPI_Datatype mpi_type<std::uint64_t>() {
-    return MPI_UINT64_T;
-}
-template <>
-inline MPI_Datatype mpi_type<double>() {
-    return MPI_DOUBLE;
+constexpr NumberType number_type() {
+    if constexpr (std::same_as<T, char>) {
+        return NumberType::character;
+    } else if constexpr (std::same_as<T, int>) {
+        return NumberType::integer;
+    } else if constexpr (std::same_as<T, std::int64_t>) {
+        return NumberType::integer64;
+    } else if constexpr (std::same_as<T, std::uint64_t>) {
+        return NumberType::unsigned64;
+    } else {
+        static_assert(std::same_as<T, double>, "ranks send no such type");
+        return NumberType::real;
+    }
 }
 
 /// Two ranks that belong to this one where every rank takes over another one's data.
@@ -67,7 +66,8 @@ class Comm {
     int rank() const { return rank_; }
     int size() const { return size_; }
     bool is_root() const { return rank_ == 0; }
-    MPI_Comm raw() const { return comm_; }
+    /// The bits of an MPI_Comm, for raw() of parallel/mpi_comm.hpp.
+    std::uintptr_t handle() const { return handle_; }
     Clock& clock() const { return *clock_; }
 
     /// Ranks of equal color form a new communicator in the order of this one; none without a color.
@@ -87,13 +87,7 @@ class Comm {
     /// order.
     Comm reordered(int key) const;
 
-    void barrier() const {
-        if (clock_->is_virtual()) [[unlikely]] {
-            join_clocks(clock_->collective_cost());
-        } else {
-            MPI_Barrier(comm_);
-        }
-    }
+    void barrier() const;
 
     template <class T>
     void broadcast(T& value, int root = 0) const {
@@ -101,34 +95,33 @@ class Comm {
     }
     template <class T>
     void broadcast(std::span<T> values, int root = 0) const {
-        MPI_Bcast(values.data(), static_cast<int>(values.size()), mpi_type<T>(), root, comm_);
-        join();
+        broadcast(values.data(), values.size(), number_type<T>(), root);
     }
     void broadcast(std::string& text, int root = 0) const;
 
     template <class T>
     T sum(T value) const {
-        return reduced(value, MPI_SUM);
+        return reduced(value, Reduction::sum);
     }
     template <class T>
     T min(T value) const {
-        return reduced(value, MPI_MIN);
+        return reduced(value, Reduction::min);
     }
     template <class T>
     T max(T value) const {
-        return reduced(value, MPI_MAX);
+        return reduced(value, Reduction::max);
     }
     template <class T>
     void sum(std::span<T> values) const {
-        reduce(values, MPI_SUM);
+        reduce(values, Reduction::sum);
     }
     template <class T>
     void min(std::span<T> values) const {
-        reduce(values, MPI_MIN);
+        reduce(values, Reduction::min);
     }
     template <class T>
     void max(std::span<T> values) const {
-        reduce(values, MPI_MAX);
+        reduce(values, Reduction::max);
     }
     /// Sum over the ranks below this one; 0 on rank 0.
     std::int64_t sum_below(std::int64_t value) const;
@@ -147,7 +140,9 @@ class Comm {
     void join_clocks(double cost) const;
 
   private:
-    Comm(MPI_Comm comm, Clock& clock, bool owned);
+    friend class MpiComm;
+    enum class Reduction { sum, min, max };
+
     explicit Comm(Clock& clock) : clock_(&clock) {}
     void join() const {
         if (clock_->is_virtual()) [[unlikely]]
@@ -155,19 +150,19 @@ class Comm {
     }
     void release();
 
+    void broadcast(void* values, std::size_t count, NumberType type, int root) const;
+    void reduce(void* values, std::size_t count, NumberType type, Reduction how) const;
     template <class T>
-    T reduced(T value, MPI_Op op) const {
-        reduce(std::span<T>(&value, 1), op);
+    T reduced(T value, Reduction how) const {
+        reduce(&value, 1, number_type<T>(), how);
         return value;
     }
     template <class T>
-    void reduce(std::span<T> values, MPI_Op op) const {
-        MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), mpi_type<T>(),
-                      op, comm_);
-        join();
+    void reduce(std::span<T> values, Reduction how) const {
+        reduce(values.data(), values.size(), number_type<T>(), how);
     }
 
-    MPI_Comm comm_ = MPI_COMM_NULL;
+    std::uintptr_t handle_ = 0;
     Clock* clock_ = nullptr;
     int rank_ = 0;
     int size_ = 1;

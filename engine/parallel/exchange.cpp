@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/exchange.hpp"
 
+#include "parallel/mpi_comm.hpp"
+
 #include <algorithm>
 
 namespace effio {
@@ -12,7 +14,7 @@ int count_of(std::size_t bytes) {
 
 class MpiExchange : public Exchange {
   public:
-    explicit MpiExchange(const Comm& comm) : comm_(comm.raw()), size_(comm.size()) {}
+    explicit MpiExchange(const Comm& comm) : comm_(raw(comm)), size_(comm.size()) {}
 
   protected:
     void sendrecv(std::span<const Step> steps) override {
@@ -133,13 +135,13 @@ class SimExchange : public Exchange {
             const int tag = static_cast<int>(2 * i);
             if (s.from) {
                 MPI_Irecv(s.receive.data(), count_of(s.receive.size()), MPI_BYTE, *s.from, tag,
-                          comm_.raw(), post());
-                MPI_Irecv(&sent[i], 1, MPI_DOUBLE, *s.from, tag + 1, comm_.raw(), post());
+                          raw(comm_), post());
+                MPI_Irecv(&sent[i], 1, MPI_DOUBLE, *s.from, tag + 1, raw(comm_), post());
             }
             if (s.to) {
-                MPI_Isend(s.send.data(), count_of(s.send.size()), MPI_BYTE, *s.to, tag, comm_.raw(),
+                MPI_Isend(s.send.data(), count_of(s.send.size()), MPI_BYTE, *s.to, tag, raw(comm_),
                           post());
-                MPI_Isend(&departure, 1, MPI_DOUBLE, *s.to, tag + 1, comm_.raw(), post());
+                MPI_Isend(&departure, 1, MPI_DOUBLE, *s.to, tag + 1, raw(comm_), post());
             }
         }
         MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/pace.hpp"
 
+#include "parallel/mpi_comm.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -183,15 +185,29 @@ void SlicedVote::foresee(double elapsed) {
     if (limits_.max_count > done_) vote_at_ = std::min(vote_at_, limits_.max_count);
 }
 
+struct SteadyWatch::Request {
+    MPI_Request own = MPI_REQUEST_NULL;
+};
+
+SteadyWatch::SteadyWatch(const Comm& comm, SteadyRule::Settings settings, double start,
+                         double slice_seconds)
+    : comm_(comm),
+      rule_(settings),
+      slice_seconds_(slice_seconds),
+      last_(start),
+      request_(std::make_unique<Request>()) {}
+
+SteadyWatch::~SteadyWatch() = default;
+
 void SteadyWatch::hand_in(double rate, bool working) {
     sums_ = {rate, working ? 1.0 : 0.0};
-    MPI_Iallreduce(MPI_IN_PLACE, sums_.data(), 2, MPI_DOUBLE, MPI_SUM, comm_.raw(), &request_);
+    MPI_Iallreduce(MPI_IN_PLACE, sums_.data(), 2, MPI_DOUBLE, MPI_SUM, raw(comm_), &request_->own);
     pending_ = true;
 }
 
 bool SteadyWatch::arrived() {
     int done = 0;
-    MPI_Test(&request_, &done, MPI_STATUS_IGNORE);
+    MPI_Test(&request_->own, &done, MPI_STATUS_IGNORE);
     return done != 0;
 }
 
@@ -209,7 +225,7 @@ bool SteadyWatch::poll(double now, std::int64_t bytes) {
         last_ = now;
         last_bytes_ = bytes;
         // In virtual time a rank's place in real time means nothing: all wait for each other.
-        if (comm_.clock().is_virtual()) MPI_Wait(&request_, MPI_STATUS_IGNORE);
+        if (comm_.clock().is_virtual()) MPI_Wait(&request_->own, MPI_STATUS_IGNORE);
     }
     if (pending_ && arrived()) judge();
     return steady_;

@@ -328,11 +328,10 @@ class SlicedVote {
 class SteadyWatch {
   public:
     SteadyWatch(const Comm& comm, SteadyRule::Settings settings, double start,
-                double slice_seconds = 1)
-        : comm_(comm), rule_(settings), slice_seconds_(slice_seconds), last_(start) {}
+                double slice_seconds = 1);
     SteadyWatch(const SteadyWatch&) = delete;
     SteadyWatch& operator=(const SteadyWatch&) = delete;
-    ~SteadyWatch() = default;
+    ~SteadyWatch();
 
     /// `bytes` were moved by this rank until `now`. True once the rate is steady.
     bool poll(double now, std::int64_t bytes);
@@ -354,7 +353,8 @@ class SteadyWatch {
     double last_;  ///< clock reading at the end of the slice before
     std::int64_t last_bytes_ = 0;
     std::array<double, 2> sums_{};  ///< the rate, and how many ranks still work
-    MPI_Request request_ = MPI_REQUEST_NULL;
+    struct Request;
+    std::unique_ptr<Request> request_;
     bool pending_ = false;
     bool steady_ = false;
     bool over_ = false;  ///< no rank works any more

@@ -11,6 +11,7 @@
 
 #include "core/layout.hpp"
 #include "core/pattern.hpp"
+#include "parallel/mpi_comm.hpp"
 
 namespace effio {
 namespace {
@@ -114,32 +115,44 @@ int NodeRow::taker(Partner kind, int position, int distance, std::uint64_t seed)
     return *std::ranges::find_if(all, leads_here);
 }
 
+/// Of a communicator.
+struct Group {
+    MPI_Group own = MPI_GROUP_NULL;
+
+    explicit Group(const Comm& comm) { MPI_Comm_group(raw(comm), &own); }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+    ~Group() { MPI_Group_free(&own); }
+};
+
+struct NodeOrder::Groups {
+    Group all;
+    Group ordered;
+    Group node;
+};
+
 NodeOrder::NodeOrder(const Comm& comm, const Topology& topology)
-    : ordered_(comm.reordered(topology.node)), node_(*comm.split(topology.node)) {
-    MPI_Comm_group(comm.raw(), &all_group_);
-    MPI_Comm_group(ordered_.raw(), &ordered_group_);
-    MPI_Comm_group(node_.raw(), &node_group_);
+    : ordered_(comm.reordered(topology.node)),
+      node_(*comm.split(topology.node)),
+      groups_(new Groups{Group(comm), Group(ordered_), Group(node_)}) {
     row_ = {comm.size(), topology.nodes, topology.max_ranks_on_node,
             topology.min_ranks_on_node == topology.max_ranks_on_node};
 }
 
-NodeOrder::~NodeOrder() {
-    MPI_Group_free(&all_group_);
-    MPI_Group_free(&ordered_group_);
-    MPI_Group_free(&node_group_);
-}
+NodeOrder::~NodeOrder() = default;
 
 Partners NodeOrder::partners(Partner kind, int distance, std::uint64_t seed) const {
     const std::array positions{row_.partner(kind, ordered_.rank(), distance, seed),
                                row_.taker(kind, ordered_.rank(), distance, seed)};
     std::array<int, 2> ranks{};
-    MPI_Group_translate_ranks(ordered_group_, 2, positions.data(), all_group_, ranks.data());
+    MPI_Group_translate_ranks(groups_->ordered.own, 2, positions.data(), groups_->all.own,
+                              ranks.data());
     return {ranks[0], ranks[1]};
 }
 
 bool NodeOrder::on_my_node(int rank) const {
     int there = MPI_UNDEFINED;
-    MPI_Group_translate_ranks(all_group_, 1, &rank, node_group_, &there);
+    MPI_Group_translate_ranks(groups_->all.own, 1, &rank, groups_->node.own, &there);
     return there != MPI_UNDEFINED;
 }
 

@@ -74,9 +74,8 @@ class NodeOrder {
   private:
     Comm ordered_;  ///< sorted by node
     Comm node_;
-    MPI_Group all_group_ = MPI_GROUP_NULL;
-    MPI_Group ordered_group_ = MPI_GROUP_NULL;
-    MPI_Group node_group_ = MPI_GROUP_NULL;
+    struct Groups;
+    std::unique_ptr<const Groups> groups_;
     NodeRow row_;
 };
 

@@ -12,7 +12,7 @@
 #include "storage/array_storage.hpp"
 #include "storage/byte_file.hpp"
 #include "storage/direct.hpp"
-#include "storage/mpiio.hpp"
+#include "storage/mpi_settings.hpp"
 #include "storage/names.hpp"
 #include "storage/null.hpp"
 #include "storage/sim.hpp"

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "parallel/mpi_comm.hpp"
 #include "storage/array_libraries.hpp"
 #include "storage/guarded_path.hpp"
 #include "storage/hdf5_header.hpp"
@@ -447,7 +448,7 @@ class Hdf5Library : public ArrayLibrary {
 
     Local access_list(const Comm& comm, const Info& info) const {
         Local access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_fapl_mpio(access.get(), comm.raw(), info.raw());
+        H5Pset_fapl_mpio(access.get(), raw(comm), info.raw());
         if (settings_.alignment.count > 0) {
             H5Pset_alignment(access.get(),
                              static_cast<hsize_t>(settings_.alignment_threshold.count),

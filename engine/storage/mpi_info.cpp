@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parallel/system.hpp"
+#include "storage/mpi_settings.hpp"
 
 namespace effio {
 
@@ -105,6 +106,14 @@ std::string mpi_io_word(std::string_view file_system) {
     // Another library's parameter of that name would mean another thing, and have another type.
     const bool chooses = library.starts_with("Open MPI");
     return mpi_io_word(library, chooses ? parameter_of_mpi("io") : std::string(), file_system);
+}
+
+HintVocabulary vocabulary_of_mpi() {
+    HintVocabulary words;
+    // The constants count the closing null of C; Open MPI aborts the job on a longer key.
+    words.max_key_length = MPI_MAX_INFO_KEY - 1;
+    words.max_value_length = MPI_MAX_INFO_VAL - 1;
+    return words;
 }
 
 }  // namespace effio

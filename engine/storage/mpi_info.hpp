@@ -34,13 +34,4 @@ GrantedHints hints_of(MPI_Info info);
 /// What the library says of an open file.
 GrantedHints hints_of(MPI_File file);
 
-/// What decides which code carries out a call of MPI-IO, in one word:
-/// "open-mpi-v4.1.4:ompio:ext4". A library of which a trial is known is one with the same word.
-/// `library` is the begin of MPI_Get_library_version, `chosen` which of its implementations was
-/// asked for, if it has several and one was; `file_system` is a type.
-std::string mpi_io_word(std::string_view library, std::string_view chosen,
-                        std::string_view file_system);
-/// Of this process; Open MPI has several implementations, and a parameter `io` that chooses.
-std::string mpi_io_word(std::string_view file_system);
-
 }  // namespace effio

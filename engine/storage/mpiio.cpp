@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "parallel/mpi_comm.hpp"
 #include "storage/guarded_path.hpp"
 #include "storage/late_views.hpp"
 #include "storage/mpi_info.hpp"
@@ -386,7 +387,7 @@ class MpiStorage : public Storage {
         const Info info(request.hints);
         MPI_File file = MPI_FILE_NULL;
         if (request.mode.create) wait_until_gone(session(), comm, request.path);
-        const int code = MPI_File_open(comm.raw(), request.path.c_str(), amode_of(request.mode),
+        const int code = MPI_File_open(raw(comm), request.path.c_str(), amode_of(request.mode),
                                        info.raw(), &file);
         session().progress.beat();
         const bool everywhere = !settings_.atomic || comm.min(code == MPI_SUCCESS ? 1 : 0) == 1;

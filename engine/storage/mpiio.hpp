@@ -7,23 +7,12 @@
 #include <limits>
 #include <memory>
 
-#include "core/options.hpp"
 #include "storage/byte_file.hpp"
+#include "storage/mpi_settings.hpp"
 
 namespace effio {
 
 class Datatype;
-
-/// Choices of MPI-IO that no definition of a benchmark asks for.
-struct MpiSettings {
-    bool atomic = false;  ///< MPI_File_set_atomicity after each open
-    bool split = false;   ///< collective calls as MPI_File_…_begin and …_end
-
-    void declare(OptionTable& table);
-    bool any() const { return atomic || split; }
-    /// "atomic mode and split collectives"
-    std::string text() const;
-};
 
 class MpiFile final : public ByteFile {
   public:
@@ -152,7 +141,5 @@ class MpiFile final : public ByteFile {
     MPI_Datatype etype_;
     bool shows_bytes_ = true;  ///< the view is that of the open: offsets are the file's bytes
 };
-
-std::unique_ptr<Storage> make_mpiio_storage(Session& session, const MpiSettings& settings = {});
 
 }  // namespace effio

@@ -12,6 +12,7 @@
 #include "storage/hdf5_header.hpp"
 #endif
 
+#include "parallel/mpi_comm.hpp"
 #include "storage/array_libraries.hpp"
 #include "storage/mpi_info.hpp"
 #include "storage/posix.hpp"
@@ -264,7 +265,7 @@ class Netcdf4Library : public ArrayLibrary {
         if (auto made = guarded.make(); !made) return std::move(made.error());
         session().progress.call("nc_create_par");
         int id = 0;
-        const int code = nc_create_par(request.path.c_str(), NC_CLOBBER | NC_NETCDF4, comm.raw(),
+        const int code = nc_create_par(request.path.c_str(), NC_CLOBBER | NC_NETCDF4, raw(comm),
                                        info.raw(), &id);
         if (code != NC_NOERR) return io_error("nc_create_par", request.path, nc_strerror(code));
         auto file = std::make_unique<Netcdf4File>(session(), comm, request, id);
@@ -278,7 +279,7 @@ class Netcdf4Library : public ArrayLibrary {
         const Info info(request.hints);
         session().progress.call("nc_open_par");
         int id = 0;
-        const int code = nc_open_par(request.path.c_str(), NC_NOWRITE, comm.raw(), info.raw(), &id);
+        const int code = nc_open_par(request.path.c_str(), NC_NOWRITE, raw(comm), info.raw(), &id);
         if (code != NC_NOERR) {
             // Of a file that was cut short the library says "HDF error" and no more.
             const auto size = size_of(request.path);

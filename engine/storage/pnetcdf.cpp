@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "parallel/mpi_comm.hpp"
 #include "storage/array_libraries.hpp"
 #include "storage/guarded_path.hpp"
 #include "storage/late_views.hpp"
@@ -363,7 +364,7 @@ class PnetcdfLibrary : public ArrayLibrary {
             settings_.format == PnetcdfSettings::Format::cdf5 ? NC_64BIT_DATA : NC_64BIT_OFFSET;
         int id = 0;
         const int code =
-            ncmpi_create(comm.raw(), request.path.c_str(), NC_CLOBBER | format, info.raw(), &id);
+            ncmpi_create(raw(comm), request.path.c_str(), NC_CLOBBER | format, info.raw(), &id);
         if (code != NC_NOERR) {
             return io_error("ncmpi_create", request.path, ncmpi_strerror(code));
         }
@@ -389,7 +390,7 @@ class PnetcdfLibrary : public ArrayLibrary {
         const Info info(request.hints);
         session().progress.call("ncmpi_open");
         int id = 0;
-        const int code = ncmpi_open(comm.raw(), request.path.c_str(), mode, info.raw(), &id);
+        const int code = ncmpi_open(raw(comm), request.path.c_str(), mode, info.raw(), &id);
         if (code != NC_NOERR) return io_error("ncmpi_open", request.path, ncmpi_strerror(code));
         auto file = std::make_unique<PnetcdfFile>(session(), request, id);
         if (auto found = file->find(request.partial, mode == NC_WRITE); !found)

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "parallel/mpi_comm.hpp"
 #include "storage/late_views.hpp"
 
 namespace effio {
@@ -35,7 +36,7 @@ Result<Descriptor> open_together(Session& session, const Comm& comm, const std::
     if (!mode.delete_on_close || comm.size() == 1) return opened;
     // The root removes the name when it closes. A rank that opens after that would create it anew.
     int all = opened ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm.raw());
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, raw(comm));
     if (opened && all == 0) return io_error("open", real_path, "another rank could not open it");
     return opened;
 }
@@ -71,8 +72,8 @@ Result<std::int64_t> RunFile::place(CallForm form, std::int64_t bytes, std::int6
     // Bookkeeping of ours, which MPI would do inside the call: it costs no virtual time.
     std::int64_t below = 0;
     std::int64_t all = bytes;
-    MPI_Exscan(&bytes, &below, 1, MPI_INT64_T, MPI_SUM, comm_.raw());
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, comm_.raw());
+    MPI_Exscan(&bytes, &below, 1, MPI_INT64_T, MPI_SUM, raw(comm_));
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, raw(comm_));
     const std::int64_t begin = shared_ + (comm_.is_root() ? 0 : below);
     shared_ += all;
     return begin;

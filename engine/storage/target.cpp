@@ -15,6 +15,7 @@
 #include <limits>
 #include <random>
 
+#include "core/fields.hpp"
 #include "parallel/system.hpp"
 #include "storage/posix_calls.hpp"
 #include "storage/removal.hpp"
@@ -100,6 +101,13 @@ Error refuse(const std::string& path, std::string why) {
 }
 
 }  // namespace
+
+const Fields<ByteCap>& cap_fields() {
+    static const Fields<ByteCap> fields{
+        {"bytes", Unit::bytes, "that may be on storage at a time", &ByteCap::bytes},
+        {"why", Unit::word, "source of this limit", &ByteCap::why}};
+    return fields;
+}
 
 ByteCap find_cap(const FileSystem& fs, std::optional<std::int64_t> available_memory,
                  std::optional<Bytes> given) {

@@ -27,12 +27,15 @@
 
 namespace effio {
 
+template <class T>
+class Fields;
+
 /// The most bytes that may be in the directory at a time.
 struct ByteCap {
     std::int64_t bytes = 0;
     std::string why;  ///< "80 % of the free space of …"
-    Json to_json() const { return Json{{"bytes", bytes}, {"why", why}}; }
 };
+const Fields<ByteCap>& cap_fields();
 
 /// The smallest of 80 % of the free space, the quota, and half the available memory on a RAM-backed
 /// file system; `given` replaces all of them.

@@ -3,7 +3,6 @@
 // which of our own formats (of one writer: bare bytes, Fortran records, a container), the rest is
 // the file. Formats of libraries are read by the libraries.
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "benchmarks/flash_io/definition.hpp"
 #include "benchmarks/flash_io/mesh.hpp"
 #include "fuzz.hpp"
+#include "parallel/world.hpp"
 #include "storage/backends.hpp"
 
 namespace effio::flash_io {
@@ -20,23 +20,13 @@ namespace {
 /// MPI, once; and a directory that is gone at the end.
 class Place {
   public:
-    Place() {
-        MPI_Init(nullptr, nullptr);
-        test_.emplace();
-    }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() {
-        test_.reset();
-        MPI_Finalize();
-    }
-
-    Session& session() { return test_->session; }
+    Session& session() { return test_.session; }
     std::string file() const { return directory_ / "chk"; }
 
   private:
+    MpiRun mpi_;
     OwnDirectory directory_;
-    std::optional<TestSession> test_;
+    TestSession test_;
 };
 
 Geometry small() {

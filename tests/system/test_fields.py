@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fields of results: the file in schemas/ is what the engine says, and a line with a member
-that is not described, is missing or has another type is at fault. Every test that reads results
-holds them against it (results.py)."""
+"""The fields of results: what is made from them is what the engine says, and the schema refuses a
+member that is not described, is missing or has another type. Every test that reads results holds
+them against it (results.py)."""
 
 from __future__ import annotations
 
-import copy
 import re
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,14 @@ from typing import Any
 import pytest
 
 from engines import ROOT, Engine
-from fields import FIELDS, as_text, described_by, from_text
+from fields import FIELDS, described_by, files, filled, from_text
 from results import fault_of_line
 
 
-def test_the_file_is_what_the_engine_says(any_engine: Engine) -> None:
+def test_all_files_are_what_the_engine_says(any_engine: Engine) -> None:
     described = described_by(any_engine.program)
-    assert FIELDS.read_text() == as_text(described), "python tests/fields.py ENGINE"
+    differing = [p.name for p, text in files(described).items() if p.read_text() != text]
+    assert differing == [], "python tests/fields.py ENGINE"
     assert from_text(FIELDS.read_text()) == described
 
 
@@ -42,45 +42,66 @@ def test_names_are_plain_and_meanings_are_there(any_engine: Engine, tmp_path: Pa
         return found
 
     for benchmark, info in described.items():
-        lists = [info["where"], info["detail"], info["setup"]]
+        lists = [info["where"], info["detail"], info["run"]]
         lists += [f[part] for f in info["figures"] for part in ("where", "detail")]
         assert [f for fields in lists for f in faults(fields, benchmark)] == []
 
 
 def test_no_benchmark_writes_members_by_hand() -> None:
-    by_hand = re.compile(r"\b(where|detail)(\.update\()? ?=? ?\(?Json\{\{")
+    by_hand = re.compile(r"\b(where|detail|extra\[\"[^\"]+\"\])(\.update\()? ?=? ?\(?Json\{\{")
     sources = (ROOT / "engine" / "benchmarks").rglob("*.cpp")
     assert [str(p) for p in sources if by_hand.search(p.read_text())] == []
 
 
-RATE = {
-    "kind": "figure",
-    "benchmark": "mdtest",
-    "name": "on_disk",
-    "where": {"thing": "file", "repetition": 1, "ranks": 2, "unique": False},
-    "detail": {"expected": 4},
-}
+def on_disk() -> dict[str, Any]:
+    """A figure of mdtest."""
+    figures = from_text(FIELDS.read_text())["mdtest"]["figures"]
+    fields = next(figure for figure in figures if figure["name"] == "on_disk")
+    return {
+        "schema": "effio-result/1.2",
+        "kind": "figure",
+        "seq": 1,
+        "benchmark": "mdtest",
+        "name": "on_disk",
+        "where": filled(fields["where"], {"thing": "file", "repetition": 1, "ranks": 2}),
+        "metric": {"value": 4, "unit": "1", "better": "higher"},
+        "valid": True,
+        "reasons": [],
+        "detail": filled(fields["detail"], {"expected": 4}),
+    }
 
 
 @pytest.mark.parametrize(
     ("part", "member", "value", "fault"),
     [
         ("where", "after_removal", True, ""),
-        ("where", "after_removal", 1, "where.after_removal: 1 is no boolean"),
-        ("where", "after_removal", None, "where.after_removal is null"),
-        ("where", "ranks", 2.5, "where.ranks: 2.5 is no integer"),
-        ("detail", "other", 1, "detail.other is not described"),
+        ("where", "after_removal", 1, "$.where.after_removal: 1 is not of type 'boolean'"),
+        ("where", "after_removal", None, "$.where.after_removal: None is not of type 'boolean'"),
+        ("where", "ranks", 2.5, "$.where.ranks: 2.5 is not of type 'integer'"),
+        ("detail", "other", 1, "$.detail: Additional properties are not allowed ('other' was "),
     ],
 )
 def test_a_member_that_does_not_fit_is_named(
     part: str, member: str, value: Any, fault: str
 ) -> None:
-    line = copy.deepcopy(RATE)
-    line["where"]["after_removal"] = False  # type: ignore[index]
-    line[part][member] = value  # type: ignore[index]
-    assert fault_of_line(line) == fault
+    line = on_disk()
+    line[part][member] = value
+    assert fault_of_line(line).startswith(fault) and bool(fault) == bool(fault_of_line(line))
 
 
-def test_a_member_that_is_missing_is_named() -> None:
-    assert fault_of_line(RATE) == "where.after_removal is missing"
-    assert fault_of_line({**RATE, "name": "other"}) == "figure other is not described"
+def test_a_member_that_is_missing_or_unknown_is_named() -> None:
+    line = on_disk()
+    del line["where"]["after_removal"]
+    assert fault_of_line(line) == "$.where: 'after_removal' is a required property"
+    line = {**on_disk(), "name": "other"}
+    assert fault_of_line(line).startswith("$.name: 'other' is not one of ['rate', 'on_disk'")
+
+
+def test_the_run_line_has_the_benchmark_s_own_members_and_no_others(
+    any_engine: Engine, tmp_path: Path
+) -> None:
+    run = any_engine.run(["ssca3", "--backend", "sim"], tmp_path).result.run
+    assert fault_of_line(run) == ""
+    assert fault_of_line({**run, "mdtest": {}}).startswith("$: 'mdtest' is not one of")
+    del run["study"]["cap"]["why"]
+    assert fault_of_line(run) == "$.study.cap: 'why' is a required property"

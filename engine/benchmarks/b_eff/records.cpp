@@ -316,10 +316,11 @@ Json describe(const Setup& setup) {
 
 ResultInfo result_info() {
     const ResultInfo of_calls = call_times_info();
-    ResultInfo info{merged(place_fields().infos(), of_calls.where),
-                    merged(experiment_fields().infos(), of_calls.detail),
-                    {},
-                    setup_fields().infos()};
+    ResultInfo info{
+        merged(place_fields().infos(), of_calls.where),
+        merged(experiment_fields().infos(), of_calls.detail),
+        {},
+        {object_of("b-eff", "messages, patterns and time of the run", setup_fields().infos())}};
     const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos where = {},
                          FieldInfos detail = {}) {
         detail.push_back(interval_field());

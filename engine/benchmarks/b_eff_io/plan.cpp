@@ -10,6 +10,7 @@
 #include "benchmarks/b_eff_io/definition.hpp"
 #include "benchmarks/b_eff_io/runner.hpp"
 #include "benchmarks/cold.hpp"
+#include "core/fields.hpp"
 #include "core/table.hpp"
 #include "core/whole.hpp"
 #include "parallel/system.hpp"
@@ -209,7 +210,7 @@ Result<Plan> make_plan(const Parameters& parameters, const PlanInput& input) {
                      {"scheduled_seconds", scheduled_seconds},
                      {"rounds", parameters.rounds},
                      {"expected_seconds", plan.estimate.expected().seconds},
-                     {"cap", cap.to_json()},
+                     {"cap", cap_fields().json(cap)},
                      {"against_memory", against.to_json()},
                      {"partitions", std::move(json_partitions)}};
     if (!plan.estimate.until_ci().is_null()) plan.data["until_ci"] = plan.estimate.until_ci();

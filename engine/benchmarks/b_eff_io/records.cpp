@@ -328,7 +328,11 @@ Json describe(const Setup& setup) {
 }
 
 ResultInfo result_info() {
-    ResultInfo info{row_place_fields().infos(), row_fields().infos(), {}, setup_fields().infos()};
+    ResultInfo info{
+        row_place_fields().infos(),
+        row_fields().infos(),
+        {},
+        {object_of("b-eff-io", "memory, time and limits of the run", setup_fields().infos())}};
     const FieldInfos place = place_fields().infos();
     const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos detail,
                          bool with_interval = true) {

@@ -181,8 +181,11 @@ Json describe(const Setup& setup) {
 ResultInfo result_info() {
     FieldInfos of_repetition = place_fields().infos();
     of_repetition.push_back({"repetition", Unit::count, "from 1"});
-    ResultInfo info{
-        file_place_fields().infos(), visit_fields().infos(), {}, setup_fields().infos()};
+    ResultInfo info{file_place_fields().infos(),
+                    visit_fields().infos(),
+                    {},
+                    {object_of("flash-io", "what a file holds, and limits of the run",
+                               setup_fields().infos())}};
     info.figures.push_back({"repetition_bandwidth", Unit::bytes_per_second,
                             "of one repetition, by the definition", std::move(of_repetition),
                             repetition_fields().infos()});

@@ -97,19 +97,13 @@ class Rounds {
             header["clock"]["virtual"] = true;
             header["clock"]["source"] = "model";
         }
-        Json groups = Json::array();
+        SetUp set_up{{}, turns_, parameters_.rounds, place_beside(results_.path())};
         for (const auto& m : members) {
-            groups.push_back(Json{{"number", m.number},
-                                  {"benchmark", m.benchmark->name()},
-                                  {"ranks", m.ranks},
-                                  {"first_rank", m.first_rank},
-                                  {"command", masked_arguments(m.invocation.arguments)}});
+            set_up.groups.push_back({m.number, std::string(m.benchmark->name()), m.ranks,
+                                     m.first_rank, masked_arguments(m.invocation.arguments)});
             group_ranks_.push_back(m.ranks);
         }
-        header["interference"] = Json{{"groups", std::move(groups)},
-                                      {"turns", turns_},
-                                      {"rounds", parameters_.rounds},
-                                      {"place", place_beside(results_.path())}};
+        header["interference"] = describe(set_up);
         results_.recorder().run(std::move(header));
         console_.print(heading(benchmarks_, group_ranks_, turns_, parameters_.rounds));
     }

@@ -113,6 +113,27 @@ const Fields<Met>& met_fields() {
     return fields;
 }
 
+const Fields<GroupOfRun>& group_fields() {
+    using G = GroupOfRun;
+    static const Fields<G> fields{
+        {"number", Unit::count, "from 1", &G::number},
+        {"benchmark", Unit::word, "that it runs", &G::benchmark},
+        {"ranks", Unit::count, "of the group", &G::ranks},
+        {"first_rank", Unit::count, "of the job, from 0", &G::first_rank},
+        Field<G>("command", Unit::word, "arguments of the group", &G::command).list()};
+    return fields;
+}
+
+const Fields<SetUp>& set_up_fields() {
+    using S = SetUp;
+    static const Fields<S> fields{
+        {"groups", group_fields(), "of the job", &S::groups},
+        Field<S>("turns", Unit::count, "numbers of the groups that run together", &S::turns).rows(),
+        {"rounds", Unit::count, "of all turns", &S::rounds},
+        {"place", Unit::word, "directory of the results of each turn", &S::place}};
+    return fields;
+}
+
 }  // namespace
 
 std::string group_name(int group, const std::vector<std::string>& benchmarks) {
@@ -214,6 +235,10 @@ Figure figure_of(const Met& met, const std::vector<std::string>& benchmarks) {
     return f;
 }
 
+Json describe(const SetUp& set_up) {
+    return set_up_fields().json(set_up);
+}
+
 ResultInfo result_info() {
     FieldInfos of_group = slow_down_place_fields().infos();
     FieldInfos detail = slow_down_fields().infos();
@@ -224,7 +249,8 @@ ResultInfo result_info() {
              {"slow_down_of_phase", Unit::number, "the same of one kind of measurement", of_group,
               detail},
              {"met", Unit::seconds, "in which two kinds ran at the same time",
-              met_place_fields().infos(), met_fields().infos()}}};
+              met_place_fields().infos(), met_fields().infos()}},
+            {object_of("interference", "groups and turns of the run", set_up_fields().infos())}};
 }
 
 std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks) {

@@ -29,9 +29,25 @@ std::vector<Measurement> measurements_of(const TurnDone& done, const Part& part,
                                          const std::vector<int>& ranks, int nodes);
 Figure figure_of(const Met& met, const std::vector<std::string>& benchmarks);
 
-/// Slow-downs over all phases: a row for each group, a column for what it was beside.
-/// All that is in its results.
+/// A group as the run line has it.
+struct GroupOfRun {
+    std::int64_t number = 1;
+    std::string benchmark;
+    int ranks = 1;
+    int first_rank = 0;
+    Json command;
+};
+struct SetUp {
+    std::vector<GroupOfRun> groups;
+    std::vector<Turn> turns;
+    std::int64_t rounds = 1;
+    std::string place;
+};
+/// For the run line.
+Json describe(const SetUp& set_up);
 ResultInfo result_info();
+
+/// Slow-downs over all phases: a row for each group, a column for what it was beside.
 std::string matrix(const std::vector<Figure>& figures, const std::vector<std::string>& benchmarks);
 std::string phases_table(const std::vector<Figure>& figures);
 std::string met_table(const std::vector<Met>& met, const std::vector<std::string>& benchmarks);

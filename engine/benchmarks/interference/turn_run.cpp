@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/job/gathering.hpp"
 #include "benchmarks/job/group.hpp"
 #include "benchmarks/job/results.hpp"
+#include "parallel/gathering.hpp"
 #include "parallel/text_file.hpp"
 
 namespace effio::interference {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "benchmarks/interference/summary.hpp"
-#include "benchmarks/job/world.hpp"
 #include "benchmarks/together/members.hpp"
+#include "parallel/world.hpp"
 
 namespace effio::interference {
 

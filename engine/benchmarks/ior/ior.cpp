@@ -18,7 +18,7 @@
 #include "core/whole.hpp"
 #include "parallel/from_root.hpp"
 #include "parallel/system.hpp"
-#include "storage/mpi_info.hpp"
+#include "storage/mpi_settings.hpp"
 
 namespace effio::ior {
 namespace {

@@ -310,7 +310,11 @@ Json describe(const Setup& setup) {
 }
 
 ResultInfo result_info() {
-    ResultInfo info{place_fields().infos(), detail_fields().infos(), {}, setup_fields().infos()};
+    ResultInfo info{
+        place_fields().infos(),
+        detail_fields().infos(),
+        {},
+        {object_of("ior", "ranks, place and limits of the run", setup_fields().infos())}};
     info.figures.push_back(
         {"removal_time", Unit::seconds, "of the files of a repetition", removal_fields().infos()});
     for (const Access access : phases_in_order) {

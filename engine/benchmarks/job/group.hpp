@@ -9,8 +9,8 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/job/options.hpp"
-#include "benchmarks/job/world.hpp"
 #include "core/options.hpp"
+#include "parallel/world.hpp"
 
 namespace effio {
 

@@ -194,11 +194,7 @@ Selection select(const Parameters& p, Job* job) {
                     continue;
                 }
                 contender.version = made->version();
-                selection.told.push_back(Json{{"library", library},
-                                              {"version", contender.version},
-                                              {"hints", set.name},
-                                              {"hints_asked", set.hints.to_json()},
-                                              {"settings", made->describe()}});
+                contender.settings = made->describe();
             }
             selection.contenders.push_back(std::move(contender));
         }
@@ -207,6 +203,38 @@ Selection select(const Parameters& p, Job* job) {
 }
 
 namespace {
+
+const Fields<Contender>& contender_fields() {
+    using C = Contender;
+    static const Fields<C> fields{
+        {"library", Unit::word, "as in --libraries", &C::library},
+        {"version", Unit::word, "of the library that runs", &C::version},
+        {"hints", Unit::word, "name of the set", [](const C& c) { return c.set->name; }},
+        Field<C>("hints_asked", Unit::word, "value of each hint of the set",
+                 [](const C& c) { return c.set->hints.to_json(); })
+            .by_name(),
+        {"settings", Unit::object, "of the library", &C::settings}};
+    return fields;
+}
+
+struct Chosen {
+    const Parameters& parameters;
+    const Selection& selection;
+};
+
+const Fields<Chosen>& chosen_fields() {
+    using C = Chosen;
+    static const Fields<C> fields{
+        {"scaling", Unit::word, "strong or weak",
+         [](const C& c) { return name(c.parameters.scaling); }},
+        {"warm_up_edge", Unit::count, "of the array that is written before anything counts",
+         [](const C&) { return Volume::warm_up_edge; }},
+        {"contenders", contender_fields(), "in the order of the comparison",
+         [](const C& c) -> const std::vector<Contender>& { return c.selection.contenders; }},
+        {"left_out", Unit::word, "libraries and hints that are not compared, and why",
+         [](const C& c) -> const std::vector<std::string>& { return c.selection.left_out; }}};
+    return fields;
+}
 
 /// One library with its hints at one point; `file` begins no other contender's names.
 study::Cell cell_of(const Parameters& p, const Contender& contender, const Volume& volume) {
@@ -284,10 +312,7 @@ Result<study::Definition> define(const Parameters& p, const Selection& selection
     }
     study.title = fmt::format("Libraries, {} scaling: {}", name(p.scaling), names);
     for (const auto& why : selection.left_out) study.title += "\nleft out: " + why;
-    study.run_line["libraries"] = Json{{"scaling", name(p.scaling)},
-                                       {"warm_up_edge", Volume::warm_up_edge},
-                                       {"contenders", selection.told},
-                                       {"left_out", selection.left_out}};
+    study.run_line = {{"libraries", chosen_fields(), "what is compared", Chosen{p, selection}}};
     return study;
 }
 

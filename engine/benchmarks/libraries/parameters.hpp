@@ -54,13 +54,13 @@ struct Contender {
     const HintSet* set;
     BackendChoice backend;
     std::string version = {};  ///< of the library that runs, if it is there
+    Json settings = Json::object();
 };
 
 /// All that are compared, and why some pairs of the options are not.
 struct Selection {
     std::vector<Contender> contenders;
     std::vector<std::string> left_out;
-    Json told = Json::array();  ///< the contenders as the run line has them
 };
 /// Those whose settings can be. With a job, libraries are looked at: what a set does not reach is
 /// left out.

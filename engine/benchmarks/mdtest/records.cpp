@@ -15,26 +15,27 @@ namespace {
 constexpr const char* per_second = "op/s";
 
 /// Where a rate belongs.
-struct Place {
+struct PhasePlace {
     const Phase& phase;
     int ranks = 1;
     bool unique = false;
 };
 
-const Fields<Place>& place_fields() {
-    static const Fields<Place> fields{
+const Fields<PhasePlace>& place_fields() {
+    static const Fields<PhasePlace> fields{
         {"thing", Unit::word, "tree, directory or file",
-         [](const Place& p) { return name(p.phase.thing); }},
-        {"phase", Unit::word, "title of the phase", [](const Place& p) { return p.phase.title; }},
-        {"ranks", Unit::count, "that took part", &Place::ranks},
-        {"unique", Unit::flag, "each rank has its own tree", &Place::unique}};
+         [](const PhasePlace& p) { return name(p.phase.thing); }},
+        {"phase", Unit::word, "title of the phase",
+         [](const PhasePlace& p) { return p.phase.title; }},
+        {"ranks", Unit::count, "that took part", &PhasePlace::ranks},
+        {"unique", Unit::flag, "each rank has its own tree", &PhasePlace::unique}};
     return fields;
 }
 
-const Fields<Place>& rate_place_fields() {
-    static const Fields<Place> fields(
+const Fields<PhasePlace>& rate_place_fields() {
+    static const Fields<PhasePlace> fields(
         place_fields(),
-        {{"access", Unit::word, "operation", [](const Place& p) { return p.phase.access; }}});
+        {{"access", Unit::word, "operation", [](const PhasePlace& p) { return p.phase.access; }}});
     return fields;
 }
 
@@ -287,7 +288,7 @@ ResultInfo result_info() {
              {"on_disk", Unit::count, "names that were found on disk", count_place_fields().infos(),
               count_detail_fields().infos()},
              until_ci_info(place_fields().infos())},
-            setup_fields().infos()};
+            {object_of("mdtest", "trees and items of the run", setup_fields().infos())}};
 }
 
 std::unique_ptr<Observer> make_record_view(Recorder& recorder) {

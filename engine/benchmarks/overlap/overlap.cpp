@@ -206,25 +206,13 @@ Ending Overlap::run(Job& job) {
 Ending Overlap::run_on(Job& job, std::vector<Contender> contenders, StorageRun& run) {
     Session& session = job.session;
     std::vector<Work> works;
-    Json kinds = Json::array();
     works.reserve(parameters_.works.size());
     for (const WorkKind kind : parameters_.works) {
         works.emplace_back(session, kind, parameters_.work_memory.count);
         works.back().calibrate();
-        kinds.push_back(
-            Json{{"kind", overlap::name(kind)}, {"piece_seconds", works.back().piece_seconds()}});
-    }
-    Json ways = Json::array();
-    for (const auto& one : contenders) {
-        ways.push_back(Json{{"way", overlap::name(one.way)},
-                            {"backend", describe_backend(*one.storage)},
-                            {"file", one.files.stem}});
     }
     Json extra;
-    extra["overlap"] = Json{{"ways", std::move(ways)},
-                            {"work", std::move(kinds)},
-                            {"left_out", parameters_.left_out},
-                            {"cap", run.target().cap().to_json()}};
+    extra["overlap"] = describe(contenders, works, parameters_.left_out, run.target().cap());
     run.announce(job, std::move(extra));
 
     const auto records = make_record_view(session.results.recorder());

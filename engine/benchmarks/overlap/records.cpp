@@ -4,6 +4,7 @@
 
 #include "benchmarks/overlap/views.hpp"
 #include "benchmarks/round_figures.hpp"
+#include "benchmarks/storage_run.hpp"
 #include "benchmarks/until_ci.hpp"
 #include "core/fields.hpp"
 
@@ -97,6 +98,48 @@ const Fields<Headline>& headline_fields() {
         Field<H>("best", point_fields(), "where the share is", [](const H& h) {
             return h.best->point;
         }).only_if([](const H& h) { return h.best != nullptr; })};
+    return fields;
+}
+
+const Fields<Contender>& contender_fields() {
+    using C = Contender;
+    static const Fields<C> fields{
+        {"way", Unit::word, "as in --ways", [](const C& c) { return name(c.way); }},
+        {"backend", backend_fields(), "that the way uses",
+         [](const C& c) {
+             return BackendOfRun{std::string(c.storage->name()), c.storage->describe()};
+         }},
+        {"file", Unit::word, "begin of the names of its files",
+         [](const C& c) { return c.files.stem; }}};
+    return fields;
+}
+
+const Fields<Work>& work_fields() {
+    static const Fields<Work> fields{
+        {"kind", Unit::word, "as in --work", [](const Work& w) { return name(w.kind()); }},
+        {"piece_seconds", Unit::seconds, "that the smallest piece of the work takes",
+         &Work::piece_seconds}};
+    return fields;
+}
+
+struct SetUp {
+    const std::vector<Contender>& contenders;
+    const std::vector<Work>& works;
+    const std::vector<std::string>& left_out;
+    const ByteCap& cap;
+};
+
+const Fields<SetUp>& set_fields() {
+    using S = SetUp;
+    static const Fields<S> fields{
+        {"ways", contender_fields(), "that are measured",
+         [](const S& s) -> const std::vector<Contender>& { return s.contenders; }},
+        {"work", work_fields(), "kinds of computation",
+         [](const S& s) -> const std::vector<Work>& { return s.works; }},
+        {"left_out", Unit::word, "ways that are not measured, and why",
+         [](const S& s) -> const std::vector<std::string>& { return s.left_out; }},
+        {"cap", cap_fields(), "limit on the bytes that the run may use",
+         [](const S& s) -> const ByteCap& { return s.cap; }}};
     return fields;
 }
 
@@ -207,8 +250,17 @@ Measurement Cell::to_measurement() const {
     return m;
 }
 
+Json describe(const std::vector<Contender>& contenders, const std::vector<Work>& works,
+              const std::vector<std::string>& left_out, const ByteCap& cap) {
+    return set_fields().json({contenders, works, left_out, cap});
+}
+
 ResultInfo result_info() {
-    ResultInfo info{cell_fields().infos(), detail_fields().infos()};
+    ResultInfo info{
+        cell_fields().infos(),
+        detail_fields().infos(),
+        {},
+        {object_of("overlap", "ways and kinds of work of the run", set_fields().infos())}};
     const FieldInfos place = point_fields().infos();
     const auto add = [&](const char* name, Unit unit, const char* meaning, FieldInfos detail = {}) {
         detail.insert(detail.begin(), interval_field());

@@ -22,8 +22,10 @@ std::string text_of(const Point& point, std::string_view figure);
 /// no width that is relative to it.
 std::array<std::pair<std::string_view, double>, 2> timed_figures(const Times& times);
 
-/// All that is in its results, but for what the run line says.
 ResultInfo result_info();
+/// For the run line.
+Json describe(const std::vector<Contender>& contenders, const std::vector<Work>& works,
+              const std::vector<std::string>& left_out, const ByteCap& cap);
 std::unique_ptr<Observer> make_record_view(Recorder& recorder);
 std::unique_ptr<Observer> make_console_view(Console& console, const Parameters& parameters,
                                             const std::string& result_path);

@@ -127,6 +127,10 @@ void invalidate(Measurement& m, std::int64_t wrong) {
     m.rate = Metric::none("B/s", "INVALID: " + m.invalid_reason);
 }
 
+Facts facts_of(std::int64_t seed) {
+    return {{"seed", Unit::count, "of the random rings", seed}};
+}
+
 }  // namespace
 
 std::string name_of(const std::string& hpcc_name) {
@@ -228,9 +232,16 @@ void record(Recorder& recorder, const RoundFigures& rounds) {
     for (const Figure& f : rounds.figures()) recorder.figure(f);
 }
 
+Json describe(std::int64_t seed) {
+    return to_json(facts_of(seed));
+}
+
 ResultInfo result_info() {
     FieldInfos where = ring_place_fields().infos();
-    ResultInfo info{std::move(where), merged(pair_fields().infos(), ring_fields().infos())};
+    ResultInfo info{std::move(where),
+                    merged(pair_fields().infos(), ring_fields().infos()),
+                    {},
+                    {object_of("rings", "what the run was set to", infos_of(facts_of({})))}};
     for (const auto& [name, value] : hpcc_values({}, {})) {
         info.figures.push_back({name_of(name),
                                 name.ends_with("_usec") ? Unit::seconds : Unit::bytes_per_second,

@@ -117,7 +117,7 @@ Ending Rings::run(Job& job) {
     std::int64_t seed = parameters_.seed.value_or(std::time(nullptr));
     session.comm.broadcast(seed);
     Json extra;
-    extra["rings"] = Json{{"seed", seed}};
+    extra["rings"] = describe(seed);
     extra["backend"] = parameters_.network.describe();
     job.announce(std::move(extra));
 

@@ -287,7 +287,7 @@ struct Definition {
     std::vector<Cell> warm_up = {};
     /// Its own observer reports the means; the frame reports the passes only.
     bool reports_means = false;
-    Json run_line = Json::object();  ///< more members of the run line
+    Facts run_line = {};  ///< more members of the run line
 
     /// A cell for each of the phases ("write", "read").
     void add(Cell cell, const std::vector<std::string>& phases);

@@ -276,6 +276,11 @@ FieldInfos infos_of(const std::vector<Axis>& axes) {
     return all;
 }
 
+Facts of_this_run(const std::string& verified, const ByteCap& cap) {
+    return {{"verified", Unit::word, "how much of the data is compared", verified},
+            {"cap", cap_fields(), "limit on the bytes that the run may use", cap}};
+}
+
 /// Of all cells.
 FieldInfos coordinates_of(const Definition& definition) {
     FieldInfos all = infos_of(definition.cells.front().axes);
@@ -288,16 +293,23 @@ FieldInfos coordinates_of(const Definition& definition) {
 
 }  // namespace
 
-Json describe(const Definition& definition) {
+Json describe(const Definition& definition, const std::string& verified, const ByteCap& cap) {
     Json out = definition_fields().json(definition);
     out.update(to_json(definition.facts));
+    out.update(to_json(of_this_run(verified, cap)));
     return out;
 }
 
 ResultInfo result_info(const Definition& definition) {
-    ResultInfo info{
-        coordinates_of(definition), pass_fields().infos(), {}, definition_fields().infos()};
-    for (const auto& field : infos_of(definition.facts)) info.setup.push_back(field);
+    FieldInfos set = definition_fields().infos();
+    for (const auto& facts : {definition.facts, of_this_run({}, {})}) {
+        for (const auto& field : infos_of(facts)) set.push_back(field);
+    }
+    ResultInfo info{coordinates_of(definition),
+                    pass_fields().infos(),
+                    {},
+                    {object_of("study", "cells and limits of the run", std::move(set))}};
+    for (const auto& field : infos_of(definition.run_line)) info.run.push_back(field);
     FieldInfos place = info.where;
     place.push_back({"pattern", Unit::word, "of the cell"});
     place.push_back({"access", Unit::word, "of the pass"});

@@ -447,12 +447,11 @@ Ending run(Job& job, const Definition& definition, const Options& options, Obser
     const Target& target = run->target();
 
     Json extra;
-    extra["study"] = describe(definition);
-    extra["study"]["verified"] =
-        storage.capabilities().stores_data ? options.verified() : "nothing";
-    extra["study"]["cap"] = target.cap().to_json();
+    extra["study"] =
+        describe(definition, storage.capabilities().stores_data ? options.verified() : "nothing",
+                 target.cap());
     if (ways.run() != nullptr) extra["backend"] = describe_backend(*ways.run());
-    extra.update(definition.run_line);
+    extra.update(to_json(definition.run_line));
     run->announce(job, std::move(extra));
 
     const auto records = make_record_view(session.results.recorder(), definition);

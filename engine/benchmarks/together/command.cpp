@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <system_error>
 
-#include "benchmarks/job/gathering.hpp"
 #include "benchmarks/job/group.hpp"
-#include "benchmarks/job/world.hpp"
 #include "benchmarks/together/members.hpp"
+#include "parallel/gathering.hpp"
 #include "parallel/recorded_environment.hpp"
 #include "parallel/results.hpp"
 #include "parallel/system.hpp"
+#include "parallel/world.hpp"
 
 namespace effio::together {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/sion/collector.hpp"
 
+#include "parallel/mpi_comm.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,11 +64,11 @@ Result<std::int64_t> Collector::move_own(std::span<const Place> places, std::spa
 template <class Serve>
 void Collector::serve_member(int member, Serve&& serve) {
     MPI_Status status;
-    MPI_Probe(member, places_tag, group_.raw(), &status);
+    MPI_Probe(member, places_tag, raw(group_), &status);
     int words = 0;
     MPI_Get_count(&status, MPI_INT64_T, &words);
     std::vector<std::int64_t> list(static_cast<std::size_t>(words));
-    MPI_Recv(list.data(), words, MPI_INT64_T, member, places_tag, group_.raw(), MPI_STATUS_IGNORE);
+    MPI_Recv(list.data(), words, MPI_INT64_T, member, places_tag, raw(group_), MPI_STATUS_IGNORE);
     Answer answer;
     bool good = true;
     for (std::size_t i = 0; i + words_of_place <= list.size(); i += words_of_place) {
@@ -87,7 +89,7 @@ void Collector::serve_member(int member, Serve&& serve) {
     const std::array words_of_answer{answer.moved, answer.call, answer.code, answer.file,
                                      answer.offset};
     MPI_Send(words_of_answer.data(), static_cast<int>(words_of_answer.size()), MPI_INT64_T, member,
-             answer_tag, group_.raw());
+             answer_tag, raw(group_));
 }
 
 /// On a member: hands its places over, `pass(memory)` for each message of data, and hears what
@@ -99,7 +101,7 @@ Result<std::int64_t> Collector::be_served(std::span<const Place> places, std::sp
     for (const Place& place : places) {
         list.insert(list.end(), {place.file, place.offset, place.bytes});
     }
-    MPI_Send(list.data(), static_cast<int>(list.size()), MPI_INT64_T, 0, places_tag, group_.raw());
+    MPI_Send(list.data(), static_cast<int>(list.size()), MPI_INT64_T, 0, places_tag, raw(group_));
     for (const Place& place : places) {
         for (std::int64_t rest = place.bytes; rest > 0;) {
             const std::int64_t bytes = std::min(rest, most_at_once);
@@ -110,7 +112,7 @@ Result<std::int64_t> Collector::be_served(std::span<const Place> places, std::sp
         }
     }
     std::array<std::int64_t, 5> words{};
-    MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT64_T, 0, answer_tag, group_.raw(),
+    MPI_Recv(words.data(), static_cast<int>(words.size()), MPI_INT64_T, 0, answer_tag, raw(group_),
              MPI_STATUS_IGNORE);
     return result_of({words[0], words[1], words[2], words[3], words[4]});
 }
@@ -120,14 +122,14 @@ Result<std::int64_t> Collector::write(std::span<const Place> places,
     if (!group_.is_root()) {
         return be_served(places, data, [&](std::span<const std::byte> part) {
             MPI_Send(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, data_tag,
-                     group_.raw());
+                     raw(group_));
         });
     }
     auto own = move_own(places, data, move);
     for (int member = 1; member < group_.size(); ++member) {
         serve_member(member, [&](const Place& place, std::span<std::byte> memory, bool good) {
             MPI_Recv(memory.data(), static_cast<int>(memory.size()), MPI_BYTE, member, data_tag,
-                     group_.raw(), MPI_STATUS_IGNORE);
+                     raw(group_), MPI_STATUS_IGNORE);
             return good ? move(place, memory) : Result<std::int64_t>(0);
         });
     }
@@ -138,8 +140,8 @@ Result<std::int64_t> Collector::read(std::span<const Place> places, std::span<st
                                      const Read& move) {
     if (!group_.is_root()) {
         return be_served(places, data, [&](std::span<std::byte> part) {
-            MPI_Recv(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, data_tag,
-                     group_.raw(), MPI_STATUS_IGNORE);
+            MPI_Recv(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, data_tag, raw(group_),
+                     MPI_STATUS_IGNORE);
         });
     }
     auto own = move_own(places, data, move);
@@ -147,7 +149,7 @@ Result<std::int64_t> Collector::read(std::span<const Place> places, std::span<st
         serve_member(member, [&](const Place& place, std::span<std::byte> memory, bool good) {
             auto moved = good ? move(place, memory) : Result<std::int64_t>(0);
             const int bytes = moved ? static_cast<int>(*moved) : 0;
-            MPI_Send(memory.data(), bytes, MPI_BYTE, member, data_tag, group_.raw());
+            MPI_Send(memory.data(), bytes, MPI_BYTE, member, data_tag, raw(group_));
             return moved;
         });
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/comm.hpp"
+#include "parallel/mpi_comm.hpp"
 
 #include <gtest/gtest.h>
 
@@ -136,7 +137,7 @@ TEST(Comm, an_mpi_error_keeps_class_and_text) {
     const Comm comm = Comm::self(clock);
     MPI_File file = MPI_FILE_NULL;
     const int code =
-        MPI_File_open(comm.raw(), "/no/such/directory/f", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+        MPI_File_open(raw(comm), "/no/such/directory/f", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     ASSERT_NE(code, MPI_SUCCESS);
     const Error error = mpi_error("MPI_File_open", "/no/such/directory/f", code, 8);
     EXPECT_EQ(error.operation, "MPI_File_open");

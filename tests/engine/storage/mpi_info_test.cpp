@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hints to MPI_Info and back.
 #include "storage/mpi_info.hpp"
+#include "storage/mpi_settings.hpp"
 
 #include <gtest/gtest.h>
 

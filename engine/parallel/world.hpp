@@ -6,7 +6,7 @@
 #include <atomic>
 #include <optional>
 
-#include "benchmarks/job/gathering.hpp"
+#include "parallel/gathering.hpp"
 #include "parallel/sentinel.hpp"
 #include "parallel/session.hpp"
 #include "parallel/tick_clock.hpp"

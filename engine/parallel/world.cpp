@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "benchmarks/job/world.hpp"
+#include "parallel/world.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>

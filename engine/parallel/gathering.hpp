@@ -2,12 +2,11 @@
 // Where the groups of a job that runs several benchmarks meet: before they measure and at the end.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "parallel/comm.hpp"
 #include "parallel/neighbours.hpp"
@@ -21,11 +20,10 @@ class Gathering {
     /// in order; `at_call_off` on the root of a group that leaves because another one has ended the
     /// job.
     Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end,
-              std::function<void()> at_call_off = {})
-        : all_(std::move(all)),
-          neighbours_(neighbours),
-          at_the_end_(std::move(at_the_end)),
-          at_call_off_(std::move(at_call_off)) {}
+              std::function<void()> at_call_off = {});
+    Gathering(const Gathering&) = delete;
+    Gathering& operator=(const Gathering&) = delete;
+    ~Gathering();
 
     Neighbours& neighbours() { return neighbours_; }
 
@@ -49,10 +47,7 @@ class Gathering {
 
   private:
     /// A reduction that stays open if the others never come.
-    struct Meeting {
-        std::int64_t bits = 0;
-        MPI_Request request = MPI_REQUEST_NULL;
-    };
+    struct Meeting;
 
     /// Waits for all groups. If one of them has ended the job instead: what `then` gives on the
     /// group's root.
@@ -62,7 +57,7 @@ class Gathering {
     Neighbours& neighbours_;
     std::function<void()> at_the_end_;
     std::function<void()> at_call_off_;
-    std::deque<Meeting> meetings_;
+    std::vector<std::unique_ptr<Meeting>> meetings_;
 };
 
 }  // namespace effio

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "benchmarks/job/gathering.hpp"
+#include "parallel/gathering.hpp"
+
+#include "parallel/mpi_comm.hpp"
 
 #include <chrono>
 #include <thread>
@@ -41,17 +43,31 @@ void wait_gently(Session& session, MPI_Request& request) {
 
 }  // namespace
 
+struct Gathering::Meeting {
+    std::int64_t bits = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+};
+
+Gathering::Gathering(Comm all, Neighbours& neighbours, std::function<void()> at_the_end,
+                     std::function<void()> at_call_off)
+    : all_(std::move(all)),
+      neighbours_(neighbours),
+      at_the_end_(std::move(at_the_end)),
+      at_call_off_(std::move(at_call_off)) {}
+
+Gathering::~Gathering() = default;
+
 ExitCode Gathering::gravest(ExitCode mine) const {
     std::int64_t bits = bit_of(mine);
-    MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_INT64_T, MPI_BOR, all_->raw());
+    MPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_INT64_T, MPI_BOR, raw(*all_));
     return gravest_of(bits);
 }
 
 std::optional<int> Gathering::meet(Session& session, std::int64_t& bits,
                                    const std::function<int()>& then) {
-    Meeting& meeting = meetings_.emplace_back();
+    Meeting& meeting = *meetings_.emplace_back(std::make_unique<Meeting>());
     meeting.bits = bits;
-    MPI_Iallreduce(MPI_IN_PLACE, &meeting.bits, 1, MPI_INT64_T, MPI_BOR, all_->raw(),
+    MPI_Iallreduce(MPI_IN_PLACE, &meeting.bits, 1, MPI_INT64_T, MPI_BOR, raw(*all_),
                    &meeting.request);
     // The root of the group looks out for the others and tells its ranks what came of it.
     constexpr int met = -1;
@@ -62,7 +78,7 @@ std::optional<int> Gathering::meet(Session& session, std::int64_t& bits,
         word = then();
     }
     MPI_Request told = MPI_REQUEST_NULL;
-    MPI_Ibcast(&word, 1, MPI_INT, 0, group.raw(), &told);
+    MPI_Ibcast(&word, 1, MPI_INT, 0, raw(group), &told);
     wait_gently(session, told);
     if (word != met) return word;
     wait_gently(session, meeting.request);

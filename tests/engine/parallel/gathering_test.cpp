@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Two ranks, each a group of its own.
-#include "benchmarks/job/gathering.hpp"
+#include "parallel/gathering.hpp"
 
 #include <gtest/gtest.h>
 
