@@ -9,9 +9,19 @@ from dataclasses import replace
 
 from effio import text as fmt
 from effio.report.model import Headline
+from effio.store.details import Detail
 from effio.store.evidence import evidence_of, words_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
+
+
+class _Reason(Detail):
+    none: str = ""
+
+
+class _WithReason(Detail):
+    interval: _Reason | None = None
+
 
 ONE_REPETITION = "one repetition says nothing about the next"
 
@@ -21,9 +31,12 @@ def interval_of(figure: Figure | None) -> str:
     for a figure that is not a mean."""
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
-    samples = figure.samples if figure is not None else None
-    if figure is None or samples is None:
+    if figure is None:
         return ""
+    samples = figure.samples
+    if samples is None:
+        told = _WithReason.of(figure).interval
+        return fmt.plain(told.none, 200) if told is not None else ""
     ends = (samples.min, samples.max)
     if 1 < samples.count < FEWEST and None not in ends:
         low, high = (fmt.quantity(end, figure.metric.unit) for end in ends)
