@@ -169,7 +169,8 @@ class Setting:
     def _words(self, row: str, data: Path) -> list[str]:
         made = ROWS[row]
         words = [*made.words.split(), made.option, self.backend, "--quiet"]
-        words += [made.repeats, str(self.times or made.times)]
+        if made.repeats:
+            words += [made.repeats, str(self.times or made.times)]
         if self.backend == "direct":
             words += made.for_direct.split()
         if self.backend != MESSAGES:
@@ -408,7 +409,7 @@ def main(flavor: str, backend: str, tries: int, *rows: str) -> None:
     for name in rows or every:
         lines = json.loads(COUNTS.read_text()).get(where, {})
         with tempfile.TemporaryDirectory() as place:
-            together = _TOGETHER if tries > 1 and backend != MESSAGES else 0
+            together = _TOGETHER if tries > 1 and ROWS[name].repeats else 0
             setting = Setting(find_engines()[flavor], backend, Path(place), together)
             before = Tries(lines.get(name, {}), lines.get(name + ASIDE, {}))
             found = measure(setting, name, tries, before)

@@ -37,7 +37,8 @@ MESSAGES = "mpi"
 
 class Row(NamedTuple):
     """A benchmark, its backends, the option that selects one, what backend direct needs in
-    addition, the rank with the faults, and how often the benchmark repeats everything."""
+    addition, the rank with the faults, the option for how often everything is repeated (empty: one
+    fault a run), and that number where one fault is made."""
 
     words: str
     backends: tuple[str, ...] = STREAMS
@@ -56,8 +57,8 @@ DATA_OF_CONTAINER = 4096
 ROWS = {
     "b_eff_io": Row(
         "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full --fill random",
-        repeats="--rounds",
         for_direct="--backend-options unaligned=buffered",
+        repeats="",
     ),
     "ior": Row("ior --block 64KiB --transfer 16KiB --verify inside", times=2),
     "ior, all phases": Row(
@@ -100,7 +101,8 @@ ROWS = {
     "b_eff": Row(
         "b-eff --memory-per-rank 1MiB --random-patterns 2 --loop-time 100us --verify all",
         (MESSAGES,),
+        repeats="",
     ),
-    "rings": Row("rings --verify all", (MESSAGES,), repeats="--rounds"),
+    "rings": Row("rings --verify all", (MESSAGES,), repeats=""),
     "overlap": Row("overlap --transfer 64KiB --ways blocking --work-time 1ms", times=2),
 }
