@@ -79,7 +79,7 @@ def campaign_parameters(
         ),
         option(
             "--launcher-option", "launcher_options", multiple=True, metavar="TEXT",
-            help="passed on to the launcher; may stand more than once",
+            help="passed on to the launcher; may be given more than once",
         ),
         option("--print-command", is_flag=True, help="print the commands, and do nothing"),
         option(
