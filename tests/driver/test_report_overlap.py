@@ -99,7 +99,8 @@ def _curves(report: Report, identity: str) -> Figure:
 def test_the_headline_is_what_hides_at_best(tmp_path: Path) -> None:
     headline = _told(tmp_path, made_lines()).headline
     assert headline.value == 1.0
-    assert headline.interval == "± 0.01000 (95 %)"
+    assert headline.interval == "± 1 % (95 %)"
+    assert headline.shown() == "100 %"
     assert "write of 1 MiB by uring, during compute work" in headline.context
 
 

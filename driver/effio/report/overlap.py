@@ -339,6 +339,7 @@ class OverlapTeller:
             context,
             missing=figure.metric.reason,
             anchor="hidden",
+            share=True,
         )
         cell = _cells(result).get(_key(hidden[0]), []) if hidden else []
         return common.claimed(headline, result, cell, hidden[0] if hidden else None)
