@@ -191,7 +191,7 @@ std::map<std::string, std::string> own_options(const ClassicProgram& program, Wo
 std::string help_on_own_options(const ClassicProgram& program) {
     std::string text =
         "\neffio's own, from the environment:\n"
-        "  EFFIO_WATCHDOG   ends a run after so long without progress; 0: never [10min]\n"
+        "  EFFIO_WATCHDOG   aborts a run after this long without progress (0: never) [10min]\n"
         "  EFFIO_RESULT     the result file, or the directory for it [the working directory]\n";
     if (program.wording.end() !=
         std::find_if(program.wording.begin(), program.wording.end(),

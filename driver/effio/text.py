@@ -11,13 +11,25 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 _UNIT = r"(?:%|[KMGTPE]iB|[kMGTPE]?B(?:/s)?|[mµn]?s|min|h|[kMG]?op/s)(?![\w/])"
 _BEFORE_UNIT = re.compile(rf"(?<=\d) (?={_UNIT})|(?<=±) (?=\d)")
 _NUMBER = rf"[-−+]?\d[\d.e+-]*(?: {_UNIT})?"
-_ONE_VALUE = re.compile(rf"(?:[±<>] ?)?{_NUMBER}(?: (?:to|±) {_NUMBER})?(?: \(95 %\))?")
+_ONE_VALUE = re.compile(
+    rf"(?:[±<>] ?)?{_NUMBER}(?: (?:to|±) {_NUMBER})?(?: \((?:95 %|range of \d+)\))?"
+)
+
+
+# Words with the space behind them, and the parts of a long one: after each of these characters.
+_WORD = re.compile(r"[ \n]*[^ \n]+[ \n]*")
+_PART = re.compile(r"[^/,=:;_-]*[/,=:;_-]+|[^/,=:;_-]+")
+_LONG_WORD = 22
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -123,6 +135,28 @@ def quantity(value: float | None, unit: str) -> str:
 def percent(fraction: float, decimals: int = 0, signed: bool = False) -> str:
     """ "49 %"; "-38.4 %" with one decimal, "+3 %" with a sign."""
     return f"{100 * fraction:{'+' if signed else ''}.{decimals}f} %"
+
+
+def share(fraction: float) -> str:
+    """ "98.1 %", "100 %": at most three digits."""
+    return f"{few_digits(100 * fraction)} %"
+
+
+def words(text: str) -> Markup:
+    """For HTML that breaks lines only at marks (`white-space: nowrap`): they are set between words,
+    so that "--time" and "14.0 s" stay whole, and within what is longer than a line of a phone."""
+    from markupsafe import Markup, escape  # not at every start
+
+    pieces = [piece for word in _WORD.findall(whole(text)) for piece in _pieces(word)]
+    return Markup("<wbr>").join(escape(piece.replace("\u00a0", " ")) for piece in pieces)
+
+
+def _pieces(word: str) -> list[str]:
+    if len(word) <= _LONG_WORD:
+        return [word]
+    return [
+        p[i : i + _LONG_WORD] for p in _PART.findall(word) for i in range(0, len(p), _LONG_WORD)
+    ]
 
 
 def few_digits(value: float, digits: int = 3) -> str:

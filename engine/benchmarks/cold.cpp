@@ -28,8 +28,8 @@ void CacheOptions::declare(OptionTable& table) {
         .notes(drop_given);
     table
         .add("memory-hog", memory_left,
-             "hold the memory of each node but so much during the run, so that the page cache "
-             "cannot keep what was written")
+             "occupy the memory of each node during the run except this much, so that the page "
+             "cache cannot keep what was written")
         .metavar("LEAVE")
         .range(least_left, 9e18)
         .automatic("memory is left alone");

@@ -17,8 +17,8 @@ void NetworkOptions::declare(OptionTable& table) {
         .metavar("K=V,…");
     table.choice("verify", verify, {{"ends", VerifiedBytes::ends}, {"all", VerifiedBytes::all}},
                  "bytes to check: the first and last byte of each message, inside the timed "
-                 "interval (ends); also, after each timed series, all bytes of the messages still "
-                 "in memory (all)");
+                 "interval (ends); also, after each timed series, all bytes of its last 64 MiB of "
+                 "messages (all)");
 }
 
 Status NetworkOptions::check() {

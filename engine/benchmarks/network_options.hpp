@@ -17,7 +17,7 @@ namespace effio {
 using ExchangeMaker = std::function<std::unique_ptr<Exchange>(const Comm&, LinkLoad)>;
 
 /// Bytes of messages that are checked: the first and last byte of each message, or in addition,
-/// after each timed series, all bytes of the messages that are still in memory.
+/// after each timed series, all bytes of its messages (KeptMessages).
 enum class VerifiedBytes : char { ends, all };
 
 struct NetworkOptions {

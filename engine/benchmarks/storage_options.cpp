@@ -34,13 +34,13 @@ void StorageOptions::declare(OptionTable& table) {
 void StorageOptions::declare_rules(OptionTable& table) {
     table
         .add("max-bytes", max_bytes,
-             "most that may lie in the directory at a time; shared out over the rows by weight")
+             "limit on the bytes in the directory at any one time; rows share it by their weight")
         .range(0, 9e18)
         .automatic(
             "80 % of the free space, the quota, or half of the memory on tmpfs, "
             "whichever is least");
     table.flag("keep", keep, "keep the data files");
-    table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    table.flag("overwrite", overwrite, "replace existing files that have the same names");
     table.flag("node-local", node_local,
                "each node has its own directory of this name; else all nodes must see the same");
     table.on_off("call-times", call_times,

@@ -77,4 +77,25 @@ Json CacheEvidence::to_json() const {
     return out;
 }
 
+void StorageShare::add(const std::optional<CacheEvidence>& evidence, std::int64_t bytes) {
+    const auto all = static_cast<double>(bytes);
+    if (!evidence || !evidence->storage_fraction) {
+        unknown_bytes_ += all;
+        return;
+    }
+    known_bytes_ += all;
+    storage_bytes_ += *evidence->storage_fraction * all;
+}
+
+std::optional<double> StorageShare::value() const {
+    constexpr double nearly = 0.05;
+    if (!(known_bytes_ > 0) || unknown_bytes_ > nearly * (known_bytes_ + unknown_bytes_)) return {};
+    return storage_bytes_ / known_bytes_;
+}
+
+std::string StorageShare::words(bool reading) const {
+    const auto share = value();
+    return effio::words(share ? whereabouts_of(*share) : Whereabouts::unknown, share, reading);
+}
+
 }  // namespace effio

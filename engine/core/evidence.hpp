@@ -71,4 +71,18 @@ struct CacheEvidence {
     Json to_json() const;
 };
 
+/// The share of bytes that storage read or wrote, over several measurements of one direction.
+class StorageShare {
+  public:
+    void add(const std::optional<CacheEvidence>& evidence, std::int64_t bytes);
+    /// No value if it is not known of more than 5 % of the bytes, or there are none.
+    std::optional<double> value() const;
+    std::string words(bool reading) const;
+
+  private:
+    double known_bytes_ = 0;
+    double unknown_bytes_ = 0;
+    double storage_bytes_ = 0;
+};
+
 }  // namespace effio

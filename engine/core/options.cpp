@@ -88,7 +88,11 @@ std::string show(Seconds v) {
     return fmt::format("{:g}s", v.count);
 }
 std::string show(BytesPerSecond v) {
-    return fmt::format("{:g}B/s", v.count);
+    // What is shown as a default can be typed: 100MB/s, not 1e+08B/s.
+    std::string text = format_rate(v.count);
+    std::erase(text, ' ');
+    const auto parsed = parse_rate(text);
+    return parsed && parsed->count == v.count ? text : fmt::format("{:.0f}B/s", v.count);
 }
 std::string show(const std::string& v) {
     return v;

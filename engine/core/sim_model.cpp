@@ -12,7 +12,7 @@ void SimModel::declare(OptionTable& table) {
         .range(0, 1e18);
     table.add("open", open, "cost of an open").range(0, 1e6);
     table.add("close", close, "cost of a close").range(0, 1e6);
-    table.add("sync", sync, "cost of a sync beside the flush of the cache").range(0, 1e6);
+    table.add("sync", sync, "cost of a sync in addition to the flush of the cache").range(0, 1e6);
     table.add("cache", cache, "write-back cache of a rank").range(0, 1e18);
     table.add("cache-rate", cache_rate, "rate of transfers the cache takes; 0 = no limit")
         .range(0, 1e18);

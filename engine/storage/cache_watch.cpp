@@ -235,8 +235,10 @@ void judge(CacheEvidence& e, std::int64_t bytes, bool reading, const FileSystem*
         e.others = std::max<std::int64_t>(*e.device_read - *e.process_read, 0) +
                    std::max<std::int64_t>(*e.device_written - sent, 0);
         if (*e.others > notable) {
-            e.reason += fmt::format("; beside it the device moved {} for others or the file system",
-                                    size_text(*e.others));
+            e.reason += fmt::format(
+                "; in addition, the device moved {} for other processes or the "
+                "file system",
+                size_text(*e.others));
         }
     }
 }

@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 from typing import Any
@@ -157,6 +158,12 @@ def test_scaling_with_servers(tmp_path: Path) -> None:
     # Rule 1 looks at its own step alone.
     assert outcomes(rules, servers(tmp_path, good))["ior-1-write"].reason == (
         "not measured: step ior-1; there is ior-2-write"
+    )
+    # Where any of several steps would do, the label that is advised is one of them.
+    bare = replace(ior(tmp_path, "bare", [1e9] * 3), labels={})
+    assert outcomes(rules, [bare])["fully-packed"].reason == (
+        "not measured: no run is of a campaign's step ior-1 or ior-2-write or ior-2-read or"
+        " mdtest-single or mdtest-separate or mdtest-per-file or flash-io; label it, step=ior-1:RUN"
     )
     missing = outcomes(rules, servers(tmp_path, {1: 8e9, 12: 96e9, 36: 288e9}))["ior-2-write"]
     assert missing.reason == "no step at 0.67 of the largest label.servers (36)"

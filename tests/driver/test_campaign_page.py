@@ -17,6 +17,7 @@ from effio.campaign.file import load
 from effio.judge.accept import accept
 from effio.judge.rules import load_rules
 from effio.report.campaign import campaign_report, measured_points, numbers_section, runs_of
+from effio.report.charts import scale_of
 from effio.report.model import Figure, Table
 from effio.report.registry import teller_of
 from effio.report.trend import as_data, change_points, trend_of, trend_report
@@ -66,7 +67,16 @@ def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
         'note = "of the mean"\nearlier.w = { step = "a", figure = "io_bench", pick = "mean" }\n'
         '[[figure]]\nname = "none"\ntitle = "None"\nunit = "1"\nvalue = "x"\n'
         'earlier.x = { step = "a", figure = "absent" }\n'
+        '[[figure]]\nname = "refused"\ntitle = "Refused"\nunit = "1"\nvalue = "v + 0 * half"\n'
+        'earlier.v = { step = "a", figure = "io_bench", where = { refused = true } }\n'
     )
+    # A figure that its definition refuses is taken, and the number says so.
+    (first,) = tmp_path.glob("20260101*")
+    run = made.run_line(benchmark="io-bench", b_eff_io=None)
+    refused = made.figure("io_bench", 5.0, benchmark="io-bench", where={"refused": True})
+    best = made.figure("io_bench", 80 * MB, benchmark="io-bench", where={})
+    lines = [run, best, {**refused, "valid": False}, made.end()]
+    made.write(first / "result.jsonl", made.numbered(lines))
     runs = runs_of(Store(tmp_path).folders(), "nightly")
     numbers = numbers_section(load(tmp_path / "nightly.toml")[0], runs)
     report = campaign_report("nightly", runs, numbers=numbers)
@@ -74,9 +84,14 @@ def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
     (table,) = report.sections[0].blocks
     assert isinstance(table, Table)
     # The mean of 80 and 40 MB/s, halved.
-    assert list(table.rows[0]) == ["Half", 30.0, "MB/s", "of the mean"]
+    mean = (80 * MB + 5 + 40 * MB) / 3
+    doubt = "of the mean; NOT VALID: computed from w, not valid by definition"
+    assert list(table.rows[0]) == ["Half", mean / 2e6, "MB/s", doubt]
     assert table.rows[1][1] is None
-    assert str(table.rows[1][3]).startswith("not known: 'x': step a has no valid absent")
+    reason = "not known: 'x': step a has no figure absent with a value"
+    assert str(table.rows[1][3]).startswith(reason)
+    doubt = "NOT VALID: computed from half and v, not valid by definition"
+    assert list(table.rows[2]) == ["Refused", 5.0, "1", doubt]
 
 
 def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
@@ -98,6 +113,29 @@ def test_a_value_is_drawn_over_the_axes_of_the_sweep(tmp_path: Path) -> None:
     points = next(b for s in report.sections for b in s.blocks if isinstance(b, Table))
     assert len(points.rows) == 6
     assert report.findings[0].text.startswith("18 runs of 6 points")
+
+
+def test_axes_of_a_scaled_campaign_say_so(tmp_path: Path) -> None:
+    _sweep(tmp_path)
+    runs = runs_of(Store(tmp_path).folders(), "nightly")
+    report = campaign_report("nightly", runs, scale=0.01)
+    (figure,) = report.figures()
+    assert figure.x.title == "block (before --scale 0.01)"
+    assert [f for f in report.findings if f.text.startswith("Measured at --scale 0.01: ")]
+    (figure,) = campaign_report("nightly", runs).figures()
+    assert figure.x.title == "block"
+    folder = tmp_path / "campaigns" / "nightly"
+    folder.mkdir(parents=True)
+    assert scale_of(Store(tmp_path), "nightly") == 1.0
+    called = {
+        "schema": "effio-campaign/1",
+        "file": "f",
+        "directory": "d",
+        "ranks": 1,
+        "scale": 0.01,
+    }
+    (folder / "campaign.json").write_text(json.dumps(called))
+    assert scale_of(Store(tmp_path), "nightly") == 0.01
 
 
 def test_runs_with_different_numbers_have_no_mean(tmp_path: Path) -> None:

@@ -106,12 +106,24 @@ def test_curves_and_the_overhead_over_one_of_them(store: Path) -> None:
         assert other.round > 0
     # 64 KiB, strided: 50 MB at 50 MB/s take 1 s, and 0.25 s at the 200 MB/s of the reference.
     assert overhead.id == "c-overhead"
+    assert overhead.title == "C: overhead over compact, collective false"
+    _, asked = _section(store, title="Which?").blocks
+    assert isinstance(asked, Figure)
+    assert asked.title == "Which? Overhead over compact, collective false"
     rows = {(row[1], row[2]): row[3:] for row in overhead.as_table().rows}
     assert rows["strided, collective false", "64KiB"] == (
         [50 * MB, pytest.approx(1.0), pytest.approx(0.75), pytest.approx(3.0)]
     )
     assert rows["strided, collective true", "1MiB"][3] == pytest.approx(0.25)
     assert len(rows) == 6  # the reference itself has none
+
+
+def test_a_curve_without_hints_names_them(store: Path) -> None:
+    _keep(store, {"layout": "none", "collective": False, "transfer": "64KiB"}, 10)
+    (figure,) = _section(store, against={}, curves=("layout",), dashed={}).blocks
+    assert isinstance(figure, Figure)
+    names = [s.name for s in figure.variants[""][0].series]
+    assert names == ["compact", "strided", "layout none"]
 
 
 def test_panels_bars_and_a_reference_among_them(store: Path) -> None:

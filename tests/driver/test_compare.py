@@ -378,11 +378,12 @@ def test_geometric_mean_by_benchmark() -> None:
 
 def test_what_differs_likely_reasons_first() -> None:
     stripes = {"path": "/data", "type": "lustre", "striping": {"count": 4}}
-    other = side("b", SLOW, file_system=stripes, options={"time": 12.0, "hints": "x"})
+    other = side("b", SLOW, file_system=stripes, options={"time": 24.0, "hints": "x"})
     found = compare(side("a", FAST), other).differences
     told = [(d.kind, d.name, d.first, d.second) for d in found]
     assert told[0] == ("storage", "file system", "ext4", "lustre")
     assert ("option", "hints", "–", "x") in told
+    assert ("option", "time", "12 s", "24 s") in told
     assert told.index(("option", "hints", "–", "x")) > 2
     assert not any(d.name == "processor" for d in found)
 

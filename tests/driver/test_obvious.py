@@ -15,6 +15,7 @@ from driver.conftest import Effio
 from effio.cli.main import COMMANDS
 from effio.engine.program import Engine as Program
 from effio.errors import ExitCode
+from effio.store.option_values import SETTINGS, UNITS
 from engines import Engine
 
 # Without an argument it serves until it is interrupted; tests/driver/test_serve.py starts it.
@@ -50,6 +51,19 @@ def test_every_benchmark_answers_to_what_is_typed_first(
         no_traceback(with_engine.call("describe", name), 0)
         no_traceback(with_engine.call("run", name, "--no-such-option"), 2)
         no_traceback(with_engine.call("run", name, "--print-command", "--no-such-option"), 2)
+
+
+def test_reports_know_the_unit_of_every_option(any_engine: Engine) -> None:
+    info = Program(any_engine.program, "of the test").info
+    for named, groups in (
+        (UNITS, [one.options for one in info.benchmarks]),
+        (SETTINGS, [one.settings for one in info.backends]),
+    ):
+        options = [option for group in groups for option in group]
+        assert {o.name: o.unit for o in options if o.unit} == named
+        # Where a name has a unit in one place only, it is a word elsewhere.
+        others = [o for o in options if o.name in named and not o.unit]
+        assert {o.type for o in others} <= {"choice", "text", "flag"}, others
 
 
 @pytest.mark.parametrize("with_runs", [False, True], ids=["empty", "with a run"])

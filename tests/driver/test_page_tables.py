@@ -27,27 +27,35 @@ WIDTHS = [1280, 400]
 # Words up to this length are never broken; a path or a hint's name may be.
 WHOLE = 16
 
-# Of each cell: its text, the longest of its whole words that stands on two lines, how many lines it
-# has, and whether it is wider than its place.
+# Of each cell: its text, the longest of its whole words that is on two lines, how many lines it
+# has, how tall it is, and whether it is wider than its place.
 CELLS = """
 whole => [...document.querySelectorAll('.table-block table')].map(table => {
   const lines = range => new Set([...range.getClientRects()].map(r => Math.round(r.top))).size;
   const cells = row => [...row.cells].map(cell => {
-    const text = cell.firstChild, range = document.createRange();
+    const range = document.createRange(), texts = [];
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let at = 0; walker.nextNode(); at += walker.currentNode.length)
+      texts.push([at, walker.currentNode]);
+    const place = (at, end) => {
+      const [from, node] = texts.findLast(([from]) => from < at + (end ? 0 : 1));
+      return [node, at - from];
+    };
     let broken = '';
-    if (text) for (const match of text.data.matchAll(/\\S+/g)) {
-      range.setStart(text, match.index);
-      range.setEnd(text, match.index + match[0].length);
+    for (const match of cell.textContent.matchAll(/\\S+/g)) {
+      range.setStart(...place(match.index, false));
+      range.setEnd(...place(match.index + match[0].length, true));
       if (match[0].length <= whole && lines(range) > 1) broken = match[0];
     }
     range.selectNodeContents(cell);
     return {text: cell.textContent, broken, lines: lines(range), number: cell.className == 'n',
-            cut: cell.scrollWidth > cell.clientWidth + 1};
+            tall: cell.getBoundingClientRect().height,
+            cut: cell.offsetParent && cell.scrollWidth > cell.clientWidth + 1};
   });
   const box = table.closest('.scroll').getBoundingClientRect();
   const title = table.closest('.table-block').querySelector('.table-title');
   return {title: title.textContent, rows: [...table.rows].map(cells),
-          left: box.left, right: box.right};
+          cards: getComputedStyle(table).display == 'block', left: box.left, right: box.right};
 })
 """
 
@@ -89,7 +97,12 @@ def _assert_readable(page: Page, tables: list[Table], width: int) -> None:
             [c.show(cell) for c, cell in zip(table.columns, row, strict=True)] for row in table.rows
         ]
         assert [[cell["text"] for cell in row] for row in shown["rows"]] == told, where
-        for cell in (cell for row in shown["rows"] for cell in row):
+        # Where each row is a card, the heads of the columns are not seen.
+        rows = shown["rows"][1:] if shown["cards"] else shown["rows"]
+        for cell in (cell for row in rows for cell in row):
+            # No text is squeezed, neither in sight nor beyond the edge, where it makes a row tall.
+            assert cell["lines"] <= max(2, len(cell["text"]) / 12), (where, cell)
+            assert shown["cards"] or cell["tall"] <= 115, (where, cell)
             assert not cell["broken"], (where, cell)
             assert not cell["cut"], (where, cell)
             # A number and its unit, and a column's title and its unit, are one.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from effio import text
+from effio.store.option_values import option_text, settings_text
 
 
 @pytest.mark.parametrize(
@@ -150,3 +151,42 @@ def test_a_number_and_its_unit_stay_on_one_line() -> None:
         assert text.is_one_value(value), value
     for value in ("3 of 4", "the rate", "1 of 10 is far from the others", ""):
         assert not text.is_one_value(value), value
+
+
+def test_lines_of_a_value_break_between_words_and_within_long_ones_only() -> None:
+    def lines(value: str) -> list[str]:
+        return str(text.words(value)).split("<wbr>")
+
+    assert lines("effio run ior --time 12 s") == ["effio ", "run ", "ior ", "--time ", "12 s"]
+    assert lines("1.839 GB/s (-45.6 %)") == ["1.839 GB/s ", "(-45.6 %)"]
+    assert lines("/scratch/me/effio-runs/r1") == ["/", "scratch/", "me/", "effio-", "runs/", "r1"]
+    # No part is longer than the width of a phone leaves; nothing of the text gets lost.
+    assert lines("x" * 50) == ["x" * 22, "x" * 22, "x" * 6]
+    assert lines("a<b") == ["a&lt;b"]
+    assert lines("") == [""]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("verify-memory", 67108864, "64 MiB (67108864)"),
+        ("transfer", [4096, 12], "4 KiB (4096), 12 B"),
+        ("time", 1800.0, "30 min 00 s (1800 s)"),
+        ("watchdog", 60.0, "60 s"),
+        ("delay", 0.25, "250 ms"),
+        ("plan-rate", 1e9, "1.000 GB/s"),
+        ("repetitions", 3, "3"),
+        ("memory", "packed", "packed"),
+        ("collective", True, "on"),
+        ("processes", [], "–"),
+    ],
+)
+def test_options_have_their_units(name: str, value: object, shown: str) -> None:
+    assert option_text(name, value) == shown
+
+
+def test_settings_have_their_units() -> None:
+    settings = {"latency": 0.001, "rank-rate": 1e8, "cache": 1 << 20, "noise": "0.05"}
+    assert settings_text(settings) == (
+        "latency=1.00 ms, rank-rate=100.0 MB/s, cache=1 MiB (1048576), noise=0.05"
+    )

@@ -23,11 +23,11 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path: Path) -> None:
     elsewhere = made.b_eff_io()
     elsewhere[0]["file_system"] |= {"type": "lustre", "mount_point": "/scratch"}
     other = _result(tmp_path / "c", elsewhere)
-    assert distinctions([plain, longer]) == ["time 12.0", "time 60.0"]
+    assert distinctions([plain, longer]) == ["time 12 s", "time 60 s"]
     assert distinctions([plain, longer, other]) == [
-        "ext4 /, time 12.0",
-        "ext4 /, time 60.0",
-        "lustre /scratch, time 12.0",
+        "ext4 /, time 12 s",
+        "ext4 /, time 60 s",
+        "lustre /scratch, time 12 s",
     ]
     # Equal commands: when they were started tells them apart.
     lines = made.b_eff_io()

@@ -3,7 +3,7 @@
  * Loaded before libc (LD_PRELOAD): makes the calls of a program on its data files go wrong. MPI
  * libraries do their file I/O through these calls.
  *
- *   EFFIO_FAULT=CALL,FAULT[,file=TEXT][,in=DIR][,rank=R][,nth=N|,from=N]
+ *   EFFIO_FAULT=CALL,FAULT[,file=TEXT][,in=DIR][,rank=R][,nth=N+N…|,from=N]
  *     CALL   write, read, sync, awrite or aread (POSIX asynchronous I/O; error only, told at the
  *            completion), create (open with O_CREAT), stat, ordered (MPI_File_write_ordered),
  *            barrier (MPI_Barrier), finalize (MPI_Finalize) or clock (the time of day)
@@ -24,7 +24,8 @@
  *     file   only files whose path ends like this (MPI libraries have files of like names)
  *     in     only files below this directory
  *     rank   only this rank of MPI_COMM_WORLD
- *     nth    only the N-th such call of a process (from 1), or all from the N-th on
+ *     nth    only the N-th such call of a process (from 1), or a few of them
+ *     from   all from the N-th on
  *   EFFIO_FAULT_LOG=FILE gets a line for each call that went wrong: what it moved, where, and of
  *   which file.
  */
@@ -58,7 +59,8 @@ struct fault {
     double seconds;
     char file[256], in[1024];
     int rank;
-    long nth, from;
+    long nths[64], from;
+    size_t nth_count;
 };
 
 static struct fault fault = {.rank = -1};
@@ -73,6 +75,18 @@ static enum kind kind_of(const char* word) {
     for (size_t i = 0; i < sizeof plain_words / sizeof *plain_words; ++i)
         if (plain_words[i] && !strcmp(word, plain_words[i])) return (enum kind)i;
     return NONE;
+}
+
+/* "3+8+11" */
+static int read_nths(const char* list) {
+    char* end;
+    while (fault.nth_count < sizeof fault.nths / sizeof *fault.nths) {
+        fault.nths[fault.nth_count++] = strtol(list, &end, 10);
+        if (end == list) return 0;
+        if (*end != '+') return *end == 0;
+        list = end + 1;
+    }
+    return 0;
 }
 
 __attribute__((constructor)) static void read_fault(void) {
@@ -97,7 +111,7 @@ __attribute__((constructor)) static void read_fault(void) {
         } else if (sscanf(word, "file=%255s", fault.file) == 1 ||
                    sscanf(word, "in=%1023s", fault.in) == 1 ||
                    sscanf(word, "rank=%d", &fault.rank) == 1 ||
-                   sscanf(word, "nth=%ld", &fault.nth) == 1 ||
+                   (!strncmp(word, "nth=", 4) && read_nths(word + 4)) ||
                    sscanf(word, "from=%ld", &fault.from) == 1) {
             continue;
         } else {
@@ -148,7 +162,9 @@ static int interrupt(void) {
 /* Whether this call, one of those that are meant, is the one that goes wrong. */
 static int is_its_turn(const char* call, off_t begin, size_t bytes, const char* path) {
     long n = __sync_add_and_fetch(&calls, 1);
-    if (fault.nth && n != fault.nth) return 0;
+    size_t i = 0;
+    while (i < fault.nth_count && n != fault.nths[i]) ++i;
+    if (fault.nth_count > 0 && i == fault.nth_count) return 0;
     if (n < fault.from) return 0;
     note(call, begin, bytes, path);
     if (fault.kind == COUNT) return 0;
@@ -211,7 +227,7 @@ static ssize_t change_places(int fd, const void* data, size_t bytes, off_t begin
     REAL(pwrite);
     char path[4096];
     path_of(fd, path, sizeof path);
-    note("write", begin, bytes, path);
+    note("with", begin, bytes, path);
     const ssize_t first = real(fd, waiting.data, bytes, begin);
     const ssize_t second = real(fd, data, bytes, waiting.begin);
     free(waiting.data);

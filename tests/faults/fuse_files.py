@@ -33,7 +33,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Fault(NamedTuple):
-    """The `nth` read, write, sync or create (from 1) goes wrong in one of these ways: "error" (with
+    """The `nth` read, write, sync or create (from 1), or each of `nths`, goes wrong: "error" (with
     a number, and so do all that follow), "bit" (of byte `at`, modulo the length), "stale" (no byte
     moves; a read gives zeros), "lost" (only the first half moves), "count" (nothing goes wrong)."""
 
@@ -42,12 +42,22 @@ class Fault(NamedTuple):
     nth: int = 1
     at: int = 0
     error: int = errno.EIO
+    nths: tuple[int, ...] = ()
 
 
 class Strike(NamedTuple):
     path: str
     begin: int
     bytes: int
+
+
+@dataclass
+class _Damage:
+    """Bytes of a file that a faulty write left wrong."""
+
+    path: str
+    left: set[int]  # places
+    number: int  # of the strike
 
 
 class _RefusedError(OSError):
@@ -63,12 +73,17 @@ class _Server:
     mount: Path
     fault: Fault | None = None
     strikes: list[Strike] = field(default_factory=list)
+    # Those of `strikes` that harmed nothing: the kernel had the right bytes in memory, and wrote
+    # others in their place before it read them for somebody.
+    harmless: set[int] = field(default_factory=set)
     calls: int = 0
+    _damages: list[_Damage] = field(default_factory=list)
     _paths: dict[int, str] = field(default_factory=lambda: {_ROOT: ""})
     _numbers: dict[str, int] = field(default_factory=lambda: {"": _ROOT})
 
     def set(self, fault: Fault | None) -> None:
         self.fault, self.calls, self.strikes = fault, 0, []
+        self.harmless, self._damages = set(), []
 
     # Nodes are paths below the backing directory.
     def _place(self, node: int) -> str:
@@ -117,12 +132,26 @@ class _Server:
         # The kernel repeats a read ahead that failed, so errors stay.
         if self.fault.kind == "error" and self.calls < self.fault.nth:
             return False
-        if self.fault.kind not in ("count", "error") and self.calls != self.fault.nth:
+        nths = self.fault.nths or (self.fault.nth,)
+        if self.fault.kind not in ("count", "error") and self.calls not in nths:
             return False
         self.strikes.append(Strike(str(self.mount / path), begin, length))
         if self.fault.kind == "error":
             raise _RefusedError(self.fault.error, "")
         return self.fault.kind != "count"
+
+    def _seen(self, path: str, offset: int, size: int) -> None:
+        there = range(offset, offset + size)
+        self._damages = [
+            one for one in self._damages if one.path != path or one.left.isdisjoint(there)
+        ]
+
+    def _repaired(self, path: str, offset: int, size: int) -> None:
+        for one in self._damages:
+            if one.path == path:
+                one.left.difference_update(range(offset, offset + size))
+                if not one.left:
+                    self.harmless.add(one.number)
 
     def _damaged(self, data: bytes) -> bytes:
         """What a faulty read returns."""
@@ -138,28 +167,42 @@ class _Server:
         return bytes(changed)
 
     def _read(self, node: int, body: bytes) -> bytes:
-        _, offset, size, *_ = _TRANSFER.unpack_from(body)
-        with self._real(self._place(node)).open("rb", buffering=0) as file:
+        _, offset, size, _, _, flags, _ = _TRANSFER.unpack_from(body)
+        path = self._place(node)
+        with self._real(path).open("rb", buffering=0) as file:
             data = os.pread(file.fileno(), size, offset)
-        # What was never written, the kernel reads before it changes a part of a page.
-        if not any(data) or not self._strikes("read", self._place(node), offset, len(data)):
+        # Of a file that is open for writing the kernel reads a page before a rank fills it: a fault
+        # there harms nothing.
+        reads = flags & os.O_ACCMODE == os.O_RDONLY
+        if reads:
+            self._seen(path, offset, size)
+        fails = self.fault is not None and self.fault.kind == "error"
+        if not fails and not (reads and any(data)):
+            return data
+        if not self._strikes("read", path, offset, len(data)):
             return data
         return self._damaged(data)
 
     def _write(self, node: int, body: bytes) -> bytes:
         _, offset, size, *_ = _TRANSFER.unpack_from(body)
         data = body[_TRANSFER.size : _TRANSFER.size + size]
-        with self._real(self._place(node)).open("r+b", buffering=0) as file:
+        path = self._place(node)
+        self._repaired(path, offset, size)
+        with self._real(path).open("r+b", buffering=0) as file:
             # The loss of what is there already, or of zeros at the end of a file, harms nothing.
             there = os.pread(file.fileno(), size, offset).ljust(size, b"\0")
             half = size // 2 if self.fault is not None and self.fault.kind == "lost" else 0
             changes = data[half:] != there[half:]
-            if changes and self._strikes("write", self._place(node), offset, size):
+            if changes and self._strikes("write", path, offset, size):
                 assert self.fault is not None
+                wrong = range(offset + half, offset + size)
                 if self.fault.kind == "bit":
                     data = self._damaged(data)
+                    at = offset + self.fault.at % size
+                    wrong = range(at, at + 1)
                 else:
                     data = data[: 0 if self.fault.kind == "stale" else size // 2]
+                self._damages.append(_Damage(path, set(wrong), len(self.strikes) - 1))
             os.pwrite(file.fileno(), data, offset)
             if file.seek(0, os.SEEK_END) < offset + size:
                 file.truncate(offset + size)  # what is lost is not the length

@@ -9,124 +9,36 @@ repeated. On a busy machine, run `python scripts/short_turns.py` first:
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import random
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from engines import ROOT, Engine, Run, find_engines
 from faults import fuse_files
+from faults.silent_rows import (
+    BY_FILE_SYSTEM,
+    CONTAINERS,
+    DATA_OF_CONTAINER,
+    FAULTS,
+    MESSAGES,
+    METADATA,
+    ROWS,
+    Fault,
+)
 
 COUNTS = Path(__file__).with_name("silent.json")
 PAGE = ROOT / "docs" / "safety.md"
 BEGIN = "<!-- tables of tests/faults/silent.py -->\n"
 END = "<!-- end of these tables -->"
-
-
-class Fault(NamedTuple):
-    """What goes wrong in one call."""
-
-    what: str
-    call: str
-    kind: str
-
-
-FAULTS = {
-    "bit in a write": Fault("a bit flips on the way to the file", "write", "bit={byte}"),
-    "swapped writes": Fault("two writes land in each other's place", "write", "swap"),
-    "dropped write": Fault("a write is dropped", "write", "stale"),
-    "half a write": Fault("half of a write is dropped", "write", "lost"),
-    "bit in a read": Fault("a bit flips on the way from the file", "read", "bit={byte}"),
-    "stale read": Fault("a read leaves the memory as it was", "read", "stale"),
-    "half a read": Fault("half of a read leaves the memory as it was", "read", "lost"),
-    "bit in a message": Fault("a bit flips in a message between ranks", "message", "bit={byte}"),
-}
-
-# Small runs on 2 ranks with all verification on. A row is run with its backends only.
-STREAMS = ("posix", "mpiio", "direct", "uring", "mmap")
-# They make no system call for a transfer: for them a file system changes the data
-# (fuse_files.py). It knows no order of writes to swap.
-BY_FILE_SYSTEM = ("uring", "mmap")
-# Messages between ranks, changed by faulty_messages.c.
-MESSAGES = "mpi"
-
-
-class Row(NamedTuple):
-    """A benchmark, its backends, the option that selects one, what backend direct needs in
-    addition, and the rank with the faults."""
-
-    words: str
-    backends: tuple[str, ...] = STREAMS
-    option: str = "--backend"
-    for_direct: str = ""
-    rank: int = 1
-
-
-_CONTAINERS = "partest, containers"
-_METADATA = "partest, containers, rank 0"
-# Where data begin: behind the head, at the next block of the file system.
-_DATA_OF_CONTAINER = 4096
-
-ROWS = {
-    "b_eff_io": Row(
-        "b-eff-io --time 0s --memory-per-rank 1MiB --partitions 2 --verify full --fill random",
-        for_direct="--backend-options unaligned=buffered",
-    ),
-    "ior": Row("ior --block 64KiB --transfer 16KiB --repetitions 2 --verify inside"),
-    "ior, all phases": Row(
-        "ior --block 64KiB --transfer 16KiB --repetitions 1 --phases write,mixed,read "
-        "--verify write,mixed,inside"
-    ),
-    # A place that is drawn twice is written twice, by this rank alone: with a shared file by all.
-    "ior, random places": Row(
-        "ior --block 64KiB --transfer 16KiB --repetitions 1 --order random --files per-process "
-        "--verify write,inside"
-    ),
-    "mdtest": Row(
-        "mdtest --items 8 --things files --write-bytes 4KiB --verify --iterations 2",
-        ("posix", "direct"),
-    ),
-    "flash_io": Row(
-        "flash-io --cells 4 --blocks 2 --files checkpoint --read all --fill index",
-        ("posix", "mpiio", "hdf5", "pnetcdf"),
-    ),
-    "libraries": Row(
-        "libraries --edges 8 --processes 2 --hint-sets none",
-        ("posix", "mpiio", "hdf5", "pnetcdf"),
-        "--libraries",
-    ),
-    "io_bench": Row("io-bench --size 256KiB --block 64KiB --copies 2"),
-    "spiobench": Row("spiobench --task-size 256KiB --block 64KiB --tasks 2"),
-    "ssca3": Row(
-        "ssca3 --grid 2 --depth 2 --sequences 4 --detections 2 --templates 2 --raw-size 16KiB "
-        "--image-size 8KiB --template-size 4KiB"
-    ),
-    "saturation": Row(
-        "saturation --size 256KiB --transfer 64KiB --processes 2 --repetitions 1",
-    ),
-    "pio": Row("pio --size 64KiB --buffer 16KiB --spatial simple-strided,tiled"),
-    "tile_io": Row("tile-io --sz-tile-x 64 --sz-tile-y 64 --by row --repetitions 2"),
-    "partest": Row("partest --ways task-local,shared --size 64KiB --call 16KiB"),
-    # An error in data names the offset in the tasks' data, one in metadata that in the file.
-    _CONTAINERS: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct")),
-    # The rank that also writes and reads the metadata of the container.
-    _METADATA: Row("partest --ways sion --size 64KiB --call 16KiB", ("posix", "direct"), rank=0),
-    "b_eff": Row(
-        "b-eff --memory-per-rank 1MiB --repetitions 1 --random-patterns 2 --loop-time 100us "
-        "--verify all",
-        (MESSAGES,),
-    ),
-    "rings": Row("rings --rounds 1 --verify all", (MESSAGES,)),
-    "overlap": Row(
-        "overlap --transfer 64KiB --ways blocking --repetitions 2 --work-time 1ms",
-    ),
-}
-
 
 # Files in which no benchmark verifies anything: the mark of the run, the trial of a library's calls
 # by b_eff_io, and the shared file pointers that an MPI library keeps.
@@ -135,6 +47,15 @@ _NOT_DATA = re.compile(r"\.effio-.*|b_eff_io.*_probe|\..*\.shfp\..*")
 ASIDE = ", not in its data"
 # Draws for each wanted try that falls into data.
 _MOST_DRAWS = 5
+# Faults in one run, each in its own repetition.
+_TOGETHER = 10
+
+
+class _Found(NamedTuple):
+    """An error of a result. Those of no repetition are in the `end` line."""
+
+    repetition: int
+    error: dict[str, Any]
 
 
 class Strike(NamedTuple):
@@ -169,12 +90,12 @@ class Strike(NamedTuple):
         at = _end_of_file(error["cause"])
         if at is None:
             at = error["offset_bytes"]
-            if at is not None and row in (_CONTAINERS, _METADATA):
+            if at is not None and row in (CONTAINERS, METADATA):
                 if error["operation"] == "verify":
-                    at += _DATA_OF_CONTAINER
-                elif self.begin < _DATA_OF_CONTAINER:
+                    at += DATA_OF_CONTAINER
+                elif self.begin < DATA_OF_CONTAINER:
                     # Of numbers that contradict each other either may be the wrong one.
-                    return 0 <= at < _DATA_OF_CONTAINER and bool(error["path"] == self.path)
+                    return 0 <= at < DATA_OF_CONTAINER and bool(error["path"] == self.path)
         return (
             error["path"] == self.path
             and at is not None
@@ -190,6 +111,18 @@ def _end_of_file(cause: str) -> int | None:
     if said[3]:
         return int(said[3])
     return int(said[1]) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[said[2]]
+
+
+def _finder(strikes: list[Strike], row: str, errors: list[_Found], used: set[int]) -> int | None:
+    """The first repetition, other than those that are used, with an error that names the place."""
+    return next(
+        (
+            one.repetition
+            for one in errors
+            if one.repetition not in used and any(s.is_named_by(one.error, row) for s in strikes)
+        ),
+        None,
+    )
 
 
 class Try(NamedTuple):
@@ -213,7 +146,9 @@ class Setting:
     engine: Engine
     backend: str
     place: Path
-    by_file_system: list[Strike] = field(default_factory=list)
+    times: int = 0  # repetitions; 0: as in the row
+    # None: one that harmed nothing.
+    by_file_system: list[Strike | None] = field(default_factory=list)
     # Where HDF5 keeps arrays in its files, by the name of the file: the rest is metadata.
     arrays: dict[str, list[range]] = field(default_factory=dict)
 
@@ -234,6 +169,8 @@ class Setting:
     def _words(self, row: str, data: Path) -> list[str]:
         made = ROWS[row]
         words = [*made.words.split(), made.option, self.backend, "--quiet"]
+        if made.repeats:
+            words += [made.repeats, str(self.times or made.times)]
         if self.backend == "direct":
             words += made.for_direct.split()
         if self.backend != MESSAGES:
@@ -256,12 +193,15 @@ class Setting:
             Path(tempfile.mkdtemp(dir=self.place, prefix=prefix)) for prefix in ("files-", "data-")
         )
         call, kind, *rest = fault.split(",")
-        nth = next((int(word[4:]) for word in rest if word.startswith("nth=")), 1)
+        nth = next((word[4:].split("+") for word in rest if word.startswith("nth=")), ["1"])
         kind, _, at = kind.partition("=")
         with fuse_files.mounted(backing, data) as server:
-            server.set(fuse_files.Fault(call, kind, nth, int(at or 0)))
+            server.set(fuse_files.Fault(call, kind, at=int(at or 0), nths=tuple(map(int, nth))))
             run = self.engine.run([*self._words(row, data), *more], self.place)
-            self.by_file_system[:] = [Strike(*strike) for strike in server.strikes]
+            self.by_file_system[:] = [
+                None if number in server.harmless else Strike(*strike)
+                for number, strike in enumerate(server.strikes)
+            ]
         return run
 
     def run(self, row: str, fault: str, *more: str) -> Run:
@@ -281,12 +221,26 @@ class Setting:
         return self.engine.run([*self._words(row, data), *more], self.place, prefix=prefix)
 
     def strikes(self) -> list[Strike]:
+        return [strike for group in self.faults_made() for strike in group]
+
+    def faults_made(self) -> list[list[Strike]]:
+        """The places of each fault: two if writes were swapped, none if it harmed nothing,
+        otherwise one."""
         if self.backend in BY_FILE_SYSTEM:
-            return self.by_file_system
+            return [[strike] if strike else [] for strike in self.by_file_system]
         log = self._log
         lines = log.read_text().splitlines() if log.exists() else []
-        found = (re.fullmatch(r".*: (\d+) bytes at (-?\d+) of (.*)", line) for line in lines)
-        return [Strike(m[3], int(m[2]), int(m[1])) for m in found if m]
+        made: list[list[Strike]] = []
+        for line in lines:
+            m = re.fullmatch(r"(\w+) .*: (\d+) bytes at (-?\d+) of (.*)", line)
+            if m is None:
+                continue
+            strike = Strike(m[4], int(m[3]), int(m[2]))
+            if m[1] == "with":
+                made[-1].append(strike)
+            else:
+                made.append([strike])
+        return made
 
     def calls(self, row: str, call: str) -> int:
         """How many such calls the rank makes where nothing goes wrong; the run has to find nothing:
@@ -340,28 +294,63 @@ class Setting:
             run = self._with(row, fault, nth, byte)
             if self.strikes():
                 break
-        kind = fault.kind.format(byte=byte)
+        return self._alone(row, fault.kind.format(byte=byte), run)
+
+    def _alone(self, row: str, kind: str, run: Run) -> Try:
         aside = all(self.is_aside(row, strike, kind) for strike in self.strikes())
-        return Try(self._is_found(row, fault, run, f"{kind},nth={nth}"), aside)
+        found = self._is_found(row, run)
+        if not found and not aside and os.environ.get("EFFIO_SILENT_VERBOSE"):
+            print(f"missed: {row}: {kind}: {self.strikes()}\n{run}")
+            print(json.dumps(_errors_of(run)), flush=True)
+        return Try(found, aside)
+
+    def tried_together(
+        self, row: str, fault: Fault, calls: int, draw: random.Random
+    ) -> Iterator[Try]:
+        """Some faults in one run, each in a repetition of its own: it is found if an error of a
+        repetition that names no other fault names its place. One that is not found so is tried
+        alone. A fault that ends the run is the last one."""
+        byte = draw.randrange(1 << 30)
+        kind = fault.kind.format(byte=byte)
+        edges = [calls * part // self.times for part in range(self.times + 1)]
+        nths = [draw.randrange(a, b) + 1 for a, b in pairwise(edges) if a < b]
+        run = self.run(row, f"{fault.call},{kind},nth={'+'.join(map(str, nths))}")
+        made, errors = self.faults_made(), _found_in(run)
+        used: set[int] = set()
+        for nth, strikes in zip(nths, made, strict=False):
+            if not strikes:
+                continue
+            repetition = _finder(strikes, row, errors, used)
+            if run.code in (1, 3) and repetition is not None:
+                used.add(repetition)
+                yield Try(True, all(self.is_aside(row, one, kind) for one in strikes))
+            else:
+                again = self.run(row, f"{fault.call},{kind},nth={nth}")
+                if self.strikes():
+                    yield self._alone(row, kind, again)
 
     def finds(self, row: str, fault: Fault, nth: int, byte: int) -> bool:
         """The same for one call and one byte in it."""
-        run = self._with(row, fault, nth, byte)
-        return self._is_found(row, fault, run, f"byte {byte},nth={nth}")
+        return self._is_found(row, self._with(row, fault, nth, byte))
 
     def _with(self, row: str, fault: Fault, nth: int, byte: int) -> Run:
         return self.run(row, f"{fault.call},{fault.kind.format(byte=byte)},nth={nth}")
 
-    def _is_found(self, row: str, fault: Fault, run: Run, which: str) -> bool:
+    def _is_found(self, row: str, run: Run) -> bool:
         strikes = self.strikes()
         assert strikes, f"the fault did not occur\n{run}"
-        errors = run.result.end["errors"] if run.result.end else []
-        errors = [e for m in run.result.measurements for e in m["errors"]] + errors
-        named = any(strike.is_named_by(error, row) for strike in strikes for error in errors)
-        if not named and os.environ.get("EFFIO_SILENT_VERBOSE"):
-            print(f"missed: {row}: {fault.call},{which}: {strikes}", flush=True)
-            print(run.code, run.result.end, json.dumps(errors), flush=True)
+        named = any(strike.is_named_by(e, row) for strike in strikes for e in _errors_of(run))
         return run.code in (1, 3) and named
+
+
+def _found_in(run: Run) -> list[_Found]:
+    at_end = run.result.end["errors"] if run.result.end else []
+    found = [_Found(m["repetition"], e) for m in run.result.measurements for e in m["errors"]]
+    return found + [_Found(-1, e) for e in at_end]
+
+
+def _errors_of(run: Run) -> list[dict[str, Any]]:
+    return [found.error for found in _found_in(run)]
 
 
 def table(counts: dict[str, dict[str, dict[str, list[int]]]]) -> str:
@@ -399,10 +388,14 @@ def measure(setting: Setting, row: str, tries: int, before: Tries | None = None)
         aside = [*counts.aside.get(name, [0, 0])]
         while data[1] < tries and data[1] + aside[1] < _MOST_DRAWS * tries:
             draw = random.Random(f"{row}: {name}: {data[1] + aside[1]}")
-            one = setting.tried(row, fault, calls[fault.call], draw)
-            which = aside if one.aside else data
-            which[0] += one.found
-            which[1] += 1
+            if setting.times > 1:
+                found = setting.tried_together(row, fault, calls[fault.call], draw)
+            else:
+                found = iter([setting.tried(row, fault, calls[fault.call], draw)])
+            for one in islice(found, tries - data[1]):
+                which = aside if one.aside else data
+                which[0] += one.found
+                which[1] += 1
         if aside[1] > 0:
             counts.aside[name] = aside
         if data[1] == 0:
@@ -412,17 +405,30 @@ def measure(setting: Setting, row: str, tries: int, before: Tries | None = None)
 
 def main(flavor: str, backend: str, tries: int, *rows: str) -> None:
     every = [name for name, row in ROWS.items() if backend in row.backends]
+    where = f"{flavor}, {backend}"
     for name in rows or every:
-        counts = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
-        lines = counts.setdefault(f"{flavor}, {backend}", {})
+        lines = json.loads(COUNTS.read_text()).get(where, {})
         with tempfile.TemporaryDirectory() as place:
-            setting = Setting(find_engines()[flavor], backend, Path(place))
+            together = _TOGETHER if tries > 1 and ROWS[name].repeats else 0
+            setting = Setting(find_engines()[flavor], backend, Path(place), together)
             before = Tries(lines.get(name, {}), lines.get(name + ASIDE, {}))
-            lines[name], aside = measure(setting, name, tries, before)
-            if aside:
-                lines[name + ASIDE] = aside
-        print(flavor, backend, name, lines[name], aside, flush=True)
-        COUNTS.write_text(json.dumps(counts) + "\n")
+            found = measure(setting, name, tries, before)
+        print(flavor, backend, name, *found, flush=True)
+        keep(where, name, found)
+
+
+def keep(where: str, row: str, found: Tries) -> None:
+    """Writes the counts of a row, and the page; several programs may count at a time."""
+    with COUNTS.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        counts = json.load(file)
+        lines = counts.setdefault(where, {})
+        lines[row] = found.data
+        if found.aside:
+            lines[row + ASIDE] = found.aside
+        file.seek(0)
+        file.truncate()
+        file.write(json.dumps(counts) + "\n")
         page = PAGE.read_text()
         head, rest = page.split(BEGIN)
         PAGE.write_text(head + BEGIN + "\n" + table(counts) + END + rest.split(END)[1])

@@ -13,7 +13,8 @@ import pytest
 from engines import Engine
 
 from .fuse_files import Fault, mounted, why_not
-from .silent import BY_FILE_SYSTEM, FAULTS, Setting
+from .silent import Setting
+from .silent_rows import BY_FILE_SYSTEM, FAULTS
 
 IOR = ("ior", "--quiet", "--block", "64KiB", "--transfer", "16KiB", "--verify", "inside")
 

@@ -168,7 +168,8 @@ def test_options_of_ours_on_a_classic_command_line(
         word = "-help" if name == "b_eff" else "-h"
         told = any_engine.alone(["classic", name, word], tmp_path).stdout
         assert (
-            "EFFIO_WATCHDOG   ends a run after so long without progress; 0: never [10min]" in told
+            "EFFIO_WATCHDOG   aborts a run after this long without progress (0: never) [10min]"
+            in told
         )
         assert ("EFFIO_MAX_BYTES" in told) == (name != "b_eff")
 

@@ -55,10 +55,24 @@ def value_in(name: str, earlier: Earlier, results: Sequence[tuple[str, Result]])
         for number in _numbers(earlier, result)
     ]
     if not numbers:
-        what = earlier.figure or earlier.take
-        raise NoValueError(f"'{name}': step {earlier.step} has no valid {what}")
+        what = (
+            f"figure {earlier.figure} with a value" if earlier.figure else f"valid {earlier.take}"
+        )
+        raise NoValueError(f"'{name}': step {earlier.step} has no {what}")
     value = float(_PICKS[earlier.pick](numbers))
     return int(value) if value == int(value) else value
+
+
+def is_not_valid(earlier: Earlier, results: Sequence[tuple[str, Result]]) -> bool:
+    """Whether one of the figures that the value is taken from breaks the rules of its definition.
+    It is taken all the same: a scaled campaign has no other."""
+    return bool(earlier.figure) and any(
+        figure.valid is False and figure.metric.value is not None
+        for step, result in results
+        if step == earlier.step
+        for figure in result.figures_named(earlier.figure)
+        if _fits(earlier.where, figure.where)
+    )
 
 
 def _alike(one: Point, other: Point, axes: Sequence[str]) -> bool:

@@ -79,7 +79,7 @@ def campaign_parameters(
         ),
         option(
             "--launcher-option", "launcher_options", multiple=True, metavar="TEXT",
-            help="passed on to the launcher; may stand more than once",
+            help="passed on to the launcher; may be given more than once",
         ),
         option("--print-command", is_flag=True, help="print the commands, and do nothing"),
         option(
@@ -387,8 +387,8 @@ def _print_figures(campaign: Campaign, done: list[UnitDone]) -> None:
     for one in figures_of(campaign, results):
         value = f"not known ({one.missing})" if one.value is None else _number(one)
         tell(fmt.plain(f"{one.figure.title}: {value}"))
-        if one.figure.note:
-            tell(fmt.plain(f"    {one.figure.note}"))
+        for note in filter(None, (one.figure.note, one.doubt)):
+            tell(fmt.plain(f"    {note}"))
 
 
 def _write_tables(campaign: Campaign, done: list[UnitDone], table: Table, form: Form) -> None:
@@ -396,10 +396,10 @@ def _write_tables(campaign: Campaign, done: list[UnitDone], table: Table, form: 
     if campaign.figure:
         results = _results_of(done)
         rows: list[list[Cell]] = [
-            [one.figure.title, one.value, one.figure.unit, one.missing]
+            [one.figure.title, one.value, one.figure.unit, one.missing or one.doubt]
             for one in figures_of(campaign, results)
         ]
-        columns = [Column("figure"), Column("value", "1"), Column("unit"), Column("missing")]
+        columns = [Column("figure"), Column("value", "1"), Column("unit"), Column("why not")]
         tables = [replace(table, title=table.title or "Points"), Table(columns, rows, "Figures")]
     write_tables(tables, form)
 

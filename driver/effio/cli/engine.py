@@ -91,7 +91,7 @@ def use_engine(engine: str | None, taken_back: bool) -> None:
     "definitions",
     multiple=True,
     metavar="NAME=VALUE",
-    help="passed on to CMake; may stand more than once",
+    help="passed on to CMake; may be given more than once",
 )
 def build_engine(mpicc: str | None, definitions: tuple[str, ...]) -> None:
     """Compile the bundled engine for an MPI.

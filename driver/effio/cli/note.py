@@ -61,7 +61,7 @@ def _line(note: Note) -> str:
 @click.argument("text", metavar="[TEXT]", required=False)
 @click.option(
     "--tag", "tags", multiple=True, metavar="WORD", shell_complete=complete_tag,
-    help="give it this tag; may stand more than once",
+    help="give it this tag; may be given more than once",
 )  # fmt: skip
 @click.option("--untag", multiple=True, metavar="WORD", help="take a tag back that was so given")
 @click.pass_context

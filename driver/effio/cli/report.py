@@ -64,7 +64,7 @@ def _campaign(
     from effio.campaign.state import FOLDER
     from effio.judge.rules import load_rules
     from effio.report.campaign import campaign_report, numbers_section, runs_of
-    from effio.report.charts import charts_of, charts_section, kept_file
+    from effio.report.charts import charts_of, charts_section, kept_file, scale_of
 
     runs = runs_of(store.folders(), name)
     if not runs:
@@ -74,7 +74,8 @@ def _campaign(
     charts = charts_section(charts_of(store, name), runs)
     file = kept_file(store, name)
     numbers = numbers_section(file, runs) if file is not None else None
-    return campaign_report(name, runs, target, judged_by, charts, numbers), target
+    scale = scale_of(store, name)
+    return campaign_report(name, runs, target, judged_by, charts, numbers, scale), target
 
 
 @click.command("report")

@@ -80,7 +80,7 @@ def _options() -> list[click.Option]:
         ),
         option(
             "--launcher-option", "launcher_options", group=_LAUNCH, multiple=True, metavar="TEXT",
-            help="passed on to the launcher; may stand more than once",
+            help="passed on to the launcher; may be given more than once",
         ),
         option(
             "--print-command", group=_LAUNCH, is_flag=True,

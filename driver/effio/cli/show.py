@@ -132,7 +132,7 @@ def _path_of(store: Store, name: str) -> Path:
 @click.option("--all", "everything", is_flag=True, help="every table in full")
 @click.option(
     "--section", "sections", multiple=True, metavar="ID",
-    help="only this section; may stand more than once (an unknown one lists them)",
+    help="only this section; may be given more than once (an unknown one lists them)",
 )  # fmt: skip
 @click.option(
     "--probe",

@@ -98,7 +98,7 @@ _POSITIVE = WholeNumber(1)
         ),
         option(
             "--set", "overrides", multiple=True, metavar="NAME=VALUE", callback=_assignment,
-            help="an option of the workload in place of the file's; may stand more than once",
+            help="an option of the workload in place of the file's; may be given more than once",
             group="Workload",
         ),
         option(
@@ -152,7 +152,7 @@ _POSITIVE = WholeNumber(1)
         ),
         option(
             "--launcher-option", "launcher_options", multiple=True, metavar="TEXT", group="Launch",
-            help="passed on to the launcher; may stand more than once",
+            help="passed on to the launcher; may be given more than once",
         ),
         option("--take-over", is_flag=True, group="Launch",
                help="although another driver holds it, on a machine that is gone"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from effio.judge.samples import Judged, Scalar
+from effio.store.option_values import SETTINGS, UNITS, option_text
 from effio.store.reader import Result
 
 # Options that say where, how watched or how often, or which way to storage: none changes what one
@@ -48,9 +49,13 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _members(kind: str, values: Mapping[str, object]) -> Iterator[tuple[tuple[str, str], str]]:
+def _members(
+    kind: str, values: Mapping[str, object], units: Mapping[str, str] | None = None
+) -> Iterator[tuple[tuple[str, str], str]]:
+    """`units` are those of plain numbers."""
     for name, value in values.items():
-        yield (kind, name), _text(value)
+        plain = units is not None and value not in ("", None)
+        yield (kind, name), option_text(name, value, units or {}) if plain else _text(value)
 
 
 def facts(result: Result) -> dict[tuple[str, str], str]:
@@ -69,14 +74,16 @@ def facts(result: Result) -> dict[tuple[str, str], str]:
         ]
     if run.backend is not None:
         told.append((("storage", "backend"), run.backend.name))
-        told += _members("backend setting", run.backend.settings)
+        told += _members("backend setting", run.backend.settings, SETTINGS)
     told += [
         (("size", "ranks"), str(system.ranks)),
         (("size", "nodes"), str(system.nodes)),
     ]
     told += _members("hint", _hints(result))
     told += _members(
-        "option", {n: v for n, v in run.options.items() if n not in _OF_ONE_RUN and v is not None}
+        "option",
+        {n: v for n, v in run.options.items() if n not in _OF_ONE_RUN and v is not None},
+        UNITS,
     )
     told += [
         (("software", "MPI"), " ".join(system.mpi.library.split())[:200]),

@@ -141,7 +141,11 @@ def select(rule: Rule | ResultRow, runs: Sequence[Judged]) -> tuple[list[Picked]
         if picked and not left:
             there = sorted({str(coordinate(p, name)) for p in picked})
             if name == "step" and there == ["None"]:
-                return [], f"no run is of a campaign's step {wanted}; label it, step={wanted}:RUN"
+                first = wanted[0] if isinstance(wanted, list) else wanted
+                return [], (
+                    f"no run is of a campaign's step {wanted_text(wanted)};"
+                    f" label it, step={first}:RUN"
+                )
             return [], fmt.plain(
                 f"{name} {wanted_text(wanted)}; there is {', '.join(there[:5])}", 300
             )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from effio import text as fmt
-from effio.report.model import Axis, Figure, Panel, Series
+from effio.report.model import Axis, Block, Figure, Panel, Section, Series
 
 # More sizes than this are labelled at round ones instead of at each that was measured.
 _MOST_SIZES = 40
@@ -189,3 +189,18 @@ def y_values(figure: Figure, panels: Iterable[Panel]) -> list[float]:
                 key = (number, str(x))
                 stacks[key] = stacks.get(key, 0.0) + (y or 0.0)
     return list(stacks.values())
+
+
+def before_scale(section: Section, scale: float) -> Section:
+    """Of a campaign's page: axes of sizes and times say that they name what its file has, which the
+    runs shrank."""
+
+    def named(block: Block) -> Block:
+        if not isinstance(block, Figure):
+            return block
+        if not any(c.isalpha() for _, text in block.x.ticks for c in text):
+            return block  # counts, or no labels
+        title = f"{block.x.title} (before --scale {fmt.few_digits(scale)})"
+        return replace(block, x=replace(block.x, title=title))
+
+    return replace(section, blocks=[named(block) for block in section.blocks])

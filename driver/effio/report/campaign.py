@@ -24,6 +24,7 @@ from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
 from effio.judge.systems import systems_of
 from effio.report.acceptance import acceptance_section, summary_text
+from effio.report.axes import before_scale
 from effio.report.common.names import grouped, unique
 from effio.report.model import (
     Axis,
@@ -429,12 +430,7 @@ def numbers_section(campaign: Campaign, runs: Sequence[Judged]) -> Section | Non
         return None
     results = [(axes_of(run)["step"], run.result) for run in runs]
     rows: list[list[Cell]] = [
-        [
-            one.figure.title,
-            one.value,
-            one.figure.unit,
-            one.figure.note if one.value is not None else f"not known: {one.missing}",
-        ]
+        [one.figure.title, one.value, one.figure.unit, one.note]
         for one in figures_of(campaign, results)
     ]
     columns = [Column("number"), Column("value", "1"), Column("unit"), Column("note", below=True)]
@@ -449,10 +445,12 @@ def campaign_report(
     rules: RuleFile | None = None,
     charts: Section | None = None,
     numbers: Section | None = None,
+    scale: float = 1.0,
 ) -> Report:
     """`target` is the path of the page: links are relative to it, and omitted without it. `rules`
     judge the runs; the default is the rules that effio ships for this campaign, if any. `charts`:
-    the figures that its file describes, `numbers`: those of the whole."""
+    the figures that its file describes, `numbers`: those of the whole. `scale`: what the campaign
+    was called with."""
     points = measured_points(runs)
     groups = grouped(points, lambda p: (p.axes["benchmark"], p.figure, p.unit))
     names = [figure for _, figure, _ in groups]
@@ -464,6 +462,13 @@ def campaign_report(
     sections = [one for one in (numbers, charts) if one is not None]
     sections += [Section("values", "Values over the axes", blocks)] if blocks else []
     findings = summary_findings(runs, points)
+    if scale != 1:
+        sections = [before_scale(section, scale) for section in sections]
+        text = (
+            f"Measured at --scale {fmt.few_digits(scale)}: the sizes, counts and times that axes"
+            " and tables name are those of the full campaign. What a run used is on its page."
+        )
+        findings.append(Finding(text, "points", "warn"))
     rules = rules or rules_of(name)
     if rules is not None:
         verdict, section = _acceptance(rules, runs)

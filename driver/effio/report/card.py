@@ -95,6 +95,7 @@ class Card:
             "Results are of all repetitions together: their bytes or operations over their "
             "seconds, flushing included. Fewer than five repetitions have a range, from five on the"
             " 95 % interval. 99 % of the calls were over within the time given.",
+            narrow_cards=True,
         )
 
 

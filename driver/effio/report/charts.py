@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from effio.campaign.expression import Value, spelled
 from effio.campaign.file import Campaign, Chart, load, load_shipped, shipped
-from effio.campaign.state import FOLDER
+from effio.campaign.state import FOLDER, CampaignFolder
 from effio.errors import EffioError
 from effio.judge.samples import Judged
 from effio.judge.statistics import Interval
@@ -23,6 +23,7 @@ from effio.text import count_of
 _MOST_PANELS = 12
 # Curves whose values differ by more than this factor are drawn on a logarithmic axis.
 _WIDE = 30
+_SAYS_NOTHING_ALONE = ("on", "off", "true", "false", "none")
 NOTHING = "–"  # replaces a coordinate that a value does not have
 
 
@@ -109,7 +110,7 @@ def _named(at: Mapping[str, str], names: Sequence[str]) -> str:
         value = at.get(name, NOTHING)
         if value == NOTHING:
             continue
-        alone = number_of(value) is None and value not in ("on", "off", "true", "false")
+        alone = number_of(value) is None and value not in _SAYS_NOTHING_ALONE
         words.append(value if alone else f"{name.removeprefix('where.').replace('_', ' ')} {value}")
     return ", ".join(words)
 
@@ -295,9 +296,11 @@ def _overhead(
 
     shares = {id(spots[key]): one.share for key, one in lost.items()}
     told = ", ".join(sorted(names))
+    asks = chart.title.endswith("?")
+    title = f"{chart.title}{' O' if asks else ': o'}verhead over {told}"
     return Figure(
         f"{chart.name}-overhead",
-        f"{chart.title}: overhead over {told}",
+        title,
         f"Additional time for the same bytes, in per cent of the time of {told}: 100 % is twice the"
         " time, below 0 is faster. The table has it in seconds as well.",
         "curves" if counted else "bars",
@@ -313,7 +316,7 @@ def _overhead(
                 Column("of the reference", "1", "%", 3),
             ],
             rows,
-            f"{chart.title}: overhead over {told}",
+            title,
         ),
     )  # fmt: skip
 
@@ -340,3 +343,12 @@ def kept_file(store: Store, campaign: str) -> Campaign | None:
         return load(store.root / FOLDER / campaign / "campaign.toml")[0]
     except EffioError:  # of another version of effio, or none is kept
         return None
+
+
+def scale_of(store: Store, campaign: str) -> float:
+    """By which a campaign shrank its sizes, counts and times."""
+    try:
+        called = CampaignFolder(store, campaign).called()
+    except EffioError:  # of another version of effio
+        return 1.0
+    return called.scale if called is not None else 1.0

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MAX_PAGE_BYTES = 10_000_000
 # The whole of plotly.js is several times as large.
 MAX_PART = 2_000_000
+_MOST_SOURCES = 3
 PAGE_SUFFIXES = (".html", ".htm")
 _PAGE = Path(__file__).resolve().parent / "page"
 # The page's own script: these files in one function, the last of which starts it.
@@ -168,6 +169,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
     )
     environment.filters["whole"] = fmt.whole
+    environment.filters["words"] = fmt.words
     environment.tests["one_value"] = fmt.is_one_value
     return environment
 
@@ -223,7 +225,7 @@ def _render(
         figures_packed=_Late(lambda: _packed_json(figures)),
         version=effio.__version__,
         made=now_utc(),
-        sources=", ".join(sources),
+        sources=_named(sources),
     )
 
 
@@ -245,6 +247,12 @@ def write_text(target: Path, text: str) -> Path:
     except OSError as error:
         raise EffioError(f"cannot write {target}: {error.strerror}", ExitCode.IO_ERROR) from None
     return target
+
+
+def _named(sources: Sequence[str]) -> str:
+    """The first of them: the page of a campaign has hundreds, which its tables name."""
+    more = len(sources) - _MOST_SOURCES
+    return ", ".join(sources[:_MOST_SOURCES]) + (f" and {more} more" if more > 0 else "")
 
 
 class _Late:

@@ -124,6 +124,12 @@ class Column:
 _SCALES = {"MB/s": 1e-6, "GB/s": 1e-9, "MiB": 2**-20, "ms": 1e3, "µs": 1e6, "s": 1.0, "%": 100.0}
 
 
+# Longer texts are sentences.
+_PHRASE = 60
+# A card of more lines is not read.
+_OF_A_CARD = 8
+
+
 @dataclass(frozen=True)
 class Table:
     columns: Sequence[Column]
@@ -132,8 +138,14 @@ class Table:
     caption: str = ""
     # Too long for a terminal: shown in the page and in CSV only.
     page_only: bool = False
-    # In a narrow window each row is a card, so that no column is out of sight.
+    # In a narrow window each row is a card, so that no column is out of sight. A table of a few
+    # columns with sentences is always shown so: in a column they make a row tall.
     narrow_cards: bool = False
+
+    @property
+    def cards(self) -> bool:
+        sentences = (c for row in self.rows for c in row if isinstance(c, str) and len(c) > _PHRASE)
+        return self.narrow_cards or (2 < len(self.columns) <= _OF_A_CARD and any(sentences))
 
 
 @dataclass(frozen=True)
@@ -251,6 +263,8 @@ class Headline:
     evidence: Sequence[Evidence] = ()
     # ± half a 95 % interval, or why there is none.
     interval: str = ""
+    # A fraction, shown as a percentage.
+    share: bool = False
 
     def basis(self) -> str:
         """What follows the number in parentheses."""
@@ -261,6 +275,8 @@ class Headline:
         return self.interval or NO_MEAN
 
     def shown(self) -> str:
+        if self.share and self.value is not None:
+            return fmt.share(self.value)
         if self.unit == "1" and isinstance(self.value, int):
             return str(self.value)  # a count
         return fmt.quantity(self.value, self.unit)

@@ -6,7 +6,7 @@ docs/benchmarks/overlap.md says how to read it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from effio import text as fmt
 from effio.report import common
@@ -27,9 +27,10 @@ from effio.report.model import (
     Table,
 )
 from effio.store.details import Detail, Rows
+from effio.store.evidence import short_of
 from effio.store.reader import Result
 from effio.store.records import Figure as FigureRecord
-from effio.store.records import Seconds, as_count
+from effio.store.records import Measurement, Seconds, as_count
 
 # As the engine counts it (docs/definitions/overlap.md).
 _WHOLLY = 0.9
@@ -68,11 +69,17 @@ def _key(f: FigureRecord) -> tuple[str, str, str, int]:
     return _word(f, "access"), _word(f, "work"), _word(f, "way"), _size(f)
 
 
-def _known(result: Result, name: str) -> list[FigureRecord]:
-    """With a value and a size, by way and size."""
-    found = [f for f in result.figures_named(name) if f.metric.value is not None and _size(f) > 0]
+def _by_way(found: Iterable[FigureRecord]) -> list[FigureRecord]:
+    """By way and size."""
     place = {way: i for i, way in enumerate(_WAYS)}
     return sorted(found, key=lambda f: (place.get(_word(f, "way"), len(place)), _size(f)))
+
+
+def _known(result: Result, name: str) -> list[FigureRecord]:
+    """With a value and a size."""
+    return _by_way(
+        f for f in result.figures_named(name) if f.metric.value is not None and _size(f) > 0
+    )
 
 
 def _curves(found: Sequence[FigureRecord]) -> dict[str, list[Panel]]:
@@ -133,10 +140,31 @@ def slow_down_figure(found: Sequence[FigureRecord]) -> Figure | None:
     )
 
 
+def _cells(result: Result) -> dict[tuple[str, str, str, int], list[Measurement]]:
+    """The repetitions of each cell."""
+    return grouped(
+        result.measurements,
+        lambda m: (
+            m.access,
+            fmt.plain(m.where.get("work", ""), 40),
+            m.pattern,
+            as_count(m.where.get("transfer_bytes")),
+        ),
+    )
+
+
+def _limit_text(f: FigureRecord) -> str:
+    """Why no more hides, or why that cannot be said."""
+    if f.metric.value is None:
+        return fmt.plain(f.metric.reason, 100)
+    return fmt.plain(_Hidden.of(f).limit or "", 20) if _is_known(f) else "not known"
+
+
 def cell_table(result: Result) -> Table | None:
-    hidden = _known(result, "hidden_share")
+    hidden = _by_way(f for f in result.figures_named("hidden_share") if _size(f) > 0)
     if not hidden:
         return None
+    cells = _cells(result)
     seconds = {
         name: {_key(f): f.metric.value for f in result.figures_named(name)}
         for name in ("io_seconds", "work_seconds", "both_seconds", "work_slowdown")
@@ -144,6 +172,8 @@ def cell_table(result: Result) -> Table | None:
     rows: list[list[Cell]] = []
     for f in hidden:
         told = _Hidden.of(f)
+        low, high = certainty.ends_of(f)
+        evidence = common.evidence_of(cells.get(_key(f), []), result.run.clock.virtual)
         rows.append(
             [
                 _case(f),
@@ -153,13 +183,14 @@ def cell_table(result: Result) -> Table | None:
                 seconds["work_seconds"].get(_key(f)),
                 seconds["both_seconds"].get(_key(f)),
                 f.metric.value,
-                f.samples.low95 if f.samples else None,
-                f.samples.high95 if f.samples else None,
+                low,
+                high,
                 seconds["work_slowdown"].get(_key(f)),
                 told.post_seconds,
                 told.poll_seconds,
                 told.wait_seconds,
-                fmt.plain(told.limit or "", 20),
+                _limit_text(f),
+                short_of(evidence),
             ]
         )
     return Table(
@@ -171,17 +202,19 @@ def cell_table(result: Result) -> Table | None:
             Column("work alone", "s"),
             Column("both", "s"),
             Column("hides", "1", "%", 3),
-            Column("at least", "1", "%", 3, extra=True),
-            Column("at most", "1", "%", 3, extra=True),
+            Column("at least", "1", "%", 3),
+            Column("at most", "1", "%", 3),
             Column("work takes", "1", "%", 3),
             Column("begin", "s", extra=True),
             Column("asking", "s", extra=True),
             Column("wait", "s", extra=True),
             Column("limit"),
+            Column("bytes from or to", extra=True),
         ],
         rows,
         "Cells",
-        "Means over the repetitions. Begin, asking and wait are the parts of both that are neither"
+        "Means over the repetitions; at least and at most are the 95 % interval, or the range of"
+        " two to four repetitions. Begin, asking and wait are the parts of both that are neither"
         " computation nor hidden.",
         page_only=len(rows) > 40,
     )
@@ -216,11 +249,12 @@ def _share(f: FigureRecord) -> float:
 
 def _is_known(f: FigureRecord) -> bool:
     """One repetition has no interval, and cannot say; neither can an interval that is too wide, or
-    one above 1: no more than all can hide. Below 0 both take longer together."""
-    bounds = certainty.bounds_of(f)
-    if bounds is None or not certainty.is_known(f) or bounds.low > 1:
+    one above 1: no more than all can hide. Below 0 both take longer together. Of two to four
+    repetitions the engine decides, which gives a limit only where the share is known."""
+    low, high = certainty.ends_of(f)
+    if low is None or high is None or low > 1 or high - low > 2 * _KNOWN:
         return False
-    return bounds.high - bounds.low <= 2 * _KNOWN
+    return certainty.is_known(f) or _Hidden.of(f).limit is not None
 
 
 def way_findings(result: Result) -> list[Finding]:
@@ -298,15 +332,17 @@ class OverlapTeller:
             )
         at = {**best} if isinstance(best, dict) else {}
         hidden = [f for f in result.figures_named("hidden_share") if f.where == at]
-        return Headline(
+        headline = Headline(
             "share of the I/O time that hides, at best",
             figure.metric.value,
             "1",
             context,
             missing=figure.metric.reason,
             anchor="hidden",
-            interval=common.interval_of(hidden[0]) if hidden else "",
+            share=True,
         )
+        cell = _cells(result).get(_key(hidden[0]), []) if hidden else []
+        return common.claimed(headline, result, cell, hidden[0] if hidden else None)
 
     def findings(self, result: Result) -> Sequence[Finding]:
         findings = way_findings(result)

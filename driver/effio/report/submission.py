@@ -193,7 +193,7 @@ def options_table(runs: Sequence[Judged]) -> Table:
         for name, value in run.result.run.options.items():
             asked = _asked(words, name)
             if asked is not None or value not in (None, "", [], False):
-                rows.append([run.name, name, asked, common.value_text(value)])
+                rows.append([run.name, name, asked, common.option_text(name, value)])
     columns = [Column("run"), Column("option"), Column("asked"), Column("effective")]
     caption = "Without a requested value, the default is effective. Short and classic words: Runs."
     return Table(columns, rows, "Options", caption)

@@ -40,7 +40,7 @@ def _facts(result: Result) -> Mapping[str, str]:
     }
     for name, value in result.run.options.items():
         if name not in _ELSEWHERE and value not in (None, ""):
-            told[f"--{name}"] = f"{name} {common.value_text(value)}"
+            told[f"--{name}"] = f"{name} {common.option_text(name, value)}"
     return told
 
 

@@ -29,7 +29,7 @@ from effio.errors import EffioError
 from effio.judge.rules import RuleFile
 from effio.report.build import page_of
 from effio.report.campaign import campaign_report
-from effio.report.charts import charts_of, charts_section
+from effio.report.charts import charts_of, charts_section, scale_of
 from effio.report.html import render
 from effio.report.trend import as_data as trend_data
 from effio.report.trend import trend_of, trend_report
@@ -189,8 +189,9 @@ class App:
         runs = self.shelf.runs_of_campaign(name, every=False)
         if not runs:
             return _refusal(404, _NOT_FOUND)
-        charts = charts_section(charts_of(Store(self.shelf.root), name), runs)
-        report = campaign_report(name, runs, rules=self._rules, charts=charts)
+        store = Store(self.shelf.root)
+        charts, scale = charts_section(charts_of(store, name), runs), scale_of(store, name)
+        report = campaign_report(name, runs, rules=self._rules, charts=charts, scale=scale)
         page = render([report], [str(self.shelf.root)])
         return _answer(200, page, "text/html")
 

@@ -71,7 +71,7 @@ Measurement to_measurement(const Setup& setup, int length, std::size_t kind,
 }
 
 /// One pattern at one length: each call goes into the histogram of its partners' nodes.
-void time_pattern(const Clock& clock, Stage& stage, std::span<const int> nodes, int node,
+void time_pattern(const Clock& clock, Stage& stage, std::span<const SureNumber> nodes, int node,
                   int length, const Setup& setup, std::int64_t loops, Messages& messages,
                   std::array<Histogram, 2>& times) {
     FixedCount count(loops);
@@ -83,7 +83,7 @@ void time_pattern(const Clock& clock, Stage& stage, std::span<const int> nodes, 
                 const Lap lap(clock, seconds);
                 stage.exchange().run(Method::sendrecv, steps.subspan(i, 1));
             }
-            times.at(nodes[i] == node ? 0 : 1).add(seconds);
+            times.at(nodes[i].value() == node ? 0 : 1).add(seconds);
         }
     } while (count.go_on());
 }

@@ -147,6 +147,7 @@ class ConsoleView : public Observer {
         if (run.errors > 0) {
             text += fmt::format("{} ARRIVED WRONG\n", count_of(run.errors, "message"));
         }
+        text += overwritten_line(run.verified);
         text += fmt::format("\nb_eff = {} = {} * {}: {}\n", format_rate(s.b_eff.both),
                             format_rate(s.b_eff.both / ranks), count_of(run.setup.ranks, "rank"),
                             valid(run) ? "VALID" : "NOT VALID as an official value");

@@ -28,8 +28,9 @@ std::size_t rounded(std::size_t bytes) {
 
 }  // namespace
 
-Messages::Messages(std::int64_t lmax)
+Messages::Messages(std::int64_t lmax, VerifiedBytes verify)
     : send_(most_steps * (static_cast<std::size_t>(lmax) + spare_bytes)), receive_(send_.size()) {
+    if (verify == VerifiedBytes::all) kept_.emplace(receive_.size());
     steps_.reserve(most_steps);
 }
 
@@ -47,7 +48,7 @@ std::span<const Step> Messages::next(std::span<const Partners> partners, int len
     for (std::size_t i = 0; i < partners.size(); ++i) {
         const std::size_t place = advance(length);
         const auto sent = send_.bytes().subspan(place, length);
-        const auto received = receive_.bytes().subspan(place, length);
+        const auto received = keeps_ ? kept_->next() : receive_.bytes().subspan(place, length);
         const Marks marks(i, length_number);
         sent.front() = std::byte{marks.first};
         sent.back() = std::byte{marks.last};
@@ -83,32 +84,39 @@ std::size_t Messages::places(std::size_t bytes) const {
 /// Starts at the beginning of the memory, so that each round through it uses the same places. Only
 /// then is a byte that is set at the end of a message never inside another message.
 void Messages::prepare_all(const Series& series) {
+    if (!kept_) return;
     const auto bytes = static_cast<std::size_t>(series.bytes);
     const auto messages = static_cast<std::size_t>(series.loops) * series.partners.size();
     const std::size_t used =
         std::min(send_.size(), std::min(messages, places(bytes)) * rounded(bytes));
     stamp_messages(send_.bytes().first(used), series.position, bytes);
-    std::fill_n(receive_.bytes().begin(), used, std::byte{0});
+    kept_->start(bytes, series.loops * std::ssize(series.partners));
+    keeps_ = true;
     position_ = 0;
 }
 
-int Messages::check_all(const Series& series) {
-    const auto bytes = static_cast<std::size_t>(series.bytes);
-    const std::size_t messages = static_cast<std::size_t>(series.loops) * series.partners.size();
-    const std::size_t in_memory = std::min(messages, places(bytes));
-    int wrong = 0;
-    for (std::size_t number = messages - in_memory; number < messages; ++number) {
-        const auto& from = series.partners[number % series.partners.size()].from;
-        if (!from) continue;
-        const std::size_t place = number % places(bytes) * rounded(bytes);
-        const auto bad = first_wrong_byte(receive_.bytes().subspan(place, bytes), *from);
-        if (!bad) continue;
-        ++wrong;
-        if (!first_wrong_) {
-            first_wrong_ = {*from, series.bytes, bad->place, bad->expected, bad->found};
-        }
+Messages::Checked Messages::check_all(const Series& series) {
+    Checked checked;
+    if (!kept_) return checked;
+    keeps_ = false;
+    const std::int64_t overwritten = kept_->overwritten();
+    const auto sender_of = [&](std::int64_t number) {
+        return series.partners[static_cast<std::size_t>(number) % series.partners.size()].from;
+    };
+    for (std::int64_t number = 0; number < overwritten; ++number) {
+        if (sender_of(number)) ++checked.messages.overwritten;
     }
-    return wrong;
+    kept_->for_each([&](std::int64_t number, std::span<const std::byte> message) {
+        const auto from = sender_of(number);
+        if (!from) return;
+        ++checked.messages.whole;
+        const auto bad = first_wrong_byte(message, *from);
+        if (!bad) return;
+        ++checked.wrong;
+        if (first_wrong_) return;
+        first_wrong_ = {*from, series.bytes, bad->place, bad->expected, bad->found};
+    });
+    return checked;
 }
 
 }  // namespace effio::b_eff

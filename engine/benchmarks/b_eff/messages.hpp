@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "benchmarks/b_eff/definition.hpp"
+#include "benchmarks/network_options.hpp"
+#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "core/buffer.hpp"
 #include "parallel/exchange.hpp"
 
@@ -28,7 +30,7 @@ struct WrongMessage {
 /// memory than the one before and short ones do not stay in a cache.
 class Messages {
   public:
-    explicit Messages(std::int64_t lmax);
+    explicit Messages(std::int64_t lmax, VerifiedBytes verify = VerifiedBytes::ends);
 
     /// The messages of one loop at the next places, first and last byte set; the same bytes of the
     /// places to receive into are cleared. Valid until the next call.
@@ -38,16 +40,20 @@ class Messages {
     int check(int length_number);
 
     /// The loops of an experiment whose messages are verified whole. prepare_all() comes before
-    /// them and check_all() after them, both untimed.
+    /// them and check_all() after them, both untimed and without effect unless all bytes are to be
+    /// verified. Between them messages are received into memory of their own.
     struct Series {
         std::span<const Partners> partners;
         std::int64_t bytes = 0;  ///< of a message
         std::int64_t loops = 0;
         int position = 0;  ///< of the caller, as the partners are counted
     };
+    struct Checked {
+        int wrong = 0;  ///< messages with a wrong byte between their first and last
+        MessageCounts messages;
+    };
     void prepare_all(const Series& series);
-    /// Number of messages still in memory that are wrong between their first and last byte.
-    int check_all(const Series& series);
+    Checked check_all(const Series& series);
     /// The first wrong message so far.
     const std::optional<WrongMessage>& first_wrong() const { return first_wrong_; }
 
@@ -55,11 +61,13 @@ class Messages {
 
   private:
     std::size_t advance(std::size_t bytes);
-    /// Number of messages of this length that fit into the memory.
+    /// Number of messages of this length that fit into the memory to send from.
     std::size_t places(std::size_t bytes) const;
 
     Buffer send_;
     Buffer receive_;
+    std::optional<KeptMessages> kept_;
+    bool keeps_ = false;  ///< within a series that is verified
     std::size_t position_ = 0;
     std::vector<Step> steps_;
     std::optional<WrongMessage> first_wrong_;

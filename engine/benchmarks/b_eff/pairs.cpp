@@ -91,6 +91,9 @@ const Fields<PairsResult>& pairs_fields() {
         {"between_nodes", class_fields(), "pairs between nodes",
          [](const P& r) { return pair_class(r, false); }},
         {"slow_ranks", slow_rank, "below half of the usual bandwidth", slow_ranks},
+        Field<P>("verification", message_count_fields(), "messages, with --verify all",
+                 &P::verified)
+            .only_if([](const P& r) { return r.verified.any(); }),
         Field<P>("pairs_low_high_latency_bandwidth", Unit::number,
                  "of each pair: both ranks, seconds, bytes per second",
                  [](const P& r) {
@@ -190,7 +193,8 @@ PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parame
     Buffer receive(send.size());
     const auto exchange = exchanges(comm, LinkLoad{1, 1});
     PingPong ping(*exchange, session.clock, send.bytes(), receive.bytes());
-    if (parameters.network.verifies_all()) ping.verify_all(comm.rank());
+    std::optional<KeptMessages> kept;
+    if (parameters.network.verifies_all()) ping.verify_all(comm.rank(), kept.emplace(send.size()));
     const Permutation order(tournament.rounds(), seed);
     for (int i = 0; i < result.rounds; ++i) {
         if (!Checkpoint(comm, session.interrupted).go_on()) {
@@ -225,6 +229,7 @@ PairsResult measure_pairs(Job& job, const ExchangeMaker& exchanges, const Parame
         }
     }
     result.errors = comm.sum(ping.errors());
+    result.verified = {comm.sum(ping.verified().whole), comm.sum(ping.verified().overwritten)};
     if (ping.first_wrong()) {
         outcome.error_count += ping.errors() - 1;
         outcome.fail(session.signed_error(ping.first_wrong()->to_error()));
@@ -282,7 +287,7 @@ void report_pairs(Session& session, const PairsResult& result) {
         text += fmt::format("  slow pair {} - {}: {}, {}\n", pairs[i].low, pairs[i].high,
                             format_duration(pairs[i].latency), format_rate(pairs[i].bandwidth));
     }
-    session.console.print(text);
+    session.console.print(text + overwritten_line(result.verified));
 }
 
 }  // namespace effio::b_eff

@@ -43,6 +43,7 @@ struct PairsResult {
     int rounds = 0;
     std::int64_t bytes = 0;  ///< of the messages for the bandwidth
     std::int64_t errors = 0;
+    MessageCounts verified;  ///< of all ranks
     bool interrupted = false;
     bool sampled() const { return static_cast<std::int64_t>(pairs.size()) < pairs_in_all; }
 };

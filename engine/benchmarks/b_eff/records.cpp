@@ -47,7 +47,10 @@ const Fields<Experiment>& experiment_fields() {
         {"nominal_messages_per_loop", Unit::count, "by the definition",
          [](const E& e) { return e.pattern().messages(); }},
         {"steps_per_loop", Unit::count, "by the definition",
-         [](const E& e) { return e.pattern().step_count(); }}};
+         [](const E& e) { return e.pattern().step_count(); }},
+        Field<E>("verification", message_count_fields(), "messages, with --verify all",
+                 [](const E& e) { return e.cell().verified; })
+            .only_if([](const E& e) { return e.cell().verified.any(); })};
     return fields;
 }
 
@@ -250,6 +253,7 @@ class RecordView : public Observer {
         m.invalid_reason = c.invalid;
         m.stopped_by = "count";
         m.error_count = c.errors;
+        m.verified_bytes = c.verified.whole * run.setup.lengths[done.length];
         m.detail = experiment_fields().json(of);
         recorder_.measurement(m);
     }

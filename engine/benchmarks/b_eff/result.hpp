@@ -15,6 +15,7 @@
 #include "benchmarks/b_eff/parameters.hpp"
 #include "benchmarks/criterion.hpp"
 #include "benchmarks/observers.hpp"
+#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "core/error.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
@@ -36,6 +37,7 @@ struct Cell {
     Spread seconds;           ///< of the timed loops of these ranks
     double rate = 0;          ///< of all: smallest of process_rate * messages / k
     std::int64_t errors = 0;  ///< wrong messages, all ranks
+    MessageCounts verified;   ///< of all ranks
     std::string invalid;      ///< why there is no rate; empty otherwise
 
     bool has_rate() const {
@@ -86,6 +88,7 @@ class RunResult {
     int round = 0;            ///< which one this is
     std::int64_t rounds_expected = 1;  ///< as it looks now
     std::int64_t errors = 0;
+    MessageCounts verified;  ///< of all experiments
     bool complete = false;
 
     /// Of an official run's loops: repetitions, lengths and methods of half a second each.

@@ -55,7 +55,7 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, RunResult& run,
       setup_(run.setup),
       notify_(session_, std::move(observers)),
       line_(make_line(session_.comm)),
-      messages_(run.setup.lmax),
+      messages_(run.setup.lmax, run.setup.parameters.network.verify),
       chosen_(run.pattern_count(), -1),
       own_rates_(run.pattern_count() * method_count) {}
 
@@ -168,7 +168,7 @@ void Runner::measure_pattern(std::size_t pattern, int length, std::span<const st
         session_.progress.call(call_name(method));
         session_.comm.barrier();
         if (!stage.calls(method)) continue;
-        const double seconds = time_loops(stage, method, length, loops[m], own.errors[at]);
+        const double seconds = time_loops(stage, method, length, loops[m], own.received[at]);
         if (stage.partners().empty()) continue;
         own.seconds[at] = seconds;
         own.steps[at] = static_cast<int>(stage.partners().size());
@@ -181,22 +181,23 @@ void Runner::measure_pattern(std::size_t pattern, int length, std::span<const st
 
 /// The timed interval of one experiment: `loops` loops with setting and checking the marks.
 double Runner::time_loops(Stage& stage, Method method, int length, std::int64_t loops,
-                          double& errors) {
+                          Received& received) {
     const bool warms_up = length < first_cold_length;
-    const bool verifies_all = setup_.parameters.network.verifies_all();
     const Messages::Series series{stage.partners(), setup_.lengths[length],
                                   loops + (warms_up ? 1 : 0), stage.position()};
-    if (verifies_all) messages_.prepare_all(series);
-    if (warms_up) loop(stage, method, length, errors);
+    messages_.prepare_all(series);
+    if (warms_up) loop(stage, method, length, received.errors);
     double seconds = 0;
     {
         const Lap lap(session_.clock, seconds);
         FixedCount count(loops);
         do {
-            loop(stage, method, length, errors);
+            loop(stage, method, length, received.errors);
         } while (count.go_on());
     }
-    if (verifies_all) note_wrong(messages_.check_all(series), method, stage.pattern(), errors);
+    const Messages::Checked checked = messages_.check_all(series);
+    received.verified += checked.messages;
+    note_wrong(checked.wrong, method, stage.pattern(), received.errors);
     return seconds;
 }
 
@@ -228,7 +229,13 @@ void Runner::note_wrong(int count, Method method, const Pattern& pattern, double
 
 void Runner::count_node_steps(std::size_t pattern, Stage& stage) {
     std::array<std::int64_t, 2> counts{};
-    for (const int node : stage.partner_nodes(node_)) {
+    for (const SureNumber& number : stage.partner_nodes(node_)) {
+        if (!number.is_whole()) {
+            outcome_.fail(session_.signed_error(
+                number.wrong_error(fmt::format("a partner in pattern {}", stage.pattern().number),
+                                   "number of its node")));
+        }
+        const std::int64_t node = number.value();
         if (node >= 0) ++counts.at(node == node_ ? 0 : 1);
     }
     session_.comm.sum(std::span<std::int64_t>(counts));
@@ -242,34 +249,42 @@ void Runner::collect(int repetition, int length, std::span<const std::int64_t> l
     // By experiment: rate and seconds; the smallest is the largest of the negative.
     std::vector<double> low(2 * n, infinite);
     std::vector<double> high(2 * n, -infinite);
-    std::vector<double> sum(4 * n, 0.0);  // rate, seconds, ranks, errors
+    // Rate, seconds, ranks, errors, messages verified whole and overwritten.
+    constexpr std::size_t sums = 6;
+    std::vector<double> sum(sums * n, 0.0);
     const auto bytes = static_cast<double>(setup_.lengths[length]);
     for (std::size_t i = 0; i < n; ++i) {
-        sum[4 * i + 3] = own.errors[i];
+        const Received& received = own.received[i];
+        sum[sums * i + 3] = received.errors;
+        sum[sums * i + 4] = static_cast<double>(received.verified.whole);
+        sum[sums * i + 5] = static_cast<double>(received.verified.overwritten);
         own_rates_[i] = 0;
         if (own.steps[i] == 0) continue;
         const double moved = bytes * static_cast<double>(loops[i % method_count]) * own.steps[i];
         const double rate = own.seconds[i] > 0 ? moved / own.seconds[i] : 0;
         own_rates_[i] = rate;
-        low[2 * i] = high[2 * i] = sum[4 * i] = rate;
-        low[2 * i + 1] = high[2 * i + 1] = sum[4 * i + 1] = own.seconds[i];
-        sum[4 * i + 2] = 1;
+        low[2 * i] = high[2 * i] = sum[sums * i] = rate;
+        low[2 * i + 1] = high[2 * i + 1] = sum[sums * i + 1] = own.seconds[i];
+        sum[sums * i + 2] = 1;
     }
     session_.comm.min(std::span<double>(low));
     session_.comm.max(std::span<double>(high));
     session_.comm.sum(std::span<double>(sum));
     for (std::size_t i = 0; i < n; ++i) {
-        const double ranks = sum[4 * i + 2];
+        const double ranks = sum[sums * i + 2];
         if (!(ranks > 0)) continue;
         const std::size_t pattern = i / method_count;
         const int method = static_cast<int>(i % method_count);
         Cell& c = run_.cell(repetition, length, pattern, method);
         c.state = Cell::State::measured;
         c.loops = loops[static_cast<std::size_t>(method)];
-        c.process_rate = {low[2 * i], sum[4 * i] / ranks, high[2 * i]};
-        c.seconds = {low[2 * i + 1], sum[4 * i + 1] / ranks, high[2 * i + 1]};
+        c.process_rate = {low[2 * i], sum[sums * i] / ranks, high[2 * i]};
+        c.seconds = {low[2 * i + 1], sum[sums * i + 1] / ranks, high[2 * i + 1]};
         c.rate = c.process_rate.min * setup_.patterns[pattern].messages_per_step();
-        c.errors = static_cast<std::int64_t>(sum[4 * i + 3]);
+        c.errors = static_cast<std::int64_t>(sum[sums * i + 3]);
+        c.verified = {static_cast<std::int64_t>(sum[sums * i + 4]),
+                      static_cast<std::int64_t>(sum[sums * i + 5])};
+        run_.verified += c.verified;
         if (c.errors > 0) {
             c.invalid = fmt::format("{} wrong messages", c.errors);
         } else if (!(c.seconds.min > 0)) {

@@ -33,22 +33,28 @@ class Runner {
   private:
     using PerMethod = std::array<double, method_count>;
 
+    /// Messages that this rank received in an experiment.
+    struct Received {
+        double errors = 0;
+        MessageCounts verified;
+    };
     /// What this rank measured at one length, by pattern and method.
     struct Own {
         explicit Own(std::size_t patterns)
             : seconds(patterns * method_count),
               steps(patterns * method_count),
-              errors(patterns * method_count) {}
+              received(patterns * method_count) {}
         std::vector<double> seconds;
         std::vector<int> steps;  ///< k of this rank; 0 = not measured or no part in it
-        std::vector<double> errors;
+        std::vector<Received> received;
     };
 
     void calibrate(LoopLengths& loops, PerMethod& seconds);
     bool measure_length(int repetition, int length, const LoopLengths& loops, PerMethod& seconds);
     void measure_pattern(std::size_t pattern, int length, std::span<const std::int64_t> loops,
                          Own& own);
-    double time_loops(Stage& stage, Method method, int length, std::int64_t loops, double& errors);
+    double time_loops(Stage& stage, Method method, int length, std::int64_t loops,
+                      Received& received);
     void loop(Stage& stage, Method method, int length, double& errors);
     void count_node_steps(std::size_t pattern, Stage& stage);
     bool measures(std::size_t pattern, int method) const;

@@ -31,13 +31,13 @@ Stage::Stage(const Comm& world, const Comm& line, const Pattern& pattern, std::u
     for (const Method method : methods) exchange_->prepare(method);
 }
 
-std::vector<int> Stage::partner_nodes(int node) {
-    std::vector<int> nodes(partners_.size(), -1);
+std::vector<SureNumber> Stage::partner_nodes(int node) {
+    std::vector<SureNumber> nodes(partners_.size());
     if (partners_.empty()) return nodes;
+    const SureNumber own(node);
     std::vector<Step> steps;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        steps.push_back({partners_[i].to, partners_[i].from, std::as_bytes(std::span(&node, 1)),
-                         std::as_writable_bytes(std::span(&nodes[i], 1))});
+        steps.push_back({partners_[i].to, partners_[i].from, own.bytes(), nodes[i].bytes()});
     }
     exchange_->run(Method::nonblocking, steps);
     return nodes;

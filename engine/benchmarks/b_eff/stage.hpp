@@ -11,6 +11,7 @@
 
 #include "benchmarks/b_eff/definition.hpp"
 #include "benchmarks/network_options.hpp"
+#include "benchmarks/ring_patterns/message_stamps.hpp"
 #include "parallel/comm.hpp"
 
 namespace effio::b_eff {
@@ -34,9 +35,9 @@ class Stage {
         return exchange_ != nullptr && (!partners_.empty() || method == Method::alltoallv);
     }
     Exchange& exchange() { return *exchange_; }
-    /// The node of the sender of each step, -1 where nothing is received; told by the steps
+    /// The node of the sender of each step, -1 where nothing is received; sent in the steps
     /// themselves. All ranks with steps call it, each with its own node.
-    std::vector<int> partner_nodes(int node);
+    std::vector<SureNumber> partner_nodes(int node);
 
   private:
     const Pattern& pattern_;

@@ -101,6 +101,10 @@ class ConsoleView : public Observer {
                 : p.rows_by_common_clock() > 0 ? "OVERSUBSCRIBED, NOT VALID for comparison"
                                                : "NOT VALID for comparison of systems",
                 format_size(memory), format_rate(value), format_duration(memory / value)));
+            if (!run.setup.parameters.storage.virtual_time()) {
+                console_.print(fmt::format("  writes: {}; reads: {}\n", bytes_of(p, false),
+                                           bytes_of(p, true)));
+            }
             if (const auto found = run.estimated(best_partition); found && found->interval) {
                 console_.print(fmt::format(
                     "  95 % interval: ± {} ({}, by leaving each out); {} of the official time\n",
@@ -113,6 +117,18 @@ class ConsoleView : public Observer {
     }
 
   private:
+    /// Where the bytes were that a partition read or wrote.
+    static std::string bytes_of(const PartitionResult& p, bool reading) {
+        StorageShare share;
+        for (const Access access : all_accesses) {
+            if ((access == Access::read) != reading) continue;
+            for (const auto& row : p.rows[index(access)]) {
+                if (row) share.add(row->cache, row->bytes);
+            }
+        }
+        return share.words(reading);
+    }
+
     void print_partition(const RunResult& run, std::size_t i) {
         const auto& p = run.partitions[i];
         std::vector<Table::Column> columns{{"chunk", Table::Align::right},

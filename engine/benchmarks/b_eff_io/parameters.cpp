@@ -21,7 +21,7 @@ void Parameters::declare(OptionTable& table) {
         .automatic("a quick look of 60s that drops caches between accesses: NOT VALID");
     table
         .add("partitions", partitions,
-             "numbers of ranks to measure with; a number may stand more than once")
+             "numbers of ranks to measure with; a number may be given more than once")
         .letter('N')
         .range(1, 2147483647)
         .automatic("three sizes up to all ranks");
@@ -64,8 +64,8 @@ void Parameters::declare(OptionTable& table) {
     memory.declare(table);
     until_ci.declare_rounds(
         table, rounds,
-        "cut the time into so many runs of everything; values are those of all of them, with "
-        "intervals, and NOT VALID; with --until-ci the most, 30 unless given");
+        "split the time into this many runs of the whole benchmark; values are over all of them, "
+        "with intervals, and NOT VALID; with --until-ci this is the maximum (default 30)");
     storage.declare(table);
 }
 

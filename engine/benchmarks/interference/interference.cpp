@@ -219,7 +219,7 @@ class Interference : public WholeJob {
     std::string_view name() const override { return "interference"; }
     std::string_view purpose() const override {
         return "How much several benchmarks slow each other down: each alone on its ranks of one "
-               "job, then beside the others.";
+               "job, then together with the others";
     }
     std::string examples() const override {
         return "Examples:\n"

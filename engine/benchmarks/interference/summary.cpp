@@ -230,7 +230,7 @@ Figure figure_of(const SlowDown& slow_down, const std::vector<std::string>& benc
     std::vector<double> values;
     for (const double factor : slow_down.factors) values.push_back(std::log(factor));
     const Samples logarithms = samples_of(values);
-    f.metric = Metric::none("1", "no round has it both alone and beside the others", false);
+    f.metric = Metric::none("1", "no round has it both alone and together with the others", false);
     f.detail = slow_down_fields().json(slow_down);
     if (logarithms.count() == 0) {
         f.detail["interval"] = no_interval(f.metric.reason);

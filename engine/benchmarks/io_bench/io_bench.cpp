@@ -34,14 +34,15 @@ class IoBench : public study::StudyBenchmark<Parameters> {
     std::string_view name() const override { return "io-bench"; }
     std::string_view purpose() const override {
         return "One process and its file (IO_Bench): sequential, backward and random writes and "
-               "reads over block sizes, in per cent of what the path can do";
+               "reads over block sizes, as a percentage of what the path can do";
     }
     std::string examples() const override {
         return "Examples:\n"
                "  effio-mpi io-bench --dir /scratch/me --size 128GiB --peak 6GB/s\n"
                "      six tests over block sizes from 64 KiB to 128 MiB, twice the memory\n"
                "  effio-mpi io-bench --dir /scratch/me --backend direct --peak measured\n"
-               "      past the page cache, against streams of 16 MiB beside\n"
+               "      past the page cache, compared with streams of 16 MiB measured in the same "
+               "run\n"
                "  mpiexec -n 8 effio-mpi io-bench --dir /scratch/me --copies 1,2,4,8\n"
                "      the same on several processes at once, each with its own file";
     }

@@ -23,8 +23,8 @@ void Parameters::declare(OptionTable& table) {
         .metavar("PHASE");
     table
         .add("mix-read", mix_read,
-             "per cent of the transfers of the phase mixed that read; the others write. Adds that "
-             "phase")
+             "percentage of the transfers in the phase mixed that read; the others write. Adds "
+             "that phase")
         .range(0, 100)
         .automatic("50");
     table
@@ -44,8 +44,8 @@ void Parameters::declare(OptionTable& table) {
         .notes(segments_given);
     table
         .add("times-memory", times_memory,
-             "instead: as many segments that each node moves so many times its memory; reads of "
-             "1.5 times cannot all come from its page cache")
+             "instead of --segments: move this many times the memory of each node; reads of 1.5 "
+             "times the memory cannot all come from the page cache")
         .metavar("X")
         .range(1e-3, 1000)
         .automatic("--segments says how many");
@@ -60,12 +60,13 @@ void Parameters::declare(OptionTable& table) {
                  "of the transfers: as in the file; each once in random order; or random blocks of "
                  "what exists, with repeats");
     table.add("order-seed", order_seed, "of the random orders").range(0, most).expert();
-    table.add("repetitions", repetitions, "how often all phases are done")
+    table.add("repetitions", repetitions, "number of repetitions of all phases")
         .letter('i')
         .range(1, 1e9)
         .notes(until_ci.most_given);
     table.flag("file-each-repetition", file_each_repetition, "new files for every repetition");
-    table.add("name", stem, "name of the shared file, begin of the others' names").metavar("NAME");
+    table.add("name", stem, "name of the shared file, and start of the other files' names")
+        .metavar("NAME");
     table
         .add("more-dirs", more_dirs,
              "further directories: files of the processes go to all of them in turn")

@@ -27,7 +27,8 @@ void Parameters::declare(OptionTable& table) {
         .automatic("as --items-per-directory says");
     table
         .add("items-per-directory", per_directory,
-             "of each rank in each directory; with --items, so many test directories that all fit")
+             "of each rank in each directory; with --items, there are as many test directories as "
+             "it takes")
         .letter('I')
         .range(1, most)
         .automatic("--items over the directories");
@@ -58,7 +59,7 @@ void Parameters::declare(OptionTable& table) {
         .automatic("as many as were written");
     table
         .add("populate", populate,
-             "files that lie in the (first) directory before anything is measured, of all ranks "
+             "files that are in the (first) directory before anything is measured, of all ranks "
              "together; with --unique in each rank's")
         .range(0, most);
     table.flag("shared-files", shared_files, "all ranks work on the same files; no directories")
@@ -82,13 +83,12 @@ void Parameters::declare(OptionTable& table) {
         .choices(further);
     table
         .add("find-name", find_name,
-             "with --also find: what the names are like of the files to search for, as in the "
-             "shell")
+             "with --also find: pattern of the names to search for, as in the shell")
         .metavar("PATTERN");
     table.add("find-bytes", find_bytes, "with --also find: how long the files to search for are")
         .range(0, 1e12)
         .automatic("of any length");
-    table.add("iterations", iterations, "how often all of it")
+    table.add("iterations", iterations, "number of repetitions of everything")
         .letter('i')
         .range(1, 1e9)
         .notes(until_ci.most_given);
@@ -99,8 +99,8 @@ void Parameters::declare(OptionTable& table) {
     table.add("threads", threads, "threads of each rank that share its items").range(1, 4096);
     table
         .add("rank-shift", rank_shift,
-             "stat the items of the rank so many nodes (on one node: ranks) further on, read those "
-             "of twice, remove those of three times as many")
+             "stat the items of the rank that is this many nodes (on one node: ranks) further on, "
+             "read those of the rank at twice that distance, remove those at three times")
         .letter('N')
         .range(0, 1e6);
     table.flag("random-order", random_order, "stat and read in random order").letter('R');

@@ -36,6 +36,7 @@ class ConsoleView : public Observer {
     void left_out(const std::string& why) override { console_.print("left out: " + why + "\n"); }
 
     void cell(const Cell& c) override {
+        if (c.valid) moved_.push_back({c.point, c.bytes, c.cache});
         if (c.valid && c.error_count == 0) return;
         console_.print(fmt::format("{} {} {}: {}\n", name(c.point.way),
                                    c.point.write ? "write" : "read",
@@ -50,6 +51,21 @@ class ConsoleView : public Observer {
     }
 
   private:
+    struct Moved {
+        Point point;
+        std::int64_t bytes = 0;
+        std::optional<CacheEvidence> cache;
+    };
+
+    /// Where the bytes of a cell were, over its repetitions.
+    std::string bytes_of(const Point& point) const {
+        StorageShare share;
+        for (const Moved& one : moved_) {
+            if (one.point == point) share.add(one.cache, one.bytes);
+        }
+        return parameters_.virtual_time() ? "-" : share.words(!point.write);
+    }
+
     void table(const std::vector<Series>& all, bool write, WorkKind work) {
         Table table({{"way", Table::Align::left},
                      {"transfer"},
@@ -58,7 +74,8 @@ class ConsoleView : public Observer {
                      {"both"},
                      {"share that hides"},
                      {"work takes, times"},
-                     {"limit", Table::Align::left}});
+                     {"limit", Table::Align::left},
+                     {"bytes from or to", Table::Align::left}});
         std::string sentences;
         std::size_t repetitions = 0;
         for (const Way way : parameters_.ways_in_force) {
@@ -70,13 +87,14 @@ class ConsoleView : public Observer {
             for (const Series* s : of_way) {
                 const Times mean = s->mean();
                 const auto stated = s->stated();
-                const auto limit = stated.empty() ? std::nullopt : limit_of(mean);
+                const auto limit = s->limit();
                 repetitions = std::max(repetitions, s->times.size());
                 table.row({std::string(name(way)), format_exact(Bytes{s->point.transfer}),
                            format_duration(mean.io), format_duration(mean.work),
                            format_duration(mean.both),
                            number(stated, s->hidden().empty() ? "-" : "not known"),
-                           number(s->slow_downs()), limit ? std::string(name(*limit)) : "-"});
+                           number(s->slow_downs()), limit ? std::string(name(*limit)) : "-",
+                           bytes_of(s->point)});
             }
             const std::string told = sentence(of_way);
             if (!told.empty()) sentences += "  " + wrapped(told, 118, 4) + "\n";
@@ -89,6 +107,7 @@ class ConsoleView : public Observer {
 
     Console& console_;
     const Parameters& parameters_;
+    std::vector<Moved> moved_;  ///< of valid repetitions
 };
 
 }  // namespace

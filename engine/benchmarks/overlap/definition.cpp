@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "core/certainty.hpp"
@@ -149,6 +150,10 @@ std::vector<double> Series::stated() const {
     return range && can_be_share(*range) ? shares : std::vector<double>();
 }
 
+std::optional<Limit> Series::limit() const {
+    return is_known() ? limit_of(mean()) : std::nullopt;
+}
+
 std::vector<double> Series::slow_downs() const {
     std::vector<double> all;
     for (const Times& one : times) {
@@ -187,7 +192,9 @@ std::string sentence(std::span<const Series* const> of_a_way) {
     if (any == nullptr) return {};
     const auto tell = [&](const Series& s) {
         const Times mean = s.mean();
-        return fmt::format("{:.0f} % of {} hides ({})", 100 * share(s),
+        const double percent = 100 * share(s);
+        return fmt::format("{} of {} hides ({})",
+                           percent <= -0.5 ? "nothing" : fmt::format("{:.0f} %", std::abs(percent)),
                            format_exact(Bytes{s.point.transfer}),
                            why(s.point, *limit_of(mean), mean));
     };

@@ -106,6 +106,8 @@ struct Series {
     bool is_known() const { return why_not_known().empty(); }
     /// hidden(); empty if no share can be stated: one repetition, or outside 0 to 1.
     std::vector<double> stated() const;
+    /// Why no more hides; nothing where the share is not known.
+    std::optional<Limit> limit() const;
     std::vector<double> slow_downs() const;
     std::vector<double> values(double Times::* what) const;
 };

@@ -28,11 +28,11 @@ class Overlap : public BenchmarkWith<Parameters> {
     std::string examples() const override {
         return "Examples:\n"
                "  mpiexec -n 2 effio-mpi overlap --dir /scratch/me\n"
-               "      all ways, 64 KiB, 1 MiB and 16 MiB, beside computations twice as long\n"
+               "      all ways, 64 KiB, 1 MiB and 16 MiB, during computations twice as long\n"
                "  mpiexec -n 2 effio-mpi overlap --poll 20 --ways nonblocking,thread\n"
-               "      does it help to ask now and then?\n"
+               "      does testing for completion now and then help?\n"
                "  mpiexec -n 2 effio-mpi overlap --direct --work compute,memory --work-time 50ms\n"
-               "      past the page cache, beside 50 ms of computing in registers and in memory\n"
+               "      past the page cache, during 50 ms of computing in registers and in memory\n"
                "  effio-mpi overlap --backend null --backend-options transfer=10ms --work-time "
                "10ms\n"
                "      a known answer: the thread hides all of it, the blocking call nothing";

@@ -39,7 +39,8 @@ void Parameters::declare(OptionTable& table) {
         .range(1, 1LL << 40);
     table.choice(
         "work", works, {{"compute", WorkKind::compute}, {"memory", WorkKind::memory}},
-        "what ranks compute beside it: multiply-adds in registers, a stream through memory");
+        "what the ranks compute during the operation: multiply-adds in registers, or a stream "
+        "through memory");
     table
         .add("work-time", work_time,
              "length of the computation, which is calibrated when the run begins")
@@ -50,12 +51,12 @@ void Parameters::declare(OptionTable& table) {
         .expert();
     table
         .add("poll", polls,
-             "so many times during the computation ask whether the operation is over, which lets "
-             "libraries go on that move bytes only inside their calls")
+             "number of tests for completion during the computation; they let a library progress "
+             "that moves bytes only inside its own calls")
         .range(0, 1e6);
     table.add("phases", phases, "what is measured").choices({"write", "read"});
     table.flag("direct", direct,
-               "the ways uring and thread go past the page cache (O_DIRECT); sizes are then "
+               "the methods uring and thread bypass the page cache (O_DIRECT); sizes are then "
                "multiples of 4 KiB");
     table.on_off("verify", verify,
                  "compare every byte of the timed reads, and read back every byte that was "
@@ -73,18 +74,19 @@ void Parameters::declare(OptionTable& table) {
         .metavar("DIR");
     table
         .add("backend", backend.name,
-             "of the ways blocking and nonblocking; uring and thread have their own, but null and "
+             "of the methods blocking and nonblocking; uring and thread have their own, but null "
+             "and "
              "sim, models, are that of all")
         .choices(backend_names(Serves::bytes));
     table
         .add("backend-options", backend.settings,
              "settings of the backend, key=value,…; `effio-mpi describe backends` lists them")
         .metavar("K=V,…");
-    table.add("max-bytes", max_bytes, "most that may lie in the directory at a time")
+    table.add("max-bytes", max_bytes, "limit on the bytes in the directory at any one time")
         .range(0, 9e18)
         .automatic("80 % of the free space, the quota, or half of the memory on tmpfs");
     table.flag("keep", keep, "keep the data files");
-    table.flag("overwrite", overwrite, "replace files that have the names of ours");
+    table.flag("overwrite", overwrite, "replace existing files that have the same names");
     table.flag("node-local", node_local,
                "each node has its own directory of this name; else all nodes must see the same");
     cache.declare(table);

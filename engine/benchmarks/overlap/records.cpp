@@ -52,10 +52,9 @@ const Fields<Cell>& detail_fields() {
 struct Hidden {
     const Series& series;
     Times mean;
-    bool stated = false;
 
     std::optional<std::string_view> limit() const {
-        const auto found = stated ? limit_of(mean) : std::nullopt;
+        const auto found = series.limit();
         return found ? std::optional(name(*found)) : std::nullopt;
     }
 };
@@ -63,7 +62,7 @@ struct Hidden {
 const Fields<Hidden>& hidden_fields() {
     using H = Hidden;
     static const Fields<H> fields{
-        {"limit", Unit::word, "why no more hides; null: no share is known", &H::limit},
+        {"limit", Unit::word, "why no more hides; null: the share is not known", &H::limit},
         {"possible_share", Unit::number, "the most that can hide",
          [](const H& h) { return h.mean.possible(); }},
         {"asked_work_seconds", Unit::seconds, "planned for the computation",
@@ -188,7 +187,7 @@ class RecordView : public Observer {
         const auto stated = s.stated();
         Figure f =
             mean_of(figure("hidden_share", s, {0, "1", true, {}}), stated, s.why_not_known());
-        f.detail.update(hidden_fields().json({s, s.mean(), !stated.empty()}));
+        f.detail.update(hidden_fields().json({s, s.mean()}));
         recorder_.figure(f);
     }
 

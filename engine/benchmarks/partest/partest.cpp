@@ -153,7 +153,9 @@ void Parameters::declare(OptionTable& table) {
     table.add("call", call, "bytes of a call; a task's last one may be shorter")
         .letter('b')
         .range(1, 9e15);
-    table.add("first-access", first_access, "bytes of a task's first call; the others lie odd")
+    table
+        .add("first-access", first_access,
+             "bytes of a task's first call; the later ones are then not aligned")
         .range(0, 9e15);
     table.add("chunk", chunks, "the container's chunks of a task; each size is measured")
         .range(1, 9e15)
@@ -170,18 +172,20 @@ void Parameters::declare(OptionTable& table) {
             "collective", collective,
             "phases in which some tasks, the collectors, move the container's bytes for the others")
         .choices({"write", "read"});
-    table.add("collector-tasks", collector_tasks, "tasks that have one collector")
+    table.add("collector-tasks", collector_tasks, "number of tasks for each collector")
         .range(1, 2147483647)
         .automatic("all below 16 tasks of a file; then 4 to 32 collectors, as SIONlib");
     table.choice("container-open", opens_alone, {{"together", false}, {"each", true}},
                  "a container is opened for reading by all tasks together, or by each for itself");
     table
-        .add(
-            "shift", shift,
-            "task t reads what task t + shift wrote, round the tasks; --reader does not count then")
+        .add("shift", shift,
+             "task t reads what task t + shift wrote (modulo the number of tasks); --reader is "
+             "then ignored")
         .range(0, 2147483647)
         .automatic("as --reader says");
-    table.add("at-a-time", at_a_time, "so many tasks make their calls at a time; 0: all")
+    table
+        .add("at-a-time", at_a_time,
+             "number of tasks that make their calls at the same time (0: all)")
         .range(0, 2147483647);
     table.flag("double-write", double_write, "everything is written twice, in one visit");
     table.flag("unlink", unlink, "time the removal of the files, too");

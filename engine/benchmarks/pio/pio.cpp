@@ -194,7 +194,7 @@ void Parameters::declare(OptionTable& table) {
     table.group("Benchmark");
     table
         .choice("spatial", spatial, spatial_words(),
-                "where the calls of a rank stand; own: as --levels says")
+                "where in the file the calls of a rank are; own: as --levels says")
         .automatic("the first eight; with --levels, own");
     table
         .choice("temporal", temporal, temporal_words(),

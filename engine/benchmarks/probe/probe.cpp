@@ -87,7 +87,7 @@ class Probe : public study::StudyBenchmark<Parameters> {
     std::string_view name() const override { return "probe"; }
     std::string_view purpose() const override {
         return "The limits of this system in a few seconds: memory, streams past the cache, small "
-               "reads, names, messages; other runs are told in per cent of them";
+               "reads, names, messages; other runs are reported as a percentage of them";
     }
     std::string examples() const override {
         return "Examples:\n"

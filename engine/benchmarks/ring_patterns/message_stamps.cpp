@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "benchmarks/ring_patterns/message_stamps.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -75,6 +77,19 @@ std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message, in
         }
     }
     return {};
+}
+
+std::int64_t SureNumber::value() const {
+    return (copies_[0] & copies_[1]) | (copies_[1] & copies_[2]) | (copies_[0] & copies_[2]);
+}
+
+Error SureNumber::wrong_error(const std::string& from, const std::string& meaning) const {
+    Error error;
+    error.exit_code = ExitCode::data_errors;
+    error.operation = "MPI_Recv";
+    error.cause = fmt::format("wrong data in a message of {} B from {} ({}, in three copies)",
+                              bytes().size(), from, meaning);
+    return error;
 }
 
 }  // namespace effio

@@ -4,10 +4,14 @@
 // before the interval and checked after it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+
+#include "core/error.hpp"
 
 namespace effio {
 
@@ -27,5 +31,24 @@ void stamp_messages(std::span<std::byte> memory, int rank, std::size_t message_b
 /// Checks that the bytes between the first and last byte of a message are consecutive words of the
 /// memory that rank `from` stamped. The message must start at a multiple of 8 bytes there.
 std::optional<WrongByte> first_wrong_byte(std::span<const std::byte> message, int from);
+
+/// A number that a rank sends to another one beside the measured messages, in three copies: a wrong
+/// byte is found, and does not change the number.
+class SureNumber {
+  public:
+    explicit SureNumber(std::int64_t number = -1) { copies_.fill(number); }
+
+    /// Of each bit the value that at least two copies have.
+    std::int64_t value() const;
+    bool is_whole() const { return copies_[0] == copies_[1] && copies_[1] == copies_[2]; }
+    /// Of a number that is not whole. `from`: "rank 3"; `meaning`: "its node".
+    Error wrong_error(const std::string& from, const std::string& meaning) const;
+
+    std::span<const std::byte> bytes() const { return std::as_bytes(std::span(copies_)); }
+    std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(copies_)); }
+
+  private:
+    std::array<std::int64_t, 3> copies_{};
+};
 
 }  // namespace effio

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "benchmarks/ring_patterns/message_stamps.hpp"
 #include "parallel/pace.hpp"
 
@@ -33,9 +31,9 @@ Error WrongEcho::to_error() const {
 double PingPong::round_trips(int partner, bool client, std::int64_t bytes, std::int64_t loops) {
     const auto length = static_cast<std::size_t>(bytes);
     trips_ = 0;
-    if (rank_) {
-        stamp_messages(send_.first(length), *rank_, length);
-        std::fill_n(receive_.begin(), length, std::byte{0});
+    if (kept_) {
+        stamp_messages(send_.first(length), rank_, length);
+        kept_->start(length, loops + 1);
     }
     one(partner, client, length);
     double seconds = 0;
@@ -46,16 +44,20 @@ double PingPong::round_trips(int partner, bool client, std::int64_t bytes, std::
             one(partner, client, length);
         } while (count.go_on());
     }
-    if (rank_) check_all(partner, length);
+    if (kept_) check_all(partner, length);
     return seconds;
 }
 
 void PingPong::check_all(int partner, std::size_t bytes) {
-    const auto wrong = first_wrong_byte(receive_.first(bytes), partner);
-    if (!wrong) return;
-    ++errors_;
-    if (first_wrong_) return;
-    first_wrong_ = {partner, static_cast<std::int64_t>(bytes), wrong->expected, wrong->found};
+    verified_.overwritten += kept_->overwritten();
+    kept_->for_each([&](std::int64_t, std::span<const std::byte> message) {
+        ++verified_.whole;
+        const auto wrong = first_wrong_byte(message, partner);
+        if (!wrong) return;
+        ++errors_;
+        if (first_wrong_) return;
+        first_wrong_ = {partner, static_cast<std::int64_t>(bytes), wrong->expected, wrong->found};
+    });
 }
 
 void PingPong::one(int partner, bool client, std::size_t bytes) {
@@ -69,7 +71,7 @@ void PingPong::one(int partner, bool client, std::size_t bytes) {
         check(partner, bytes, byte_of(first + echo_shift), byte_of(last + echo_shift));
     } else {
         receive(partner, bytes);
-        const auto got = receive_.first(bytes);
+        const auto got = received_;
         check(partner, bytes, byte_of(first), byte_of(last));
         send(partner, bytes, byte_of(std::to_integer<unsigned>(got.front()) + echo_shift),
              byte_of(std::to_integer<unsigned>(got.back()) + echo_shift));
@@ -85,12 +87,13 @@ void PingPong::send(int partner, std::size_t bytes, std::byte first, std::byte l
 }
 
 void PingPong::receive(int partner, std::size_t bytes) {
-    const Step step{{}, partner, {}, receive_.first(bytes)};
+    received_ = next_place(bytes);
+    const Step step{{}, partner, {}, received_};
     exchange_.run(Method::sendrecv, std::span(&step, 1));
 }
 
 void PingPong::check(int partner, std::size_t bytes, std::byte first, std::byte last) {
-    const auto message = receive_.first(bytes);
+    const auto message = received_;
     if (message.front() == first && message.back() == last) [[likely]]
         return;
     ++errors_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "core/error.hpp"
 #include "parallel/exchange.hpp"
 
@@ -32,11 +33,15 @@ class PingPong {
     /// back 13 higher (docs/definitions/rings.md). Seconds of this rank for all timed round trips.
     double round_trips(int partner, bool client, std::int64_t bytes, std::int64_t loops);
 
-    /// From now on all bytes of the last message of each series are checked, untimed. `rank` is the
-    /// caller's.
-    void verify_all(int rank) { rank_ = rank; }
+    /// From now on messages are received into `kept`, and after each series all bytes of those that
+    /// are there are checked, untimed. `rank` is the caller's.
+    void verify_all(int rank, KeptMessages& kept) {
+        rank_ = rank;
+        kept_ = &kept;
+    }
 
     std::int64_t errors() const { return errors_; }
+    const MessageCounts& verified() const { return verified_; }
     const std::optional<WrongEcho>& first_wrong() const { return first_wrong_; }
 
   private:
@@ -45,12 +50,19 @@ class PingPong {
     void receive(int partner, std::size_t bytes);
     void check(int partner, std::size_t bytes, std::byte first, std::byte last);
     void check_all(int partner, std::size_t bytes);
+    std::span<std::byte> next_place(std::size_t bytes) {
+        return kept_ ? kept_->next() : receive_.first(bytes);
+    }
 
     Exchange& exchange_;
     const Clock& clock_;
     std::span<std::byte> send_;
     std::span<std::byte> receive_;
-    std::optional<int> rank_;
+    /// Where the latest message was received.
+    std::span<std::byte> received_;
+    KeptMessages* kept_ = nullptr;
+    int rank_ = 0;
+    MessageCounts verified_;
     unsigned trips_ = 0;
     std::int64_t errors_ = 0;
     std::optional<WrongEcho> first_wrong_;

@@ -85,6 +85,9 @@ std::string tables(const LengthResult& latency, const LengthResult& bandwidth,
     if (const auto wrong = latency.errors() + bandwidth.errors(); wrong > 0) {
         text += fmt::format("{} MESSAGES ARRIVED WRONG\n", wrong);
     }
+    MessageCounts verified = latency.verified();
+    verified += bandwidth.verified();
+    text += overwritten_line(verified);
     return text;
 }
 

@@ -74,7 +74,10 @@ const Fields<OfPairs>& pair_fields() {
         {"loops", Unit::count, "of the pair with the longest loop",
          [](const P& p) { return p.pairs.loops; }},
         {"bytes_per_second", spread_fields(Unit::bytes_per_second), "over the pairs",
-         [](const P& p) { return p.pairs.rate; }}};
+         [](const P& p) { return p.pairs.rate; }},
+        Field<P>("verification", message_count_fields(), "messages, with --verify all",
+                 [](const P& p) { return p.pairs.verified; })
+            .only_if([](const P& p) { return p.pairs.verified.any(); })};
     return fields;
 }
 
@@ -95,7 +98,10 @@ const Fields<OfRing>& ring_fields() {
         {"messages_within_nodes", Unit::count, "of a loop, between ranks of one node",
          [](const R& r) { return r.ring.within; }},
         {"messages_between_nodes", Unit::count, "of a loop, between nodes",
-         [](const R& r) { return r.ring.between; }}};
+         [](const R& r) { return r.ring.between; }},
+        Field<R>("verification", message_count_fields(), "messages, with --verify all",
+                 [](const R& r) { return r.ring.verified; })
+            .only_if([](const R& r) { return r.ring.verified.any(); })};
     return fields;
 }
 
@@ -157,6 +163,7 @@ void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes
         m.seconds = {{"total", p.seconds}};
         m.rate = Metric::rate(p.rate.mean);
         m.error_count = p.errors;
+        m.verified_bytes = p.verified.whole * bytes;
         m.valid = p.errors == 0;
         if (!m.valid) invalidate(m, p.errors);
         m.detail = pair_fields().json({length, p});
@@ -171,6 +178,7 @@ void record(Recorder& recorder, const LengthResult& length, int ranks, int nodes
         m.seconds = {{"total", {r.seconds, r.seconds, r.seconds}}};
         m.rate = Metric::rate(length.rate_of(r.seconds));
         m.error_count = r.errors;
+        m.verified_bytes = r.verified.whole * bytes;
         m.valid = r.errors == 0;
         m.invalid_reason.clear();
         if (!m.valid) invalidate(m, r.errors);

@@ -18,6 +18,13 @@ std::int64_t LengthResult::errors() const {
     return sum;
 }
 
+MessageCounts LengthResult::verified() const {
+    MessageCounts sum = pairs.verified;
+    sum += natural.verified;
+    for (const RingResult& ring : random) sum += ring.verified;
+    return sum;
+}
+
 std::vector<std::pair<std::string, double>> hpcc_values(const LengthResult& latency,
                                                         const LengthResult& bandwidth) {
     constexpr double usec = 1e6;

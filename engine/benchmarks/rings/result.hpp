@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "benchmarks/rings/definition.hpp"
 #include "core/record.hpp"
 
@@ -19,6 +20,7 @@ struct PairResult {
     Spread seconds;          ///< min, mean and max over the pairs, each its shortest measurement
     Spread rate;             ///< bytes per second
     std::int64_t errors = 0;
+    MessageCounts verified;  ///< of all ranks
 };
 
 /// One ring: each rank sends a message to both neighbours and gets one from each.
@@ -30,6 +32,7 @@ struct RingResult {
     double sendrecv_seconds = 0;       ///< of the slowest rank, shortest measurement, by way
     double nonblocking_seconds = 0;
     std::int64_t errors = 0;
+    MessageCounts verified;   ///< of all ranks
     std::int64_t within = 0;  ///< messages of one loop between ranks of one node
     std::int64_t between = 0;
 };
@@ -46,6 +49,7 @@ struct LengthResult {
     double natural_rate() const { return rate_of(natural.seconds); }
     double random_rate() const { return rate_of(random_seconds()); }
     std::int64_t errors() const;
+    MessageCounts verified() const;
     /// Bytes per second of one message in so many seconds.
     double rate_of(double seconds) const {
         return seconds > 0 ? static_cast<double>(schedule.bytes) / seconds : 0;

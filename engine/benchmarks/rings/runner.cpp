@@ -41,6 +41,11 @@ struct OwnPairs {
     }
 };
 
+/// Over all ranks.
+MessageCounts sum_of(const Comm& comm, const MessageCounts& own) {
+    return {comm.sum(own.whole), comm.sum(own.overwritten)};
+}
+
 }  // namespace
 
 Runner::Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed, VerifiedBytes verify)
@@ -48,10 +53,11 @@ Runner::Runner(Job& job, const ExchangeMaker& exchanges, std::uint32_t seed, Ver
       node_(job.topology.node),
       exchanges_(exchanges),
       seed_(seed),
-      verifies_all_(verify == VerifiedBytes::all),
       tick_(clamped_tick(session_.comm.max(session_.clock.resolution()))),
       send_(2 * largest),
-      receive_(2 * largest) {}
+      receive_(2 * largest) {
+    if (verify == VerifiedBytes::all) kept_.emplace(2 * largest);
+}
 
 void Runner::begin_step(std::string title) {
     Progress::Step step;
@@ -100,7 +106,8 @@ PairResult Runner::measure_pairs(const Schedule& schedule) {
     const Comm& comm = session_.comm;
     const auto exchange = exchanges_(comm, LinkLoad{1, 1});
     PingPong ping(*exchange, session_.clock, send_.bytes(), receive_.bytes());
-    if (verifies_all_) ping.verify_all(comm.rank());
+    if (kept_) ping.verify_all(comm.rank(), *kept_);
+    std::int64_t numbers_wrong = 0;
     std::int64_t loops = schedule.pair_loops;
     // Seconds of one message; 0 on ranks that are not the client.
     const auto measure_pair = [&](Pair pair) {
@@ -110,11 +117,17 @@ PairResult Runner::measure_pairs(const Schedule& schedule) {
         if (!client && comm.rank() != pair.server) return 0.0;
         const int partner = client ? pair.server : pair.client;
         // The client's number goes to the server.
-        const auto tell = [&](std::int64_t number) {
-            const auto bytes = std::as_writable_bytes(std::span(&number, 1));
-            const Step step = client ? Step{partner, {}, bytes, {}} : Step{{}, partner, {}, bytes};
+        const auto tell = [&](std::int64_t count_of_client) {
+            SureNumber number(count_of_client);
+            const Step step = client ? Step{partner, {}, number.bytes(), {}}
+                                     : Step{{}, partner, {}, number.bytes()};
             exchange->run(Method::sendrecv, std::span(&step, 1));
-            return number;
+            if (!number.is_whole()) {
+                ++numbers_wrong;
+                outcome_.fail(session_.signed_error(
+                    number.wrong_error(fmt::format("rank {}", partner), "number of round trips")));
+            }
+            return number.value();
         };
         double best = infinite;
         std::int64_t count = tell(loops);
@@ -155,7 +168,8 @@ PairResult Runner::measure_pairs(const Schedule& schedule) {
     result.seconds = seconds.over(comm, seen);
     result.rate = rates.over(comm, seen);
     result.loops = comm.max(loops);
-    result.errors = comm.sum(ping.errors());
+    result.errors = comm.sum(ping.errors() + numbers_wrong);
+    result.verified = sum_of(comm, ping.verified());
     if (ping.first_wrong()) {
         outcome_.error_count += ping.errors() - 1;
         outcome_.fail(session_.signed_error(ping.first_wrong()->to_error()));
@@ -174,11 +188,12 @@ RingResult Runner::measure_ring(const Schedule& schedule, int random_index, std:
     const auto exchange = exchanges_(ring, LinkLoad{ranks, 2 * ranks});
     RingResult result;
     result.random_index = random_index;
+    ring_errors_ = 0;
     count_nodes(ring, *exchange, result);
     double best = infinite;
     double best_sendrecv = infinite;
     double best_nonblocking = infinite;
-    ring_errors_ = 0;
+    ring_verified_ = {};
     for (int m = 0; m < schedule.ring_measurements; ++m) {
         session_.progress.call("MPI_Sendrecv");
         const RingTimes own = time_ring(ring, *exchange, schedule, loops);
@@ -196,6 +211,7 @@ RingResult Runner::measure_ring(const Schedule& schedule, int random_index, std:
     result.sendrecv_seconds = best_sendrecv;
     result.nonblocking_seconds = best_nonblocking;
     result.errors = comm.sum(ring_errors_);
+    result.verified = sum_of(comm, ring_verified_);
     return result;
 }
 
@@ -217,7 +233,7 @@ Runner::RingTimes Runner::time_ring(const Comm& ring, Exchange& exchange, const 
 /// timed; setting and checking the marks is inside.
 double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, std::int64_t bytes,
                           std::int64_t loops) {
-    if (verifies_all_) prepare_all(ring, static_cast<std::size_t>(bytes));
+    if (kept_) prepare_all(ring, static_cast<std::size_t>(bytes), loops);
     ring.barrier();
     trips_ = 0;
     loop(ring, exchange, method, static_cast<std::size_t>(bytes));
@@ -229,29 +245,31 @@ double Runner::time_loops(const Comm& ring, Exchange& exchange, Method method, s
             loop(ring, exchange, method, static_cast<std::size_t>(bytes));
         } while (count.go_on());
     }
-    if (verifies_all_) check_all(ring, method, static_cast<std::size_t>(bytes));
+    if (kept_) check_all(ring, method, static_cast<std::size_t>(bytes));
     return seconds;
 }
 
-void Runner::prepare_all(const Comm& ring, std::size_t bytes) {
+void Runner::prepare_all(const Comm& ring, std::size_t bytes, std::int64_t loops) {
     for (std::size_t i = 0; i < 2; ++i) {
         stamp_messages(send_.bytes().subspan(i * largest, bytes), ring.rank(), bytes);
-        const auto received = receive_.bytes().subspan(i * largest, bytes);
-        std::fill(received.begin(), received.end(), std::byte{0});
     }
+    kept_->start(bytes, 2 * (loops + 1));
 }
 
 void Runner::check_all(const Comm& ring, Method method, std::size_t bytes) {
     const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
     const std::array<int, 2> from{previous, next};
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        const auto wrong =
-            first_wrong_byte(receive_.bytes().subspan(i * largest, bytes), from.at(i));
-        if (!wrong) continue;
-        note_wrong(method, bytes, from.at(i),
+    ring_verified_.overwritten += kept_->overwritten();
+    // Each loop receives one message of either neighbor, in the order of `from`.
+    kept_->for_each([&](std::int64_t number, std::span<const std::byte> message) {
+        ++ring_verified_.whole;
+        const int sender = from.at(static_cast<std::size_t>(number % 2));
+        const auto wrong = first_wrong_byte(message, sender);
+        if (!wrong) return;
+        note_wrong(method, bytes, sender,
                    fmt::format(": byte {} is {:#04x}, expected {:#04x}", wrong->place, wrong->found,
                                wrong->expected));
-    }
+    });
 }
 
 void Runner::note_wrong(Method method, std::size_t bytes, int from, const std::string& what) {
@@ -271,7 +289,7 @@ void Runner::loop(const Comm& ring, Exchange& exchange, Method method, std::size
     const std::array<int, 2> from{previous, next};
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const auto sent = send_.bytes().subspan(i * largest, bytes);
-        const auto received = receive_.bytes().subspan(i * largest, bytes);
+        const auto received = kept_ ? kept_->next() : receive_.bytes().subspan(i * largest, bytes);
         const auto which = static_cast<unsigned>(2 * i);
         sent.front() = mark(trips_, ring.rank(), which);
         sent.back() = mark(trips_, ring.rank(), which + 1);
@@ -291,17 +309,23 @@ void Runner::loop(const Comm& ring, Exchange& exchange, Method method, std::size
     ++trips_;
 }
 
-/// Tells both neighbours on which node this rank is.
+/// Sends the number of this rank's node to both neighbors.
 void Runner::count_nodes(const Comm& ring, Exchange& exchange, RingResult& result) {
     const auto [next, previous] = ring_neighbours(ring.rank(), 0, ring.size());
-    std::array<int, 2> nodes{-1, -1};
-    const auto mine = std::as_bytes(std::span(&node_, 1));
-    const std::array<Step, 2> steps{
-        Step{next, previous, mine, std::as_writable_bytes(std::span(nodes.data(), 1))},
-        Step{previous, next, mine, std::as_writable_bytes(std::span(&nodes[1], 1))}};
+    const SureNumber mine(node_);
+    std::array<SureNumber, 2> nodes;
+    const std::array<int, 2> from{previous, next};
+    const std::array<Step, 2> steps{Step{next, previous, mine.bytes(), nodes[0].bytes()},
+                                    Step{previous, next, mine.bytes(), nodes[1].bytes()}};
     exchange.run(Method::nonblocking, steps);
     std::array<std::int64_t, 2> counts{};
-    for (const int node : nodes) ++counts.at(node == node_ ? 0 : 1);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        ++counts.at(nodes.at(i).value() == node_ ? 0 : 1);
+        if (nodes.at(i).is_whole()) continue;
+        ++ring_errors_;
+        outcome_.fail(session_.signed_error(nodes.at(i).wrong_error(
+            fmt::format("position {} of the ring", from.at(i)), "number of its node")));
+    }
     session_.comm.sum(std::span<std::int64_t>(counts));
     result.within = counts[0];
     result.between = counts[1];

@@ -7,6 +7,7 @@
 
 #include "benchmarks/benchmark.hpp"
 #include "benchmarks/network_options.hpp"
+#include "benchmarks/ring_patterns/kept_messages.hpp"
 #include "benchmarks/rings/result.hpp"
 #include "core/buffer.hpp"
 #include "parallel/agree.hpp"
@@ -42,7 +43,7 @@ class Runner {
                       std::int64_t loops);
     void loop(const Comm& ring, Exchange& exchange, Method method, std::size_t bytes);
     /// Before and after a timed series, untimed.
-    void prepare_all(const Comm& ring, std::size_t bytes);
+    void prepare_all(const Comm& ring, std::size_t bytes, std::int64_t loops);
     void check_all(const Comm& ring, Method method, std::size_t bytes);
     void note_wrong(Method method, std::size_t bytes, int from, const std::string& what);
     void begin_step(std::string title);
@@ -53,13 +54,14 @@ class Runner {
     int node_;
     const ExchangeMaker& exchanges_;
     std::uint32_t seed_;
-    bool verifies_all_;
     double tick_;
     /// Two messages to send and two to receive: to and from both neighbours.
     Buffer send_;
     Buffer receive_;
+    std::optional<KeptMessages> kept_;  ///< received there instead, with --verify all
     unsigned trips_ = 0;
     std::int64_t ring_errors_ = 0;
+    MessageCounts ring_verified_;
     Outcome outcome_;
     bool stopping_ = false;
     std::int64_t round_ = 0;

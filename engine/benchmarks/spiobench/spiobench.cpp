@@ -20,7 +20,7 @@ class Spiobench : public study::StudyBenchmark<Parameters> {
     std::string examples() const override {
         return "Examples:\n"
                "  mpiexec -n 64 effio-mpi spiobench --dir /scratch/me --size 128GB --peak 6GB/s\n"
-               "      128 GB by 1, 2, 4, ... 64 tasks, in per cent of what the path can do\n"
+               "      128 GB by 1, 2, 4, ... 64 tasks, as a percentage of what the path can do\n"
                "  mpiexec -n 64 effio-mpi spiobench --dir /scratch/me --task-size 4GiB \\\n"
                "          --tasks 16,32,64\n"
                "      as much for each task, however many there are\n"

@@ -123,7 +123,7 @@ void Parameters::declare(OptionTable& table) {
     const auto count = [&](const char* name, std::optional<std::int64_t>& value, const char* help) {
         table.add(name, value, help).range(1, 1e9).automatic("the preset's");
     };
-    count("grid", grid, "images stand at N x N locations");
+    count("grid", grid, "images are at N x N locations");
     count("depth", depth, "images of a location");
     count("sequences", sequences, "that are retrieved: the images of a location one by one");
     count("detections", detections, "files that are written for a sequence");

@@ -140,9 +140,7 @@ std::vector<double> Mean::values() const {
 }
 
 std::optional<double> Mean::storage_fraction() const {
-    constexpr double nearly = 0.05;
-    if (!(seen_bytes > 0) || unseen_bytes > nearly * (seen_bytes + unseen_bytes)) return {};
-    return storage_bytes / seen_bytes;
+    return storage_share.value();
 }
 
 Whereabouts Mean::whereabouts() const {
@@ -184,13 +182,7 @@ void Means::add(const PassResult& result) {
         mean.failed = true;
         return;
     }
-    const auto bytes = static_cast<double>(result.bytes);
-    if (result.cache && result.cache->storage_fraction) {
-        mean.seen_bytes += bytes;
-        mean.storage_bytes += bytes * *result.cache->storage_fraction;
-    } else {
-        mean.unseen_bytes += bytes;
-    }
+    mean.storage_share.add(result.cache, result.bytes);
     if (result.cache && result.cache->holes) {
         mean.holes = std::max(mean.holes.value_or(0), *result.cache->holes);
     }

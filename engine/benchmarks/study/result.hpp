@@ -14,6 +14,7 @@
 #include "benchmarks/study/cell.hpp"
 #include "benchmarks/visit.hpp"
 #include "core/batches.hpp"
+#include "core/evidence.hpp"
 #include "core/fields.hpp"
 #include "core/record.hpp"
 #include "core/stats.hpp"
@@ -105,9 +106,7 @@ struct Mean {
     bool flushed = false;            ///< those, in a part of its own
     std::vector<double> file_rates;  ///< files per second, of items
     bool failed = false;             ///< one of them was not valid
-    double seen_bytes = 0;           ///< of valid repetitions with a known place of the bytes
-    double storage_bytes = 0;        ///< of `seen_bytes`: read from storage, or on it in time
-    double unseen_bytes = 0;         ///< of valid repetitions with an unknown place
+    StorageShare storage_share;      ///< of the bytes of valid repetitions
     std::optional<double> holes;     ///< the largest share of bytes read that were never written
     std::map<std::int64_t, double> round_seconds;       ///< that the rate counts, by repetition
     std::map<std::int64_t, double> round_synced_rates;  ///< with the flush, by repetition

@@ -99,7 +99,7 @@ void Parameters::declare(OptionTable& table) {
     for (std::size_t d = 0; d < 3; ++d) {
         table
             .add(fmt::format("overlap-{}", letters[d]), overlap[d],
-                 fmt::format("elements that neighbours along {} share", letters[d]))
+                 fmt::format("elements that neighbors along {} share", letters[d]))
             .range(0, 2147483647);
     }
     table.add("header-bytes", header, "before the array").range(0, 9e15);

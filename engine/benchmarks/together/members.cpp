@@ -132,10 +132,10 @@ void Options::declare_groups(OptionTable& table) {
         .whole();
     table
         .add("max-bytes", max_bytes,
-             "most that may lie in the directories at a time, shared out by ranks to the groups "
-             "that do not state their own")
+             "limit on the bytes in the directories at any one time; groups without a limit of "
+             "their own share it by their numbers of ranks")
         .range(0, 9e18)
-        .automatic("what each would take alone, shared out likewise");
+        .automatic("what each would take alone, shared in the same way");
 }
 
 void Options::declare(OptionTable& table) {

@@ -256,8 +256,8 @@ void SionSettings::declare_for_arrays(OptionTable& table) {
                  "of the metadata");
     table
         .add("collector-tasks", collector_tasks,
-             "so many neighbours have one that writes and reads for all, in collective calls; 1 = "
-             "each for itself")
+             "number of neighboring tasks of which one writes and reads for all, in collective "
+             "calls (1: each for itself)")
         .range(1, 2147483647);
 }
 

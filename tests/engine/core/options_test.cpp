@@ -290,7 +290,7 @@ TEST(Options, help_text_is_made_from_the_table) {
               "      --factor X            by how much (0.5 to 8) [default: 1.5]\n"
               "      --chunk SIZE          size of a chunk (8B to 1GB) [default: 1MiB+8B]\n"
               "      --time TIME           how long (0s to 3600s) [default: 30s]\n"
-              "      --rate RATE           how fast [default: 1e+09B/s]\n"
+              "      --rate RATE           how fast [default: 1GB/s]\n"
               "      --mode fast|slow      which way [default: fast]\n"
               "\n"
               "Second:\n"

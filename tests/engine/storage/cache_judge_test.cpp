@@ -39,9 +39,10 @@ TEST(CacheJudge, reads_of_others_do_not_make_our_reads_come_from_the_device) {
     const auto theirs = judged(counted(0, 0, 100 * MiB, 7 * MiB), 100 * MiB, true, "ext4");
     EXPECT_EQ(theirs.verdict, Whereabouts::cache);
     EXPECT_EQ(theirs.others, 107 * MiB);
-    EXPECT_EQ(theirs.reason,
-              "0 B of 100 MiB came from the device; beside it the device moved 107 MiB for others "
-              "or the file system");
+    EXPECT_EQ(
+        theirs.reason,
+        "0 B of 100 MiB came from the device; in addition, the device moved 107 MiB for other "
+        "processes or the file system");
     const auto both = judged(counted(50 * MiB, 0, 200 * MiB, 0), 100 * MiB, true, "ext4");
     EXPECT_EQ(both.verdict, Whereabouts::mixed);
     EXPECT_EQ(both.others, 150 * MiB);

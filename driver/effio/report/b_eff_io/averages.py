@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from effio.report.b_eff_io.cells import ACCESSES, Run
+from effio.report.common import certainty
 from effio.report.common.precision import interval_of_rounds
 from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
+from effio.store.records import Figure as FigureRecord
 
 
 def average_table(run: Run) -> Table:
@@ -41,35 +45,41 @@ def average_table(run: Run) -> Table:
     )
 
 
+def _curve(run: Run, name: str, found: Sequence[tuple[int, FigureRecord]], style: int) -> Series:
+    """Over the ranks; whiskers are the intervals over the rounds."""
+    ends = [certainty.ends_of(f) for _, f in found]
+    return Series(
+        name,
+        [float(run.ranks(n)) for n, _ in found],
+        [f.metric.value for _, f in found],
+        style,
+        [high for _, high in ends],
+        low=[low for low, _ in ends],
+    )
+
+
 def scaling_figure(run: Run) -> Figure | None:
     by_ranks = sorted(run.partitions, key=run.ranks)
     if len({run.ranks(n) for n in by_ranks}) < 2:
         return None
     series = []
     for i, access in enumerate(ACCESSES):
-        points = [
-            (run.ranks(n), f.metric.value)
+        found = [
+            (n, f)
             for n in by_ranks
             for f in run.figures("access_bandwidth", n)
             if f.where.get("access") == access
         ]
-        series.append(
-            Series(access, [float(p) for p, _ in points], [v for _, v in points], style=10 + i)
-        )
-    points = [
-        (run.ranks(n), f.metric.value)
-        for n in by_ranks
-        for f in run.figures("b_eff_io_partition", n)
-    ]
-    series.append(
-        Series("b_eff_io", [float(p) for p, _ in points], [v for _, v in points], style=13)
-    )
+        series.append(_curve(run, access, found, 10 + i))
+    found = [(n, f) for n in by_ranks for f in run.figures("b_eff_io_partition", n)]
+    series.append(_curve(run, "b_eff_io", found, 13))
     ticks = [(float(run.ranks(n)), str(run.ranks(n))) for n in by_ranks]
     return Figure(
         "scaling",
         "More ranks, more bandwidth?",
         "The averages of each partition. A curve that falls means that ranks are in each other's "
-        "way: locks on the shared file, too few cores, a saturated device.",
+        "way: locks on the shared file, too few cores, a saturated device. Whiskers, where it was "
+        "measured in rounds, are 95 % intervals.",
         "curves",
         Axis("ranks", "1", log=True, ticks=ticks),
         Axis("bandwidth", "B/s", log=True, switch=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from effio import text as fmt
 from effio.report.b_eff_io.cells import ACCESSES, POSITIONS, TYPES, Cells, Run, rate_of
+from effio.report.common import certainty
 from effio.report.model import Axis, Cell, Column, Figure, Panel, Series, Table
 from effio.store.records import Measurement
 
@@ -129,6 +130,9 @@ def summary_table(run: Run, partition: int) -> Table:
         totals = [run.type_rate(partition, access, t) for t in TYPES]
         if any(totals):
             rows.append(["total", access, *(f.metric.value if f else None for f in totals)])
+            halves = [certainty.half_of(f) if f else None for f in totals]
+            if any(half is not None for half in halves):
+                rows.append(["± 95 %", access, *halves])
     return Table(
         [Column("chunk"), Column("access"), *(Column(t, "B/s", "MB/s") for t in TYPES)],
         rows,

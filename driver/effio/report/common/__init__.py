@@ -34,7 +34,6 @@ from effio.report.common.system import (
     ranks_on_nodes,
     seconds_of,
     system_section,
-    value_text,
 )
 from effio.report.common.times import (
     TimeSplit,
@@ -47,6 +46,7 @@ from effio.report.common.times import (
     time_splits,
 )
 from effio.store.evidence import evidence_of, is_reading
+from effio.store.option_values import option_text
 
 __all__ = [
     "ACCESS_STYLES",
@@ -86,6 +86,7 @@ __all__ = [
     "mpi_name",
     "odd_findings",
     "operation_bytes",
+    "option_text",
     "part_name",
     "precision_findings",
     "ranks_on_nodes",
@@ -97,5 +98,4 @@ __all__ = [
     "time_figure",
     "time_splits",
     "unique",
-    "value_text",
 ]

@@ -9,27 +9,43 @@ from dataclasses import replace
 
 from effio import text as fmt
 from effio.report.model import Headline
+from effio.store.details import Detail
 from effio.store.evidence import evidence_of, words_of
 from effio.store.reader import Result
 from effio.store.records import Figure, Measurement
 
+
+class _Reason(Detail):
+    none: str = ""
+
+
+class _WithReason(Detail):
+    interval: _Reason | None = None
+
+
 ONE_REPETITION = "one repetition says nothing about the next"
 
 
-def interval_of(figure: Figure | None) -> str:
+def interval_of(figure: Figure | None, share: bool = False) -> str:
     """ "± 1.2 MB/s (95 %)", the range of fewer than five repetitions, or why it has none. Empty
-    for a figure that is not a mean."""
+    for a figure that is not a mean. `share`: fractions are shown as percentages."""
     from effio.judge.detection import FEWEST  # numpy: not at every start
 
-    samples = figure.samples if figure is not None else None
-    if figure is None or samples is None:
+    if figure is None:
         return ""
-    ends = (samples.min, samples.max)
-    if 1 < samples.count < FEWEST and None not in ends:
-        low, high = (fmt.quantity(end, figure.metric.unit) for end in ends)
-        return f"{low} to {high} (range of {samples.count})"
+    samples = figure.samples
+    if samples is None:
+        told = _WithReason.of(figure).interval
+        return fmt.plain(told.none, 200) if told is not None else ""
+
+    def show(value: float) -> str:
+        return fmt.share(value) if share else fmt.quantity(value, figure.metric.unit)
+
+    low, high = samples.min, samples.max
+    if 1 < samples.count < FEWEST and low is not None and high is not None:
+        return f"{show(low)} to {show(high)} (range of {samples.count})"
     if samples.half95 is not None:
-        return f"± {fmt.quantity(samples.half95, figure.metric.unit)} (95 %)"
+        return f"± {show(samples.half95)} (95 %)"
     return ONE_REPETITION if samples.count == 1 else ""
 
 
@@ -44,5 +60,8 @@ def claimed(
     that its interval is of. `after_sync`: its rate includes the sync, theirs does not."""
     evidence = evidence_of(cell, result.run.clock.virtual, after_sync)
     return replace(
-        headline, counts=words_of(evidence), evidence=evidence, interval=interval_of(figure)
+        headline,
+        counts=words_of(evidence),
+        evidence=evidence,
+        interval=interval_of(figure, headline.share),
     )

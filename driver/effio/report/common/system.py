@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from effio import text as fmt
 from effio.report.common.repeat import repeat_lines
 from effio.report.model import Cell, Column, Finding, Section, Table
+from effio.store.option_values import option_text, settings_text, value_text
 from effio.store.reader import Result
 from effio.store.records import ClockSkew, as_count, as_number
 
@@ -180,7 +181,9 @@ def system_section(result: Result) -> Section:
             ]
         )
     if run.backend is not None:
-        storage += _known([("backend", run.backend.name), ("settings", run.backend.settings)])
+        storage += _known(
+            [("backend", run.backend.name), ("settings", settings_text(run.backend.settings))]
+        )
     engine = run.engine
     software = _known(
         [
@@ -196,7 +199,9 @@ def system_section(result: Result) -> Section:
         ]
     )
     options: list[list[Cell]] = [
-        [name, value_text(value)] for name, value in run.options.items() if value not in (None, "")
+        [name, option_text(name, value)]
+        for name, value in run.options.items()
+        if value not in (None, "")
     ]
     two = [Column("what"), Column("value")]
     return Section(
@@ -210,13 +215,3 @@ def system_section(result: Result) -> Section:
             Table([Column("option"), Column("effective")], options, "Options", page_only=True),
         ],
     )
-
-
-def value_text(value: object) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, list):
-        return ", ".join(str(v) for v in value) or "–"
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={value_text(v)}" for name, v in value.items()) or "–"
-    return str(value)

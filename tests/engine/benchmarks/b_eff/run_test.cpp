@@ -211,6 +211,17 @@ TEST(Beff, whole_messages_are_verified_where_that_is_requested) {
             };
             const Ending ending = v.measure();
             const bool found = all && corrupts;
+            // All messages of all loops, and of the untimed one before those of short messages.
+            for (std::size_t p = 0; v.session.comm.is_root() && p < v.run->pattern_count(); ++p) {
+                for (int length = 0; length < length_count; ++length) {
+                    const Cell& c = v.run->cell(0, length, p, 0);
+                    if (!all || c.state != Cell::State::measured) continue;
+                    const std::int64_t loops = c.loops + (length < 18 ? 1 : 0);
+                    EXPECT_EQ(c.verified.whole,
+                              loops * v.run->setup.patterns[p].messages_at_once());
+                    EXPECT_EQ(c.verified.overwritten, 0);
+                }
+            }
             EXPECT_EQ(ending.status, found ? ExitCode::data_errors : ExitCode::done)
                 << ending.reason;
             EXPECT_EQ(v.run->errors > 0, found);

@@ -251,7 +251,9 @@ TEST(Libraries, the_fastest_write_is_one_whose_bytes_reached_storage_if_there_is
         }
     }
     EXPECT_EQ(Comparison(means).fastest_write()->point.library, "posix");
-    means[1].seen_bytes = means[1].storage_bytes = 1000;
+    CacheEvidence all_on_storage;
+    all_on_storage.storage_fraction = 1;
+    means[1].storage_share.add(all_on_storage, 1000);
     EXPECT_EQ(Comparison(means).fastest_write()->point.library, "hdf5");
     means[0].flushed = true;
     EXPECT_EQ(Comparison(means).fastest_write()->point.library, "posix");

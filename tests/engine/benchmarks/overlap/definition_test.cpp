@@ -133,6 +133,9 @@ TEST(Overlap, sentence_says_what_hides_and_why_not) {
     EXPECT_EQ(sentence(one),
               "blocking write beside compute work: 0 % of 4KiB hides (the call comes back when the "
               "bytes are moved)");
+    const Series longer = series(Way::blocking, 4096, times(10, 20, 30.4));
+    EXPECT_EQ(sentence(std::vector<const Series*>{&longer}).substr(0, 59),
+              "blocking write beside compute work: nothing of 4KiB hides (");
     const Series unmeasured = series(Way::blocking, 4096, times(0, 1, 1));
     const std::vector<const Series*> nothing{&unmeasured};
     EXPECT_EQ(sentence(nothing), "");
@@ -179,6 +182,8 @@ TEST(Overlap, what_is_not_known_is_neither_the_best_nor_explained) {
     Series known = series(Way::thread, 8192, times(1, 4, 4.5));
     known.times.back() = times(1, 4, 4.52);  // 0.49 ± 0.127
     ASSERT_TRUE(known.is_known());
+    EXPECT_EQ(known.limit(), limit_of(known.mean()));
+    EXPECT_FALSE(unknown.limit());
     const std::vector<Series> all{unknown, known};
     EXPECT_EQ(best_of(all), &all[1]);
     EXPECT_EQ(best_of({unknown}), nullptr);

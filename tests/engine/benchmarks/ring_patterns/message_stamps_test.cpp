@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
+
+#include "benchmarks/ring_patterns/kept_messages.hpp"
 
 namespace effio {
 namespace {
@@ -48,6 +52,46 @@ TEST(MessageStamps, a_message_of_another_rank_is_wrong) {
         stamp_messages(memory, 3, bytes);
         EXPECT_TRUE(first_wrong_byte(message_of(memory, 0, bytes), 4)) << bytes;
     }
+}
+
+TEST(SureNumber, a_wrong_byte_is_found_and_changes_nothing) {
+    const SureNumber sent(0x1234567890);
+    ASSERT_EQ(sent.bytes().size(), 24U);
+    for (std::size_t i = 0; i < 24; ++i) {
+        SureNumber received;
+        EXPECT_EQ(received.value(), -1);
+        std::copy(sent.bytes().begin(), sent.bytes().end(), received.bytes().begin());
+        EXPECT_TRUE(received.is_whole());
+        received.bytes()[i] ^= std::byte{0xff};
+        EXPECT_FALSE(received.is_whole()) << i;
+        EXPECT_EQ(received.value(), 0x1234567890) << i;
+    }
+}
+
+TEST(KeptMessages, messages_stay_until_64_MiB_of_later_ones_come) {
+    KeptMessages kept(0);
+    constexpr std::size_t bytes = (std::size_t{32} << 20U) - 5;  // two fit, at multiples of 8
+    kept.start(bytes, 3);
+    for (const std::uint8_t value : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
+        const auto place = kept.next();
+        ASSERT_EQ(place.size(), bytes);
+        place.front() = std::byte{value};
+    }
+    EXPECT_EQ(kept.overwritten(), 1);
+    std::vector<std::int64_t> seen;
+    kept.for_each([&](std::int64_t number, std::span<const std::byte> message) {
+        seen.push_back(number);
+        EXPECT_EQ(std::to_integer<std::int64_t>(message.front()), number + 1);
+    });
+    EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2}));
+    // The next series starts with cleared memory, and short messages all fit.
+    kept.start(8, 1000);
+    for (int i = 0; i < 1000; ++i) EXPECT_EQ(kept.next().front(), std::byte{0});
+    EXPECT_EQ(kept.overwritten(), 0);
+    EXPECT_EQ(overwritten_line({1000, 0}), "");
+    EXPECT_EQ(
+        overwritten_line({2, 1}),
+        "1 of 3 messages could not be verified whole: later messages overwrote them unread\n");
 }
 
 }  // namespace

@@ -125,12 +125,65 @@ TEST(Rings, whole_messages_are_verified_where_that_is_requested) {
         Outcome outcome;
         const LengthResult r = measure(session, exchanges, schedule, &outcome, VerifiedBytes::all);
         EXPECT_EQ(r.pairs.errors > 0, corrupts);
-        // Both neighbors' last messages of each series, by both methods.
-        EXPECT_EQ(r.natural.errors, corrupts ? 4 * schedule.ring_measurements : 0);
+        // Both neighbors' messages of three loops, one of them untimed, by both methods.
+        const std::int64_t messages = std::int64_t{2} * 3 * 2 * schedule.ring_measurements;
+        EXPECT_EQ(r.natural.errors, corrupts ? messages : 0);
+        EXPECT_EQ(r.natural.verified.whole, messages * session.comm.size());
+        EXPECT_EQ(r.natural.verified.overwritten, 0);
+        // A round trip that is not timed, and a timed one: each rank meets each other one twice.
+        const std::int64_t pairs = r.pairs.pairs + 1;  // one is measured before all others
+        EXPECT_EQ(r.pairs.verified.whole, pairs * 2 * 2 * schedule.pair_measurements);
         if (!corrupts || session.comm.rank() != 1) continue;
         ASSERT_TRUE(outcome.error);
         EXPECT_EQ(outcome.error->exit_code, ExitCode::data_errors);
         EXPECT_NE(outcome.error->cause.find("ping-pong message of 2000000 B"), std::string::npos)
+            << outcome.error->cause;
+    }
+}
+
+TEST(Rings, a_message_that_others_follow_is_verified_and_so_are_the_numbers_between_ranks) {
+    TestSession session(Clock::Kind::virtual_time);
+    if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
+    NetworkOptions network;
+    network.backend = "sim";
+    network.model = model();
+    const ExchangeMaker honest = network.maker();
+    Schedule schedule = latency_schedule;
+    schedule.random_rings = 0;
+    // The first message of 8 B is one of the pairs; one of the ring comes from the second exchange.
+    // Ranks send each other the count of round trips and their nodes in three copies of 8 B.
+    struct Case {
+        std::size_t bytes;
+        int exchange;
+        std::int64_t pair_errors;
+        std::int64_t ring_errors;
+    };
+    for (const Case& one :
+         {Case{8, 1, 1, 0}, Case{8, 2, 0, 1}, Case{24, 1, 1, 0}, Case{24, 2, 0, 1}}) {
+        bool armed = session.comm.rank() == 1;
+        int made = 0;
+        const auto flip = [&](Method, const Step& step) {
+            if (!armed || step.receive.size() != one.bytes) return;
+            step.receive[3] ^= std::byte{0x01};
+            armed = false;
+        };
+        const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
+            auto inner = honest(comm, load);
+            std::unique_ptr<Exchange> wrapped;
+            if (++made != one.exchange) return inner;
+            wrapped = std::make_unique<AlteredExchange>(std::move(inner), flip);
+            return wrapped;
+        };
+        Outcome outcome;
+        const LengthResult r = measure(session, exchanges, schedule, &outcome, VerifiedBytes::all);
+        EXPECT_EQ(r.pairs.errors, one.pair_errors) << one.bytes << " B";
+        EXPECT_EQ(r.natural.errors, one.ring_errors) << one.bytes << " B";
+        EXPECT_EQ(r.natural.within, 2 * session.comm.size());
+        EXPECT_NEAR(r.pairs.seconds.max, 1e-3 + 8e-6, 1e-9);
+        if (session.comm.rank() != 1) continue;
+        ASSERT_TRUE(outcome.error);
+        EXPECT_NE(outcome.error->cause.find(one.bytes == 8 ? "of 8 B" : "of 24 B"),
+                  std::string::npos)
             << outcome.error->cause;
     }
 }

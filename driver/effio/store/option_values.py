@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options of a run with their units: results hold plain numbers, in base units. A test compares the
+names with the engine's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from effio import text as fmt
+
+_NAMES = {
+    "B": (
+        "block buffer call chunk find-bytes first-access header-bytes hold-memory image-size"
+        " max-bytes memory memory-gap memory-hog memory-per-rank memory-piece nested-gap pairs-size"
+        " plan-free plan-memory rank-stride raw-size read-bytes request size spacing stripe-size"
+        " sz-coll-buf sz-element sz-indep-buf task-size template-size total total-memory transfer"
+        " verify-memory work-memory write-bytes"
+    ),
+    "s": (
+        "agree-deadline bandwidth-time compute delay latency-time loop-time min-time ring-time"
+        " settle shorten-after steady-slice stonewall think-time time time-limit until-ci-least"
+        " until-ci-limit watchdog wear-out-limit work-time"
+    ),
+    "B/s": "plan-rate rate-limit",
+}
+UNITS: Mapping[str, str] = {name: unit for unit, names in _NAMES.items() for name in names.split()}
+
+
+def _size(number: float) -> str:
+    return fmt.size(number) + (f" ({number:.0f})" if number >= 1024 else "")
+
+
+def _time(number: float) -> str:
+    if 0 < number < 1:
+        return fmt.duration(number)
+    text = fmt.few_digits(number, 6) + " s"
+    return text if number < 120 else f"{fmt.duration(number)} ({text})"
+
+
+# Settings of backends have names of their own.
+_SETTINGS = {
+    "B": "align cache alignment alignment-threshold sieve-buffer metadata-block block chunk",
+    "s": (
+        "open transfer sync close latency metadata message-latency collective create stat read"
+        " remove directory other"
+    ),
+    "B/s": "rate rank-rate shared-rate cache-rate message-rate link-rate",
+}
+SETTINGS: Mapping[str, str] = {
+    name: unit for unit, names in _SETTINGS.items() for name in names.split()
+}
+
+
+_SHOWN: Mapping[str, Callable[[float], str]] = {"B": _size, "s": _time, "B/s": fmt.rate}
+
+
+def value_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list):
+        return ", ".join(str(v) for v in value) or "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={value_text(v)}" for name, v in value.items()) or "–"
+    return str(value)
+
+
+def option_text(name: str, value: object, units: Mapping[str, str] = UNITS) -> str:
+    """ "4 MiB (4194304)", "30 min 00 s (1800 s)", "1.000 GB/s"; as it is without a unit."""
+    if isinstance(value, list) and value:
+        return ", ".join(option_text(name, v, units) for v in value)
+    shown = _SHOWN.get(units.get(name, ""))
+    if shown is None or isinstance(value, bool) or not isinstance(value, int | float):
+        return value_text(value)
+    return shown(value)
+
+
+def settings_text(settings: Mapping[str, object]) -> str:
+    """Of a backend: "latency=1.00 ms, rank-rate=100.0 MB/s"."""
+    return ", ".join(f"{name}={option_text(name, v, SETTINGS)}" for name, v in settings.items())
