@@ -86,7 +86,9 @@ def test_a_member_that_does_not_fit_is_named(
 ) -> None:
     line = on_disk()
     line[part][member] = value
-    assert fault_of_line(line).startswith(fault) and bool(fault) == bool(fault_of_line(line))
+    said = fault_of_line(line)
+    assert said.startswith(fault)
+    assert bool(said) == bool(fault)
 
 
 def test_a_member_that_is_missing_or_unknown_is_named() -> None:
