@@ -85,7 +85,10 @@ def run_line(**more: Any) -> Line:
             "user_is_root": False,
         },
         "watchdog_seconds": 60.0,
-        "b-eff-io": {"cap_bytes": 536870912, "cap_reason": "given by --max-bytes"},
+        "b-eff-io": filled(
+            DESCRIBED["run"][0]["members"],
+            {"cap_bytes": 536870912, "cap_reason": "given by --max-bytes"},
+        ),
         "backend": {"name": "mpiio", "settings": {}},
         "file_system": {
             "path": "/data",
