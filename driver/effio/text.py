@@ -30,6 +30,7 @@ _ONE_VALUE = re.compile(
 _WORD = re.compile(r"[ \n]*[^ \n]+[ \n]*")
 _PART = re.compile(r"[^/,=:;_-]*[/,=:;_-]+|[^/,=:;_-]+")
 _LONG_WORD = 22
+_OPTION = re.compile(r"--[a-z][a-z0-9-]{0,28}")
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -140,6 +141,13 @@ def percent(fraction: float, decimals: int = 0, signed: bool = False) -> str:
 def share(fraction: float) -> str:
     """ "98.1 %", "100 %": at most three digits."""
     return f"{few_digits(100 * fraction)} %"
+
+
+def prose(text: str) -> Markup:
+    """For HTML: numbers stay with their units, and the names of options are not broken."""
+    from markupsafe import Markup, escape  # not at every start
+
+    return Markup(_OPTION.sub(r'<span class="w">\g<0></span>', str(escape(whole(text)))))
 
 
 def words(text: str) -> Markup:

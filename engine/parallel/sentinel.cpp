@@ -11,6 +11,7 @@
 
 #include "core/units.hpp"
 #include "parallel/file_system.hpp"
+#include "parallel/left_semaphore.hpp"
 
 namespace effio {
 namespace {
@@ -67,6 +68,7 @@ bool Sentinel::heeds() const {
 void Sentinel::end_hung(const Progress::Snapshot& now, double silent_seconds) {
     std::string cause = fmt::format("no progress for {:.0f} s in '{}'{}", silent_seconds,
                                     now.step.title, state_of_file_system(now.step.path));
+    cause += left_semaphore(now.step.path, silent_seconds);
     if (now.waits) cause += "; this rank waits for another rank";
     if (!session_.finished.load()) {
         cause += "; if the storage is merely slow, raise " + settings_.hang_limit_name;

@@ -152,6 +152,14 @@ def test_rates_of_memory_do_not_hide_those_of_storage(store: Path) -> None:
     (figure,) = _section(store, against={}).blocks
     assert isinstance(figure, Figure)
     assert (figure.y.log, figure.y.switch) == (True, True)
+    assert "memory" not in figure.caption
+    cache = {"verdict": "cache", "storage_fraction": 0.0, "reason": "", "ways": []}
+    _keep(store, {"layout": "strided", "collective": False, "transfer": "4MiB"}, 50, cache=cache)
+    (figure,) = _section(store, against={}).blocks
+    assert isinstance(figure, Figure)
+    assert "1 of 10 points came out of memory or went there." in figure.caption
+    (strided,) = (s for s in figure.variants[""][0].series if s.name == "strided, collective false")
+    assert strided.notes == [*["1 value, on storage"] * 2, "1 value, in memory"]
     (figure,) = _section(store, against={}, curves=(), dashed={}).blocks
     assert isinstance(figure, Figure)
     assert [s.name for s in figure.variants[""][0].series] == ["mean"]

@@ -180,6 +180,31 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
         stream.truncate(1 << 40)
     with pytest.raises(safe_files.UnsafeFileError, match="larger"):
         safe_files.read_bytes(tmp_path / "big")
+    # Who reads line by line is refused at once.
+    with (
+        pytest.raises(safe_files.UnsafeFileError, match="larger"),
+        safe_files.reading(tmp_path / "big"),
+    ):
+        pass
+    # One that grows after it was opened is not read without end.
+    with pytest.raises(safe_files.UnsafeFileError, match="larger"):
+        safe_files.read_bytes(Path("/proc/self/status"), most=10)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving a file away needs root")
+def test_a_file_of_another_user_is_not_written(tmp_path: Path) -> None:
+    """A lock or log that others put there, writable by all. Reading it is harmless."""
+    other = tmp_path / "log"
+    other.write_text("theirs")
+    other.chmod(0o666)
+    os.chown(other, 65534, -1)
+    with (
+        pytest.raises(safe_files.UnsafeFileError, match="belongs to another user"),
+        safe_files.updating(other),
+    ):
+        pass
+    assert other.read_text() == "theirs"
+    assert safe_files.read_bytes(other) == b"theirs"
 
 
 # A finished run that was damaged later -----------------------------------------------------------

@@ -153,6 +153,14 @@ def test_a_number_and_its_unit_stay_on_one_line() -> None:
         assert not text.is_one_value(value), value
 
 
+def test_names_of_options_are_not_broken_in_prose() -> None:
+    told = text.prose("use --time 60 s & <b> (--until-ci)")
+    assert str(told) == (
+        'use <span class="w">--time</span> 60\u00a0s &amp; &lt;b&gt;'
+        ' (<span class="w">--until-ci</span>)'
+    )
+
+
 def test_lines_of_a_value_break_between_words_and_within_long_ones_only() -> None:
     def lines(value: str) -> list[str]:
         return str(text.words(value)).split("<wbr>")

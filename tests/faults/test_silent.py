@@ -24,6 +24,7 @@ FOUND = {
     "b_eff": "bit in a message",
     "rings": "bit in a message",
     "ior, all phases": "stale read",
+    "pio": "bit in a write",
     "ior, random places": "bit in a read",
     "partest, containers": "bit in a write",
     "partest, containers, rank 0": "bit in a write",
@@ -47,6 +48,10 @@ def test_a_silent_fault_is_found(any_engine: Engine, tmp_path: Path, row: str) -
         # Of every message the first byte is checked, unless a later one has overwritten it before
         # the check. How many messages there are differs from run to run.
         assert any(setting.finds(row, fault, calls * part // 8, 0) for part in (4, 5, 3, 6)), row
+        return
+    if row == "pio":
+        # A later pass overwrites the place of the first write before any pass reads it.
+        assert setting.finds(row, fault, 1, 7)
         return
     assert setting.found(row, fault, calls, random.Random(row)), SOME[row]
 

@@ -26,8 +26,8 @@ from effio.store import safe_files
 def command(ctx: click.Context, port: int | None, rules: str | None) -> None:
     """Show the runs in a browser: list, search, compare, and how far a running one is.
 
-    It listens on this machine's loopback interface only, changes nothing, and shows what lies in
-    the folder of runs and nothing else. Who has the address, with its token, may read: keep it to
+    It listens on this machine's loopback interface only, changes nothing, and shows only what is
+    in the folder of runs. Anyone who has the address with its token can read them: keep it to
     yourself. Ctrl-C ends it.
     """
     from effio.judge.rules import load_rules

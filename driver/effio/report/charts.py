@@ -17,6 +17,7 @@ from effio.judge.statistics import Interval
 from effio.report.campaign import axes_of, interval_of, interval_over, number_of, place_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.store.evidence import evidence_of, short_of
 from effio.store.folder import Store
 from effio.text import count_of
 
@@ -24,6 +25,8 @@ _MOST_PANELS = 12
 # Curves whose values differ by more than this factor are drawn on a logarithmic axis.
 _WIDE = 30
 _SAYS_NOTHING_ALONE = ("on", "off", "true", "false", "none")
+# Of Evidence.short().
+_CACHED = ("from memory", "in memory")
 NOTHING = "–"  # replaces a coordinate that a value does not have
 
 
@@ -31,7 +34,7 @@ NOTHING = "–"  # replaces a coordinate that a value does not have
 class Measured:
     """A number with its coordinates as text. `bytes`: what it moved, 0 if that is not known.
     `valid`: a figure can have a number that its definition does not accept. `own`: the interval
-    that a figure has within its run."""
+    that a figure has within its run. `place`: where the bytes were, in the words of a table."""
 
     at: Mapping[str, str]
     number: float
@@ -39,6 +42,7 @@ class Measured:
     bytes: int = 0
     valid: bool = True
     own: Interval | None = None
+    place: str = ""
 
 
 @dataclass
@@ -54,6 +58,12 @@ class _Spot:
     @property
     def mean(self) -> float:
         return sum(self.numbers) / len(self.values)
+
+    @property
+    def note(self) -> str:
+        """How many values, and where their bytes were."""
+        places = dict.fromkeys(one.place for one in self.values if one.place)
+        return ", ".join([count_of(len(self.values), "value"), *places])
 
     @property
     def seconds(self) -> float | None:
@@ -90,7 +100,8 @@ def values_of(chart: Chart, runs: Sequence[Judged]) -> Iterator[Measured]:
             own = {"access": m.access, "pattern": m.pattern, "ranks": str(m.ranks)}
             at = {**axes, **own, **_where(m.where)}
             if m.valid and m.rate.value is not None and _wanted(chart, at):
-                yield Measured(at, m.rate.value, m.rate.unit, m.bytes)
+                place = short_of(evidence_of([m], run.result.run.clock.virtual))
+                yield Measured(at, m.rate.value, m.rate.unit, m.bytes, place=place)
 
 
 def _wanted(chart: Chart, at: Mapping[str, str]) -> bool:
@@ -169,7 +180,7 @@ def _series(
         look[0],
         high=[high for _, high in ends],
         low=[low for low, _ in ends],
-        notes=[count_of(len(some), "value") for some in numbers],
+        notes=[spots[x].note for x in places],
         faulty=[not all(one.valid for one in spots[x].values) for x in places],
         dashed=look[1],
     )
@@ -188,6 +199,9 @@ def chart_blocks(chart: Chart, values: Sequence[Measured]) -> list[Block]:
     styles = _styles(chart, some)
     panels = _panels(spots, styles, lambda curve, of: _series(curve, styles[curve], of, counted))
     caption = "Means; whiskers are 95 % intervals, or the range of a few values."
+    cached = sum(any(v.place in _CACHED for v in spot.values) for spot in spots.values())
+    if cached:
+        caption += f" {cached} of {count_of(len(spots), 'point')} came out of memory or went there."
     means = [spot.mean for spot in spots.values()]
     # A point from memory would make those of storage too small to be seen.
     wide = counted and min(means) > 0 and max(means) > _WIDE * min(means)

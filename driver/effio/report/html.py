@@ -168,7 +168,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    environment.filters["whole"] = fmt.whole
+    environment.filters["prose"] = fmt.prose
     environment.filters["words"] = fmt.words
     environment.tests["one_value"] = fmt.is_one_value
     return environment

@@ -11,6 +11,7 @@ from effio.profile.model import Activity, Profile
 from effio.profile.predict import Expected, Prediction, part_text
 from effio.profile.steps import Imitation
 from effio.report.model import Axis, Block, Cell, Column, Figure, Panel, Section, Series, Table
+from effio.store.option_values import value_text
 
 _FILES = {
     "shared": "one for all", "per-process": "one each", "one-process": "through one process",
@@ -140,7 +141,7 @@ def course(profile: Profile) -> Figure | None:
 def steps_table(steps: Sequence[Imitation]) -> Table:
     rows: list[list[Cell]] = []
     for one in steps:
-        options = " ".join(f"{k}={v}" for k, v in one.options.items())
+        options = " ".join(f"{k}={value_text(v)}" for k, v in one.options.items())
         missing = "; ".join(one.missing) or "–"
         rows.append([one.name, one.benchmark, one.bytes_of_a_rank or None, missing, options])
     columns = [

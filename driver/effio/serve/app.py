@@ -103,6 +103,7 @@ class App:
             trim_blocks=True,
         )
         self._environment.filters["groupby_in_order"] = _grouped
+        self._environment.filters["prose"] = fmt.prose
         self._environment.globals["counted"] = fmt.count_of
         self._report = lru_cache(maxsize=8)(self._drawn)
 

@@ -229,6 +229,8 @@ TEST_P(StudyFrame, a_pass_that_writes_again_leaves_other_bytes) {
     EXPECT_TRUE(!has(more.results[1], "open") && has(more.results[1], "sync"));
     EXPECT_TRUE(!has(more.results[2], "open") && has(more.results[2], "close"));
     EXPECT_EQ(more.results[2].verified_bytes, more.results[2].bytes);
+    // What the second pass overwrites is read and compared before.
+    EXPECT_EQ(more.results[0].verified_bytes, more.results[0].bytes);
 }
 
 TEST_P(StudyFrame, a_pass_that_modifies_reads_what_was_and_leaves_other_bytes) {
