@@ -34,7 +34,7 @@ def _run(
     mpi: str = "Open MPI v4.1.4",
 ) -> None:  # fmt: skip
     name = f"202601{day:02d}T0{rep}0000Z-io-bench-nightly-a-{block}-{ranks}-r{rep}"
-    run = made.run_line(benchmark="io-bench", b_eff_io=None)
+    run = made.run_line(benchmark="io-bench")
     run.pop("b-eff-io")
     run["started"] = f"2026-01-{day:02d}T0{rep}:00:00Z"
     run["system"] = {**run["system"], "ranks": ranks}
@@ -72,7 +72,7 @@ def test_numbers_of_the_whole_are_on_the_page(tmp_path: Path) -> None:
     )
     # A figure that its definition refuses is taken, and the number says so.
     (first,) = tmp_path.glob("20260101*")
-    run = made.run_line(benchmark="io-bench", b_eff_io=None)
+    run = made.run_line(benchmark="io-bench")
     refused = made.figure("io_bench", 5.0, benchmark="io-bench", where={"refused": True})
     best = made.figure("io_bench", 80 * MB, benchmark="io-bench", where={})
     lines = [run, best, {**refused, "valid": False}, made.end()]
@@ -179,7 +179,8 @@ def test_verdicts_of_a_campaign(effio: Effio) -> None:
     assert isinstance(table, Table)
     names = [c.name for c in table.columns]
     (row,) = [row for row in table.rows if row[names.index("run")] == last.name]
-    headline = teller_of("b-eff-io").headline(read_result(last / "result.jsonl"))
+    result = read_result(last / "result.jsonl")
+    headline = teller_of(result).headline(result)
     assert headline.valid is not None
     assert row[names.index("verdict")] == ("✓ valid" if headline.valid else "✗ not valid")
     assert row[names.index("evidence")] == short_of(headline.evidence)

@@ -142,7 +142,7 @@ def _study(path: Path, benchmark: str, axis: str, shares: dict[int, float]) -> F
         lines.append(made.figure("share_of_peak", share, "1", benchmark=benchmark, where=where))
     made.write(path, made.numbered([*lines, made.end()]))
     result = read_result(path)
-    sections = teller_of(benchmark).sections(result)
+    sections = teller_of(result).sections(result)
     (found,) = [b for s in sections for b in s.blocks
                 if isinstance(b, Figure) and b.id == "peak-share"]  # fmt: skip
     return found

@@ -71,7 +71,7 @@ def _measurement(way: str, size: int) -> made.Line:
 
 
 def made_lines() -> list[made.Line]:
-    run = made.run_line(benchmark="overlap", b_eff_io=None)
+    run = made.run_line(benchmark="overlap")
     lines = [run]
     for way, size in HIDDEN:
         lines.append(_measurement(way, size))

@@ -48,7 +48,7 @@ def _measurement(way: str, chunk: int | None, access: str, **parts: float) -> ma
 
 
 def _lines() -> list[made.Line]:
-    run = made.run_line(benchmark="partest", b_eff_io=None, study={"axes": AXES})
+    run = made.run_line(benchmark="partest", study={"axes": AXES})
     run.pop("b-eff-io")
     lines = [run]
     for way, chunk in RATES:

@@ -31,7 +31,7 @@ LIMITS: dict[str, tuple[float | None, str]] = {
 
 def made_lines() -> list[made.Line]:
     axes = [{"name": "processes", "title": "processes", "unit": "1"}]
-    run = made.run_line(benchmark="probe", b_eff_io=None, study={"axes": axes})
+    run = made.run_line(benchmark="probe", study={"axes": axes})
     run.pop("b-eff-io")
     lines = [run]
     for name, (value, unit) in LIMITS.items():
@@ -59,7 +59,7 @@ def _measurement(
 
 
 def _run_lines(**more: Any) -> list[made.Line]:
-    run = made.run_line(benchmark="ior", b_eff_io=None, **more)
+    run = made.run_line(benchmark="ior", **more)
     run.pop("b-eff-io")
     return made.numbered(
         [

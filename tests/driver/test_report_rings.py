@@ -61,7 +61,7 @@ def _ring(family: str, length: int, seconds: float, **more: Any) -> made.Line:
 
 
 def made_lines() -> list[made.Line]:
-    run = made.run_line(benchmark="rings", file_system=None, manifest=None, b_eff_io=None)
+    run = made.run_line(benchmark="rings", file_system=None, manifest=None)
     run["backend"] = {"name": "mpi", "settings": {}}
     run["system"] = {**run["system"], "ranks": 8, "nodes": 2}
     run["system"]["cpu"] = {**run["system"]["cpu"], "logical_cpus": 4}

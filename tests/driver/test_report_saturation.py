@@ -46,7 +46,7 @@ def _enough(access: str, ranks: int, rates: dict[int, float], shape: str) -> mad
 
 
 def made_lines() -> list[made.Line]:
-    run = made.run_line(benchmark="saturation", b_eff_io=None, study={"axes": AXES})
+    run = made.run_line(benchmark="saturation", study={"axes": AXES})
     run.pop("b-eff-io")
     rates = [
         made.figure(

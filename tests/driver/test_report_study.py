@@ -63,7 +63,7 @@ def _measurement(access: str) -> made.Line:
 
 
 def made_lines() -> list[made.Line]:
-    run = made.run_line(benchmark="io-bench", b_eff_io=None, study={"axes": AXES})
+    run = made.run_line(benchmark="io-bench", study={"axes": AXES})
     run.pop("b-eff-io")
     best = made.figure("io_bench", 80 * MB, benchmark="io-bench", where={})
     best["detail"] = {"place": _where(1024 * KIB, "write")}

@@ -52,7 +52,7 @@ def rows_of_units(units: Sequence[Unit], done: Sequence[UnitDone]) -> list[Row]:
         result = one.result()
         if result is None:
             continue
-        number = number_of(teller_of(result.benchmark).headline(result))
+        number = number_of(teller_of(result).headline(result))
         row.measured = row.measured or Point({}, number.name, number.unit)
         row.measured.add(number)
     return list(rows.values())

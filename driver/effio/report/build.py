@@ -64,7 +64,7 @@ def tell(
 ) -> Report:
     """Everything that is to be said of one result; in per cent of the limits of a probe, too, if
     there is one."""
-    teller = registry.teller_of(result.benchmark)
+    teller = registry.teller_of(result)
     headline = teller.headline(result)
     found: list[Finding | None] = [
         *common.error_findings(result),

@@ -126,7 +126,7 @@ def axes_of(run: Judged) -> dict[str, str]:
 
 def own_figure(run: Judged) -> FigureRecord | None:
     """The engine's record of the run's one number."""
-    headline = teller_of(run.result.benchmark).headline(run.result)
+    headline = teller_of(run.result).headline(run.result)
     # Other cells have figures of the same name.
     named = run.result.figures_named(headline.name)
     same = (figure for figure in named if figure.metric.value == headline.value)
@@ -150,7 +150,7 @@ def measured_points(runs: Sequence[Judged]) -> list[Measured]:
     """Runs whose number does not count have a point without it."""
     found: dict[object, Measured] = {}
     for run in runs:
-        headline, axes = teller_of(run.result.benchmark).headline(run.result), axes_of(run)
+        headline, axes = teller_of(run.result).headline(run.result), axes_of(run)
         unit = headline.unit
         # Runs of one point may have different figures as their number, which have no mean.
         key = (*axes.items(), headline.name, unit)
@@ -318,7 +318,7 @@ def _link(run: Judged, target: Path) -> Link:
 def runs_table(runs: Sequence[Judged], target: Path | None) -> Table:
     rows: list[list[Cell]] = []
     for run in runs:
-        headline = teller_of(run.result.benchmark).headline(run.result)
+        headline = teller_of(run.result).headline(run.result)
         verdict = {True: "✓ valid", False: "✗ not valid", None: ""}[headline.valid]
         part = run.result.record.campaign if run.result.record is not None else None
         rows.append(
@@ -388,7 +388,7 @@ def _heading(name: str) -> str:
 
 
 def summary_findings(runs: Sequence[Judged], points: Sequence[Measured]) -> list[Finding]:
-    headlines = [teller_of(r.result.benchmark).headline(r.result) for r in runs]
+    headlines = [teller_of(r.result).headline(r.result) for r in runs]
     ended = [r.result.status for r in runs]
     badly = [s for s in ended if s != "done"]
     invalid = sum(h.valid is False for h in headlines)

@@ -243,7 +243,7 @@ def figure_note(line: Line, result: Result | None, reason: str) -> str:
     """A benchmark's own figure in one sentence, with what it counts for."""
     if result is None:
         return f"{line.title}: no value, {reason or 'there is no result'}."
-    headline = teller_of(result.benchmark).headline(result)
+    headline = teller_of(result).headline(result)
     if headline.value is None:
         return f"{line.title}: no value, {headline.missing or reason or 'nothing was measured'}."
     reads = [one for one in headline.evidence if one.reading]

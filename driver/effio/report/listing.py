@@ -105,7 +105,7 @@ def line_of(folder: RunFolder, result: Result | ResultError) -> dict[str, str]:
     row["where"] = f"{fs.type or '?'} {fs.mount_point}" if fs else ""
     seconds = seconds_of(result)
     row["took"] = "" if seconds is None else fmt.duration(seconds)
-    headline = teller_of(result.benchmark).headline(result)
+    headline = teller_of(result).headline(result)
     if headline.value is not None:
         row["headline"], row["value"] = headline.name, headline.shown()
         row["interval"] = headline.sureness()

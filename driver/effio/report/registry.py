@@ -1,42 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which module reports which benchmark. A benchmark without one still gets the common sections.
-
-A module has an object `TELLER` (see Teller). To add one: write effio/report/<name>.py, add a line
-to TELLERS, and a test tests/driver/test_report_<name>.py (CONTRIBUTING.md, "How to add a report
-section").
+"""Which module reports which benchmark: effio/report/<name>.py or its package, with an object
+`TELLER` (see Teller). A benchmark on the engine's frame for studies needs none, and another one without
+a module still gets the common sections (CONTRIBUTING.md, "How to add a report section").
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping, Sequence
+import importlib.util
+import re
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from effio.report.model import Block, Finding, Headline, Section
 from effio.store.reader import Result
-
-# Benchmark as on the command line, module under effio.report.
-TELLERS: Mapping[str, str] = {
-    "b-eff": "b_eff",
-    "b-eff-io": "b_eff_io",
-    "mdtest": "mdtest",
-    "overlap": "overlap",
-    "flash-io": "flash_io",
-    "libraries": "libraries",
-    "ior": "ior",
-    "rings": "rings",
-    "interference": "interference",
-    # Benchmarks on the frame for studies.
-    "io-bench": "study",
-    "partest": "partest",
-    "pio": "study",
-    "probe": "probe",
-    "saturation": "saturation",
-    "spiobench": "study",
-    "ssca3": "study",
-    "tile-io": "study",
-}
-
 
 @runtime_checkable
 class Teller(Protocol):
@@ -62,8 +38,14 @@ class Comparer(Protocol):
         """For the head of a page about these results, all of the teller's benchmark."""
 
 
-def teller_of(benchmark: str) -> Teller:
-    module = importlib.import_module(f"effio.report.{TELLERS.get(benchmark, 'generic')}")
-    teller = module.TELLER
-    assert isinstance(teller, Teller)
-    return teller
+def teller_of(result: Result) -> Teller:
+    """The name is in a file that anybody may have written: no other module is looked for."""
+    name = result.benchmark.replace("-", "_")
+    own = [name] if re.fullmatch("[a-z0-9_]+", name) else []
+    for module in (*own, "study" if "study" in result.run.extra else "generic"):
+        if importlib.util.find_spec(f"effio.report.{module}") is None:
+            continue
+        teller = getattr(importlib.import_module(f"effio.report.{module}"), "TELLER", None)
+        if isinstance(teller, Teller):
+            return teller
+    raise AssertionError("the module for all benchmarks has no teller")

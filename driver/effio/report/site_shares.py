@@ -23,7 +23,7 @@ _CAPTION = (
 
 def peak_of_run(settings: PeakSettings, run: Judged) -> Peak | None:
     """The peak that holds for the number of a run; None if it is no rate."""
-    headline = teller_of(run.result.benchmark).headline(run.result)
+    headline = teller_of(run.result).headline(run.result)
     if headline.unit != "B/s":
         return None
     in_memory = bool(headline.evidence) and place_of(headline.evidence) is Place.CACHE

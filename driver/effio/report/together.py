@@ -128,8 +128,8 @@ def across(results: Sequence[Result]) -> list[Block]:
     for result in results:
         groups.setdefault(result.benchmark, []).append(result)
     blocks: list[Block] = []
-    for benchmark, some in groups.items():
-        teller = registry.teller_of(benchmark)
+    for some in groups.values():
+        teller = registry.teller_of(some[0])
         if len(some) > 1 and isinstance(teller, registry.Comparer):
             blocks += teller.across(some)
     return blocks

@@ -175,7 +175,7 @@ def trend_of(name: str, runs: Sequence[Judged]) -> Trend:
     apart = _apart(runs)
     left_out = 0
     for run in runs:
-        headline = teller_of(run.result.benchmark).headline(run.result)
+        headline = teller_of(run.result).headline(run.result)
         if headline.value is None or headline.valid is False or not _day(run):
             left_out += 1
             continue
