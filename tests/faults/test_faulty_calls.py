@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from b_eff_io_definition import check_files
 from engines import Engine
 from results import Result
@@ -20,9 +22,11 @@ def invalid_rows(result: Result) -> list[int]:
     return [m["where"]["row"] for m in result.measurements if not m["valid"]]
 
 
-def test_one_checked_double_is_wrong(faulty: Faulty) -> None:
-    """The first double of rank 1's chunk in row 0 of the scatter file, on its way to the file."""
-    run = faulty.run(f"write,flip={MIB},file=data_i00_002_0")
+@pytest.mark.parametrize(("place", "double"), [(MIB, MIB), (2 * MIB - 3, 2 * MIB - 8)])
+def test_one_checked_double_is_wrong(faulty: Faulty, place: int, double: int) -> None:
+    """The first or last double of rank 1's chunk in row 0 of the scatter file, on its way to the
+    file."""
+    run = faulty.run(f"write,flip={place},file=data_i00_002_0")
     assert faulty.strikes, "the fault never came to pass"
     assert run.code == 1, run
     result = run.result
@@ -30,7 +34,7 @@ def test_one_checked_double_is_wrong(faulty: Faulty) -> None:
     wrong = [m for m in result.measurements if m["error_count"] > 0]
     assert [(m["access"], m["where"]["row"], m["error_count"]) for m in wrong] == [("read", 0, 1)]
     (error,) = wrong[0]["errors"]
-    assert error["offset_bytes"] == MIB
+    assert error["offset_bytes"] == double
     assert error["rank"] == 1
     # The end of the result says the same for those who look there.
     assert result.end is not None

@@ -37,7 +37,7 @@ def _time(number: float) -> str:
     return text if number < 120 else f"{fmt.duration(number)} ({text})"
 
 
-# Settings of backends have names of their own.
+# Backends name their settings themselves.
 _SETTINGS = {
     "B": "align cache alignment alignment-threshold sieve-buffer metadata-block block chunk",
     "s": (

@@ -68,7 +68,10 @@ class Trouble {
                         task_.row.number, name(task_.access), name(task_.row.type), call,
                         w.found_first, w.found_last, w.expected_first, w.expected_last));
         error.exit_code = ExitCode::data_errors;
-        error.offset = file_offset(task_, call * task_.row.memory + 8 * w.i);
+        // Of the first one if it is wrong, or of the last one.
+        const bool at_end = w.found_first == w.expected_first;
+        const std::int64_t number = w.i + (at_end ? task_.row.chunk / 8 - 1 : 0);
+        error.offset = file_offset(task_, call * task_.row.memory + 8 * number);
         error = session_.signed_error(std::move(error));
         if (!measured_.outcome.error) measured_.outcome.error = std::move(error);
         measured_.outcome.error_count += chunks;
