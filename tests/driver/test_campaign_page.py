@@ -35,7 +35,6 @@ def _run(
 ) -> None:  # fmt: skip
     name = f"202601{day:02d}T0{rep}0000Z-io-bench-nightly-a-{block}-{ranks}-r{rep}"
     run = made.run_line(benchmark="io-bench")
-    run.pop("b-eff-io")
     run["started"] = f"2026-01-{day:02d}T0{rep}:00:00Z"
     run["system"] = {**run["system"], "ranks": ranks}
     run["system"]["mpi"] = {**run["system"]["mpi"], "library": mpi}

@@ -49,7 +49,6 @@ def _measurement(way: str, chunk: int | None, access: str, **parts: float) -> ma
 
 def _lines() -> list[made.Line]:
     run = made.run_line(benchmark="partest", study={"axes": AXES})
-    run.pop("b-eff-io")
     lines = [run]
     for way, chunk in RATES:
         created = {"create": 0.2, "create_close": 0.1} if way == "task-local" else {}

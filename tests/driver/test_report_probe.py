@@ -32,7 +32,6 @@ LIMITS: dict[str, tuple[float | None, str]] = {
 def made_lines() -> list[made.Line]:
     axes = [{"name": "processes", "title": "processes", "unit": "1"}]
     run = made.run_line(benchmark="probe", study={"axes": axes})
-    run.pop("b-eff-io")
     lines = [run]
     for name, (value, unit) in LIMITS.items():
         line = made.figure("limit", value, unit, benchmark="probe", where={"limit": name})
@@ -60,7 +59,6 @@ def _measurement(
 
 def _run_lines(**more: Any) -> list[made.Line]:
     run = made.run_line(benchmark="ior", **more)
-    run.pop("b-eff-io")
     return made.numbered(
         [
             run,

@@ -47,7 +47,6 @@ def _enough(access: str, ranks: int, rates: dict[int, float], shape: str) -> mad
 
 def made_lines() -> list[made.Line]:
     run = made.run_line(benchmark="saturation", study={"axes": AXES})
-    run.pop("b-eff-io")
     rates = [
         made.figure(
             "bandwidth", rate * MB, benchmark="saturation", where=_where(access, processes=n)

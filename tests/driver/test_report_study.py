@@ -64,7 +64,6 @@ def _measurement(access: str) -> made.Line:
 
 def made_lines() -> list[made.Line]:
     run = made.run_line(benchmark="io-bench", study={"axes": AXES})
-    run.pop("b-eff-io")
     best = made.figure("io_bench", 80 * MB, benchmark="io-bench", where={})
     best["detail"] = {"place": _where(1024 * KIB, "write")}
     return made.numbered(

@@ -111,7 +111,6 @@ def _rings(path: Path, node: str, gflops: float, rate: float) -> Result:
         detail={"rmax_flops_per_second": gflops * 1e9},
     )  # fmt: skip
     run: dict[str, Any] = made.run_line(benchmark="rings")
-    run.pop("b-eff-io")
     return _of_system(path, node, 1.0, lines=made.numbered([run, figure, made.end()]))
 
 
