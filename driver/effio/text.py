@@ -30,7 +30,8 @@ _ONE_VALUE = re.compile(
 _WORD = re.compile(r"[ \n]*[^ \n]+[ \n]*")
 _PART = re.compile(r"[^/,=:;_-]*[/,=:;_-]+|[^/,=:;_-]+")
 _LONG_WORD = 22
-_OPTION = re.compile(r"--[a-z][a-z0-9-]{0,28}")
+# Names of options, and moments.
+_UNBROKEN = re.compile(r"--[a-z][a-z0-9-]{0,28}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -144,10 +145,10 @@ def share(fraction: float) -> str:
 
 
 def prose(text: str) -> Markup:
-    """For HTML: numbers stay with their units, and the names of options are not broken."""
+    """For HTML: numbers stay with their units; names of options and moments are not broken."""
     from markupsafe import Markup, escape  # not at every start
 
-    return Markup(_OPTION.sub(r'<span class="w">\g<0></span>', str(escape(whole(text)))))
+    return Markup(_UNBROKEN.sub(r'<span class="w">\g<0></span>', str(escape(whole(text)))))
 
 
 def words(text: str) -> Markup:

@@ -87,6 +87,22 @@ def test_runs(kept: Effio) -> None:
     assert (rows[1]["number"], rows[1]["unit"]) == (None, "")
 
 
+def test_runs_that_a_word_names(kept: Effio) -> None:
+    def listed(*words: str) -> list[str]:
+        told = kept.call("runs", "--json", *words).stdout
+        return [json.loads(line)["run"] for line in told.splitlines()]
+
+    everything = listed()
+    assert listed("last") == everything[-1:]
+    assert listed(FIRST) == [FIRST]
+    assert listed(json.loads(kept.call("runs", "--json").stdout.splitlines()[1])["id"]) == [SECOND]
+    assert listed("eff-io") == everything
+    assert listed("rings") == []
+    none = kept.call("runs", "rings")
+    assert none.returncode == 0
+    assert f"none of the {len(everything)} runs in" in none.stderr
+
+
 def test_no_runs_yet(effio: Effio) -> None:
     done = effio.call("runs")
     assert done.returncode == 0

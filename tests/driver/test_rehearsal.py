@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,10 @@ from effio.judge.samples import Judged
 from effio.judge.systems import systems_of
 from effio.judge.verdicts import Ruling
 from effio.launch.launchers import Ranks
+from effio.report.instructed import instructed
 from effio.report.submission import Material, result_tables
 from effio.store.reader import read_result
+from effio.store.run_record import CampaignPart, RunRecord
 from engines import Engine
 
 # One rank of a hundred: all together have 1.2 times the rate that the first rule demands.
@@ -261,6 +264,23 @@ def test_a_test_over_different_things_says_so(tmp_path: Path, steps: dict[str, L
     assert "measured with different where.block_bytes" in str(row[7])
     (flash,) = found["results-FLASH"].rows
     assert (flash[0], flash[6], flash[7]) == ("FLASH I/O", 3, "")
+
+
+def test_a_row_measured_at_a_scale_says_so(tmp_path: Path, steps: dict[str, Lines]) -> None:
+    """Its name has the instructions' sizes."""
+    part = CampaignPart.model_construct(name="small", step="ior-1")
+    record = RunRecord.model_construct(campaign=part)
+    run = _run(tmp_path, "ior-1", steps["ior-1"], 1.0, {"step": "ior-1"})
+    run = replace(run, result=replace(run.result, record=record))
+    folder = tmp_path / "campaigns" / "small"
+    folder.mkdir(parents=True)
+    remarks = []
+    for scale in (1.0, 0.01):
+        called = {"schema": "effio-campaign/1", "file": "f", "directory": "d", "ranks": 1}
+        (folder / "campaign.json").write_text(json.dumps({**called, "scale": scale}))
+        table = instructed(load_rules("blue-waters"), systems_of([run]), []).tables[0]
+        remarks += [row[7] for row in table.rows if row[0] == "IOR 1: Max Write"]
+    assert remarks == ["", "measured at --scale 0.01, not as asked"]
 
 
 @pytest.fixture(scope="module")

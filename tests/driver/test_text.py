@@ -154,10 +154,10 @@ def test_a_number_and_its_unit_stay_on_one_line() -> None:
 
 
 def test_names_of_options_are_not_broken_in_prose() -> None:
-    told = text.prose("use --time 60 s & <b> (--until-ci)")
+    told = text.prose("use --time 60 s & <b> (--until-ci) at 2026-11-28T00:37:06Z.")
     assert str(told) == (
         'use <span class="w">--time</span> 60\u00a0s &amp; &lt;b&gt;'
-        ' (<span class="w">--until-ci</span>)'
+        ' (<span class="w">--until-ci</span>) at <span class="w">2026-11-28T00:37:06Z</span>.'
     )
 
 

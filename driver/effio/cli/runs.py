@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import click
 
+from effio import text as fmt
 from effio.cli.complete import complete_known_campaign, complete_tag
 from effio.cli.kept import opened_index
 from effio.cli.options import WholeNumber
@@ -121,7 +122,14 @@ def _json(line: Line, ids: ShortIds) -> str:
     return json.dumps({"id": ids.of(line["run"]), **shown, "axes": axes_of(line), **of_number})
 
 
+def _named(line: Line, word: str, ids: ShortIds) -> bool:
+    """Whether this word names the run."""
+    names = (line["run"], line["campaign"], line["benchmark"])
+    return ids.of(line["run"]) == word or any(word in name for name in names)
+
+
 @click.command("runs")
+@click.argument("words", metavar="[WORD...]", nargs=-1, shell_complete=complete_known_campaign)
 @table_format()
 @click.option(
     "--campaign", metavar="NAME", shell_complete=complete_known_campaign,
@@ -131,9 +139,15 @@ def _json(line: Line, ids: ShortIds) -> str:
 @click.option("-n", "--last", type=WholeNumber(1), metavar="N", help="only the last N")
 @click.pass_context
 def command(
-    ctx: click.Context, form: Form, campaign: str | None, tag: str | None, last: int | None
+    ctx: click.Context,
+    words: tuple[str, ...],
+    form: Form,
+    campaign: str | None,
+    tag: str | None,
+    last: int | None,
 ) -> None:
-    """List the stored runs by campaign, the newest last.
+    """List the stored runs by campaign, the newest last. With WORDs, only those whose name, id,
+    campaign or benchmark has one of them in it.
 
     Every command that takes a run accepts its id or name, or an unambiguous part of it. In a pipe
     each run is one line, ordered by start.
@@ -141,17 +155,27 @@ def command(
     index = opened_index(ctx)
     lines = [entry.line for entry in index.entries()]
     ids = ShortIds([line["run"] for line in lines])
+    total = len(lines)
     if campaign is not None:
         lines = [line for line in lines if line["campaign"] == campaign]
     if tag is not None:
         lines = [line for line in lines if tag in line["tags"].split(",")]
+    if words:
+        words = tuple(lines[-1]["run"] if w == "last" and lines else w for w in words)
+        lines = [line for line in lines if any(_named(line, word, ids) for word in words)]
     lines = lines[-last:] if last else lines
     if form is Form.JSON:
         for line in lines:
             click.echo(_json(line, ids))
         return
     if not lines and form is Form.TEXT:
-        click.echo(f"no runs in {index.store.root}; start one: effio run b-eff-io", err=True)
+        if total:
+            kept = fmt.count_of(total, "run")
+            click.echo(
+                f"none of the {kept} in {index.store.root} fits; effio runs lists all", err=True
+            )
+        else:
+            click.echo(f"no runs in {index.store.root}; start one: effio run b-eff-io", err=True)
         return
     on_terminal = form is Form.TEXT and not in_pipe(Terminal())
     if on_terminal:

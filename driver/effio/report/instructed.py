@@ -16,8 +16,10 @@ from effio.judge.outcomes import Outcome
 from effio.judge.rules import ResultRow, RuleFile
 from effio.judge.selection import Picked, coordinate, select
 from effio.judge.systems import MeasuredSystem
+from effio.report.charts import scale_of
 from effio.report.common.names import grouped, unique
 from effio.report.model import Cell, Column, Table
+from effio.store.folder import Store
 from effio.store.records import Measurement
 
 # Units of the tables: what the field writes.
@@ -71,9 +73,16 @@ def _steps(test: ResultRow, picked: Sequence[Picked]) -> Iterator[_Step]:
 
 
 def _remark(test: ResultRow, picked: Sequence[Picked]) -> str:
-    """What a reader must know about the mean."""
+    """What a reader must know about the mean. The row is named as the instructions have it, and a
+    campaign that was scaled measured less than that."""
     bad = [p for p in picked if not p.m.valid or p.m.rate.value is None]
-    remarks = []
+    campaigns = {
+        (p.run.path.parent, p.run.result.record.campaign.name)
+        for p in picked
+        if p.run.result.record is not None and p.run.result.record.campaign is not None
+    }
+    scales = sorted({scale_of(Store(root), name) for root, name in campaigns} - {1.0})
+    remarks = [f"measured at --scale {scale:g}, not as asked" for scale in scales]
     if bad:
         why = bad[0].m.invalid_reason or bad[0].m.rate.reason or "no rate"
         remarks.append(f"{len(bad)} invalid: {why}")
