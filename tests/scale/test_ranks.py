@@ -5,7 +5,6 @@ a difference, however long it takes (docs/scale.md)."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 

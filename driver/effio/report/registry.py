@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which module reports which benchmark: effio/report/<name>.py or its package, with an object
-`TELLER` (see Teller). A benchmark on the engine's frame for studies needs none, and another one without
-a module still gets the common sections (CONTRIBUTING.md, "How to add a report section").
+`TELLER` (see Teller). A benchmark on the engine's frame for studies needs none, and another one
+without a module still gets the common sections (CONTRIBUTING.md, "How to add a report section").
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 from effio.report.model import Block, Finding, Headline, Section
 from effio.store.reader import Result
+
 
 @runtime_checkable
 class Teller(Protocol):
