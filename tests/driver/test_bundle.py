@@ -128,7 +128,7 @@ def test_what_is_in_it(bundle: Path) -> None:
     assert rows(bundle, "acceptance")[0]["ruling"] == "✓ pass (projected)"
     options = {(r["run"], r["option"]): r for r in rows(bundle, "options")}
     assert options["first", "time"]["asked"] == "12s"
-    assert options["first", "time"]["effective"] == "12.0"
+    assert options["first", "time"]["effective"] == "12 s"
     audit = [(r["run"], r["what"]) for r in rows(bundle, "audit")]
     assert ("first", "started by effio with local on n1") in audit
     assert ("first", "unchanged since its end, by its checksums") in audit
