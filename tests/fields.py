@@ -28,11 +28,17 @@ SHORTEST = 3  # a table of fewer fields stays where it is
 PARTS = ("where", "detail", "run", "members", "figures")
 
 
-def described_by(engine: Path) -> Info:
-    done = subprocess.run(
-        [engine, "describe", "results"], capture_output=True, text=True, timeout=60, check=True
-    )
+def described_by(engine: Path, *what: str) -> Info:
+    """What `effio-mpi describe` says, of results if nothing else is named."""
+    command = [engine, "describe", *(what or ["results"])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return dict(json.loads(done.stdout))
+
+
+def purposes_by(engine: Path) -> dict[str, str]:
+    """What each benchmark is for."""
+    done = subprocess.run([engine, "list"], capture_output=True, text=True, timeout=60, check=True)
+    return {name: described_by(engine, name)["purpose"] for name in done.stdout.split()}
 
 
 def _lists(value: Any, name: str) -> Iterator[tuple[str, str]]:
@@ -210,15 +216,17 @@ def filled(fields: list[Info], given: Info) -> Info:
     }
 
 
-def files(described: Info) -> dict[Path, str]:
-    """Each file that is made from the description, as it must be."""
+def files(engine: Path) -> dict[Path, str]:
+    """Each file that is made from what the engine says of itself, as it must be."""
+    described = described_by(engine)
     frame = json.loads(FRAME.read_text())
     made = {FIELDS: as_text(described), SCHEMA: Schema(described, frame).text()}
-    return made | fields_pages.pages(described, shared_tables(described))
+    made |= fields_pages.pages(described, shared_tables(described))
+    return made | fields_pages.lists(described, purposes_by(engine), made)
 
 
 def main() -> None:
-    for path, text in files(described_by(Path(sys.argv[1]))).items():
+    for path, text in files(Path(sys.argv[1])).items():
         path.write_text(text)
 
 

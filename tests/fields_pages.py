@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of members in docs/, between markers, from what the engine says of its results."""
+"""Tables in README and docs/, between markers, from what the engine says of itself."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ Info = dict[str, Any]
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS = DOCS / "results.md"
+README = DOCS.parent / "README.md"
 # Tables of at least so many benchmarks stand once, on the page of what they share.
 SHARED = 3
-BEGIN = "<!-- members{of}: made by tests/fields.py -->"
-END = "<!-- end of the members -->"
+BEGIN = "<!-- {of}: made by tests/fields.py -->"
+END = "<!-- end of what is made -->"
 # What a reader learns nothing from, as a unit.
 NO_UNIT = {"", "1"}
 
@@ -24,12 +25,11 @@ def page_of(benchmark: str) -> Path:
     return DOCS / "benchmarks" / f"{benchmark.replace('-', '_')}.md"
 
 
-def between(path: Path, benchmark: str, inner: str) -> str:
-    """The page with this between its markers."""
-    begin = BEGIN.format(of=f" of {benchmark}" if benchmark else "")
+def between(text: str, of: str, inner: str) -> str:
+    """The text of a page with this between its markers."""
+    begin = BEGIN.format(of=of)
     found = re.compile(re.escape(begin) + r"\n.*?" + re.escape(END), re.DOTALL)
-    text = path.read_text()
-    assert len(found.findall(text)) == 1, f"{path}: no '{begin}' … '{END}'"
+    assert len(found.findall(text)) == 1, f"no '{begin}' … '{END}'"
     return found.sub(lambda _: f"{begin}\n{inner}{END}", text)
 
 
@@ -149,8 +149,25 @@ def pages(described: Info, shared: dict[str, str]) -> dict[Path, str]:
         if sum(table in text for text in texts) >= SHARED
     }
     tables = Tables(often)
-    made = {
-        page_of(name): between(page_of(name), name, of_benchmark(info, tables))
+    made = {}
+    for name, info in described.items():
+        page = page_of(name)
+        made[page] = between(page.read_text(), f"members of {name}", of_benchmark(info, tables))
+    return made | {RESULTS: between(RESULTS.read_text(), "shared members", of_all(often))}
+
+
+def lists(described: Info, purposes: dict[str, str], made: dict[Path, str]) -> dict[Path, str]:
+    """README's table of benchmarks, and which are studies. `made`: pages with their members."""
+    rows = ["| benchmark | what it measures |", "|---|---|"]
+    for name, purpose in purposes.items():
+        rows.append(f"| [{name}](docs/benchmarks/{page_of(name).name}) | {purpose} |")
+    studies = [
+        f"`{name}`"
         for name, info in described.items()
+        if any(field["name"] == "study" for field in info["run"])
+    ]
+    words = f"Lists of cells with axes: {', '.join(studies[:-1])} and {studies[-1]}.\n"
+    return {
+        README: between(README.read_text(), "benchmarks", "\n".join(rows) + "\n"),
+        RESULTS: between(made[RESULTS], "studies", words),
     }
-    return made | {RESULTS: between(RESULTS, "", of_all(often))}

@@ -35,7 +35,8 @@ Status check_cap(const Session& session, const Target& target, const std::string
 const Fields<BackendOfRun>& backend_fields() {
     static const Fields<BackendOfRun> fields{
         {"name", Unit::word, "as in --backend", &BackendOfRun::name},
-        {"settings", Unit::object, "options of the backend, with their values", &BackendOfRun::settings}};
+        {"settings", Unit::object, "options of the backend, with their values",
+         &BackendOfRun::settings}};
     return fields;
 }
 

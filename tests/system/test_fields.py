@@ -17,10 +17,11 @@ from results import fault_of_line
 
 
 def test_all_files_are_what_the_engine_says(any_engine: Engine) -> None:
-    described = described_by(any_engine.program)
-    differing = [p.name for p, text in files(described).items() if p.read_text() != text]
+    differing = [
+        path.name for path, text in files(any_engine.program).items() if path.read_text() != text
+    ]
     assert differing == [], "python tests/fields.py ENGINE"
-    assert from_text(FIELDS.read_text()) == described
+    assert from_text(FIELDS.read_text()) == described_by(any_engine.program)
 
 
 def test_names_are_plain_and_meanings_are_there(any_engine: Engine, tmp_path: Path) -> None:
