@@ -18,7 +18,7 @@ static_assert(sizeof(MPI_Comm) <= sizeof(std::uintptr_t));
 inline MPI_Comm raw(const Comm& comm) {
     const std::uintptr_t bits = comm.handle();
     MPI_Comm own = MPI_COMM_NULL;
-    std::memcpy(&own, &bits, sizeof own);
+    std::memcpy(static_cast<void*>(&own), &bits, sizeof(MPI_Comm));
     return own;
 }
 
@@ -28,7 +28,7 @@ class MpiComm {
     /// Frees `comm` at its end if it is `owned`.
     static Comm make(MPI_Comm comm, Clock& clock, bool owned) {
         Comm made(clock);
-        std::memcpy(&made.handle_, &comm, sizeof comm);
+        std::memcpy(&made.handle_, static_cast<const void*>(&comm), sizeof(MPI_Comm));
         made.owned_ = owned;
         MPI_Comm_rank(comm, &made.rank_);
         MPI_Comm_size(comm, &made.size_);
