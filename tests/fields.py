@@ -142,8 +142,8 @@ class Schema:
         figures = info["figures"]
         run = {
             "propertyNames": {"enum": [*self._run_members, *(f["name"] for f in info["run"])]},
+            # None is required: a run that is refused ends before it is set up.
             "properties": {f["name"]: self._field(f) for f in info["run"]},
-            "required": [f["name"] for f in info["run"] if not f.get("sometimes")],
         }
         of_figures = [_if("name", f["name"], {"properties": self._parts(f)}) for f in figures]
         names = {"properties": {"name": {"enum": [f["name"] for f in figures]}}}

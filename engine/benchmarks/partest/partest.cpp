@@ -313,7 +313,7 @@ Result<study::Definition> define(const Parameters& p, int ranks) {
         {"at_a_time", Unit::count, "--at-a-time", p.at_a_time},
         {"container_open", Unit::word, "--container-open", p.opens_alone ? "each" : "together"},
         {"container_files", Unit::count, "--container-files", p.container_files},
-        {"collective", Unit::flag, "--collective", p.collective}};
+        {"collective", Unit::word, "--collective", p.collective}};
     return study;
 }
 
