@@ -160,6 +160,15 @@ def words(text: str) -> Markup:
     return Markup("<wbr>").join(escape(piece.replace("\u00a0", " ")) for piece in pieces)
 
 
+def breakable(text: str) -> Markup:
+    """For HTML that breaks lines anywhere: what is longer than a line of a phone breaks at its own
+    marks, "ind_wr_buffer_size=65536" before the number."""
+    from markupsafe import Markup, escape  # not at every start
+
+    parts = re.split(r"(\S+)", text)
+    return Markup("").join(Markup("<wbr>").join(map(escape, _pieces(part))) for part in parts)
+
+
 def _pieces(word: str) -> list[str]:
     if len(word) <= _LONG_WORD:
         return [word]

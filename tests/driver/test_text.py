@@ -198,3 +198,10 @@ def test_settings_have_their_units() -> None:
     assert settings_text(settings) == (
         "latency=1.00 ms, rank-rate=100.0 MB/s, cache=1 MiB (1048576), noise=0.05"
     )
+
+
+def test_what_is_longer_than_a_line_breaks_at_its_own_marks() -> None:
+    told = text.breakable("4 MiB of ind_wr_buffer_size=65536 & <b>")
+    assert str(told) == ("4 MiB of ind_<wbr>wr_<wbr>buffer_<wbr>size=<wbr>65536 &amp; &lt;b&gt;")
+    # A run of letters without marks is cut where a phone's line ends.
+    assert text.breakable("x" * 23) == "x" * 22 + "<wbr>x"

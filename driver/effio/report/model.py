@@ -266,9 +266,9 @@ class Headline:
     # A fraction, shown as a percentage.
     share: bool = False
 
-    def basis(self) -> str:
+    def basis(self, between: str = "; ") -> str:
         """What follows the number in parentheses."""
-        return "; ".join(part for part in (self.counts, self.interval) if part)
+        return between.join(part for part in (self.counts, self.interval) if part)
 
     def sureness(self) -> str:
         """The interval, or why there is none."""

@@ -186,6 +186,8 @@ def opening_finding(result: Result) -> list[Finding]:
         return []
     tasks = max(both)
     mean = {way: sum(some) / len(some) for way, some in both[tasks].items()}
+    if not any(mean.values()):  # a model without a time for opening
+        return []
     fewest = min(len(some) for way, some in both[tasks].items() if way in ("sion", "task-local"))
     once = ", measured once" if fewest < 2 else ""
     return [

@@ -118,7 +118,7 @@ class StudyTeller:
             if stated.value is None:
                 continue
             text += f"; highest {access}: {stated.shown()} {stated.context}"
-            text += f" ({stated.basis()})" if stated.basis() else ""
+            text += f" ({stated.basis(', ')})" if stated.basis() else ""
         return replace(first, context=text, evidence=evidence)
 
     def _throughputs(self, result: Result) -> Headline | None:
@@ -160,7 +160,7 @@ class StudyTeller:
         text = f"; weakest: {low.shown()} {low.context}"
         return replace(
             headline,
-            context=headline.context + text + (f" ({low.basis()})" if low.basis() else ""),
+            context=headline.context + text + (f" ({low.basis(', ')})" if low.basis() else ""),
             evidence=[*headline.evidence, *low.evidence],
         )
 
