@@ -16,6 +16,19 @@ SimModel model() {
     return m;
 }
 
+/// Messages as the model has them.
+NetworkOptions on_sim() {
+    NetworkOptions network;
+    network.backend = "sim";
+    network.model = model();
+    return network;
+}
+
+template <class Alter>
+std::unique_ptr<Exchange> altered(std::unique_ptr<Exchange> inner, const Alter& alter) {
+    return std::make_unique<AlteredExchange>(std::move(inner), alter);
+}
+
 LengthResult measure(TestSession& session, const ExchangeMaker& exchanges, const Schedule& schedule,
                      Outcome* outcome = nullptr, VerifiedBytes verify = VerifiedBytes::ends) {
     const Topology topology = find_topology(session.comm);
@@ -29,9 +42,7 @@ LengthResult measure(TestSession& session, const ExchangeMaker& exchanges, const
 TEST(Rings, a_message_takes_alpha_and_n_over_beta) {
     TestSession session(Clock::Kind::virtual_time);
     if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
-    NetworkOptions network;
-    network.backend = "sim";
-    network.model = model();
+    const NetworkOptions network = on_sim();
     for (const Schedule& schedule : {latency_schedule, bandwidth_schedule}) {
         const LengthResult r = measure(session, network.maker(), schedule);
         const double message = 1e-3 + static_cast<double>(schedule.bytes) / 1e6;
@@ -73,9 +84,7 @@ TEST(Rings, loops_too_short_for_the_clock_grow_and_stay) {
 TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
     TestSession session(Clock::Kind::virtual_time);
     if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
-    NetworkOptions network;
-    network.backend = "sim";
-    network.model = model();
+    const NetworkOptions network = on_sim();
     const ExchangeMaker honest = network.maker();
     for (const int first_corrupted : {1, 2}) {
         bool armed = session.comm.rank() == 1;
@@ -88,10 +97,8 @@ TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
         const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
             auto inner = honest(comm, load);
             // The first exchange is that of the pairs, the second that of the natural ring.
-            std::unique_ptr<Exchange> wrapped;
-            if (++made != first_corrupted) return inner;
-            wrapped = std::make_unique<AlteredExchange>(std::move(inner), flip_first);
-            return wrapped;
+            return ++made == first_corrupted ? altered(std::move(inner), flip_first)
+                                             : std::move(inner);
         };
         Outcome outcome;
         const LengthResult r = measure(session, exchanges, bandwidth_schedule, &outcome);
@@ -107,9 +114,7 @@ TEST(Rings, a_corrupted_byte_is_found_in_pairs_and_in_rings) {
 TEST(Rings, whole_messages_are_verified_where_that_is_requested) {
     TestSession session(Clock::Kind::virtual_time);
     if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
-    NetworkOptions network;
-    network.backend = "sim";
-    network.model = model();
+    const NetworkOptions network = on_sim();
     const ExchangeMaker honest = network.maker();
     Schedule schedule = bandwidth_schedule;
     schedule.random_rings = 1;
@@ -144,9 +149,7 @@ TEST(Rings, whole_messages_are_verified_where_that_is_requested) {
 TEST(Rings, a_message_that_others_follow_is_verified_and_so_are_the_numbers_between_ranks) {
     TestSession session(Clock::Kind::virtual_time);
     if (session.comm.size() < 2) GTEST_SKIP() << "needs two ranks";
-    NetworkOptions network;
-    network.backend = "sim";
-    network.model = model();
+    const NetworkOptions network = on_sim();
     const ExchangeMaker honest = network.maker();
     Schedule schedule = latency_schedule;
     schedule.random_rings = 0;
@@ -169,10 +172,7 @@ TEST(Rings, a_message_that_others_follow_is_verified_and_so_are_the_numbers_betw
         };
         const ExchangeMaker exchanges = [&](const Comm& comm, LinkLoad load) {
             auto inner = honest(comm, load);
-            std::unique_ptr<Exchange> wrapped;
-            if (++made != one.exchange) return inner;
-            wrapped = std::make_unique<AlteredExchange>(std::move(inner), flip);
-            return wrapped;
+            return ++made == one.exchange ? altered(std::move(inner), flip) : std::move(inner);
         };
         Outcome outcome;
         const LengthResult r = measure(session, exchanges, schedule, &outcome, VerifiedBytes::all);
