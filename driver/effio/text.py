@@ -161,12 +161,10 @@ def words(text: str) -> Markup:
 
 
 def breakable(text: str) -> Markup:
-    """For HTML that breaks lines anywhere: what is longer than a line of a phone breaks at its own
-    marks, "ind_wr_buffer_size=65536" before the number."""
+    """For HTML that breaks lines anywhere: a setting breaks before its value, not within it."""
     from markupsafe import Markup, escape  # not at every start
 
-    parts = re.split(r"(\S+)", text)
-    return Markup("").join(Markup("<wbr>").join(map(escape, _pieces(part))) for part in parts)
+    return Markup("=<wbr>").join(map(escape, text.split("=")))
 
 
 def _pieces(word: str) -> list[str]:
