@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/agree.hpp"
 
-#include "parallel/mpi_comm.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
 #include <chrono>
 #include <thread>
+
+#include "parallel/mpi_comm.hpp"
 
 namespace effio {
 namespace {

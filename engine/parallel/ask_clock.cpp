@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/ask_clock.hpp"
 
-#include "parallel/mpi_comm.hpp"
-
 #include <algorithm>
 #include <array>
+
+#include "parallel/mpi_comm.hpp"
 
 namespace effio {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/exchange.hpp"
 
-#include "parallel/mpi_comm.hpp"
-
 #include <algorithm>
+
+#include "parallel/mpi_comm.hpp"
 
 namespace effio {
 namespace {

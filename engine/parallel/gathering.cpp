@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/gathering.hpp"
 
-#include "parallel/mpi_comm.hpp"
-
 #include <chrono>
 #include <thread>
+
+#include "parallel/mpi_comm.hpp"
 
 namespace effio {
 namespace {
@@ -77,9 +77,9 @@ std::optional<int> Gathering::meet(Session& session, std::int64_t& bits,
         !wait_gently(session, meeting.request, [this] { return neighbours_.called_off(); })) {
         word = then();
     }
-    MPI_Request told = MPI_REQUEST_NULL;
-    MPI_Ibcast(&word, 1, MPI_INT, 0, raw(group), &told);
-    wait_gently(session, told);
+    MPI_Request sent = MPI_REQUEST_NULL;
+    MPI_Ibcast(&word, 1, MPI_INT, 0, raw(group), &sent);
+    wait_gently(session, sent);
     if (word != met) return word;
     wait_gently(session, meeting.request);
     bits = meeting.bits;

@@ -8,8 +8,8 @@ namespace effio {
 
 /// Open MPI's own MPI-IO opens files under a named semaphore, `sem.OMPIO_` and the file's name. A
 /// run that is killed inside leaves it taken, and every later open of a file with this name on this
-/// node waits for it. The end of a sentence about a call on `path` that has been silent for
-/// `silent_seconds`; empty if there is no such semaphore, or it is younger than the call.
+/// node waits for it. Returns the end of a sentence about a call on `path` that has not returned
+/// for `silent_seconds`. It is empty if there is no such semaphore, or the call is older than it.
 std::string left_semaphore(const std::string& path, double silent_seconds,
                            const std::string& folder = "/dev/shm");
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parallel/pace.hpp"
 
-#include "parallel/mpi_comm.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <thread>
+
+#include "parallel/mpi_comm.hpp"
 
 namespace effio {
 

@@ -28,10 +28,10 @@ std::unique_ptr<Storage> make_mpiio_storage(Session& session, const MpiSettings&
 /// The vocabulary of a hints file with the lengths that this MPI can bear, else empty.
 HintVocabulary vocabulary_of_mpi();
 
-/// What decides which code carries out a call of MPI-IO, in one word:
-/// "open-mpi-v4.1.4:ompio:ext4". A library of which a trial is known is one with the same word.
-/// `library` is the begin of MPI_Get_library_version, `chosen` which of its implementations was
-/// asked for, if it has several and one was; `file_system` is a type.
+/// Which code carries out calls of MPI-IO, in one word: "open-mpi-v4.1.4:ompio:ext4". What a trial
+/// has shown holds for libraries with the same word. `library` is how MPI_Get_library_version
+/// begins; `chosen` names the implementation that the user chose, and is empty without a choice;
+/// `file_system` is a type.
 std::string mpi_io_word(std::string_view library, std::string_view chosen,
                         std::string_view file_system);
 /// Of this process; Open MPI has several implementations, and a parameter `io` that chooses.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,10 @@ import pytest
 
 from driver import made
 from engines import SESSION_DIRECTORY, Engine
+
+# Two runs that are kept.
+FIRST = "20260101T000000Z-b-eff-io"
+SECOND = "20260202T000000Z-b-eff-io"
 
 
 @dataclass
@@ -132,3 +137,20 @@ def alive() -> Iterator[Callable[[subprocess.Popen[str]], subprocess.Popen[str]]
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def kept(effio: Effio) -> Effio:
+    """Two runs, and a job that waits."""
+    runs = effio.cwd / "effio-runs"
+    made.write(runs / FIRST / "result.jsonl", made.b_eff_io())
+    made.write(runs / SECOND / "result.jsonl", made.two_partitions())
+    waiting = runs / "20260303T000000Z-b-eff-io"
+    waiting.mkdir()
+    record = {
+        "schema": "effio-run/1", "id": waiting.name, "created": "2026-03-03T00:00:00Z",
+        "benchmark": "b-eff-io", "arguments": [], "directory": "/", "command": [],
+        "batch": {"system": "slurm"},
+    }  # fmt: skip
+    (waiting / "run.json").write_text(json.dumps(record))
+    return effio

@@ -16,8 +16,6 @@ import pytest
 
 from driver import made
 from driver.conftest import Effio
-from effio.config.toml_file import MAX_BYTES
-from effio.errors import EffioError
 from effio.judge import gather
 from effio.judge.accept import accept
 from effio.judge.outcomes import Outcome
@@ -323,106 +321,6 @@ def test_a_copied_run_is_not_another_repetition(effio: Effio) -> None:
     store = Store(effio.cwd / "effio-runs")
     assert len(gather.judged([str(store.root)], store, told.append)) == 1
     assert "is a copy of" in told[0]
-
-
-BAD = {
-    "": "'schema' is missing",
-    "x = [": "",
-    'schema = "effio-rules/2"\ntitle = "t"\n[[rule]]\nid = "a"\nkind = "valid"': "effio-rules/1",
-    'kind = "treshold"': "does not match any of the expected tags",
-    'kind = "threshold"': "one of at_least, above, at_most and below is needed",
-    'kind = "threshold"\nat_least = "1TB/s"\nabove = "1TB/s"': "one of at_least",
-    'kind = "threshold"\nat_least = "1 TB"': "'1 TB' is no rate or time; write it as 1TB/s",
-    'kind = "threshold"\nat_least = 5': "valid string",
-    'kind = "valid"\nrepetitons = 3': "6:1: unknown key 'repetitons'; did you mean 'repetitions'?",
-    'kind = "valid"\nselect = { acess = "write" }': "did you mean 'access'?",
-    'kind = "linearity"\naxis = "ranks"\ntolerance = 2': "less than or equal to 1",
-    'kind = "valid"\nrepetitions = 0': "greater than or equal to 1",
-    'kind = "valid"\n[[rule]]\nid = "a"\nkind = "valid"': "more than one rule is called a",
-}
-
-
-@pytest.mark.parametrize("text", BAD)
-def test_bad_rules_are_refused_with_their_place(text: str, effio: Effio) -> None:
-    whole = text
-    if text.startswith("kind"):
-        whole = f'schema = "effio-rules/1"\ntitle = "t"\n[[rule]]\nid = "a"\n{text}\n'
-    (effio.cwd / "rules.toml").write_text(whole)
-    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
-    done = effio.call("accept", "rules.toml", result)
-    assert done.returncode == 2
-    assert done.stderr.startswith("effio: rules.toml:")
-    assert BAD[text] in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_rules_that_are_not_there(effio: Effio) -> None:
-    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
-    done = effio.call("accept", "blue-water", result)
-    assert done.returncode == 2
-    assert "neither a file nor one of b_eff_io-official, blue-waters" in done.stderr
-    (effio.cwd / "large.toml").write_text("#" * (MAX_BYTES + 1))
-    with pytest.raises(EffioError, match="larger than 4 MiB"):
-        load_rules(str(effio.cwd / "large.toml"))
-
-
-RULES = """schema = "effio-rules/1"
-title = "Small"
-[[rule]]
-id = "write"
-kind = "threshold"
-select = {{ access = "write", pattern = "shared", "where.chunk_bytes" = 2097152 }}
-statistic = "max"
-at_least = "{limit}"
-[[rule]]
-id = "create"
-kind = "threshold"
-select = {{ benchmark = "mdtest" }}
-at_least = "1 op/s"
-"""
-
-
-def test_the_command(effio: Effio) -> None:
-    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
-    rules = effio.cwd / "rules.toml"
-    # Writing shared: 5 MB/s of the smallest chunk, eight times as much of the largest.
-    rules.write_text(RULES.format(limit="40MB/s"))
-    done = effio.call("accept", rules, result, "--page", "page.html")
-    assert done.returncode == 0
-    assert "NOT DECIDED: 1 pass, 1 not evaluable." in done.stdout
-    assert "there is b-eff-io" in " ".join(done.stdout.split())
-    assert "Small" in (effio.cwd / "page.html").read_text()
-    assert effio.call("accept", rules, result, "--strict").returncode == 1
-    rules.write_text(RULES.format(limit="41MB/s"))
-    done = effio.call("accept", rules, result, "--json")
-    assert done.returncode == 1
-    told = json.loads(done.stdout)
-    assert (told["schema"], told["verdict"]) == ("effio-acceptance/1", "not accepted")
-    assert [(o["rule"], o["ruling"], o["value"]) for o in told["outcomes"]] == [
-        ("write", "fail", 40e6),
-        ("create", "not evaluable", None),
-    ]
-
-
-def test_projections_are_marked(effio: Effio) -> None:
-    result = made.write(effio.cwd / "r.jsonl", made.b_eff_io())
-    rules, submission = effio.cwd / "rules.toml", effio.cwd / "submission.toml"
-    rules.write_text(RULES.format(limit="1GB/s"))
-    projection = f'[[projection]]\nrule = "write"\nvalue = "1.2GB/s"\nmethod = "30 times the servers"\nbase = "{result}"\nsystem = "A"\n'  # noqa: E501
-    submission.write_text(projection)
-    done = effio.call("accept", rules, result, "--submission", submission, env={"COLUMNS": "250"})
-    assert done.returncode == 0, done.stderr
-    assert "pass (projected)" in done.stdout
-    assert "1.200 GB/s (projected)" in done.stdout
-    assert "projected: 30 times the servers; measured base 40.00 MB/s" in done.stdout
-    submission.write_text(projection.replace('"write"', '"read"'))
-    done = effio.call("accept", rules, result, "--submission", submission)
-    assert (done.returncode, "which Small has not" in done.stderr) == (2, True)
-    submission.write_text('[[projection]]\nrule = "write"\nvalue = "many"\n')
-    done = effio.call("accept", rules, result, "--submission", submission)
-    assert done.returncode == 2
-    assert "submission.toml:3:1: value: 'many' is no rate or time" in done.stderr
-    assert "submission.toml:1:1: 'method' is missing" in done.stderr
 
 
 # Figures, rehearsals, odd repetitions -------------------------------------------------------------

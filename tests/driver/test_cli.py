@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import subprocess
@@ -14,31 +12,11 @@ import click
 import pytest
 
 from driver import made
-from driver.conftest import Effio
+from driver.conftest import FIRST, SECOND, Effio
 from effio.cli.options import as_click
 from effio.engine.description import OptionInfo
 from effio.report import html
 from engines import Engine
-
-FIRST = "20260101T000000Z-b-eff-io"
-SECOND = "20260202T000000Z-b-eff-io"
-
-
-@pytest.fixture
-def kept(effio: Effio) -> Effio:
-    """Two runs, and a job that waits."""
-    runs = effio.cwd / "effio-runs"
-    made.write(runs / FIRST / "result.jsonl", made.b_eff_io())
-    made.write(runs / SECOND / "result.jsonl", made.two_partitions())
-    waiting = runs / "20260303T000000Z-b-eff-io"
-    waiting.mkdir()
-    record = {
-        "schema": "effio-run/1", "id": waiting.name, "created": "2026-03-03T00:00:00Z",
-        "benchmark": "b-eff-io", "arguments": [], "directory": "/", "command": [],
-        "batch": {"system": "slurm"},
-    }  # fmt: skip
-    (waiting / "run.json").write_text(json.dumps(record))
-    return effio
 
 
 def test_help_teaches_and_needs_no_engine(effio: Effio) -> None:
@@ -89,8 +67,8 @@ def test_runs(kept: Effio) -> None:
 
 def test_runs_that_a_word_names(kept: Effio) -> None:
     def listed(*words: str) -> list[str]:
-        told = kept.call("runs", "--json", *words).stdout
-        return [json.loads(line)["run"] for line in told.splitlines()]
+        lines = kept.call("runs", "--json", *words).stdout.splitlines()
+        return [json.loads(line)["run"] for line in lines]
 
     everything = listed()
     assert listed("last") == everything[-1:]
@@ -173,59 +151,6 @@ def test_hostile_results_are_shown_as_text(effio: Effio) -> None:
             assert "\x1b" not in done.stdout
 
 
-def test_export(kept: Effio) -> None:
-    done = kept.call("export", FIRST, SECOND)
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert len(rows) == 77 + 2 * 77
-    first = rows[0]
-    assert (first["run"], first["pattern"], first["access"]) == (FIRST, "scatter", "write")
-    assert (float(first["rate"]), first["rate_unit"]) == (20e6, "B/s")
-    assert first["where_chunk_bytes"] == "1024"
-    assert first["call_p99_seconds"] == "0.004"
-    target = kept.cwd / "out.csv"
-    assert kept.call("export", FIRST, "-o", target, "--what", "figures").returncode == 0
-    assert "b_eff_io" in target.read_text()
-    assert (first["started"], first["benchmark"]) == ("2026-11-20T12:00:00Z", "b-eff-io")
-    again = kept.call("export", FIRST, "-o", target)
-    assert again.returncode == 3
-    assert "File exists" in again.stderr
-
-
-@pytest.mark.parametrize(
-    ("suffix", "start"),
-    [
-        ("csv", b"run,benchmark,"),
-        ("tsv", b"run\tbenchmark\t"),
-        ("json", b"[\n {"),
-        ("md", b"| run "),
-    ],
-)
-def test_an_export_is_what_its_name_says(suffix: str, start: bytes, kept: Effio) -> None:
-    target = kept.cwd / f"out.{suffix}"
-    assert kept.call("export", FIRST, "-o", target).returncode == 0
-    assert target.read_bytes().replace(b"|run|", b"| run ").startswith(start)
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "said"),
-    [
-        ("out.png", (), "the suffix '.png' names no known format"),
-        ("out", ("--format", "csv"), "the suffix '' names no known format"),
-        ("out.xlsx", ("--format", "csv"), "the suffix says xlsx, --format says csv"),
-        ("out.CSV", ("--format", "json"), "the suffix says csv, --format says json"),
-    ],
-)
-def test_an_export_to_another_kind_of_file_is_refused(
-    name: str, words: tuple[str, ...], said: str, kept: Effio
-) -> None:
-    done = kept.call("export", FIRST, "-o", kept.cwd / name, *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    choices = "use one of .csv, .tsv, .json, .md, .xlsx, .parquet, .feather"
-    assert choices in " ".join(done.stderr.split())
-    assert not (kept.cwd / name).exists()
-
-
 def test_runs_and_measurements_join_by_their_benchmark(kept: Effio) -> None:
     done = kept.call(
         "query", "--csv",
@@ -250,13 +175,6 @@ def test_a_mistyped_command_is_guessed(effio: Effio) -> None:
     done = effio.call("rum", "ior")
     assert done.returncode == 2
     assert "no command 'rum'; did you mean run?" in done.stderr
-
-
-def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:
-    lines = made.b_eff_io()
-    lines[1]["pattern"] = "=HYPERLINK(1)"
-    done = effio.call("export", made.write(effio.cwd / "x.jsonl", lines))
-    assert next(csv.DictReader(io.StringIO(done.stdout)))["pattern"] == "'=HYPERLINK(1)"
 
 
 def test_query(kept: Effio) -> None:

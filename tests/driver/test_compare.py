@@ -380,11 +380,11 @@ def test_what_differs_likely_reasons_first() -> None:
     stripes = {"path": "/data", "type": "lustre", "striping": {"count": 4}}
     other = side("b", SLOW, file_system=stripes, options={"time": 24.0, "hints": "x"})
     found = compare(side("a", FAST), other).differences
-    told = [(d.kind, d.name, d.first, d.second) for d in found]
-    assert told[0] == ("storage", "file system", "ext4", "lustre")
-    assert ("option", "hints", "–", "x") in told
-    assert ("option", "time", "12 s", "24 s") in told
-    assert told.index(("option", "hints", "–", "x")) > 2
+    named = [(d.kind, d.name, d.first, d.second) for d in found]
+    assert named[0] == ("storage", "file system", "ext4", "lustre")
+    assert ("option", "hints", "–", "x") in named
+    assert ("option", "time", "12 s", "24 s") in named
+    assert named.index(("option", "hints", "–", "x")) > 2
     assert not any(d.name == "processor" for d in found)
 
 

@@ -62,9 +62,9 @@ def facts(result: Result) -> dict[tuple[str, str], str]:
     """By kind and name, the likeliest reason for another rate first."""
     run = result.run
     system, fs, engine = run.system, run.file_system, run.engine
-    told: list[tuple[tuple[str, str], str]] = []
+    known: list[tuple[tuple[str, str], str]] = []
     if fs is not None:
-        told += [
+        known += [
             (("storage", "file system"), _text(fs.type)),
             (("storage", "source"), _text(fs.source)),
             (("storage", "mounted at"), _text(fs.mount_point)),
@@ -73,19 +73,19 @@ def facts(result: Result) -> dict[tuple[str, str], str]:
             (("storage", "mount options"), _text(fs.options)),
         ]
     if run.backend is not None:
-        told.append((("storage", "backend"), run.backend.name))
-        told += _members("backend setting", run.backend.settings, SETTINGS)
-    told += [
+        known.append((("storage", "backend"), run.backend.name))
+        known += _members("backend setting", run.backend.settings, SETTINGS)
+    known += [
         (("size", "ranks"), str(system.ranks)),
         (("size", "nodes"), str(system.nodes)),
     ]
-    told += _members("hint", _hints(result))
-    told += _members(
+    known += _members("hint", _hints(result))
+    known += _members(
         "option",
         {n: v for n, v in run.options.items() if n not in _OF_ONE_RUN and v is not None},
         UNITS,
     )
-    told += [
+    known += [
         (("software", "MPI"), " ".join(system.mpi.library.split())[:200]),
         *_members("variable", system.mpi.environment),
         (("software", "engine"), f"{engine.version} ({engine.revision})"),
@@ -99,7 +99,7 @@ def facts(result: Result) -> dict[tuple[str, str], str]:
         *_members("kernel setting", _dict(system.kernel.get("vm"))),
         (("machine", "virtual time"), _text(run.clock.virtual)),
     ]
-    return dict(told)
+    return dict(known)
 
 
 def _dict(value: object) -> Mapping[str, object]:

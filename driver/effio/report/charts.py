@@ -309,14 +309,15 @@ def _overhead(
         )
 
     shares = {id(spots[key]): one.share for key, one in lost.items()}
-    told = ", ".join(sorted(names))
+    others = ", ".join(sorted(names))
     asks = chart.title.endswith("?")
-    title = f"{chart.title}{' O' if asks else ': o'}verhead over {told}"
+    title = f"{chart.title} Overhead" if asks else f"{chart.title}: overhead"
+    title += f" over {others}"
     return Figure(
         f"{chart.name}-overhead",
         title,
-        f"Additional time for the same bytes, in per cent of the time of {told}: 100 % is twice the"
-        " time, below 0 is faster. The table has it in seconds as well.",
+        f"Additional time for the same bytes, in per cent of the time of {others}: 100 % is twice"
+        " the time, below 0 is faster. The table has it in seconds as well.",
         "curves" if counted else "bars",
         axis,
         Axis("overhead", shown="%"),

@@ -30,7 +30,7 @@ _LONGEST_LABEL = 80
 def _facts(result: Result) -> Mapping[str, str]:
     """What may differ between two runs, in the order in which it is worth mentioning."""
     system, fs = result.run.system, result.run.file_system
-    told = {
+    found = {
         "ranks": fmt.count_of(system.ranks, "rank"),
         "nodes": fmt.count_of(system.nodes, "node"),
         "file system": " ".join((fs.type or "", fs.mount_point)).strip() if fs else "",
@@ -40,8 +40,8 @@ def _facts(result: Result) -> Mapping[str, str]:
     }
     for name, value in result.run.options.items():
         if name not in _ELSEWHERE and value not in (None, ""):
-            told[f"--{name}"] = f"{name} {common.option_text(name, value)}"
-    return told
+            found[f"--{name}"] = f"{name} {common.option_text(name, value)}"
+    return found
 
 
 def distinctions(results: Sequence[Result]) -> list[str]:

@@ -15,9 +15,10 @@ namespace effio {
 
 /// Received messages by what was checked of them.
 struct MessageCounts {
-    std::int64_t whole = 0;  ///< all bytes compared
-    std::int64_t overwritten =
-        0;  ///< a later message took their place; only their ends were checked
+    /// All bytes were compared.
+    std::int64_t whole = 0;
+    /// A later message took their place: only first and last byte were compared.
+    std::int64_t overwritten = 0;
 
     bool any() const { return whole + overwritten > 0; }
     MessageCounts& operator+=(const MessageCounts& other);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "storage/sion/collector.hpp"
 
-#include "parallel/mpi_comm.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "parallel/mpi_comm.hpp"
 
 namespace effio::sion {
 namespace {

@@ -35,8 +35,8 @@ def interval_of(figure: Figure | None, share: bool = False) -> str:
         return ""
     samples = figure.samples
     if samples is None:
-        told = _WithReason.of(figure).interval
-        return fmt.plain(told.none, 200) if told is not None else ""
+        interval = _WithReason.of(figure).interval
+        return fmt.plain(interval.none, 200) if interval is not None else ""
 
     def show(value: float) -> str:
         return fmt.share(value) if share else fmt.quantity(value, figure.metric.unit)

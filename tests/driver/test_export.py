@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`effio export`: what it writes is what the name of its file says, and runs nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from driver import made
+from driver.conftest import FIRST, SECOND, Effio
+
+
+def test_export(kept: Effio) -> None:
+    done = kept.call("export", FIRST, SECOND)
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len(rows) == 77 + 2 * 77
+    first = rows[0]
+    assert (first["run"], first["pattern"], first["access"]) == (FIRST, "scatter", "write")
+    assert (float(first["rate"]), first["rate_unit"]) == (20e6, "B/s")
+    assert first["where_chunk_bytes"] == "1024"
+    assert first["call_p99_seconds"] == "0.004"
+    target = kept.cwd / "out.csv"
+    assert kept.call("export", FIRST, "-o", target, "--what", "figures").returncode == 0
+    assert "b_eff_io" in target.read_text()
+    assert (first["started"], first["benchmark"]) == ("2026-11-20T12:00:00Z", "b-eff-io")
+    again = kept.call("export", FIRST, "-o", target)
+    assert again.returncode == 3
+    assert "File exists" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [
+        ("csv", b"run,benchmark,"),
+        ("tsv", b"run\tbenchmark\t"),
+        ("json", b"[\n {"),
+        ("md", b"| run "),
+    ],
+)
+def test_an_export_is_what_its_name_says(suffix: str, start: bytes, kept: Effio) -> None:
+    target = kept.cwd / f"out.{suffix}"
+    assert kept.call("export", FIRST, "-o", target).returncode == 0
+    assert target.read_bytes().replace(b"|run|", b"| run ").startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("out.png", (), "the suffix '.png' names no known format"),
+        ("out", ("--format", "csv"), "the suffix '' names no known format"),
+        ("out.xlsx", ("--format", "csv"), "the suffix says xlsx, --format says csv"),
+        ("out.CSV", ("--format", "json"), "the suffix says csv, --format says json"),
+    ],
+)
+def test_an_export_to_another_kind_of_file_is_refused(
+    name: str, words: tuple[str, ...], said: str, kept: Effio
+) -> None:
+    done = kept.call("export", FIRST, "-o", kept.cwd / name, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    choices = "use one of .csv, .tsv, .json, .md, .xlsx, .parquet, .feather"
+    assert choices in " ".join(done.stderr.split())
+    assert not (kept.cwd / name).exists()
+
+
+def test_spreadsheets_run_nothing_of_an_export(effio: Effio) -> None:
+    lines = made.b_eff_io()
+    lines[1]["pattern"] = "=HYPERLINK(1)"
+    done = effio.call("export", made.write(effio.cwd / "x.jsonl", lines))
+    assert next(csv.DictReader(io.StringIO(done.stdout)))["pattern"] == "'=HYPERLINK(1)"
