@@ -40,7 +40,12 @@ def test_written_bytes_reach_the_device(engine: Engine, tmp_path: Path, device: 
     assert {m["cache"]["verdict"] for m in others} <= {"mixed"}
     assert sum(m["bytes"] for m in others) <= 20 * read
     assert len(others) < len(large)
-    assert all(m["cache"]["resident_before_fraction"] > 0.99 for m in large)
+    # A kernel may take pages back that were not used for some seconds: what was absent was fetched.
+    absent = {
+        (m["pattern"], m["where"]["row"]): (1 - m["cache"]["resident_before_fraction"]) * m["bytes"]
+        for m in large
+    }
+    assert sum(absent.values()) <= 1.01 * read + MIB / 4, (read, absent)
 
 
 def test_bytes_that_bypass_the_cache_come_from_the_device(
